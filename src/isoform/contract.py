@@ -1,0 +1,197 @@
+"""The contract of a question: what may be assumed at entry and what is compared at exit (DESIGN section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from isoform.isa.machine import Machine
+from isoform.load.signature import CType, Signature, TypeKind
+from isoform.outcome import RETURN_ADDRESS, STACK_POINTER, Outcome, Status
+
+if TYPE_CHECKING:
+    from isoform.precondition import Precondition
+
+
+class ReturnAs(Enum):
+    VALUE = "value"
+    BOOL = "bool"
+    VOID = "void"
+
+
+class MemoryRule(Enum):
+    COMPARE = "compare"
+    IGNORE = "ignore"
+
+
+class AbortRule(Enum):
+    EQUAL = "equal"
+    REFINE = "refine"
+
+
+class CallRule(Enum):
+    INLINE = "inline"
+    UNINTERPRETED = "uninterpreted"
+    AUTO = "auto"
+
+
+class SignatureSource(Enum):
+    OPTION = "--signature"
+    DWARF = "debug information"
+    MACHINE = "the machine's convention"
+    LIVENESS = "liveness"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where (part of) an argument or result is: bytes of a register, or of the stack at entry."""
+
+    register: str | None
+    """A container name; None for the stack."""
+    offset: int
+    """Byte offset in the register, or from the stack pointer at entry."""
+    size: int
+
+
+@dataclass(frozen=True)
+class Argument:
+    name: str
+    type: CType
+    places: tuple[Place, ...]
+    """Lowest part first."""
+
+
+@dataclass(frozen=True)
+class Result:
+    register: str
+    bits: int
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One observable on which two outcomes differ, in words of the user's."""
+
+    what: str
+    target: str
+    rewrite: str
+
+
+@dataclass(frozen=True)
+class Contract:
+    machine: Machine
+    signature: Signature | None
+    source: SignatureSource
+    arguments: tuple[Argument, ...]
+    results: tuple[Result, ...]
+    stack_argument_bytes: int = 0
+    return_as: ReturnAs = ReturnAs.VALUE
+    memory: MemoryRule = MemoryRule.COMPARE
+    aborts: AbortRule = AbortRule.EQUAL
+    calls: CallRule = CallRule.AUTO
+    preconditions: tuple[Precondition, ...] = ()
+
+    def differences(self, target: Outcome, rewrite: Outcome) -> list[Difference]:
+        """Every observable on which the two outcomes differ. Empty when they agree or when either decides
+        nothing (out of fuel, no semantics)."""
+        undecided = (Status.OUT_OF_FUEL, Status.UNSUPPORTED)
+        if target.status in undecided or rewrite.status in undecided:
+            return []
+        if target.status is Status.ABORTED and self.aborts is AbortRule.REFINE:
+            return []
+        how = [_how_it_ended(o) for o in (target, rewrite)]
+        if how[0] != how[1]:
+            return [Difference("how it ends", *how)]
+        if target.status is Status.ABORTED:
+            return []
+        return list(self._state_differences(target, rewrite))
+
+    def _state_differences(self, target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
+        if target.calls != rewrite.calls:
+            yield Difference("outside calls made", _calls(target), _calls(rewrite))
+        if target.status is Status.DONE:
+            values = [self.result_value(o) for o in (target, rewrite)]
+            if values[0] != values[1]:
+                yield Difference("return value", *(self.show_result(v) for v in values))
+            yield from self._convention_differences(target, rewrite)
+        if self.memory is MemoryRule.COMPARE:
+            yield from _memory_differences(target, rewrite)
+
+    def _convention_differences(self, target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
+        """What a callee must restore is compared between the sides: a target that itself breaks the
+        convention (an assembly fragment) is a reference like any other."""
+        convention = self.machine.convention
+        kept = list(convention.callee_saved)
+        if convention.stack_pointer is not None:
+            kept.append(convention.stack_pointer)
+        for name in kept:
+            left, right = (o.registers.get(name, 0) for o in (target, rewrite))
+            if left != right:
+                yield Difference(f"{name}, which must be restored", hex(left), hex(right))
+        if target.return_target != rewrite.return_target:
+            yield Difference("where it returns to", *(_returned(o) for o in (target, rewrite)))
+
+    def result_value(self, outcome: Outcome) -> int:
+        """The compared bits of the result as one number."""
+        value = shift = 0
+        for result in self.results:
+            part = outcome.registers.get(result.register, 0) >> (8 * result.offset)
+            value |= (part & ((1 << result.bits) - 1)) << shift
+            shift += result.bits
+        if self.return_as is ReturnAs.BOOL:
+            return int(value != 0)
+        return 0 if self.return_as is ReturnAs.VOID else value
+
+    def result_bits(self) -> int:
+        return sum(r.bits for r in self.results)
+
+    def show_result(self, value: int) -> str:
+        if self.return_as is ReturnAs.BOOL:
+            return "nonzero" if value else "0"
+        bits = self.result_bits()
+        kind = self.signature.result if self.signature else None
+        if kind is not None and kind.kind is TypeKind.POINTER:
+            return hex(value)
+        signed = kind.signed if kind is not None else True
+        return show_number(value, bits, signed)
+
+
+def show_number(value: int, bits: int, signed: bool) -> str:
+    """A number as a person would write it: decimal while short, else hex with the decimal beside it."""
+    decimal = value - (1 << bits) if signed and bits and value >> (bits - 1) else value
+    return str(decimal) if -10000 <= decimal <= 10000 else f"{decimal} ({value:#x})"
+
+
+def _how_it_ended(outcome: Outcome) -> str:
+    if outcome.status is Status.ABORTED:
+        return f"aborts ({outcome.reason})" if outcome.reason else "aborts"
+    if outcome.status is Status.EXITED:
+        return f"calls {outcome.reason}"
+    return "returns"
+
+
+def _calls(outcome: Outcome) -> str:
+    shown = [f"{c.callee}({', '.join(hex(a) for a in c.arguments)})" for c in outcome.calls[:4]]
+    return "; ".join(shown) + ("; …" if len(outcome.calls) > 4 else "") if shown else "none"
+
+
+def _returned(outcome: Outcome) -> str:
+    return "to its caller" if outcome.return_target == RETURN_ADDRESS else f"to {outcome.return_target:#x}"
+
+
+def _memory_differences(target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
+    for address in sorted(target.writes.keys() | rewrite.writes.keys()):
+        left, right = target.writes.get(address), rewrite.writes.get(address)
+        if left != right:
+            yield Difference(
+                f"memory byte at {address:#x}",
+                *("unchanged" if v is None else f"{v:#04x}" for v in (left, right)),
+            )
+
+
+def entry_stack_pointer(contract: Contract) -> int:
+    """The concrete stack pointer of every run under this contract."""
+    name = contract.machine.convention.stack_pointer
+    return contract.machine.initial.get(name, STACK_POINTER) if name else STACK_POINTER

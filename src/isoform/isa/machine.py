@@ -1,0 +1,87 @@
+"""What isoform must know of a machine: registers, calling convention, and how to decode one instruction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from isoform.microop import Instruction, Space, Var
+
+
+@dataclass(frozen=True)
+class Convention:
+    """A calling convention. Register names are those of `Machine.registers`."""
+
+    integer_arguments: tuple[str, ...]
+    result: tuple[str, ...]
+    """Result registers, lowest part first."""
+    float_arguments: tuple[str, ...] = ()
+    float_result: tuple[str, ...] = ()
+    callee_saved: tuple[str, ...] = ()
+    stack_pointer: str | None = None
+    stack_arguments_offset: int = 0
+    """Bytes from the stack pointer at entry to the first argument passed on the stack."""
+    return_address_on_stack: bool = False
+    return_address: str | None = None
+    """The link register, where the return address is not on the stack."""
+    stack_adjustment: int = 0
+    """How far above its value at entry the stack pointer must be at exit."""
+    scratch_after_call: tuple[str, ...] = ()
+    """Containers whose value a call to outside code leaves open (never the result or callee-saved ones)."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Memory rules that differ between machines."""
+
+    address_bytes: int
+    big_endian: bool = False
+    size: int | None = None
+    """Number of bytes where it is known (addresses start at 0); None where any address may be valid."""
+    zeroed: bool = False
+    """Whether memory outside the program starts as zero rather than as an input."""
+
+
+class Decoder(Protocol):
+    def __call__(self, code: bytes, address: int) -> Instruction:
+        """Decode the instruction at the start of `code`. Never raises: what cannot be decoded is an
+        instruction whose only micro-op is an ABORT ("undefined instruction" / "invalid instruction"), and
+        what has no semantics one whose only micro-op is UNSUPPORTED."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    name: str
+    """The word of `--isa` and of the JSON."""
+    title: str
+    decode: Decoder
+    memory: Memory | None
+    """None: the machine has no memory (toy)."""
+    convention: Convention
+    registers: dict[str, Var]
+    """Every name that can be written in a report, sub-registers included (lower case)."""
+    containers: tuple[str, ...]
+    """Names of the registers that together cover the register file without overlap, smallest offset first."""
+    initial: dict[str, int] = field(default_factory=dict)
+    """Containers with a fixed value at entry; all others are inputs."""
+    instruction_alignment: int = 1
+
+    def container_vars(self) -> tuple[Var, ...]:
+        return tuple(self.registers[name] for name in self.containers)
+
+    def register_name(self, var: Var) -> str:
+        """The name of a register or sub-register, for people."""
+        return self._names().get((var.offset, var.size), f"reg_{var.offset:x}:{var.size}")
+
+    def _names(self) -> dict[tuple[int, int], str]:
+        names: dict[tuple[int, int], str] = self.__dict__.get("_name_table", {})
+        if not names:
+            for name, var in self.registers.items():
+                names.setdefault((var.offset, var.size), name)
+            self.__dict__["_name_table"] = names
+        return names
+
+
+def registers_of(*groups: tuple[str, int, int]) -> dict[str, Var]:
+    """`(name, offset, size)` triples as a register table."""
+    return {name: Var(Space.REGISTER, offset, size) for name, offset, size in groups}

@@ -1,0 +1,51 @@
+"""C types and function signatures, as far as a calling convention needs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class TypeKind(Enum):
+    VOID = "void"
+    BOOL = "bool"
+    INTEGER = "integer"
+    POINTER = "pointer"
+    FLOAT = "float"
+    STRUCT = "struct"
+
+
+@dataclass(frozen=True)
+class CType:
+    kind: TypeKind
+    bits: int
+    """Width; of a struct, eight times its size in bytes; 0 for void."""
+    signed: bool = False
+    spelling: str = ""
+    pointee: CType | None = None
+    """What a pointer points to, where known (at most two levels deep, void otherwise)."""
+    fields: tuple[tuple[str, int, CType], ...] = ()
+    """Of a struct: (name, byte offset, type); arrays are spelled out element by element."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    type: CType
+
+
+@dataclass(frozen=True)
+class Signature:
+    name: str
+    parameters: tuple[Parameter, ...]
+    result: CType
+    variadic: bool = False
+
+    def __str__(self) -> str:
+        parameters = ", ".join(f"{p.type.spelling} {p.name}".replace("* ", "*") for p in self.parameters)
+        if self.variadic:
+            parameters += ", ..."
+        return f"{self.result.spelling} {self.name}({parameters or 'void'})".replace("* ", "*")
+
+
+VOID = CType(TypeKind.VOID, 0, spelling="void")

@@ -1,0 +1,79 @@
+"""What goes into one concrete run and what comes out of it: the same for every runner and CPU model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Status(Enum):
+    """How a run ended, with its sentence for the user."""
+
+    DONE = "returned"
+    OUT_OF_FUEL = "did not stop within the step bound"
+    ABORTED = "aborted"
+    EXITED = "ended the program"
+    """`abort`, `exit` and their like."""
+    UNSUPPORTED = "reached something isoform has no semantics for"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A machine state at entry. A byte of memory is, in this order: in `memory`, a constant of the image, or
+    `fill(address)`. Everything is the same on both sides except what the contract leaves open."""
+
+    registers: Mapping[str, int]
+    """By container name; missing ones are 0, the stack pointer has a default of its own."""
+    memory: Mapping[int, int] = field(default_factory=dict)
+    """Address to byte."""
+    fill_seed: int = 0
+    """0: other memory is zero; else pseudo-random bytes, a function of seed and address."""
+    side_seed: int = 0
+    """0: what is undefined (flags, fresh frame bytes, registers after a call) is zero; else pseudo-random.
+    Each side has its own."""
+    call_results: Mapping[tuple[str, tuple[int, ...]], int] = field(default_factory=dict)
+    """Result of an outside call by (callee, arguments); other calls return `default_call_result`."""
+
+
+@dataclass(frozen=True)
+class CallRecord:
+    callee: str
+    arguments: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: Status
+    reason: str = ""
+    """Of an abort: one of ABORT_REASONS; of an exit: the name called; of unsupported: the instruction."""
+    registers: Mapping[str, int] = field(default_factory=dict)
+    """Containers at exit."""
+    return_target: int = 0
+    """Where control went at exit; `RETURN_ADDRESS` if all is well."""
+    writes: Mapping[int, int] = field(default_factory=dict)
+    """Bytes outside the frame whose value at exit differs from entry."""
+    reads: Mapping[int, int] = field(default_factory=dict)
+    """Bytes of input memory (not image constants, not frame) that the run depended on."""
+    calls: tuple[CallRecord, ...] = ()
+    steps: int = 0
+    trace: tuple[int, ...] = ()
+    """Addresses of the instructions executed, where asked for."""
+
+
+STACK_POINTER = 0x7FFF_F000_0008
+"""Value of the stack pointer at entry in concrete runs (return address just pushed: 16-byte alignment
+minus 8, as after a call)."""
+RETURN_ADDRESS = 0x7FFF_FFFF_0F00
+FRAME_LIMIT = 1 << 20
+"""Bytes below the stack pointer that count as the frame in concrete runs."""
+
+
+def mixed_byte(seed: int, address: int) -> int:
+    """A pseudo-random byte, the same wherever it is computed."""
+    if seed == 0:
+        return 0
+    x = (address * 0x9E3779B97F4A7C15 + seed * 0xD1B54A32D192ED03) & 0xFFFFFFFFFFFFFFFF
+    x ^= x >> 29
+    x = (x * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
+    return (x >> 56) & 0xFF

@@ -1,0 +1,140 @@
+"""Verdicts: the four answers, and what each one comes with. Which of the four is decided by type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from isoform.contract import Contract, Difference
+from isoform.outcome import Inputs, Outcome
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """Something the verdict rests on that was not proved. `name` is stable; `why` is one sentence."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One side of the question, as the user named it."""
+
+    path: str
+    function: str
+    isa: str
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Inputs on which the two differ, confirmed by replay."""
+
+    inputs: Inputs
+    arguments: tuple[tuple[str, int], ...]
+    """Parameter name and value, in order; then registers that matter and are no parameter."""
+    shown: tuple[tuple[str, str], ...]
+    """The same, as a person writes them."""
+    target: Outcome
+    rewrite: Outcome
+    differences: tuple[Difference, ...]
+    replayed_on: tuple[str, ...]
+    memory: tuple[tuple[int, bytes], ...] = ()
+    """Runs of input memory that the difference depends on."""
+
+
+@dataclass(frozen=True)
+class Obligation:
+    """One formula that must be unsatisfiable, and what its unsatisfiability shows."""
+
+    name: str
+    shows: str
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Proof:
+    obligations: tuple[Obligation, ...]
+    cuts: tuple[dict[str, Any], ...] = ()
+    invariants: tuple[str, ...] = ()
+    certificate: str | None = None
+    """Folder that `isoform check` re-checks, if one was written."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What one engine said, in one sentence."""
+
+    engine: str
+    said: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to one question. Never instantiated itself: see the four subclasses."""
+
+    target: Subject
+    rewrite: Subject
+    contract: Contract
+    engine: str
+    seconds: float
+    assumptions: tuple[Assumption, ...] = ()
+    tried: tuple[Tried, ...] = ()
+    views: tuple[Any, ...] = field(default=(), repr=False, compare=False)
+    """For the report: the two functions as `report.listing.View`s."""
+
+    word: ClassVar[str] = ""
+    exit_code: ClassVar[int] = 3
+
+    def to_json(self) -> dict[str, Any]:
+        from isoform.report.json import verdict_as_json
+
+        return verdict_as_json(self)
+
+    def __str__(self) -> str:
+        from isoform.report.terminal import verdict_as_text
+
+        return verdict_as_text(self)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+@dataclass(frozen=True)
+class Equivalent(Verdict):
+    """For every input the contract allows, both do the same."""
+
+    proof: Proof = field(default_factory=lambda: Proof(()))
+    word: ClassVar[str] = "equivalent"
+    exit_code: ClassVar[int] = 0
+
+
+@dataclass(frozen=True)
+class Different(Verdict):
+    """There is an input on which they differ, and it was replayed."""
+
+    witness: Witness | None = None
+    root_cause: dict[str, Any] | None = None
+    word: ClassVar[str] = "different"
+    exit_code: ClassVar[int] = 1
+
+
+@dataclass(frozen=True)
+class Bounded(Verdict):
+    """No difference within a bound; nothing is claimed beyond it."""
+
+    bound: dict[str, Any] = field(default_factory=dict)
+    why: str = ""
+    word: ClassVar[str] = "bounded"
+
+
+@dataclass(frozen=True)
+class Unknown(Verdict):
+    """Neither was shown. `why` says what stopped it and `helps` what would help."""
+
+    why: str = ""
+    helps: str = ""
+    word: ClassVar[str] = "unknown"
