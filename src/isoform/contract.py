@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -55,6 +55,11 @@ class Place:
     size: int
 
 
+CallArguments = Callable[[str], tuple[Place, ...]]
+"""Where the arguments of an outside function are, by its name ("" for a call through a pointer). Stack
+places count from the stack pointer at the callee's entry."""
+
+
 @dataclass(frozen=True)
 class Argument:
     name: str
@@ -101,9 +106,8 @@ class Contract:
             return []
         if target.status is Status.ABORTED and self.aborts is AbortRule.REFINE:
             return []
-        how = [_how_it_ended(o) for o in (target, rewrite)]
-        if how[0] != how[1]:
-            return [Difference("how it ends", *how)]
+        if _ending(target) != _ending(rewrite):
+            return [Difference("how it ends", _how_it_ended(target), _how_it_ended(rewrite))]
         if target.status is Status.ABORTED:
             return []
         return list(self._state_differences(target, rewrite))
@@ -162,6 +166,11 @@ def show_number(value: int, bits: int, signed: bool) -> str:
     """A number as a person would write it: decimal while short, else hex with the decimal beside it."""
     decimal = value - (1 << bits) if signed and bits and value >> (bits - 1) else value
     return str(decimal) if -10000 <= decimal <= 10000 else f"{decimal} ({value:#x})"
+
+
+def _ending(outcome: Outcome) -> tuple[Status, str]:
+    """What is compared of how a run ended: which call ended the program, but not why it aborted."""
+    return outcome.status, outcome.reason if outcome.status is Status.EXITED else ""
 
 
 def _how_it_ended(outcome: Outcome) -> str:

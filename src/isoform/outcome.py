@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
+from random import Random
 
 
 class Status(Enum):
@@ -69,11 +71,21 @@ FRAME_LIMIT = 1 << 20
 """Bytes below the stack pointer that count as the frame in concrete runs."""
 
 
-def mixed_byte(seed: int, address: int) -> int:
-    """A pseudo-random byte, the same wherever it is computed."""
+PAGE = 4096
+
+
+@lru_cache(maxsize=512)
+def mixed_page(seed: int, number: int) -> bytes:
+    """The contents of page `number` of memory nobody has set, the same wherever it is computed."""
     if seed == 0:
-        return 0
-    x = (address * 0x9E3779B97F4A7C15 + seed * 0xD1B54A32D192ED03) & 0xFFFFFFFFFFFFFFFF
-    x ^= x >> 29
-    x = (x * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
-    return (x >> 56) & 0xFF
+        return bytes(PAGE)
+    return Random((seed << 64) ^ number).randbytes(PAGE)
+
+
+def mixed_byte(seed: int, address: int) -> int:
+    return mixed_page(seed, address // PAGE)[address % PAGE]
+
+
+def mixed_number(seed: int, index: int, size: int) -> int:
+    """The `index`-th undefined value of one run, `size` bytes wide."""
+    return Random((seed << 64) ^ index).getrandbits(8 * size) if seed else 0

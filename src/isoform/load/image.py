@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from isoform.errors import Unsupported
 from isoform.load.signature import Signature
 
 
@@ -65,11 +67,31 @@ class Image:
     from_source: bool = False
     """Whether isoform itself compiled or assembled this file."""
 
+    base: int = 0
+    """What was added to the addresses that the file itself has (a linked file that can be anywhere)."""
+    broken: dict[int, str] = field(default_factory=dict)
+    """Address of a field in code or data whose value could not be determined (a relocation isoform has no
+    rule for), to one sentence. An instruction or constant that contains such an address is unsupported."""
+    moved: tuple[tuple[int, int, int], ...] = ()
+    """(own start, own end, shared start), sorted: named objects and function entries of a linked file, whose
+    code has fixed distances, that the other side has too. An address that the code computes in such a range
+    stands for the shared address; never a jump target inside the code."""
+    differing: tuple[tuple[int, int], ...] = ()
+    """Ranges where both images of a question have constants, but other bytes. Code outside that is given an
+    address in there would see the two sides differ."""
+    private: tuple[tuple[int, int], ...] = ()
+    """Ranges of data that has no counterpart of the same name or content in the other image. An address in
+    there differs from side to side only because the data had to go somewhere."""
+
+    @cached_property
+    def _sections_by_address(self) -> tuple[list[int], list[Section]]:
+        ordered = sorted(self.sections, key=lambda s: s.address)
+        return [s.address for s in ordered], ordered
+
     def section_at(self, address: int) -> Section | None:
-        for section in self.sections:
-            if section.address <= address < section.end:
-                return section
-        return None
+        starts, ordered = self._sections_by_address
+        index = bisect_right(starts, address) - 1
+        return ordered[index] if index >= 0 and address < ordered[index].end else None
 
     def code_at(self, address: int, limit: int = 16) -> bytes:
         """Up to `limit` bytes of executable code at `address`; empty where there is none."""
@@ -83,6 +105,9 @@ class Image:
         section = self.section_at(address)
         if section is None or section.writable or address + size > section.end:
             return None
+        for field_address in range(address, address + size) if self.broken else ():
+            if field_address in self.broken:
+                raise Unsupported(self.broken[field_address])
         start = address - section.address
         return section.data[start : start + size].ljust(size, b"\0")
 

@@ -1,0 +1,135 @@
+"""One Unicorn machine for x86-64, reused from run to run, with memory that appears when it is touched.
+
+Pages are handed over through Unicorn's virtual TLB: identity mapping would cut addresses to 52 bits, and a
+witness may use all 64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from isoform.check.entry_memory import ADDRESS_MASK, EntryMemory
+from isoform.outcome import PAGE, RETURN_ADDRESS
+
+PAGE_LIMIT = 4096
+GENERAL = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", *(f"r{n}" for n in range(8, 16)))
+VECTOR = tuple(f"xmm{n}" for n in range(16))
+
+
+class MemoryLimitError(Exception):
+    """The run touched more memory than it may."""
+
+
+class Watcher(Protocol):
+    """Who is told what happens during a run."""
+
+    def step(self, address: int) -> bool:
+        """Before each instruction; False keeps it from running."""
+
+    def interrupt(self, number: int) -> None:
+        """At a fault or interrupt, which ends the run."""
+
+
+class UnicornX86:
+    """One Unicorn machine, reused. Every page is written in full when a run first touches it, and `reset`
+    forgets all of them, the registers and the translated code: nothing of one run is seen by the next."""
+
+    def __init__(self) -> None:
+        import unicorn
+        from unicorn import x86_const
+
+        self._unicorn = unicorn
+        self.machine: Any = unicorn.Uc(unicorn.UC_ARCH_X86, unicorn.UC_MODE_64)
+        # The model with every extension that QEMU implements (bmi, adx, popcnt): on others `lzcnt` runs as `bsr`.
+        self.machine.ctl_set_cpu_model(x86_const.UC_CPU_X86_SKYLAKE_SERVER)
+        self.machine.ctl_set_tlb_mode(unicorn.UC_TLB_VIRTUAL)
+        self.machine.mem_map(0, PAGE * PAGE_LIMIT)
+        self.machine.hook_add(unicorn.UC_HOOK_TLB_FILL, self._on_page)
+        self.machine.hook_add(unicorn.UC_HOOK_CODE, self._on_instruction)
+        self.machine.hook_add(unicorn.UC_HOOK_INTR, self._on_interrupt)
+        self._pristine = self.machine.context_save()
+        self._numbers = {
+            name: getattr(x86_const, f"UC_X86_REG_{name.upper()}")
+            for name in (*GENERAL, *VECTOR, "rip", "eflags", "fs_base", "gs_base")
+        }
+        self._watcher: Watcher | None = None
+        self._memory: EntryMemory
+        self.entry_pages: dict[int, bytes] = {}
+        """Contents at entry of every page touched so far; the n-th one is at physical address n * PAGE."""
+        self._physical: dict[int, int] = {}
+
+    def reset(self, watcher: Watcher, memory: EntryMemory) -> None:
+        self._watcher, self._memory = watcher, memory
+        self.entry_pages, self._physical = {}, {}
+        self.machine.ctl(self._unicorn.UC_CTL_TLB_FLUSH, self._unicorn.UC_CTL_IO_WRITE)
+        self.machine.context_restore(self._pristine)
+
+    def start(self, address: int) -> str | None:
+        """Runs from `address` on until a hook stops it; the name of the error, if it was one."""
+        self.machine.ctl_flush_tb()
+        try:
+            self.machine.emu_start(address, RETURN_ADDRESS)
+        except self._unicorn.UcError as error:
+            invalid = error.errno == self._unicorn.UC_ERR_INSN_INVALID
+            return "invalid instruction" if invalid else str(error)
+        return None
+
+    def get(self, name: str) -> int:
+        return int(self.machine.reg_read(self._numbers[name]))
+
+    def set(self, name: str, value: int) -> None:
+        self.machine.reg_write(self._numbers[name], value)
+
+    def read(self, address: int, size: int) -> bytes:
+        return b"".join(bytes(self.machine.mem_read(at, count)) for at, count in self._pieces(address, size))
+
+    def write(self, address: int, data: bytes) -> None:
+        done = 0
+        for at, count in self._pieces(address, len(data)):
+            self.machine.mem_write(at, data[done : done + count])
+            done += count
+
+    def rewrite_code(self, address: int, data: bytes) -> None:
+        """Puts other code in memory, as if it had been there at entry. The run must be started again after."""
+        self.write(address, data)
+        for base in {address & -PAGE, (address + len(data) - 1) & -PAGE}:
+            self.entry_pages[base] = self.read(base, PAGE)
+
+    def _pieces(self, address: int, size: int) -> Iterator[tuple[int, int]]:
+        """Physical address and length of the parts of a stretch of memory, split at page boundaries."""
+        while size:
+            address &= ADDRESS_MASK
+            count = min(size, PAGE - address % PAGE)
+            physical = self._physical_page(address & -PAGE)
+            if physical is None:
+                raise MemoryLimitError
+            yield physical + address % PAGE, count
+            address, size = address + count, size - count
+
+    def _physical_page(self, base: int) -> int | None:
+        physical = self._physical.get(base)
+        if physical is None and len(self._physical) < PAGE_LIMIT:
+            physical = self._physical[base] = PAGE * len(self._physical)
+            self.entry_pages[base] = self._memory.page(base)
+            self.machine.mem_write(physical, self.entry_pages[base])
+        return physical
+
+    def _on_page(self, _uc: Any, address: int, _access: int, entry: Any, _data: Any) -> bool:
+        physical = self._physical_page(address & -PAGE)
+        if physical is None:
+            return False
+        entry.paddr, entry.perms = physical, self._unicorn.UC_PROT_ALL
+        return True
+
+    def full(self) -> bool:
+        return len(self._physical) >= PAGE_LIMIT
+
+    def _on_instruction(self, _uc: Any, address: int, _size: int, _data: Any) -> None:
+        if self._watcher is not None and not self._watcher.step(address):
+            self.machine.emu_stop()
+
+    def _on_interrupt(self, _uc: Any, number: int, _data: Any) -> None:
+        if self._watcher is not None:
+            self._watcher.interrupt(number)
+        self.machine.emu_stop()

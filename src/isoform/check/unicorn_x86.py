@@ -1,0 +1,344 @@
+"""Runs an x86-64 function on Unicorn (QEMU's CPU model): the independent witness of every `different`.
+
+Nothing here knows of micro-ops. The machine itself is in `unicorn_cpu`.
+
+What QEMU's model gets wrong or makes up is refused (`Status.UNSUPPORTED`) rather than run: it executes VEX
+instructions with their two-operand SSE meaning, and it answers `cpuid`, `rdtsc` and privileged instructions
+with values of its own.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from isoform.check.entry_memory import ADDRESS_MASK, EntryMemory
+from isoform.check.unicorn_cpu import GENERAL, PAGE_LIMIT, VECTOR, MemoryLimitError, UnicornX86
+from isoform.check.x86_shared import OutOfReachError, with_shared_addresses
+from isoform.load.image import Image
+from isoform.outcome import (
+    FRAME_LIMIT,
+    PAGE,
+    RETURN_ADDRESS,
+    STACK_POINTER,
+    CallRecord,
+    Inputs,
+    Outcome,
+    Status,
+    mixed_number,
+)
+
+REPEAT_LIMIT = 1 << 18
+"""Iterations of `rep` instructions in one run; they cost no fuel, as one instruction is one step."""
+
+FLAG_BITS = {"cf": 0, "pf": 2, "af": 4, "zf": 6, "sf": 7, "df": 10, "of": 11}
+UNTOUCHED = ("fs_offset", "gs_offset", "canary", *(f"ymm{n}h" for n in range(16)))
+"""Containers that no instruction we let run can change."""
+
+ARGUMENT_REGISTERS = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
+SCRATCH_AFTER_CALL = ("rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", *VECTOR)
+CANARY_OFFSET = 0x28
+THROUGH_A_POINTER = "through a pointer"
+"""Stands for the name of what is called where that is only known as an address."""
+
+# fmt: off
+ENVIRONMENT_INSTRUCTIONS = frozenset({
+    "cpuid", "rdtsc", "rdtscp", "rdrand", "rdseed", "rdpid", "rdpmc", "xgetbv", "xsetbv", "pushf",
+    "pushfq", "pushfd", "syscall", "sysenter", "sysexit", "sysret", "sysretq", "hlt", "in", "out",
+    "insb", "insw", "insd", "outsb", "outsw", "outsd", "cli", "sti", "iret", "iretd", "iretq", "rdmsr",
+    "wrmsr", "lgdt", "lidt", "sgdt", "sidt", "lldt", "sldt", "ltr", "str", "lmsw", "smsw", "clts",
+    "invd", "wbinvd", "invlpg", "swapgs", "monitor", "mwait", "lcall", "ljmp", "retf", "retfq", "lfs",
+    "lgs", "lss", "lar", "lsl", "xbegin", "xend", "xabort", "xtest", "fxsave", "fxsave64", "fxrstor",
+    "fxrstor64", "xsave", "xsave64", "xsavec", "xsaveopt", "xrstor", "xrstor64",
+})
+# fmt: on
+"""Instructions that answer with something of the machine or operating system around the function."""
+SYSTEM_REGISTER = re.compile(r"\b(?:cr|dr)\d+\b|^(?:[c-g]s|ss)(?:,|$)|, (?:[c-g]s|ss)$")
+UNDEFINED_INSTRUCTIONS = frozenset({"ud0", "ud1", "ud2"})
+
+_one_at_a_time = threading.Lock()
+
+
+def run(
+    image: Image,
+    entry: int,
+    inputs: Inputs,
+    fuel: int,
+    trace: bool = False,
+    call_arguments: Callable[[str], int] | None = None,
+    stack_argument_bytes: int = 0,
+    outside: Mapping[int, str] | None = None,
+) -> Outcome:
+    """Runs the function at `entry` until control leaves the image's code. `call_arguments` says how many
+    argument registers of an outside function are recorded ("" for a call through a pointer); `outside` names
+    functions that the image does have but whose calls count as calls to outside code."""
+    with _one_at_a_time:
+        externals = {**image.externals, **(outside or {})}
+        execution = _Execution(_cpu(), image, inputs, fuel, call_arguments or (lambda _name: 0), externals)
+        execution.follow(entry)
+        return execution.outcome(trace, stack_argument_bytes)
+
+
+@cache
+def _cpu() -> UnicornX86:
+    return UnicornX86()
+
+
+@cache
+def _disassembler() -> Any:
+    import capstone
+
+    return capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+
+
+def _decoded(code: bytes, address: int) -> tuple[int, str, str, str]:
+    """Size, prefix, mnemonic and operands; nothing where the bytes are no instruction."""
+    for _address, size, name, operands in _disassembler().disasm_lite(code, address, 1):
+        prefix, _space, mnemonic = name.rpartition(" ")
+        return size, prefix, mnemonic, operands
+    return 0, "", "", ""
+
+
+def _refused(mnemonic: str, operands: str) -> bool:
+    """Whether Unicorn's answer to this instruction could not be relied on (see the module's docstring).
+    All VEX and EVEX instructions but the bit-manipulation ones start with v or k."""
+    if not mnemonic or mnemonic[0] in "vk" or mnemonic in ENVIRONMENT_INSTRUCTIONS:
+        return True
+    return mnemonic in ("mov", "push", "pop") and SYSTEM_REGISTER.search(operands) is not None
+
+
+class _Execution:
+    """One run: follows control through the image's code, answers outside calls, and notes how it ends."""
+
+    def __init__(
+        self,
+        cpu: UnicornX86,
+        image: Image,
+        inputs: Inputs,
+        fuel: int,
+        call_arguments: Callable[[str], int],
+        externals: Mapping[int, str],
+    ) -> None:
+        self._cpu, self._image, self._inputs, self._fuel = cpu, image, inputs, fuel
+        self._call_arguments, self._externals = call_arguments, externals
+        self._stack_pointer = inputs.registers.get("rsp", STACK_POINTER) & ADDRESS_MASK
+        self._ending: tuple[Status, str] | None = None
+        self._return_target = 0
+        self._steps = self._repeats = 0
+        self._trace: list[int] = []
+        self._calls: list[CallRecord] = []
+        self._admitted: set[int] = set()
+        """Addresses of the instructions that may run, and of those among them that need more care:"""
+        self._canary_readers: set[int] = set()
+        self._repeaters: set[int] = set()
+        self._call_sites: set[int] = set()
+        self._rewritten = False
+        """Whether the run was stopped only because the next instruction was rewritten."""
+        self._beneath_canary: bytes | None = None
+        cpu.reset(self, EntryMemory(image, inputs, self._stack_pointer))
+        self._set_registers()
+
+    def _set_registers(self) -> None:
+        given = self._inputs.registers
+        for name in (*GENERAL, *VECTOR):
+            self._cpu.set(name, given.get(name, 0))
+        self._cpu.set("rsp", self._stack_pointer)
+        self._cpu.set("fs_base", given.get("fs_offset", 0))
+        self._cpu.set("gs_base", given.get("gs_offset", 0))
+        self._set_flags(lambda name: given.get(name, 0))
+
+    def _set_flags(self, value: Callable[[str], int]) -> None:
+        self._cpu.set("eflags", 2 | sum((value(name) & 1) << bit for name, bit in FLAG_BITS.items()))
+
+    def follow(self, entry: int) -> None:
+        try:
+            address = self._run_code(entry) if self._image.code_at(entry, 1) else entry
+            while self._ending is None:
+                if self._is_inside(address):
+                    address = self._run_code(address)
+                else:
+                    address = self._leave(address)
+            self._hide_canary()
+        except MemoryLimitError:
+            self._end(Status.UNSUPPORTED, f"memory on more than {PAGE_LIMIT} pages")
+
+    def _is_inside(self, address: int) -> bool:
+        return address not in self._externals and bool(self._image.code_at(address, 1))
+
+    def _run_code(self, address: int) -> int:
+        """Runs until control arrives outside the image's code or the run ends; where control is then."""
+        error = self._cpu.start(address)
+        reached = self._cpu.get("rip")
+        if self._ending is None and error is not None:
+            self._fault(error, reached)
+        elif self._ending is None and self._is_inside(reached) and not self._rewritten:
+            self._end(Status.UNSUPPORTED, f"the CPU model stopped at {reached:#x}")
+        self._rewritten = False
+        return reached
+
+    def _fault(self, error: str, address: int) -> None:
+        _size, _prefix, mnemonic, operands = _decoded(self._image.code_at(address), address)
+        if error == "invalid instruction" and mnemonic in UNDEFINED_INSTRUCTIONS:
+            self._end(Status.ABORTED, "undefined instruction")
+        elif error == "invalid instruction":
+            self._end(Status.UNSUPPORTED, f"{mnemonic} {operands}".strip())
+        elif self._cpu.full():
+            raise MemoryLimitError
+        else:
+            self._end(Status.UNSUPPORTED, f"{error} at {address:#x}")
+
+    def step(self, address: int) -> bool:
+        """Called before each instruction; False keeps it from running."""
+        self._hide_canary()
+        if address in self._externals and self._steps:
+            return False
+        if address not in self._admitted and not self._admit(address):
+            return False
+        if address in self._repeaters and self._trace and self._trace[-1] == address and self._repeats < REPEAT_LIMIT:
+            self._repeats += 1
+            return True
+        if not self._pay():
+            return False
+        self._trace.append(address)
+        if address in self._canary_readers:
+            self._show_canary()
+        return True
+
+    def _pay(self) -> bool:
+        if self._steps >= self._fuel:
+            self._end(Status.OUT_OF_FUEL)
+            return False
+        self._steps += 1
+        return True
+
+    def _admit(self, address: int) -> bool:
+        """Whether the instruction may run: looked at once, at its first execution."""
+        code = self._image.code_at(address)
+        if not code:
+            return False
+        size, prefix, mnemonic, operands = _decoded(code, address)
+        if _refused(mnemonic, operands):
+            self._end(Status.UNSUPPORTED, f"{mnemonic} {operands}".strip() or f"bytes {code.hex(' ')}")
+            return False
+        self._admitted.add(address)
+        if f"fs:[{CANARY_OFFSET:#x}]" in operands:
+            self._canary_readers.add(address)
+        if prefix.startswith("rep"):
+            self._repeaters.add(address)
+        if mnemonic == "call":
+            self._call_sites.add(address)
+        return self._shares_addresses(code[:size], address)
+
+    def _shares_addresses(self, code: bytes, address: int) -> bool:
+        """Whether the instruction names the addresses that it should; if it did not, from now on it does."""
+        for at in range(address, address + len(code)) if self._image.broken else ():
+            if at in self._image.broken:
+                self._end(Status.UNSUPPORTED, self._image.broken[at])
+        if not self._image.moved or self._ending is not None:
+            return self._ending is None
+        try:
+            rewritten = with_shared_addresses(code, address, self._image)
+        except OutOfReachError:
+            self._end(Status.UNSUPPORTED, f"the instruction at {address:#x} cannot name its shared address")
+            return False
+        if rewritten != code:
+            self._cpu.rewrite_code(address, rewritten)
+            self._rewritten = True
+        return rewritten == code
+
+    def interrupt(self, number: int) -> None:
+        reason = {0: "division fault", 1: "trap", 3: "trap", 6: "undefined instruction"}.get(number)
+        if reason is not None:
+            self._end(Status.ABORTED, reason)
+        else:
+            self._end(Status.UNSUPPORTED, f"interrupt {number:#x}")
+
+    def _end(self, status: Status, reason: str = "") -> None:
+        if self._ending is None:
+            self._ending = status, reason
+
+    # The canary is a constant that only `fs:0x28` names: it is in memory just while such an instruction
+    # runs, so that no pointer of the inputs can reach it, whatever the segment base is.
+
+    def _show_canary(self) -> None:
+        address = self._canary_address()
+        self._beneath_canary = self._cpu.read(address, 8)
+        self._cpu.write(address, (self._inputs.registers.get("canary", 0) & ADDRESS_MASK).to_bytes(8, "little"))
+
+    def _hide_canary(self) -> None:
+        if self._beneath_canary is not None:
+            self._cpu.write(self._canary_address(), self._beneath_canary)
+            self._beneath_canary = None
+
+    def _canary_address(self) -> int:
+        return (self._inputs.registers.get("fs_offset", 0) + CANARY_OFFSET) & ADDRESS_MASK
+
+    def _leave(self, address: int) -> int:
+        """Control arrived at an address that is no code of the image: where it goes on, if it does."""
+        own_code = self._image.aliases.get(address)
+        name = self._externals.get(address)
+        called = bool(self._trace) and self._trace[-1] in self._call_sites
+        if own_code is None and name is None and (address == RETURN_ADDRESS or not called):
+            self._return_target = address
+            self._end(Status.DONE)
+        elif self._pay():
+            return own_code if own_code is not None else self._outside_call(name or "", address)
+        return address
+
+    def _outside_call(self, name: str, address: int) -> int:
+        from isoform.load.known import NO_RETURN
+
+        count = min(self._call_arguments(name), len(ARGUMENT_REGISTERS))
+        arguments = tuple(self._cpu.get(register) for register in ARGUMENT_REGISTERS[:count])
+        record = CallRecord(name, arguments) if name else CallRecord(THROUGH_A_POINTER, (address, *arguments))
+        self._calls.append(record)
+        if name in NO_RETURN:
+            self._end(Status.EXITED, name)
+            return 0
+        self._scramble()
+        result = self._inputs.call_results.get((record.callee, record.arguments), 0)
+        self._cpu.set("rax", result & ADDRESS_MASK)
+        stack_pointer = self._cpu.get("rsp")
+        self._cpu.set("rsp", (stack_pointer + 8) & ADDRESS_MASK)
+        return int.from_bytes(self._cpu.read(stack_pointer, 8), "little")
+
+    def _scramble(self) -> None:
+        """Gives what a call leaves open values of this side's own, so that code which relies on them shows."""
+        first = len(self._calls) << 16
+        for index, name in enumerate(SCRATCH_AFTER_CALL, first):
+            width = 16 if name in VECTOR else 8
+            self._cpu.set(name, mixed_number(self._inputs.side_seed, index, width))
+        flags = mixed_number(self._inputs.side_seed, first - 1, 2)
+        self._set_flags(lambda name: 0 if name == "df" else flags >> FLAG_BITS[name])
+
+    def outcome(self, trace: bool, stack_argument_bytes: int) -> Outcome:
+        changed = dict(self._changed_bytes())
+        if any((s := self._image.section_at(address)) is not None and s.executable for address in changed):
+            self._ending = Status.UNSUPPORTED, "a write to the program's own code"
+        frame = range(self._stack_pointer - FRAME_LIMIT, self._stack_pointer + 8 + stack_argument_bytes)
+        status, reason = self._ending or (Status.UNSUPPORTED, "the CPU model stopped")
+        return Outcome(
+            status=status,
+            reason=reason,
+            registers=self._registers(),
+            return_target=self._return_target,
+            writes={address: byte for address, byte in changed.items() if address not in frame},
+            calls=tuple(self._calls),
+            steps=self._steps,
+            trace=tuple(self._trace) if trace else (),
+        )
+
+    def _registers(self) -> dict[str, int]:
+        values = {name: self._cpu.get(name) for name in (*GENERAL, *VECTOR)}
+        flags = self._cpu.get("eflags")
+        values |= {name: flags >> bit & 1 for name, bit in FLAG_BITS.items()}
+        return values | {name: self._inputs.registers.get(name, 0) for name in UNTOUCHED}
+
+    def _changed_bytes(self) -> Iterator[tuple[int, int]]:
+        for base in sorted(self._cpu.entry_pages):
+            before, after = self._cpu.entry_pages[base], self._cpu.read(base, PAGE)
+            if before != after:
+                yield from ((base + n, after[n]) for n in range(PAGE) if before[n] != after[n])

@@ -1,0 +1,71 @@
+"""Makes one x86-64 instruction name the addresses that both sides of a question have in common.
+
+The code of a linked file names its own objects at distances fixed by the linker; `Image.moved` says under
+which shared address each of them is compared. The instruction keeps its length: only a displacement or an
+immediate is rewritten.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from isoform.load.image import Image
+
+FURTHEST = 1 << 31
+NOT_AN_ADDRESS = ("j", "call", "loop", "xbegin")
+"""Starts of the mnemonics whose immediate is a place in the code."""
+
+
+class OutOfReachError(Exception):
+    """The shared address does not fit the instruction's field."""
+
+
+def with_shared_addresses(code: bytes, address: int, image: Image) -> bytes:
+    """The instruction at the start of `code`, rewritten where it names a moved address."""
+    for instruction in _disassembler().disasm(code, address, 1):
+        result = bytearray(code[: instruction.size])
+        for offset, size, value in _rewritten(instruction, image):
+            if not -FURTHEST <= value < FURTHEST and size < 8:
+                raise OutOfReachError
+            result[offset : offset + size] = value.to_bytes(size, "little", signed=True)
+        return bytes(result)
+    return b""
+
+
+def _rewritten(instruction: Any, image: Image) -> Iterator[tuple[int, int, int]]:
+    """Offset, size and new value of each field that changes."""
+    from capstone.x86 import X86_OP_IMM, X86_OP_MEM, X86_REG_RIP
+
+    encoding = instruction.encoding
+    end = instruction.address + instruction.size
+    for operand in instruction.operands:
+        if operand.type == X86_OP_MEM and encoding.disp_size >= 4:
+            base = end if operand.mem.base == X86_REG_RIP else 0
+            shared = shared_address(image, base + operand.mem.disp)
+            if shared is not None:
+                yield encoding.disp_offset, encoding.disp_size, shared - base
+        elif operand.type == X86_OP_IMM and encoding.imm_size >= 4:
+            shared = shared_address(image, operand.imm)
+            if shared is not None and not instruction.mnemonic.startswith(NOT_AN_ADDRESS):
+                yield encoding.imm_offset, encoding.imm_size, shared
+
+
+def shared_address(image: Image, address: int) -> int | None:
+    """The shared address of one of the image's own, or None where it has no other."""
+    index = bisect_right(image.moved, address, key=lambda entry: entry[0]) - 1
+    if index < 0:
+        return None
+    start, end, shared = image.moved[index]
+    return shared + address - start if address < end else None
+
+
+@cache
+def _disassembler() -> Any:
+    import capstone
+
+    disassembler = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+    disassembler.detail = True
+    return disassembler

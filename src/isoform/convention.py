@@ -1,0 +1,249 @@
+"""Where the calling convention puts the arguments and results of a signature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from itertools import pairwise
+
+from isoform.contract import Argument, Place, Result
+from isoform.errors import Unsupported, UserError
+from isoform.isa.machine import Machine
+from isoform.load.signature import CType, Signature, TypeKind
+from isoform.verdict import Assumption
+
+_EIGHTBYTE = 8
+_RESULT_POINTER = "result"
+"""The name of the hidden argument that says where a large struct goes."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    arguments: tuple[Argument, ...]
+    results: tuple[Result, ...]
+    stack_argument_bytes: int
+    """Bytes of the caller's stack that hold arguments, from `stack_arguments_offset` on."""
+
+
+def place_signature(machine: Machine, signature: Signature) -> Placement:
+    """Arguments and results of a function with this signature on this machine."""
+    if machine.name == "x86_64":
+        return _SystemV(machine, signature).place()
+    return _place_in_order(machine, signature)
+
+
+def argument_assumptions(arguments: Iterable[Argument]) -> list[Assumption]:
+    """What callers do in practice though the convention does not ask it of them (DESIGN section 4)."""
+    scalars = [a.type for a in arguments if a.type.kind in (TypeKind.INTEGER, TypeKind.BOOL)]
+    found = []
+    if any(scalar.bits < 32 for scalar in scalars):
+        why = "callers extend 8- and 16-bit arguments to 32 bits, as compilers do in practice"
+        found.append(Assumption("narrow-arguments-extended", why))
+    if any(scalar.kind is TypeKind.BOOL for scalar in scalars):
+        found.append(Assumption("bool-is-0-or-1", "an argument of type bool is 0 or 1, as compilers rely on"))
+    return found
+
+
+def _place_in_order(machine: Machine, signature: Signature) -> Placement:
+    """One register an argument, and no other kind of argument than an integer or pointer."""
+    registers = machine.convention.integer_arguments
+    if len(signature.parameters) > len(registers):
+        raise UserError(
+            f"The signature of {signature.name} has {len(signature.parameters)} parameters, but {machine.title} "
+            f"takes at most {len(registers)}; shorten --signature."
+        )
+    arguments = []
+    for parameter, register in zip(signature.parameters, registers, strict=False):
+        size = _whole_register(machine, signature, f"parameter {parameter.name}", parameter.type, register)
+        arguments.append(Argument(parameter.name, parameter.type, (Place(register, 0, size),)))
+    results = []
+    if signature.result.kind is not TypeKind.VOID:
+        register = machine.convention.result[0]
+        size = _whole_register(machine, signature, "the result", signature.result, register)
+        results.append(Result(register, 8 * size))
+    return Placement(tuple(arguments), tuple(results), 0)
+
+
+def _whole_register(machine: Machine, signature: Signature, what: str, ctype: CType, register: str) -> int:
+    """Bytes of the register that hold the value."""
+    size = machine.registers[register].size
+    if ctype.kind in (TypeKind.FLOAT, TypeKind.STRUCT) or ctype.bits > 8 * size:
+        raise UserError(
+            f"The signature of {signature.name} gives {what} the type '{ctype.spelling}', which does not fit a "
+            f"{8 * size}-bit register of {machine.title}; use int or unsigned in --signature."
+        )
+    return ctype.bits // 8
+
+
+class _Class(IntEnum):
+    """Classes of an eightbyte (x86-64 psABI, section 3.2.3). The larger wins where two meet."""
+
+    NONE = 0
+    SSE = 1
+    INTEGER = 2
+    MEMORY = 3
+
+
+class _SystemV:
+    """One pass over the parameters, taking registers and stack from the front."""
+
+    def __init__(self, machine: Machine, signature: Signature) -> None:
+        self._convention = machine.convention
+        self._signature = signature
+        self._integer = list(machine.convention.integer_arguments)
+        self._float = list(machine.convention.float_arguments)
+        self._stack = 0
+        """Bytes of stack arguments so far. Their start is a multiple of 16."""
+
+    def place(self) -> Placement:
+        results = tuple(self._results())
+        arguments = [self._result_pointer()] if self._result_in_memory() else []
+        arguments += [Argument(p.name, p.type, self._places(p.name, p.type)) for p in self._signature.parameters]
+        return Placement(tuple(arguments), results, self._stack)
+
+    def _places(self, name: str, ctype: CType) -> tuple[Place, ...]:
+        classes = self._classes(f"parameter {name}", ctype)
+        size = ctype.bits // 8
+        wide_float = ctype.kind is TypeKind.FLOAT and size == 16 and not _is_long_double(ctype)
+        if wide_float and self._float:
+            return (Place(self._float.pop(0), 0, 16),)
+        fits = classes.count(_Class.INTEGER) <= len(self._integer) and classes.count(_Class.SSE) <= len(self._float)
+        if wide_float or not fits or _Class.MEMORY in classes:
+            return (self._on_stack(name, ctype, size),)
+        places = []
+        for index, of_class in enumerate(classes):
+            register = (self._integer if of_class is _Class.INTEGER else self._float).pop(0)
+            places.append(Place(register, 0, min(_EIGHTBYTE, size - _EIGHTBYTE * index)))
+        return tuple(places)
+
+    def _on_stack(self, name: str, ctype: CType, size: int) -> Place:
+        if ctype.kind is TypeKind.STRUCT and not ctype.fields and self._stack % 16:
+            raise self._unsupported(f"parameter {name}", ctype, "its members, and so its alignment, are not known")
+        if _alignment(ctype) > _EIGHTBYTE:
+            self._stack += self._stack % 16
+        start = self._stack
+        self._stack += -(-size // _EIGHTBYTE) * _EIGHTBYTE
+        return Place(None, self._convention.stack_arguments_offset + start, size)
+
+    def _result_pointer(self) -> Argument:
+        taken = {parameter.name for parameter in self._signature.parameters}
+        name = _RESULT_POINTER
+        while name in taken:
+            name += "_"
+        result = self._signature.result
+        pointer = CType(TypeKind.POINTER, 64, spelling=f"{result.spelling} *", pointee=result)
+        return Argument(name, pointer, (Place(self._integer.pop(0), 0, _EIGHTBYTE),))
+
+    def _result_in_memory(self) -> bool:
+        result = self._signature.result
+        return result.kind is TypeKind.STRUCT and _Class.MEMORY in self._classes("the result", result)
+
+    def _results(self) -> Iterator[Result]:
+        result = self._signature.result
+        if result.kind is TypeKind.VOID:
+            return
+        if result.bits <= 128 and any(_is_long_double(scalar) for _, scalar in _scalars(result)):
+            raise self._unsupported("the result", result, "it may be on the x87 stack")
+        if self._result_in_memory():
+            yield Result(self._convention.result[0], 64)
+        elif result.kind is TypeKind.FLOAT and result.bits > 64:
+            yield Result(self._convention.float_result[0], 128)
+        else:
+            yield from self._register_results(result)
+
+    def _register_results(self, result: CType) -> Iterator[Result]:
+        """Only bits that belong to a member are compared: padding may hold anything."""
+        integer, floating = iter(self._convention.result), iter(self._convention.float_result)
+        classes = self._classes("the result", result)
+        registers = [next(integer if of_class is _Class.INTEGER else floating) for of_class in classes]
+        pending: Result | None = None
+        for start, bits in self._extents(result):
+            part = Result(registers[start // _EIGHTBYTE], bits, start % _EIGHTBYTE)
+            if pending is not None and _adjoin(pending, part):
+                pending = replace(pending, bits=pending.bits + part.bits)
+                continue
+            if pending is not None:
+                yield pending
+            pending = part
+        if pending is not None:
+            yield pending
+
+    def _extents(self, result: CType) -> list[tuple[int, int]]:
+        """Byte offset and bits of every scalar in a result, split at eightbytes, lowest first."""
+        extents = set()
+        for start, scalar in _scalars(result):
+            for low in range(0, scalar.bits, 64):
+                extents.add((start + low // 8, min(64, scalar.bits - low)))
+        ordered = sorted(extents)
+        for (start, bits), (following, _) in pairwise(ordered):
+            if 8 * start + bits > 8 * following:
+                raise UserError(
+                    f"{self._signature.name} returns '{result.spelling}', a union whose members differ in size; "
+                    f"name the member that counts as the result in --signature."
+                )
+        return ordered
+
+    def _classes(self, what: str, ctype: CType) -> list[_Class]:
+        """The class of each eightbyte of a value."""
+        if "_Complex" in ctype.spelling or "complex" in ctype.spelling.split():
+            raise self._unsupported(what, ctype, "complex numbers are not handled")
+        if ctype.kind is TypeKind.STRUCT and ctype.bits and not ctype.fields and ctype.bits <= 128:
+            raise self._unsupported(what, ctype, "its members are not known")
+        if ctype.bits > 128 or _is_long_double(ctype):
+            return [_Class.MEMORY]
+        classes = [_Class.NONE] * -(-ctype.bits // 64)
+        for start, scalar in _scalars(ctype):
+            if start * 8 + scalar.bits > ctype.bits:
+                raise self._unsupported(what, ctype, "its members lie outside it")
+            if (
+                scalar is not ctype
+                and scalar.kind is TypeKind.FLOAT
+                and scalar.bits > 64
+                and not _is_long_double(scalar)
+            ):
+                raise self._unsupported(what, ctype, "128-bit floating point in a struct is not handled")
+            of_class = _scalar_class(start, scalar)
+            for index in range(start // _EIGHTBYTE, -(-(8 * start + scalar.bits) // 64)):
+                classes[index] = max(classes[index], of_class)
+        if _Class.MEMORY in classes:
+            return [_Class.MEMORY]
+        if _Class.NONE in classes:
+            raise self._unsupported(what, ctype, "eight bytes of it are padding")
+        return classes
+
+    def _unsupported(self, what: str, ctype: CType, why: str) -> Unsupported:
+        return Unsupported(
+            f"{what} of {self._signature.name} has the type '{ctype.spelling}', which isoform cannot place: {why}"
+        )
+
+
+def _scalars(ctype: CType, start: int = 0) -> Iterator[tuple[int, CType]]:
+    """Every scalar in a value with its byte offset."""
+    if ctype.kind is not TypeKind.STRUCT:
+        yield start, ctype
+        return
+    for _, offset, member in ctype.fields:
+        yield from _scalars(member, start + offset)
+
+
+def _scalar_class(start: int, scalar: CType) -> _Class:
+    if _is_long_double(scalar):
+        return _Class.MEMORY
+    whole = scalar.bits in (8, 16, 32, 64, 128)
+    if whole and start % (scalar.bits // 8):
+        return _Class.MEMORY
+    return _Class.SSE if scalar.kind is TypeKind.FLOAT else _Class.INTEGER
+
+
+def _is_long_double(ctype: CType) -> bool:
+    return ctype.kind is TypeKind.FLOAT and ctype.bits > 64 and "loat128" not in ctype.spelling
+
+
+def _alignment(ctype: CType) -> int:
+    """Bytes; of a bit-field's byte 1."""
+    return max((scalar.bits // 8 for _, scalar in _scalars(ctype)), default=1)
+
+
+def _adjoin(before: Result, after: Result) -> bool:
+    return before.register == after.register and 8 * before.offset + before.bits == 8 * after.offset

@@ -1,0 +1,88 @@
+"""The meaning of x86-64 instructions. SLEIGH decodes; what an instruction does comes from the tables here.
+
+SLEIGH's own semantics of this machine are wrong in too many places to be kept (DESIGN section 3), so nothing is
+taken from them: an instruction that is in no table, or in a form that its entry does not know, has none.
+`./scripts/semantics x86_64` holds every entry against independent CPUs.
+"""
+
+from __future__ import annotations
+
+from isoform.isa import x86_bits, x86_control, x86_integer, x86_shifts, x86_strings, x86_vectors
+from isoform.isa.sleigh import Decoded
+from isoform.isa.x86_builder import Builder
+from isoform.isa.x86_integer import Semantics
+from isoform.isa.x86_operands import Immediate, NoSemanticsError, Operand, Prefixes, Register, operands, prefixes
+from isoform.microop import Kind, MicroOp
+
+_UNSUPPORTED = (MicroOp(Kind.UNSUPPORTED, None, ()),)
+_GENERAL: dict[str, Semantics] = {**x86_integer.TABLE, **x86_control.TABLE, **x86_shifts.TABLE, **x86_bits.TABLE}
+_REPEATS = ("REP", "REPE", "REPNE")
+_IGNORED_SUFFIXES = frozenset({"LOCK", "XACQUIRE", "XRELEASE"})
+"""A function runs alone here."""
+
+
+def amend(decoded: Decoded) -> tuple[MicroOp, ...]:
+    """The micro-ops of an instruction; a single UNSUPPORTED where it has no semantics."""
+    try:
+        return _semantics(decoded)
+    except NoSemanticsError:
+        return _UNSUPPORTED
+
+
+def _semantics(decoded: Decoded) -> tuple[MicroOp, ...]:
+    name, *suffixes = decoded.mnemonic.upper().split(".")
+    found = prefixes(decoded.code)
+    if found.evex:
+        raise NoSemanticsError
+    b = Builder(decoded.address, decoded.length)
+    repeat = next((s for s in suffixes if s in _REPEATS), "")
+    if not frozenset(suffixes) <= _IGNORED_SUFFIXES | {repeat}:
+        raise NoSemanticsError
+    arguments = operands(decoded, found)
+    string = x86_strings.find(name) if _are_pointers(arguments) else None
+    if string is not None:
+        if found.segment or found.address_size:
+            raise NoSemanticsError
+        x86_strings.emit(b, *string, repeat)
+    elif repeat:
+        raise NoSemanticsError
+    else:
+        _apply(b, name, found, arguments)
+    return b.finish()
+
+
+def _are_pointers(arguments: tuple[Operand, ...]) -> bool:
+    """Whether the operands are the pointers of a string instruction: `movsd` and `cmpsd` are also vector ones."""
+    pointers = (Register(x86_strings.RDI), Register(x86_strings.RSI))
+    return bool(arguments) and all(argument in pointers for argument in arguments)
+
+
+def _apply(b: Builder, name: str, found: Prefixes, arguments: tuple[Operand, ...]) -> None:
+    semantics = _GENERAL.get(name) or _vector(name)
+    if semantics is None:
+        raise NoSemanticsError
+    _check_prefixes(name, found)
+    if name == "PUSH" and found.operand_size and isinstance(arguments[0], Immediate):
+        arguments = (Immediate(arguments[0].value, size=2),)
+    try:
+        semantics(b, *arguments)
+    except (TypeError, AttributeError) as error:  # operands of a number or kind that the entry was not written for
+        raise NoSemanticsError from error
+
+
+def _vector(name: str) -> Semantics | None:
+    found = x86_vectors.find(name)
+    if found is None:
+        return None
+    semantics, vex = found
+    return lambda b, *arguments: semantics(b, vex, *arguments)
+
+
+def _check_prefixes(name: str, found: Prefixes) -> None:
+    """Forms on which makers differ (16-bit branches) or which the disassembly does not show in full."""
+    if name in x86_control.TABLE and found.operand_size and not found.rex_wide:
+        raise NoSemanticsError
+    if (name.startswith("LOOP") or name in ("XLAT", "MASKMOVDQU", "VMASKMOVDQU")) and (
+        found.address_size or found.segment
+    ):
+        raise NoSemanticsError

@@ -1,0 +1,73 @@
+"""Jumps, calls and returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from isoform.isa.x86_builder import Builder
+from isoform.isa.x86_flags import CONDITIONS, ZF
+from isoform.isa.x86_integer import RCX, RSP, Semantics, part, push_value
+from isoform.isa.x86_operands import Immediate, Operand
+from isoform.microop import Kind, code, const
+
+_ADDRESS_MASK = (1 << 64) - 1
+
+
+def jump(b: Builder, target: Operand) -> None:
+    if isinstance(target, Immediate):
+        b.branch(target.value & _ADDRESS_MASK)
+    else:
+        b.leave_to(Kind.BRANCHIND, b.read(target, 8))
+
+
+def jump_if(condition: str) -> Semantics:
+    return lambda b, target: b.branch_if(CONDITIONS[condition](b), target.value & _ADDRESS_MASK)
+
+
+def call(b: Builder, target: Operand) -> None:
+    """A call to the next instruction is how position-independent code reads its own address: a push and no call."""
+    if isinstance(target, Immediate):
+        address = target.value & _ADDRESS_MASK
+        push_value(b, const(b.next_address, 8))
+        if address == b.next_address:
+            b.branch(address)
+        else:
+            b.leave_to(Kind.CALL, code(address))
+    else:
+        callee = b.hold(b.read(target, 8))
+        push_value(b, const(b.next_address, 8))
+        b.leave_to(Kind.CALLIND, callee)
+
+
+def return_(b: Builder, popped: Immediate | None = None) -> None:
+    target = b.load(RSP, 8)
+    b.set(RSP, b.add(RSP, 8 + (popped.value & 0xFFFF if popped else 0)))
+    b.leave_to(Kind.RETURN, target)
+
+
+def jump_if_count_zero(size: int) -> Semantics:
+    return lambda b, target: b.branch_if(b.equal(part(RCX, size), 0), target.value & _ADDRESS_MASK)
+
+
+def loop(while_zero: bool | None) -> Semantics:
+    def semantics(b: Builder, target: Immediate) -> None:
+        b.set(RCX, b.sub(RCX, 1))
+        again = b.differ(RCX, 0)
+        if while_zero is not None:
+            again = b.both(again, ZF if while_zero else b.negate(ZF))
+        b.branch_if(again, target.value & _ADDRESS_MASK)
+
+    return semantics
+
+
+TABLE: Mapping[str, Semantics] = {
+    "JMP": jump,
+    "CALL": call,
+    "RET": return_,
+    "JRCXZ": jump_if_count_zero(8),
+    "JECXZ": jump_if_count_zero(4),
+    "LOOP": loop(None),
+    "LOOPZ": loop(True),
+    "LOOPNZ": loop(False),
+    **{f"J{condition}": jump_if(condition) for condition in CONDITIONS},
+}

@@ -1,0 +1,473 @@
+"""Moves, arithmetic, logic and the stack: x86-64's general-purpose instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from isoform.isa.x86_builder import Builder
+from isoform.isa.x86_flags import (
+    CF,
+    CONDITIONS,
+    DF,
+    OF,
+    PF,
+    SF,
+    ZF,
+    leave_undefined,
+    set_add_flags,
+    set_logic_flags,
+    set_result_flags,
+    set_subtract_flags,
+)
+from isoform.isa.x86_operands import Immediate, Memory, NoSemanticsError, Operand, Register
+from isoform.isa.x86_registers import REGISTERS
+from isoform.microop import FALSE, TRUE, Kind, Var, const
+
+Semantics = Callable[..., None]
+"""Takes the builder and the instruction's operands."""
+
+RAX, RCX, RDX, RBX, RSP, RBP = (REGISTERS[name] for name in ("rax", "rcx", "rdx", "rbx", "rsp", "rbp"))
+AL, AH, AX = (REGISTERS[name] for name in ("al", "ah", "ax"))
+
+
+def width(*operands: Operand) -> int:
+    """The operand size: that of the first register, else what the disassembly says of memory."""
+    for operand in operands:
+        if isinstance(operand, Register):
+            return operand.var.size
+    for operand in operands:
+        if isinstance(operand, Memory) and operand.size is not None:
+            return operand.size
+    raise NoSemanticsError
+
+
+def part(whole: Var, size: int) -> Var:
+    return Var(whole.space, whole.offset, size)
+
+
+# Moves
+
+
+def move(b: Builder, target: Operand, source: Operand) -> None:
+    b.write(target, b.read(source, width(target, source)))
+
+
+def move_extended(extend: Callable[[Builder, Var, int], Var]) -> Semantics:
+    def semantics(b: Builder, target: Register, source: Operand) -> None:
+        value = b.read(source)
+        if value.size > width(target):
+            raise NoSemanticsError
+        b.write(target, extend(b, value, width(target)))
+
+    return semantics
+
+
+def load_address(b: Builder, target: Register, source: Memory) -> None:
+    b.write(target, b.piece(b.offset_of(source), 0, width(target)))
+
+
+def exchange(b: Builder, left: Operand, right: Operand) -> None:
+    size = width(left, right)
+    old_left, old_right = b.hold(b.read(left, size)), b.hold(b.read(right, size))
+    b.write(left, old_right)
+    b.write(right, old_left)
+
+
+def swapped(b: Builder, value: Var) -> Var:
+    return b.join(*(b.piece(value, at, 1) for at in reversed(range(value.size))))
+
+
+def swap_bytes(b: Builder, target: Register) -> None:
+    size = width(target)
+    b.write(target, b.undefined(size) if size == 2 else swapped(b, b.read(target)))
+
+
+def move_swapped(b: Builder, target: Operand, source: Operand) -> None:
+    b.write(target, swapped(b, b.read(source, width(target, source))))
+
+
+def move_if(condition: str) -> Semantics:
+    def semantics(b: Builder, target: Register, source: Operand) -> None:
+        size = width(target)
+        value = b.read(source, size)
+        b.write(target, b.select(CONDITIONS[condition](b), value, b.read(target)))
+
+    return semantics
+
+
+def set_if(condition: str) -> Semantics:
+    def semantics(b: Builder, target: Operand) -> None:
+        b.write(target, CONDITIONS[condition](b))
+
+    return semantics
+
+
+def translate(b: Builder, table: Operand) -> None:
+    if table != Register(RBX):
+        raise NoSemanticsError
+    b.set(AL, b.load(b.add(RBX, b.zext(AL, 8)), 1))
+
+
+def extend_accumulator(size: int) -> Semantics:
+    """`cbw`, `cwde`, `cdqe`: the lower half of the accumulator over the whole."""
+    return lambda b: b.write_register(part(RAX, size), b.sext(part(RAX, size // 2), size))
+
+
+def spread_sign(size: int) -> Semantics:
+    """`cwd`, `cdq`, `cqo`: the accumulator's sign over all of rdx."""
+    return lambda b: b.write_register(part(RDX, size), b.sar(part(RAX, size), 8 * size - 1))
+
+
+# Arithmetic
+
+
+def add(b: Builder, target: Operand, source: Operand) -> None:
+    size = width(target, source)
+    left, right = b.read(target, size), b.read(source, size)
+    total = b.add(left, right)
+    set_add_flags(b, left, right, total)
+    b.write(target, total)
+
+
+def subtract(b: Builder, target: Operand, source: Operand) -> None:
+    size = width(target, source)
+    left, right = b.read(target, size), b.read(source, size)
+    difference = b.sub(left, right)
+    set_subtract_flags(b, left, right, difference)
+    b.write(target, difference)
+
+
+def compare(b: Builder, left: Operand, right: Operand) -> None:
+    size = width(left, right)
+    x, y = b.read(left, size), b.read(right, size)
+    set_subtract_flags(b, x, y, b.sub(x, y))
+
+
+def sum_with_carry(b: Builder, left: Var, right: Var, carry: Var) -> tuple[Var, Var, Var]:
+    """The sum, its carry and its signed overflow."""
+    partial = b.add(left, right)
+    extra = b.zext(carry, left.size)
+    total = b.add(partial, extra)
+    carried = b.either(b.carry(left, right), b.carry(partial, extra))
+    overflow = b.exactly_one(b.signed_carry(left, right), b.signed_carry(partial, extra))
+    return total, carried, overflow
+
+
+def add_with_carry(b: Builder, target: Operand, source: Operand) -> None:
+    size = width(target, source)
+    total, carried, overflow = sum_with_carry(b, b.read(target, size), b.read(source, size), CF)
+    b.set(CF, carried)
+    b.set(OF, overflow)
+    set_result_flags(b, total)
+    b.write(target, total)
+
+
+def subtract_with_borrow(b: Builder, target: Operand, source: Operand) -> None:
+    size = width(target, source)
+    left, right, borrow = b.read(target, size), b.read(source, size), b.zext(CF, size)
+    partial = b.sub(left, right)
+    difference = b.sub(partial, borrow)
+    borrowed = b.either(b.below(left, right), b.below(partial, borrow))
+    overflow = b.exactly_one(b.signed_borrow(left, right), b.signed_borrow(partial, borrow))
+    b.set(CF, borrowed)
+    b.set(OF, overflow)
+    set_result_flags(b, difference)
+    b.write(target, difference)
+
+
+def add_with_own_carry(flag: Var) -> Semantics:
+    """`adcx`, `adox`: one flag in and out, the others kept."""
+
+    def semantics(b: Builder, target: Register, source: Operand) -> None:
+        size = width(target)
+        left, right, extra = b.read(target), b.read(source, size), b.zext(flag, size)
+        partial = b.add(left, right)
+        total = b.add(partial, extra)
+        b.set(flag, b.either(b.carry(left, right), b.carry(partial, extra)))
+        b.write(target, total)
+
+    return semantics
+
+
+def increment(b: Builder, target: Operand) -> None:
+    value = b.read(target)
+    total = b.add(value, 1)
+    b.set(OF, b.signed_carry(value, 1))
+    set_result_flags(b, total)
+    b.write(target, total)
+
+
+def decrement(b: Builder, target: Operand) -> None:
+    value = b.read(target)
+    difference = b.sub(value, 1)
+    b.set(OF, b.signed_borrow(value, 1))
+    set_result_flags(b, difference)
+    b.write(target, difference)
+
+
+def negate(b: Builder, target: Operand) -> None:
+    value = b.read(target)
+    result = b.negative(value)
+    b.set(CF, b.differ(value, 0))
+    b.set(OF, b.signed_borrow(const(0, value.size), value))
+    set_result_flags(b, result)
+    b.write(target, result)
+
+
+def complement(b: Builder, target: Operand) -> None:
+    b.write(target, b.not_(b.read(target)))
+
+
+def logic(operator: Callable[[Builder, Var, Var], Var]) -> Semantics:
+    def semantics(b: Builder, target: Operand, source: Operand) -> None:
+        size = width(target, source)
+        result = operator(b, b.read(target, size), b.read(source, size))
+        set_logic_flags(b, result)
+        b.write(target, result)
+
+    return semantics
+
+
+def test(b: Builder, left: Operand, right: Operand) -> None:
+    size = width(left, right)
+    set_logic_flags(b, b.and_(b.read(left, size), b.read(right, size)))
+
+
+def exchange_and_add(b: Builder, target: Operand, source: Register) -> None:
+    size = width(source)
+    left, right = b.hold(b.read(target, size)), b.hold(b.read(source))
+    total = b.add(left, right)
+    set_add_flags(b, left, right, total)
+    b.write(source, left)
+    b.write(target, total)
+
+
+def compare_and_exchange(b: Builder, target: Operand, source: Register) -> None:
+    """The accumulator keeps all its bits where the two were equal, and a register target where they were not."""
+    size = width(source)
+    accumulator = part(RAX, size)
+    old, new = b.hold(b.read(target, size)), b.hold(b.read(source))
+    equal = b.equal(accumulator, old)
+    set_subtract_flags(b, accumulator, old, b.sub(accumulator, old))
+    if isinstance(target, Memory):
+        b.write(target, b.select(equal, new, old))
+        _write_where(b, b.negate(equal), RAX, old)
+    elif target == Register(accumulator):
+        # Comparing the accumulator with itself always succeeds.
+        b.write(target, new)
+    else:
+        _write_where(b, b.negate(equal), RAX, old)
+        _write_where(b, equal, _whole(target), new, at=_byte_in_whole(target))
+
+
+def _whole(target: Operand) -> Var:
+    if not isinstance(target, Register):
+        raise NoSemanticsError
+    return Var(target.var.space, target.var.offset & ~7, 8)
+
+
+def _byte_in_whole(target: Operand) -> int:
+    return target.var.offset & 7 if isinstance(target, Register) else 0
+
+
+def _write_where(b: Builder, condition: Var, whole: Var, value: Var, at: int = 0) -> None:
+    """Writes part of a register, as the machine would, only where the condition holds."""
+    if value.size >= 4:
+        b.set(whole, b.select(condition, b.zext(value, 8), whole))
+    else:
+        place = Var(whole.space, whole.offset + at, value.size)
+        b.set(place, b.select(condition, value, place))
+
+
+def compare_and_exchange_pair(b: Builder, target: Memory) -> None:
+    size = 2 * (8 if target.size == 16 else 4)
+    half = size // 2
+    old = b.read(target, size)
+    expected = b.join(part(RAX, half), part(RDX, half))
+    equal = b.equal(expected, old)
+    b.write(target, b.select(equal, b.join(part(RBX, half), part(RCX, half)), old))
+    b.set(ZF, equal)
+    for register_, value in ((RAX, b.piece(old, 0, half)), (RDX, b.piece(old, half, half))):
+        _write_where(b, b.negate(ZF), register_, value)
+
+
+def multiply(name: str, extend: Callable[[Builder, Var, int], Var]) -> Semantics:
+    """`mul` and the one-operand `imul`: the accumulator times the operand, twice as wide."""
+
+    def semantics(b: Builder, source: Operand) -> None:
+        size = width(source)
+        product = b.mul(extend(b, part(RAX, size), 2 * size), extend(b, b.read(source, size), 2 * size))
+        low = b.piece(product, 0, size)
+        overflow = b.differ(product, extend(b, low, 2 * size))
+        _set_product_flags(b, name, overflow)
+        if size == 1:
+            b.set(AX, product)
+        else:
+            b.write_register(part(RAX, size), low)
+            b.write_register(part(RDX, size), b.piece(product, size, size))
+
+    return semantics
+
+
+def _set_product_flags(b: Builder, name: str, overflow: Var) -> None:
+    b.set(CF, overflow)
+    b.set(OF, overflow)
+    leave_undefined(b, name)
+
+
+_multiply_accumulator = multiply("IMUL", Builder.sext)
+
+
+def multiply_signed(b: Builder, target: Operand, *sources: Operand) -> None:
+    if not sources:
+        _multiply_accumulator(b, target)
+        return
+    size = width(target)
+    left, right = sources if len(sources) == 2 else (target, *sources)
+    x, y = b.read(left, size), b.read(right, size)
+    product = b.mul(b.sext(x, 2 * size), b.sext(y, 2 * size))
+    low = b.piece(product, 0, size)
+    _set_product_flags(b, "IMUL", b.differ(b.sext(low, 2 * size), product))
+    b.write(target, low)
+
+
+def divide(b: Builder, source: Operand) -> None:
+    size = width(source)
+    divisor = b.read(source, size)
+    high, low = (AH, AL) if size == 1 else (part(RDX, size), part(RAX, size))
+    # The quotient fits just when the upper half is below the divisor, which no upper half is below zero.
+    b.abort(b.below_or_equal(divisor, high), "division fault")
+    dividend, wide = b.join(low, high), b.zext(divisor, 2 * size)
+    quotient = b.divide(Kind.INT_DIV, dividend, wide)
+    remainder = b.divide(Kind.INT_REM, dividend, wide)
+    _finish_division(b, "DIV", quotient, remainder, low, high)
+
+
+def divide_signed(b: Builder, source: Operand) -> None:
+    size = width(source)
+    divisor = b.read(source, size)
+    b.abort(b.equal(divisor, 0), "division fault")
+    high, low = (AH, AL) if size == 1 else (part(RDX, size), part(RAX, size))
+    dividend, wide = b.join(low, high), b.sext(divisor, 2 * size)
+    quotient = b.divide(Kind.INT_SDIV, dividend, wide)
+    b.abort(b.differ(b.sext(b.piece(quotient, 0, size), 2 * size), quotient), "division fault")
+    remainder = b.divide(Kind.INT_SREM, dividend, wide)
+    _finish_division(b, "IDIV", quotient, remainder, low, high)
+
+
+def _finish_division(b: Builder, name: str, quotient: Var, remainder: Var, low: Var, high: Var) -> None:
+    b.write_register(low, b.piece(quotient, 0, low.size))
+    b.write_register(high, b.piece(remainder, 0, low.size))
+    leave_undefined(b, name)
+
+
+# The stack
+
+
+def push_value(b: Builder, value: Var) -> None:
+    below = b.sub(RSP, value.size)
+    b.store(below, value)
+    b.set(RSP, below)
+
+
+def push(b: Builder, source: Operand) -> None:
+    size = source.size or 8 if isinstance(source, Immediate) else width(source)
+    push_value(b, b.hold(b.read(source, size)))
+
+
+def pop(b: Builder, target: Operand) -> None:
+    """The stack pointer moves before the target's address is computed, and before a target rsp is written."""
+    size = width(target)
+    value = b.load(RSP, size)
+    b.set(RSP, b.add(RSP, size))
+    b.write(target, value)
+
+
+def leave(b: Builder) -> None:
+    frame = b.hold(RBP)
+    b.set(RBP, b.load(frame, 8))
+    b.set(RSP, b.add(frame, 8))
+
+
+def enter(b: Builder, size: Immediate, level: Immediate) -> None:
+    if level.value != 0:
+        raise NoSemanticsError
+    below = b.sub(RSP, 8)
+    b.store(below, RBP)
+    b.set(RBP, below)
+    b.set(RSP, b.sub(RBP, size.value & 0xFFFF))
+
+
+# Flags as values
+
+
+def _flag_byte(b: Builder) -> Var:
+    """The low byte of the flags register: SF ZF 0 AF 0 PF 1 CF."""
+    adjust = b.shl(b.undefined_boolean(), 4)
+    value = b.or_(b.or_(CF, 2), adjust)
+    for flag, at in ((PF, 2), (ZF, 6), (SF, 7)):
+        value = b.or_(value, b.shl(flag, at))
+    return value
+
+
+def load_flags(b: Builder) -> None:
+    b.set(AH, _flag_byte(b))
+
+
+def store_flags(b: Builder) -> None:
+    for flag, at in ((CF, 0), (PF, 2), (ZF, 6), (SF, 7)):
+        b.set(flag, b.bit(AH, at))
+
+
+_SYSTEM_FLAGS = 0x244000
+"""ID, AC and NT: a program may have set them, and nothing here knows."""
+_INTERRUPTS_ENABLED = 0x200
+
+
+def push_flags(b: Builder) -> None:
+    value = b.or_(b.zext(_flag_byte(b), 8), _INTERRUPTS_ENABLED)
+    for flag, at in ((DF, 10), (OF, 11)):
+        value = b.or_(value, b.shl(b.zext(flag, 8), at))
+    push_value(b, b.or_(value, b.and_(b.undefined(8), _SYSTEM_FLAGS)))
+
+
+def set_flag(flag: Var, value: Var) -> Semantics:
+    return lambda b: b.set(flag, value)
+
+
+def complement_carry(b: Builder) -> None:
+    b.set(CF, b.negate(CF))
+
+
+def nothing(b: Builder, *operands: Operand) -> None:
+    """Hints, and fences: a function runs alone here."""
+
+
+def abort(reason: str) -> Semantics:
+    return lambda b, *operands: b.abort(TRUE, reason)
+
+
+# fmt: off
+TABLE: Mapping[str, Semantics] = {
+    "MOV": move, "MOVNTI": move, "MOVZX": move_extended(Builder.zext), "MOVSX": move_extended(Builder.sext),
+    "MOVSXD": move_extended(Builder.sext), "LEA": load_address, "XCHG": exchange, "BSWAP": swap_bytes,
+    "MOVBE": move_swapped, "XLAT": translate,
+    "CBW": extend_accumulator(2), "CWDE": extend_accumulator(4), "CDQE": extend_accumulator(8),
+    "CWD": spread_sign(2), "CDQ": spread_sign(4), "CQO": spread_sign(8),
+    "ADD": add, "SUB": subtract, "CMP": compare, "ADC": add_with_carry, "SBB": subtract_with_borrow,
+    "ADCX": add_with_own_carry(CF), "ADOX": add_with_own_carry(OF), "INC": increment, "DEC": decrement,
+    "NEG": negate, "NOT": complement, "AND": logic(Builder.and_), "OR": logic(Builder.or_),
+    "XOR": logic(Builder.xor), "TEST": test, "XADD": exchange_and_add, "CMPXCHG": compare_and_exchange,
+    "CMPXCHG8B": compare_and_exchange_pair, "CMPXCHG16B": compare_and_exchange_pair,
+    "MUL": multiply("MUL", Builder.zext), "IMUL": multiply_signed, "DIV": divide, "IDIV": divide_signed,
+    "PUSH": push, "POP": pop, "LEAVE": leave, "ENTER": enter, "PUSHFQ": push_flags,
+    "LAHF": load_flags, "SAHF": store_flags, "CLC": set_flag(CF, FALSE), "STC": set_flag(CF, TRUE),
+    "CMC": complement_carry, "CLD": set_flag(DF, FALSE), "STD": set_flag(DF, TRUE),
+    "NOP": nothing, "PAUSE": nothing, "ENDBR64": nothing, "LFENCE": nothing, "MFENCE": nothing, "SFENCE": nothing,
+    "PREFETCH": nothing, "PREFETCHW": nothing, "PREFETCHWT1": nothing,
+    "UD0": abort("undefined instruction"), "UD1": abort("undefined instruction"),
+    "UD2": abort("undefined instruction"), "INT3": abort("trap"),
+    **{f"CMOV{condition}": move_if(condition) for condition in CONDITIONS},
+    **{f"SET{condition}": set_if(condition) for condition in CONDITIONS},
+}
+# fmt: on

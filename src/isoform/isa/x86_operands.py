@@ -1,0 +1,140 @@
+"""The operands of an x86-64 instruction, read from SLEIGH's disassembly: `EAX,dword ptr [RBX + RCX*0x4 + 0x8]`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from isoform.isa.sleigh import Decoded
+from isoform.isa.x86_registers import REGISTERS
+from isoform.microop import Space, Var
+
+_MEMORY = re.compile(r"(?:(\w+) ptr )?(?:([C-GS]S):)?\[([^\[\]]+)\]$")
+_TERM = re.compile(r"(?:(-?0x[0-9a-f]+)|(\w+?)(?:\*0x([1248]))?)$")
+_NUMBER = re.compile(r"-?0x[0-9a-f]+$")
+_SIZES = {"byte": 1, "word": 2, "dword": 4, "qword": 8, "xmmword": 16, "ymmword": 32}
+_LEGACY_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
+_EVEX = 0x62
+_OPERAND_SIZE, _ADDRESS_SIZE = 0x66, 0x67
+_SEGMENT_OVERRIDES = frozenset(b"\x64\x65")
+VECTOR_START, VECTOR_END = REGISTERS["xmm0"].offset, REGISTERS["zmm15h"].offset
+_MMX = frozenset(f"mm{n}" for n in range(8))
+
+
+class NoSemanticsError(Exception):
+    """This form of the instruction has no semantics here: it becomes UNSUPPORTED."""
+
+
+@dataclass(frozen=True)
+class Register:
+    var: Var
+
+    @property
+    def is_vector(self) -> bool:
+        return VECTOR_START <= self.var.offset < VECTOR_END
+
+
+@dataclass(frozen=True)
+class Immediate:
+    value: int
+    size: int | None = None
+    """Where neither the mnemonic nor another operand says it."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    segment: str
+    """`fs`, `gs`, or empty: the other segments start at 0."""
+    base: Var | None
+    index: Var | None
+    scale: int
+    displacement: int
+    size: int | None
+    """As the disassembly has it, which is not always the size of the access; None where it says nothing."""
+
+
+Operand = Register | Immediate | Memory
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """What the bytes before the opcode say beyond what the disassembly shows."""
+
+    operand_size: bool
+    address_size: bool
+    segment: bool
+    evex: bool
+    rex_wide: bool
+
+
+def prefixes(code: bytes) -> Prefixes:
+    count = next((n for n, byte in enumerate(code) if byte not in _LEGACY_PREFIXES), len(code))
+    found = frozenset(code[:count])
+    opcode = code[count] if count < len(code) else 0
+    return Prefixes(
+        operand_size=_OPERAND_SIZE in found,
+        address_size=_ADDRESS_SIZE in found,
+        segment=bool(found & _SEGMENT_OVERRIDES),
+        evex=opcode == _EVEX,
+        rex_wide=opcode & 0xF8 == 0x48,
+    )
+
+
+def operands(decoded: Decoded, found: Prefixes) -> tuple[Operand, ...]:
+    text = decoded.operands.strip()
+    parsed = tuple(_operand(part.strip()) for part in text.split(",")) if text else ()
+    for operand in parsed:
+        # The disassembly of a 32-bit address without registers does not tell what it is relative to.
+        if isinstance(operand, Memory) and found.address_size and operand.base is None and operand.index is None:
+            raise NoSemanticsError
+    return parsed
+
+
+@cache
+def _operand(text: str) -> Operand:
+    if text.lower() in REGISTERS and text.lower() not in _MMX:
+        return Register(REGISTERS[text.lower()])
+    if _NUMBER.match(text):
+        return Immediate(int(text, 16))
+    matched = _MEMORY.match(text)
+    if matched is None:
+        raise NoSemanticsError
+    size, segment, inside = matched.groups()
+    if size is not None and size not in _SIZES:
+        raise NoSemanticsError
+    return _memory(_SIZES.get(size or ""), segment, inside)
+
+
+def _memory(size: int | None, segment: str | None, inside: str) -> Memory:
+    base = index = None
+    scale, displacement = 1, 0
+    for term in inside.split(" + "):
+        matched = _TERM.match(term)
+        if matched is None:
+            raise NoSemanticsError
+        number, name, factor = matched.groups()
+        if number is not None:
+            displacement += int(number, 16)
+        elif factor is None and base is None:
+            base = _address_register(name)
+        elif factor is not None and index is None:
+            index, scale = _address_register(name), int(factor)
+        else:
+            raise NoSemanticsError
+    return Memory(segment.lower() if segment in ("FS", "GS") else "", base, index, scale, displacement, size)
+
+
+def _address_register(name: str) -> Var:
+    var = REGISTERS.get(name.lower())
+    if var is None or var.size not in (4, 8):
+        raise NoSemanticsError
+    return var
+
+
+def register(name: str) -> Register:
+    return Register(REGISTERS[name])
+
+
+def is_general(var: Var) -> bool:
+    return var.space is Space.REGISTER and var.offset < REGISTERS["r15"].offset + 8

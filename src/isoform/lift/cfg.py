@@ -1,0 +1,399 @@
+"""From an entry address to a function: decode what is reachable, find the blocks, inline present callees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from isoform.errors import Unsupported, UserError
+from isoform.isa.machine import Machine
+from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, Stop, Switch
+from isoform.lift.simplify import Known, propagate
+from isoform.lift.tables import jump_targets
+from isoform.load.image import Image
+from isoform.load.known import NO_RETURN
+from isoform.microop import Instruction, Kind, MicroOp, Space, Var, const
+
+MOST_INSTRUCTIONS = 50_000
+MOST_BLOCKS = 100_000
+MOST_DEPTH = 12
+
+Position = tuple[int, int]
+"""Instruction address and index of a micro-op in it."""
+
+_CONTROL = frozenset({Kind.BRANCH, Kind.CBRANCH, Kind.BRANCHIND, Kind.CALL, Kind.CALLIND, Kind.RETURN})
+
+
+@dataclass(frozen=True)
+class _Raw:
+    """A block of one routine, before inlining: positions instead of block ids."""
+
+    ops: tuple[MicroOp, ...]
+    addresses: tuple[int, ...]
+    steps: tuple[int, ...]
+    last: MicroOp | None
+    """The control micro-op that ends it; None where it runs on, or stops (`next` is then None too)."""
+    next: Position | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class _Routine:
+    entry: int
+    blocks: dict[Position, _Raw]
+    targets: dict[Position, tuple[int, ...]]
+    """Resolved targets of the computed jump or call at the end of a block."""
+
+
+def control_flow_graph(image: Image, machine: Machine, name: str, entry: int, inline: bool = True) -> Function:
+    """The function at `entry`. With `inline`, calls to code that is present become part of it."""
+    return _Lifter(image, machine, name, inline).function(entry)
+
+
+class _Lifter:
+    def __init__(self, image: Image, machine: Machine, name: str, inline: bool) -> None:
+        self.image = image
+        self.machine = machine
+        self.name = name
+        self.inline = inline
+        self.instructions: dict[int, Instruction] = {}
+        self.blocks: dict[BlockId, Block] = {}
+        self.inlined: list[str] = []
+        self._routines: dict[int, _Routine] = {}
+
+    # -- decoding -------------------------------------------------------------------------------
+
+    def decode(self, address: int) -> Instruction:
+        found = self.instructions.get(address)
+        if found is None:
+            found = self._decode(address)
+            self.instructions[address] = found
+        return found
+
+    def _decode(self, address: int) -> Instruction:
+        if len(self.instructions) >= MOST_INSTRUCTIONS:
+            raise Unsupported(f"{self.name} has more than {MOST_INSTRUCTIONS} instructions")
+        if (reason := self.image.broken.get(address)) is not None:
+            raise Unsupported(f"{self.name} at {address:#x}: {reason}")
+        code = self.image.code_at(address)
+        if not code:
+            raise UserError(
+                f"{self.name} in {self.image.path} runs off its code at {address:#x}: "
+                "there are no instructions there; name a whole function."
+            )
+        instruction = self.machine.decode(code, address)
+        if instruction.length > len(code):
+            raise UserError(f"{self.name} in {self.image.path} ends in the middle of an instruction at {address:#x}.")
+        return instruction
+
+    # -- one routine ----------------------------------------------------------------------------
+
+    def routine(self, entry: int) -> _Routine:
+        if entry not in self._routines:
+            self._routines[entry] = self._build_routine(entry)
+        return self._routines[entry]
+
+    def _build_routine(self, entry: int) -> _Routine:
+        """Discover leaders, cut blocks, resolve computed jumps; again while that finds new code."""
+        targets: dict[Position, tuple[int, ...]] = {}
+        extra: set[Position] = set()
+        while True:
+            leaders = self._leaders(entry, extra)
+            blocks = {leader: self._cut(leader, leaders) for leader in sorted(leaders)}
+            found = self._resolve(blocks, {(entry, 0), *extra})
+            new = {
+                (target, 0)
+                for position, resolved in found.items()
+                for target in resolved
+                if self._is_jump(blocks[position]) and self.image.code_at(target)
+            }
+            targets = found
+            if new <= extra:
+                return _Routine(entry, blocks, targets)
+            extra |= new
+
+    def _is_jump(self, raw: _Raw) -> bool:
+        return raw.last is not None and raw.last.kind is Kind.BRANCHIND
+
+    def _leaders(self, entry: int, extra: set[Position]) -> set[Position]:
+        leaders = {(entry, 0), *extra}
+        pending = list(leaders)
+        walked: set[Position] = set()
+        while pending:
+            position: Position | None = pending.pop()
+            while position is not None and position not in walked:
+                walked.add(position)
+                found, position = self._walk(position)
+                for leader in found:
+                    if leader not in leaders:
+                        leaders.add(leader)
+                        pending.append(leader)
+        return leaders
+
+    def _walk(self, position: Position) -> tuple[list[Position], Position | None]:
+        """Leaders made by the rest of one instruction, and where control falls through to."""
+        address, index = position
+        instruction = self.decode(address)
+        leaders: list[Position] = []
+        for number in range(index, len(instruction.ops)):
+            op = instruction.ops[number]
+            after = self._after(instruction, number + 1)
+            if op.kind is Kind.BRANCH:
+                if (target := self._target(instruction, op.ins[0])) is not None:
+                    leaders.append(target)
+                return leaders, None
+            if op.kind is Kind.CBRANCH:
+                if (target := self._target(instruction, op.ins[0])) is not None:
+                    leaders.append(target)
+                leaders.append(after)
+                return leaders, None
+            if op.kind in (Kind.CALL, Kind.CALLIND):
+                if not self._never_returns(op):
+                    leaders.append(after)
+                return leaders, None
+            if op.kind in (Kind.RETURN, Kind.BRANCHIND, Kind.UNSUPPORTED) or _stops(op):
+                return leaders, None
+        return leaders, (instruction.next_address, 0)
+
+    def _after(self, instruction: Instruction, index: int) -> Position:
+        if index >= len(instruction.ops):
+            return instruction.next_address, 0
+        return instruction.address, index
+
+    def _target(self, instruction: Instruction, target: Var) -> Position | None:
+        """Where a branch goes inside present code; None where it leaves it (a tail call)."""
+        if target.space is Space.INNER:
+            return self._after(instruction, target.offset)
+        address = self.image.aliases.get(target.offset, target.offset)
+        return None if address in self.image.externals else (address, 0)
+
+    def _never_returns(self, op: MicroOp) -> bool:
+        return op.kind is Kind.CALL and self.image.externals.get(op.ins[0].offset) in NO_RETURN
+
+    def _cut(self, leader: Position, leaders: set[Position]) -> _Raw:
+        """The block from `leader` to the next control micro-op or leader."""
+        ops: list[MicroOp] = []
+        addresses: list[int] = []
+        steps: list[int] = []
+        position = leader
+        while True:
+            instruction = self.decode(position[0])
+            if position[1] == 0:
+                steps.append(instruction.address)
+            for number in range(position[1], len(instruction.ops)):
+                op = instruction.ops[number]
+                if number != position[1] and (instruction.address, number) in leaders:
+                    return _Raw(tuple(ops), tuple(addresses), tuple(steps), None, (instruction.address, number))
+                if op.kind in _CONTROL:
+                    after = self._after(instruction, number + 1)
+                    return _Raw(tuple(ops), tuple(addresses), tuple(steps), op, after)
+                ops.append(op)
+                addresses.append(instruction.address)
+                if op.kind is Kind.UNSUPPORTED or _stops(op):
+                    return _Raw(tuple(ops), tuple(addresses), tuple(steps), None, None, instruction.text)
+            position = (instruction.next_address, 0)
+            if position in leaders:
+                return _Raw(tuple(ops), tuple(addresses), tuple(steps), None, position)
+
+    # -- computed jumps -------------------------------------------------------------------------
+
+    def _resolve(self, blocks: dict[Position, _Raw], entries: set[Position]) -> dict[Position, tuple[int, ...]]:
+        computed = {
+            position: raw
+            for position, raw in blocks.items()
+            if raw.last is not None and raw.last.kind in (Kind.BRANCHIND, Kind.CALLIND)
+        }
+        if not computed:
+            return {}
+        constants = self._constants_at_entry(blocks, entries)
+        return {position: self._resolve_one(raw, constants.get(position, {})) for position, raw in computed.items()}
+
+    def _resolve_one(self, raw: _Raw, known: Known) -> tuple[int, ...]:
+        assert raw.last is not None
+        given = [MicroOp(Kind.COPY, var, (value,)) for var, value in known.items()]
+        ops = [*given, *propagate(raw.ops, self.image, dict(known))]
+        section = self.image.section_at(raw.steps[0] if raw.steps else raw.addresses[0])
+        inside = range(section.address, section.end) if section else range(0)
+        found = jump_targets(ops, raw.last.ins[0], self.image, inside) or []
+        return tuple(dict.fromkeys(found))
+
+    def _constants_at_entry(self, blocks: dict[Position, _Raw], starts: set[Position]) -> dict[Position, Known]:
+        """Registers that hold the same constant whichever way a block is reached (forward data flow).
+        Nothing is known at `starts`: the entry and the targets of computed jumps."""
+        entries: dict[Position, Known] = {position: {} for position in starts}
+        pending = list(starts)
+        while pending:
+            position = pending.pop()
+            raw = blocks[position]
+            known = dict(entries[position])
+            propagate(raw.ops, self.image, known)
+            if raw.last is not None and raw.last.kind in (Kind.CALL, Kind.CALLIND):
+                known = {}
+            known = {v: c for v, c in known.items() if c.space is Space.CONST and v.space is Space.REGISTER}
+            for successor in self._raw_successors(raw):
+                if successor not in blocks:
+                    continue
+                merged = _meet(entries.get(successor), known)
+                if merged != entries.get(successor):
+                    entries[successor] = merged
+                    pending.append(successor)
+        return entries
+
+    def _raw_successors(self, raw: _Raw) -> Iterator[Position]:
+        if raw.last is None:
+            if raw.next is not None:
+                yield raw.next
+            return
+        if raw.last.kind in (Kind.BRANCH, Kind.CBRANCH) and raw.next is not None:
+            instruction = self.decode(raw.steps[-1] if raw.steps else raw.addresses[-1])
+            target = self._target(instruction, raw.last.ins[0])
+            if target is not None:
+                yield target
+        if raw.last.kind in (Kind.CBRANCH, Kind.CALL, Kind.CALLIND) and raw.next is not None:
+            yield raw.next
+
+    # -- inlining -------------------------------------------------------------------------------
+
+    def function(self, entry: int) -> Function:
+        start = BlockId((), entry, 0)
+        pending: list[_Visit] = [(start, (entry,))]
+        while pending:
+            block_id, chain = pending.pop()
+            if block_id in self.blocks:
+                continue
+            if len(self.blocks) >= MOST_BLOCKS:
+                raise Unsupported(f"{self.name} with everything it calls is larger than {MOST_BLOCKS} blocks")
+            raw = self.routine(chain[-1]).blocks[block_id.address, block_id.part]
+            exit_, follow = self._exit(block_id, raw, chain)
+            block = Block(block_id, raw.ops, raw.addresses, raw.steps, exit_)
+            self.blocks[block_id] = block
+            pending += [(successor, chain) for successor in block.successors] if follow is None else follow
+        inlined = tuple(dict.fromkeys(self.inlined))
+        return Function(self.name, self.image, self.machine, start, self.blocks, self.instructions, inlined)
+
+    def _exit(self, block_id: BlockId, raw: _Raw, chain: tuple[int, ...]) -> tuple[Exit, list[_Visit] | None]:
+        """The exit, and the blocks to visit next with their chains (None: the successors, same chain)."""
+        last = raw.last
+        if last is None:
+            return (Stop(raw.why), []) if raw.next is None else (Goto(_here(block_id, raw.next)), None)
+        assert raw.next is not None
+        after = _here(block_id, raw.next)
+        computed = self.routine(chain[-1]).targets.get((block_id.address, block_id.part), ())
+        match last.kind:
+            case Kind.BRANCH | Kind.CBRANCH:
+                return self._branch(block_id, raw, last, after, chain)
+            case Kind.RETURN:
+                return self._return(block_id, last.ins[0], chain)
+            case Kind.CALL:
+                return self._call((last.ins[0].offset,), last.ins[0], after, chain)
+            case Kind.CALLIND:
+                return self._call(computed, last.ins[0], after, chain)
+            case _:
+                return self._jump(block_id, raw, computed, last.ins[0], chain)
+
+    def _branch(
+        self, block_id: BlockId, raw: _Raw, last: MicroOp, after: BlockId, chain: tuple[int, ...]
+    ) -> tuple[Exit, list[_Visit] | None]:
+        instruction = self.decode(_last_address(block_id, raw))
+        target = self._target(instruction, last.ins[0])
+        if target is not None:
+            taken, follow = _here(block_id, target), [(_here(block_id, target), chain)]
+        else:
+            name = self.image.externals[last.ins[0].offset]
+            taken, follow = self._tail_call(block_id.context, instruction.address, name, last.ins[0], chain)
+        if last.kind is Kind.BRANCH:
+            return Goto(taken), follow
+        return Branch(last.ins[1], taken, after), [*follow, (after, chain)]
+
+    def _jump(
+        self, block_id: BlockId, raw: _Raw, targets: tuple[int, ...], value: Var, chain: tuple[int, ...]
+    ) -> tuple[Exit, list[_Visit] | None]:
+        targets = tuple(self.image.aliases.get(t, t) for t in targets)
+        if len(targets) == 1 and targets[0] in self.image.externals:
+            name = self.image.externals[targets[0]]
+            taken, follow = self._tail_call(block_id.context, _last_address(block_id, raw), name, value, chain)
+            return Goto(taken), follow
+        present = tuple((t, _here(block_id, (t, 0))) for t in targets if self.image.code_at(t))
+        return Switch(value, present), None
+
+    def _return(self, block_id: BlockId, value: Var, chain: tuple[int, ...]) -> tuple[Exit, list[_Visit]]:
+        if not block_id.context:
+            return Return(value), []
+        to = BlockId(block_id.context[:-1], block_id.context[-1], 0)
+        return Return(value, to), [(to, chain[:-1])]
+
+    def _call(
+        self, targets: tuple[int, ...], value: Var, after: BlockId, chain: tuple[int, ...]
+    ) -> tuple[Exit, list[_Visit] | None]:
+        if len(targets) != 1:
+            return Call(None, value, after), None
+        target = self.image.aliases.get(targets[0], targets[0])
+        name = self.image.name_at(target)
+        if target in self.image.externals or not self.image.code_at(target):
+            return Call(name, value, None if name in NO_RETURN else after), None
+        if target == chain[0] and self.machine.convention.stack_pointer is not None:
+            return Call(SELF, value, after), None
+        if not self.inline:
+            return Call(name or f"function at {target:#x}", value, after), None
+        if target in chain:
+            raise Unsupported(f"{name or hex(target)}, which {self.name} calls, is recursive")
+        if len(chain) > MOST_DEPTH:
+            raise Unsupported(f"{self.name} calls more than {MOST_DEPTH} functions deep")
+        self.inlined.append(name or hex(target))
+        inner = BlockId((*after.context, after.address), target, 0)
+        return Goto(inner), [(inner, (*chain, target))]
+
+    def _tail_call(
+        self, context: tuple[int, ...], address: int, name: str, value: Var, chain: tuple[int, ...]
+    ) -> tuple[BlockId, list[_Visit]]:
+        """A jump to another function is a call, then a return to our own caller."""
+        call, back = BlockId(context, address, _TAIL), BlockId(context, address, _TAIL + 1)
+        gone = name in NO_RETURN
+        self.blocks[call] = Block(call, (), (), (), Call(name, value, None if gone else back))
+        if gone:
+            return call, []
+        ops, target = self._return_ops()
+        exit_, follow = self._return(back, target, chain)
+        self.blocks[back] = Block(back, ops, (address,) * len(ops), (), exit_)
+        return call, follow
+
+    def _return_ops(self) -> tuple[tuple[MicroOp, ...], Var]:
+        """What finds the return address once the callee has come back and popped it."""
+        convention, registers = self.machine.convention, self.machine.registers
+        if not convention.return_address_on_stack:
+            assert convention.return_address is not None
+            return (), registers[convention.return_address]
+        assert convention.stack_pointer is not None
+        pointer = registers[convention.stack_pointer]
+        place, target = Var(Space.TEMP, _TAIL, pointer.size), Var(Space.TEMP, _TAIL + 16, pointer.size)
+        below = const(convention.stack_adjustment, pointer.size)
+        return (MicroOp(Kind.INT_SUB, place, (pointer, below)), MicroOp(Kind.LOAD, target, (place,))), target
+
+
+_Visit = tuple[BlockId, tuple[int, ...]]
+"""A block to visit and the entries of the routines it is nested in, outermost first."""
+_TAIL = 1 << 20
+"""Micro-op index of the blocks made for a tail call: no instruction has so many."""
+SELF = "(itself)"
+"""Callee name of a recursive call of the compared function: equal on both sides whatever its symbol is."""
+
+
+def _here(block_id: BlockId, position: Position) -> BlockId:
+    return BlockId(block_id.context, *position)
+
+
+def _last_address(block_id: BlockId, raw: _Raw) -> int:
+    """The address of the instruction that ends the block."""
+    if raw.steps:
+        return raw.steps[-1]
+    return raw.addresses[-1] if raw.addresses else block_id.address
+
+
+def _stops(op: MicroOp) -> bool:
+    return op.kind is Kind.ABORT and op.ins[0] == const(1, 1)
+
+
+def _meet(old: Known | None, new: Known) -> Known:
+    if old is None:
+        return dict(new)
+    return {var: value for var, value in old.items() if new.get(var) == value}

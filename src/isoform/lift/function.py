@@ -1,0 +1,158 @@
+"""A function: micro-ops in basic blocks, from one entry, with the calls it makes into present code inlined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from isoform.isa.machine import Machine
+from isoform.load.image import Image
+from isoform.microop import Instruction, MicroOp, Var
+
+
+class BlockId(NamedTuple):
+    """Where a block starts: the call sites it is inlined through (their return addresses, outermost
+    first), the instruction's address, and the index of the micro-op inside it where the block begins."""
+
+    context: tuple[int, ...]
+    address: int
+    part: int
+
+
+@dataclass(frozen=True)
+class Goto:
+    target: BlockId
+
+
+@dataclass(frozen=True)
+class Branch:
+    condition: Var
+    then: BlockId
+    otherwise: BlockId
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A jump to a computed address with known candidates. Arriving anywhere else is `unresolved`: the
+    engines must show it impossible before they claim anything."""
+
+    value: Var
+    targets: tuple[tuple[int, BlockId], ...]
+
+
+@dataclass(frozen=True)
+class Return:
+    value: Var
+    """The address returned to."""
+    to: BlockId | None = None
+    """In an inlined call: the block after the call; None where the function itself returns."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call to code that is not here."""
+
+    callee: str | None
+    """None: through a pointer, whose value is `value`."""
+    value: Var
+    then: BlockId | None
+    """None: it never comes back."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Nothing follows: the block ends in an ABORT or in something unsupported."""
+
+    why: str = ""
+
+
+Exit = Goto | Branch | Switch | Return | Call | Stop
+
+
+@dataclass(frozen=True)
+class Block:
+    id: BlockId
+    ops: tuple[MicroOp, ...]
+    addresses: tuple[int, ...]
+    """For each micro-op the address of its instruction."""
+    steps: tuple[int, ...]
+    """Addresses of the instructions that begin in this block, in order."""
+    exit: Exit
+
+    @cached_property
+    def successors(self) -> tuple[BlockId, ...]:
+        match self.exit:
+            case Goto(target):
+                return (target,)
+            case Branch(_, then, otherwise):
+                return (then, otherwise) if then != otherwise else (then,)
+            case Switch(_, targets):
+                return tuple(dict.fromkeys(block for _, block in targets))
+            case Return(_, to):
+                return () if to is None else (to,)
+            case Call(_, _, then):
+                return () if then is None else (then,)
+            case Stop():
+                return ()
+
+
+@dataclass(frozen=True)
+class Function:
+    name: str
+    image: Image
+    machine: Machine
+    entry: BlockId
+    blocks: dict[BlockId, Block]
+    instructions: dict[int, Instruction] = field(default_factory=dict)
+    """Every decoded instruction by address, those of inlined callees included."""
+    inlined: tuple[str, ...] = ()
+    """Names of the callees that were inlined."""
+
+    @cached_property
+    def predecessors(self) -> dict[BlockId, tuple[BlockId, ...]]:
+        found: dict[BlockId, list[BlockId]] = {block: [] for block in self.blocks}
+        for block in self.blocks.values():
+            for successor in block.successors:
+                found[successor].append(block.id)
+        return {block: tuple(before) for block, before in found.items()}
+
+    @cached_property
+    def order(self) -> tuple[BlockId, ...]:
+        """Reverse post-order from the entry: topological wherever there is no loop."""
+        seen = {self.entry}
+        order: list[BlockId] = []
+        stack = [(self.entry, iter(self.blocks[self.entry].successors))]
+        while stack:
+            block, successors = stack[-1]
+            for successor in successors:
+                if successor not in seen:
+                    seen.add(successor)
+                    stack.append((successor, iter(self.blocks[successor].successors)))
+                    break
+            else:
+                order.append(block)
+                stack.pop()
+        return tuple(reversed(order))
+
+    @cached_property
+    def back_edges(self) -> frozenset[tuple[BlockId, BlockId]]:
+        """Edges that go against `order`: there is a loop exactly if there is one of these."""
+        position = {block: index for index, block in enumerate(self.order)}
+        return frozenset(
+            (block, successor)
+            for block in self.order
+            for successor in self.blocks[block].successors
+            if position[successor] <= position[block]
+        )
+
+    @property
+    def has_loop(self) -> bool:
+        return bool(self.back_edges)
+
+    @cached_property
+    def code_bytes(self) -> bytes:
+        """The machine code of everything reachable, in order of address: what a certificate is about."""
+        return b"".join(
+            self.image.code_at(address, self.instructions[address].length) for address in sorted(self.instructions)
+        )

@@ -1,0 +1,55 @@
+"""The whole way from an address to a function that is ready to run or to prove things about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from isoform.isa.machine import Machine
+from isoform.lift.cfg import control_flow_graph
+from isoform.lift.function import Block, Branch, Call, Exit, Function, Return, Switch
+from isoform.lift.liveness import Liveness, output_containers
+from isoform.lift.simplify import Known, known_value, propagate
+from isoform.load.image import Image
+
+
+def lift(image: Image, machine: Machine, name: str, entry: int, inline: bool = True) -> Function:
+    """The function at `entry`, simplified: constants folded, copies propagated, dead writes removed."""
+    function = control_flow_graph(image, machine, name, entry, inline)
+    function = replace(function, blocks={i: _fold(b, image) for i, b in function.blocks.items()})
+    return remove_dead_writes(function)
+
+
+def _fold(block: Block, image: Image) -> Block:
+    known: Known = {}
+    ops = tuple(propagate(block.ops, image, known))
+    return replace(block, ops=ops, exit=_fold_exit(block.exit, known))
+
+
+def _fold_exit(exit_: Exit, known: Known) -> Exit:
+    match exit_:
+        case Branch(condition, _, _):
+            return replace(exit_, condition=known_value(condition, known))
+        case Switch(value, _) | Return(value, _) | Call(_, value, _):
+            return replace(exit_, value=known_value(value, known))
+        case _:
+            return exit_
+
+
+def remove_dead_writes(function: Function) -> Function:
+    """Without the micro-ops whose results nothing reads. All result registers count as read: the contract,
+    which comes later, decides how much of them is compared."""
+    convention = function.machine.convention
+    results = (*convention.result, *convention.float_result)
+    liveness = Liveness(function, output_containers(function.machine, results))
+    return replace(function, blocks={i: _sweep(b, liveness) for i, b in function.blocks.items()})
+
+
+def _sweep(block: Block, liveness: Liveness) -> Block:
+    live = liveness.live_out(block)
+    kept = []
+    for op, address in zip(reversed(block.ops), reversed(block.addresses), strict=True):
+        if liveness.needed(op, live):
+            kept.append((op, address))
+            live = liveness.before(op, live)
+    kept.reverse()
+    return replace(block, ops=tuple(op for op, _ in kept), addresses=tuple(address for _, address in kept))

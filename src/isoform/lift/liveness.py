@@ -1,0 +1,131 @@
+"""Which registers and temps matter at each point: the ones some path may still read.
+
+Sets are integers with one bit for each byte of a container and one for each temp, so that joining two is
+one machine operation a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from isoform.isa.machine import Machine
+from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Return, Stop, Switch
+from isoform.microop import Kind, MicroOp, Space, Var
+
+Bits = int
+
+_EFFECTS = frozenset({Kind.STORE, Kind.ABORT, Kind.UNSUPPORTED})
+
+
+class Liveness:
+    """Backward data flow over a function. `at_exit` are the containers that are outputs of the function."""
+
+    def __init__(self, function: Function, at_exit: Iterable[str]) -> None:
+        self._function = function
+        self._positions = _byte_positions(function.machine)
+        self._masks: dict[Var, Bits] = {}
+        self._temps: dict[int, Bits] = {}
+        self._next_temp = len(self._positions)
+        machine = function.machine
+        self._all_registers = (1 << self._next_temp) - 1
+        self._outputs = self.mask_of(machine, at_exit)
+        convention = machine.convention
+        pointer = (convention.stack_pointer,) if convention.stack_pointer else ()
+        self._read_by_calls = self.mask_of(
+            machine, (*convention.integer_arguments, *convention.float_arguments, *convention.result[:1], *pointer)
+        )
+        self._lost_in_calls = self.mask_of(machine, (*convention.scratch_after_call, *convention.result))
+        self.entry: dict[BlockId, Bits] = {}
+        """What is live at the start of each block."""
+        self._solve()
+
+    def mask_of(self, machine: Machine, names: Iterable[str]) -> Bits:
+        bits = 0
+        for name in names:
+            bits |= self.mask(machine.registers[name])
+        return bits
+
+    def mask(self, var: Var) -> Bits:
+        found = self._masks.get(var)
+        if found is None:
+            found = self._masks[var] = self._new_mask(var)
+        return found
+
+    def _new_mask(self, var: Var) -> Bits:
+        if var.space is Space.REGISTER:
+            bits = 0
+            for byte in range(var.offset, var.offset + var.size):
+                bits |= 1 << self._positions[byte]
+            return bits
+        if var.space is Space.TEMP:
+            if var.offset not in self._temps:
+                self._temps[var.offset] = 1 << self._next_temp
+                self._next_temp += 1
+            return self._temps[var.offset]
+        return 0
+
+    def live_out(self, block: Block) -> Bits:
+        """What is live after the last micro-op of `block`, before its exit is taken."""
+        live = 0
+        for successor in block.successors:
+            live |= self.entry.get(successor, 0)
+        return self._before_exit(block.exit, live)
+
+    def _before_exit(self, exit_: Exit, live: Bits) -> Bits:
+        match exit_:
+            case Branch(condition, _, _):
+                return live | self.mask(condition)
+            case Switch(value, _):
+                # Where the candidates may be incomplete nothing is known of what follows.
+                return live | self.mask(value) | self._outputs
+            case Return(value, to):
+                return self.mask(value) | (self._outputs if to is None else live)
+            case Call(_, value, _):
+                return (live & ~self._lost_in_calls) | self._read_by_calls | self.mask(value)
+            case Stop():
+                return 0
+            case _:
+                return live
+
+    def before(self, op: MicroOp, live: Bits) -> Bits:
+        if op.out is not None:
+            live &= ~self.mask(op.out)
+        for var in op.ins:
+            live |= self.mask(var)
+        return live
+
+    def needed(self, op: MicroOp, live_after: Bits) -> bool:
+        return op.out is None or op.kind in _EFFECTS or bool(self.mask(op.out) & live_after)
+
+    def _solve(self) -> None:
+        order = tuple(reversed(self._function.order))
+        changed = True
+        while changed:
+            changed = False
+            for block_id in order:
+                block = self._function.blocks[block_id]
+                live = self.live_out(block)
+                for op in reversed(block.ops):
+                    if self.needed(op, live):
+                        live = self.before(op, live)
+                if live != self.entry.get(block_id):
+                    self.entry[block_id] = live
+                    changed = True
+
+    def is_live_at_entry(self, var: Var) -> bool:
+        return bool(self.entry[self._function.entry] & self.mask(var))
+
+
+def _byte_positions(machine: Machine) -> dict[int, int]:
+    positions: dict[int, int] = {}
+    for var in machine.container_vars():
+        for byte in range(var.offset, var.offset + var.size):
+            positions[byte] = len(positions)
+    return positions
+
+
+def output_containers(machine: Machine, results: Iterable[str]) -> tuple[str, ...]:
+    """What a caller can see in registers at exit: the given results and everything that must be restored."""
+    convention = machine.convention
+    pointer = (convention.stack_pointer,) if convention.stack_pointer else ()
+    return (*results, *convention.callee_saved, *pointer)

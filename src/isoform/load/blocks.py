@@ -1,0 +1,366 @@
+"""Where the named data of one or two object files goes.
+
+A block is a stretch of one file's data that moves as a whole, so that any address computed from any part of
+it stays right. Objects of the same name must have the same address on both sides. Blocks start as whole
+sections; those that the names tie together are laid over each other if all names agree, and otherwise cut
+at their objects, so that each object can go where its namesake goes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from isoform.errors import UserError
+from isoform.load.elf import (
+    COMMON_SECTION,
+    FUNCTION,
+    LOCAL,
+    NOTYPE,
+    OBJECT,
+    FileSection,
+    FileSymbol,
+    ParsedFile,
+)
+
+Key = tuple[Hashable, ...]
+OVERLAP_LIMIT = 64
+"""More symbols than this over the same bytes are not compared one by one."""
+PADDING_LIMIT = 64
+"""A nameless run of zeros shorter than this between two objects is padding."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """An object, or nameless contents, at an offset in its block."""
+
+    key: Key
+    start: int
+    end: int
+
+    @property
+    def named(self) -> bool:
+        return self.key[0] != "nameless"
+
+
+@dataclass
+class Block:
+    side: int
+    section: int
+    """Section index; for a common symbol, minus one minus its symbol index."""
+    start: int
+    """Offset in the section."""
+    end: int
+    alignment: int
+    parts: list[Part]
+    """In order, without overlap except for other names of the same bytes; offsets from the block's start."""
+    whole: bool
+    """Whether the block is its whole section."""
+    address: int = 0
+    torn: bool = False
+    """The names in it could not all be given the addresses of their namesakes."""
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+    def part_at(self, offset: int) -> Part | None:
+        """The part around an offset from the block's start; of several names for one place, one of them."""
+        index = bisect_right(self.parts, offset, key=lambda p: p.start) - 1
+        for part in reversed(self.parts[max(0, index - OVERLAP_LIMIT) : index + 1]):
+            if part.start <= offset < part.end:
+                return part
+        return None
+
+
+@dataclass
+class Region:
+    """Hands out addresses from `start` up."""
+
+    start: int
+    limit: int
+    next: int = field(default=0)
+
+    def __post_init__(self) -> None:
+        self.next = self.start
+
+    def take(self, size: int, alignment: int) -> int:
+        """An address with room for `size` bytes and a gap after it, so that one past the end is no other object."""
+        alignment = max(alignment, 16)
+        address = -(-self.next // alignment) * alignment
+        self.next = address + size + 16
+        if self.next > self.limit:
+            raise UserError("the two files are too large to be placed in one address space of 2 GiB.")
+        return address
+
+
+def is_name(name: str) -> bool:
+    """Whether this is a name the programmer gave (assemblers' own labels start with `.L`)."""
+    return bool(name) and not name.startswith(".L")
+
+
+def object_keys(file: ParsedFile) -> dict[int, Key]:
+    """Key of every named data symbol by symbol index. A local name loses what compilers add to it (`x.0`,
+    `f.x`) where no other name of the file would become the same."""
+    functions = {s.name for s in file.symbols if s.kind == FUNCTION}
+    named = {index: s for index, s in enumerate(file.symbols) if _is_data(file, s)}
+    plain = {index: _plain(s, functions) for index, s in named.items()}
+    uses = Counter(plain.values())
+    uses_full = Counter(s.name for s in named.values())
+    keys: dict[int, Key] = {}
+    for index, symbol in named.items():
+        if uses[plain[index]] == 1:
+            keys[index] = ("object", plain[index])
+        elif uses_full[symbol.name] == 1:
+            keys[index] = ("object", symbol.name)
+    return keys
+
+
+def _plain(symbol: FileSymbol, functions: set[str]) -> str:
+    name = symbol.name
+    if symbol.binding != LOCAL:
+        return name
+    name = re.sub(r"(?<=[^.])\.\d+$", "", name)
+    head, _, tail = name.partition(".")
+    return tail if tail and head in functions else name
+
+
+def _is_data(file: ParsedFile, symbol: FileSymbol) -> bool:
+    if not is_name(symbol.name):
+        return False
+    if symbol.section == COMMON_SECTION:
+        return True
+    section = file.sections.get(symbol.section)
+    if section is None or section.executable or section.thread_local:
+        return False
+    return symbol.kind in (OBJECT, NOTYPE) and symbol.value <= section.size
+
+
+def is_data_section(section: FileSection) -> bool:
+    """Data that code refers to: not code, not thread-local, not what only an unwinder or linker reads."""
+    unread = (".eh_frame", ".note", ".gcc_except_table", ".llvm")
+    return not section.executable and not section.thread_local and not section.name.startswith(unread)
+
+
+def blocks_of(file: ParsedFile, side: int) -> list[Block]:
+    """The blocks to start from: whole sections, common symbols, and the named objects of mergeable sections
+    (whose nameless contents are shared by content)."""
+    keys = object_keys(file)
+    by_section: dict[int, list[Part]] = {}
+    blocks: list[Block] = []
+    for index, symbol in enumerate(file.symbols):
+        if not _is_data(file, symbol):
+            continue
+        key = keys.get(index, ("local", side, index))
+        if symbol.section == COMMON_SECTION:
+            alignment = symbol.value if 0 < symbol.value <= 4096 and not symbol.value & (symbol.value - 1) else 16
+            blocks.append(Block(side, -1 - index, 0, symbol.size, alignment, [Part(key, 0, symbol.size)], True))
+        else:
+            part = Part(key, symbol.value, symbol.value + symbol.size)
+            by_section.setdefault(symbol.section, []).append(part)
+    for section in file.sections.values():
+        if is_data_section(section):
+            relocated = {r.offset for r in file.relocations.get(section.index, ())}
+            parts = _parts(section, by_section.get(section.index, []), relocated, side)
+            block = Block(side, section.index, 0, section.size, section.alignment, parts, True)
+            blocks.extend(_named_pieces(block) if section.mergeable and not relocated else [block])
+    return blocks
+
+
+def _parts(section: FileSection, named: Iterable[Part], relocated: set[int], side: int) -> list[Part]:
+    """Named parts in order, labels without a size stretched to what follows, and nameless contents between."""
+    ordered = sorted(named, key=lambda p: (p.start, -p.end))
+    starts = sorted({p.start for p in ordered} | {section.size})
+    parts: list[Part] = []
+    covered = 0
+    for part in ordered:
+        if part.start > covered and not _is_padding(section, covered, part.start, relocated):
+            parts.append(Part(("nameless", side, section.index, covered), covered, part.start))
+        end = part.end
+        if end == part.start and end >= covered:
+            end = starts[bisect_right(starts, end)] if end < section.size else end
+        parts.append(Part(part.key, part.start, end))
+        covered = max(covered, end)
+    if covered < section.size and not _is_padding(section, covered, section.size, relocated):
+        parts.append(Part(("nameless", side, section.index, covered), covered, section.size))
+    return parts
+
+
+def _is_padding(section: FileSection, start: int, end: int, relocated: set[int]) -> bool:
+    if end - start >= PADDING_LIMIT or any(offset in relocated for offset in range(start, end)):
+        return False
+    return not any(section.data[start:end]) and start > 0
+
+
+def _named_pieces(block: Block) -> list[Block]:
+    return [piece for piece in cut(block) if any(p.named for p in piece.parts)]
+
+
+def cut(block: Block) -> list[Block]:
+    """The block's objects as blocks of their own. Parts that overlap stay together, and a mark at the very
+    end of an object stays with it."""
+    groups: list[list[Part]] = []
+    covered = -1
+    for part in block.parts:
+        is_end_mark = part.start == part.end == covered
+        if groups and (part.start < covered or is_end_mark):
+            groups[-1].append(part)
+        else:
+            groups.append([part])
+        covered = max(covered, part.end)
+    return [_piece(block, group) for group in groups]
+
+
+def _piece(block: Block, group: list[Part]) -> Block:
+    start, end = group[0].start, max(p.end for p in group)
+    offset = block.start + start
+    alignment = min(block.alignment, offset & -offset) if offset else block.alignment
+    parts = [Part(p.key, p.start - start, p.end - start) for p in group]
+    return Block(block.side, block.section, offset, block.start + end, alignment, parts, False)
+
+
+def place_blocks(blocks: Sequence[Block], region: Region) -> list[Block]:
+    """Give every block its address; blocks are cut where they must be."""
+    placed: list[Block] = []
+    for component in _components(blocks):
+        positions = _overlay(component)
+        if positions is not None:
+            placed.extend(_put(component, positions, region))
+            continue
+        for piece in _components([piece for block in component for piece in cut(block)]):
+            positions = _overlay(piece)
+            if positions is None:
+                for block in piece:
+                    block.torn = True
+                    placed.extend(_put([block], [0], region))
+            else:
+                placed.extend(_put(piece, positions, region))
+    return placed
+
+
+def _put(component: list[Block], positions: list[int], region: Region) -> Iterator[Block]:
+    lowest = min(positions)
+    highest = max(p + b.size for p, b in zip(positions, component, strict=True))
+    alignment = max(b.alignment for b in component)
+    base = region.take(highest - lowest // alignment * alignment, alignment) - lowest // alignment * alignment
+    for block, position in zip(component, positions, strict=True):
+        block.address = base + position
+        yield block
+
+
+def _components(blocks: Sequence[Block]) -> list[list[Block]]:
+    """Blocks connected by names they share."""
+    leader = list(range(len(blocks)))
+
+    def find(index: int) -> int:
+        while leader[index] != index:
+            leader[index] = leader[leader[index]]
+            index = leader[index]
+        return index
+
+    first: dict[Key, int] = {}
+    for index, block in enumerate(blocks):
+        for part in block.parts:
+            leader[find(index)] = find(first.setdefault(part.key, index))
+    groups: dict[int, list[Block]] = {}
+    for index, block in enumerate(blocks):
+        groups.setdefault(find(index), []).append(block)
+    return list(groups.values())
+
+
+def _overlay(component: list[Block]) -> list[int] | None:
+    """Positions of connected blocks under which equal names coincide and nothing else does; None if there are none."""
+    if len(component) == 1:
+        return [0]
+    root = max(range(len(component)), key=lambda i: component[i].alignment)
+    homes: dict[Key, list[tuple[int, int]]] = {}
+    for index, block in enumerate(component):
+        for part in block.parts:
+            homes.setdefault(part.key, []).append((index, part.start))
+    positions: dict[int, int] = {root: 0}
+    waiting = [root]
+    while waiting:
+        index = waiting.pop()
+        for part in component[index].parts:
+            for other, start in homes[part.key]:
+                position = positions[index] + part.start - start
+                if other not in positions:
+                    positions[other] = position
+                    waiting.append(other)
+                elif positions[other] != position:
+                    return None
+    found = [positions[i] for i in range(len(component))]
+    misaligned = any(position % block.alignment for position, block in zip(found, component, strict=True))
+    return None if misaligned or _collides(component, found) else found
+
+
+def _collides(component: list[Block], positions: list[int]) -> bool:
+    """Whether two blocks of one side overlap, or a part of one side overlaps another part of the other."""
+    by_side: dict[int, list[tuple[int, int]]] = {}
+    spans: list[tuple[int, int, Key, int]] = []
+    for block, position in zip(component, positions, strict=True):
+        by_side.setdefault(block.side, []).append((position, position + block.size))
+        spans.extend((position + p.start, position + p.end, p.key, block.side) for p in block.parts if p.end > p.start)
+    for extents in by_side.values():
+        extents.sort()
+        if any(later[0] < earlier[1] for earlier, later in itertools.pairwise(extents)):
+            return True
+    homes = {(start, key, side) for start, _, key, side in spans}
+    shared = {(start, key) for start, key, side in homes if (start, key, 1 - side) in homes}
+    spans.sort(key=lambda span: span[0])
+    open_until: list[tuple[int, int, Key, int]] = []
+    for span in spans:
+        open_until = [other for other in open_until if other[1] > span[0]]
+        if len(open_until) > OVERLAP_LIMIT:
+            return True
+        for other in open_until:
+            if other[3] != span[3] and not _same_object(other, span, shared):
+                return True
+        open_until.append(span)
+    return False
+
+
+def _same_object(
+    left: tuple[int, int, Key, int], right: tuple[int, int, Key, int], shared: set[tuple[int, Key]]
+) -> bool:
+    """Two spans of different sides may overlap if they are one object, or one is another name of the other's bytes."""
+    if left[2] == right[2]:
+        return left[0] == right[0]
+    return left[0] == right[0] and (left[0], left[2]) in shared and (right[0], right[2]) in shared
+
+
+@dataclass(frozen=True)
+class PlacedData:
+    """Addresses of one side's data sections."""
+
+    blocks: Sequence[Block]
+
+    @cached_property
+    def _by_section(self) -> dict[int, tuple[list[int], list[Block]]]:
+        found: dict[int, list[Block]] = {}
+        for block in self.blocks:
+            found.setdefault(block.section, []).append(block)
+        ordered = {section: sorted(group, key=lambda b: b.start) for section, group in found.items()}
+        return {section: ([b.start for b in group], group) for section, group in ordered.items()}
+
+    def of_section(self, section: int) -> list[Block]:
+        return self._by_section.get(section, ([], []))[1]
+
+    def around(self, section: int, offset: int) -> Block | None:
+        """The block that contains `offset`, else the one that ends there. A whole section contains every offset."""
+        starts, group = self._by_section.get(section, ([], []))
+        if len(group) == 1 and group[0].whole:
+            return group[0]
+        index = bisect_right(starts, offset) - 1
+        return group[index] if index >= 0 and offset <= group[index].end else None
+
+    def before(self, block: Block) -> Block | None:
+        """The cut piece that ends where this one starts."""
+        starts, group = self._by_section[block.section]
+        index = bisect_right(starts, block.start) - 1
+        return group[index - 1] if index and group[index - 1].end == block.start else None

@@ -1,0 +1,134 @@
+"""C and assembly sources become object files, through the compiler driver. Nothing that is built is ever run."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from isoform.errors import UserError
+
+SECONDS_LIMIT = 60
+OUTPUT_LIMIT = 1 << 20
+SHOWN_LINES = 12
+DEFAULT_FLAGS = ("-O2",)
+ZIG_FLAGS = ("-target", "x86_64-linux-gnu", "-fno-sanitize=undefined")
+SEPARATE_DATA = ("-fdata-sections", "-fmerge-constants")
+"""One section for each object and literals in mergeable sections, so that the loader knows them apart."""
+
+
+def compile_source(path: Path, cc: str | None = None, cflags: Sequence[str] = ()) -> bytes:
+    """The object file of one source file, with debug information."""
+    driver = compiler(cc)
+    with tempfile.TemporaryDirectory(prefix="isoform-", ignore_cleanup_errors=True) as folder:
+        output = Path(folder) / "out.o"
+        command = [*driver, *_flags(path, driver, cflags), "-g", "-c", str(path.absolute()), "-o", str(output)]
+        messages = _run(command, Path(folder), path)
+        if not output.is_file():
+            raise UserError(f"{_shown(driver)} made no object file from {path}{messages}")
+        return output.read_bytes()
+
+
+def compiler(cc: str | None) -> list[str]:
+    """The words that start the compiler driver."""
+    if cc is None:
+        if shutil.which("cc"):
+            return ["cc"]
+        if _has_zig():
+            return _zig()
+        raise UserError("no C compiler was found: install isoform[cc], or name one with --cc.")
+    try:
+        words = shlex.split(cc)
+    except ValueError as error:
+        raise UserError(f"--cc '{cc}' cannot be split into words: {error}.") from error
+    if not words:
+        raise UserError("--cc is empty: name a compiler, as in --cc gcc.")
+    if words[0] == "zig" and not shutil.which("zig"):
+        if not _has_zig():
+            raise UserError("--cc zig needs zig's clang: install isoform[cc].")
+        rest = words[2:] if words[1:2] == ["cc"] else words[1:]
+        return [*_zig(), *rest]
+    if words == ["zig"]:
+        return ["zig", "cc"]
+    if shutil.which(words[0]) is None:
+        raise UserError(f"there is no compiler '{words[0]}' on this machine: install it, or name another with --cc.")
+    return words
+
+
+def _has_zig() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("ziglang") is not None
+
+
+def _zig() -> list[str]:
+    return [sys.executable, "-m", "ziglang", "cc"]
+
+
+def _is_zig(driver: Sequence[str]) -> bool:
+    return "ziglang" in driver or Path(driver[0]).name == "zig"
+
+
+def _flags(path: Path, driver: Sequence[str], cflags: Sequence[str]) -> list[str]:
+    """The user's flags come after ours, so that they win."""
+    ours = list(ZIG_FLAGS) if _is_zig(driver) else []
+    if path.suffix == ".c":
+        ours.extend(SEPARATE_DATA)
+        ours.append("-fno-lto")
+    return [*ours, *(cflags or DEFAULT_FLAGS)]
+
+
+def _shown(driver: Sequence[str]) -> str:
+    return "zig cc" if _is_zig(driver) else driver[0]
+
+
+def _run(command: list[str], folder: Path, path: Path) -> str:
+    """Run the driver; what it said, for a message. The user's folder stays the current one: `-I` may be relative."""
+    log = folder / "messages"
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    if _is_zig(command):
+        environment |= {"ZIG_LOCAL_CACHE_DIR": str(folder / "zig"), "ZIG_GLOBAL_CACHE_DIR": str(folder / "zig")}
+    with log.open("wb") as out:
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise UserError(f"the compiler '{command[0]}' cannot be started: {error.strerror}.") from error
+        try:
+            code = process.wait(SECONDS_LIMIT)
+        except subprocess.TimeoutExpired:
+            raise UserError(f"compiling {path} took longer than {SECONDS_LIMIT} seconds.") from None
+        finally:
+            _end(process)
+    messages = _first_errors(log)
+    if code != 0:
+        raise UserError(f"{_shown(command)} could not compile {path}{messages}")
+    return messages
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the driver and all it started, also when interrupted."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _first_errors(log: Path) -> str:
+    with log.open("rb") as stream:
+        said = stream.read(OUTPUT_LIMIT).decode("utf-8", "replace").strip().splitlines()
+    if not said:
+        return "."
+    first = next((i for i, line in enumerate(said) if "error" in line.lower()), 0)
+    return ":\n" + "\n".join(said[first : first + SHOWN_LINES])

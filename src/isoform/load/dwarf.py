@@ -1,0 +1,264 @@
+"""Signatures and source lines from debug information.
+
+Debug information is optional and hostile: it is walked strictly forwards within bounds, and where it is
+broken there simply is none.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from isoform.load.dwarf_types import TypeReader, Unusable, reference
+from isoform.load.elf import ParsedFile
+from isoform.load.image import Line
+from isoform.load.signature import VOID, Parameter, Signature
+
+ENTRY_LIMIT = 400_000
+UNIT_LIMIT = 100_000
+SECONDS_LIMIT = 5.0
+LINES_LIMIT = 1 << 16
+SOURCE_LIMIT = 4 << 20
+SOURCE_SUFFIXES = (".c", ".h", ".s", ".S", ".cc", ".cpp", ".cxx", ".hpp", ".inc", ".rs", ".i")
+_NO_CALL = 3  # DW_CC_nocall: the function does not obey the calling convention
+
+
+@dataclass
+class DebugInfo:
+    """Debug information of one placed file."""
+
+    dwarf: Any
+    bias: int
+    """What is added to its addresses."""
+    deadline: float
+    entries: int = 0
+
+    def spend(self) -> None:
+        self.entries += 1
+        if self.entries > ENTRY_LIMIT or (self.entries % 256 == 0 and time.monotonic() > self.deadline):
+            raise Unusable("the debug information is too large")
+
+
+def read_debug(file: ParsedFile, code: Mapping[int, int], base: int) -> DebugInfo | None:
+    """The debug information of a file whose executable sections are at `code` (an object file) or which was
+    moved by `base` (a linked one); None where it has none that can be read."""
+    if not file.has_debug:
+        return None
+    try:
+        from elftools.elf.elffile import ELFFile
+
+        elf = ELFFile(BytesIO(_with_addresses(file, code)))
+        dwarf = elf.get_dwarf_info(relocate_dwarf_sections=not file.linked, follow_links=False)
+        return DebugInfo(dwarf, base, time.monotonic() + SECONDS_LIMIT)
+    except Exception:  # whatever a parser says of hostile debug information, there is none
+        return None
+
+
+def _with_addresses(file: ParsedFile, code: Mapping[int, int]) -> bytes:
+    """The object file with the addresses of its code in its symbol table, so that relocated debug information
+    holds the addresses of the image."""
+    if file.linked or not file.symbol_table_offset:
+        return file.data
+    patched = bytearray(file.data)
+    for index, symbol in enumerate(file.symbols):
+        if symbol.section in code:
+            value = (code[symbol.section] + symbol.value) % (1 << 64)
+            struct.pack_into("<Q", patched, file.symbol_table_offset + 24 * index + 8, value)
+    return bytes(patched)
+
+
+def signatures(debug: DebugInfo, wanted: set[str] | None = None, address: int | None = None) -> dict[str, Signature]:
+    """Signatures by function name, of all functions that the units name which define a `wanted` one (all units
+    where None). `address`, of the wanted function, narrows the search. Definitions win over declarations."""
+    found: dict[str, Signature] = {}
+    try:
+        for unit in _units(debug, address):
+            here = dict(_unit_signatures(debug, unit))
+            if wanted is None or any(name in wanted and defined for name, (_, defined) in here.items()):
+                _merge(found, here)
+    except Exception:  # a broken rest does not spoil what was read before
+        pass
+    return found
+
+
+def _merge(found: dict[str, Signature], more: Mapping[str, tuple[Signature, bool]]) -> None:
+    for name, (signature, defined) in more.items():
+        if defined or name not in found:
+            found[name] = signature
+
+
+def _units(debug: DebugInfo, address: int | None) -> Iterator[Any]:
+    for count, unit in enumerate(debug.dwarf.iter_CUs()):
+        if count > UNIT_LIMIT:
+            return
+        debug.spend()
+        if address is None or _may_contain(debug, unit, address - debug.bias):
+            yield unit
+
+
+def _may_contain(debug: DebugInfo, unit: Any, address: int) -> bool:
+    attributes = unit.get_top_DIE().attributes
+    if "DW_AT_ranges" in attributes:
+        try:
+            lists = debug.dwarf.range_lists()
+            entries = lists.get_range_list_at_offset(attributes["DW_AT_ranges"].value, cu=unit)
+            if all(hasattr(e, "begin_offset") and getattr(e, "is_absolute", False) for e in entries):
+                return any(e.begin_offset <= address < e.end_offset for e in entries)
+        except Exception:  # cannot tell
+            return True
+        return True
+    extent = _extent(unit.get_top_DIE())
+    return extent is None or extent[0] <= address < extent[1]
+
+
+def _extent(die: Any) -> tuple[int, int] | None:
+    low, high = die.attributes.get("DW_AT_low_pc"), die.attributes.get("DW_AT_high_pc")
+    if low is None or high is None:
+        return None
+    is_address = high.form in ("DW_FORM_addr", "DW_FORM_addrx") or high.form.startswith("DW_FORM_addrx")
+    return low.value, high.value if is_address else low.value + high.value
+
+
+def _entries(debug: DebugInfo, unit: Any) -> Iterator[tuple[int, Any]]:
+    """(depth, entry) of a unit, in file order: forwards only, so that no link in the data makes it run in circles."""
+    offset = unit.cu_die_offset
+    end = unit.cu_offset + unit["unit_length"] + unit.structs.initial_length_field_size()
+    depth = 0
+    while offset < end:
+        debug.spend()
+        die = unit.get_DIE_from_refaddr(offset)
+        if die.tag is None:
+            depth -= 1
+            if depth <= 0:
+                return
+        else:
+            yield depth, die
+            if die.has_children:
+                depth += 1
+        offset += max(1, die.size)
+
+
+def _unit_signatures(debug: DebugInfo, unit: Any) -> Iterator[tuple[str, tuple[Signature, bool]]]:
+    types = TypeReader(unit, debug.spend)
+    current: Any = None
+    level = 0
+    parameters: list[Any] = []
+    variadic = False
+    for depth, die in _entries(debug, unit):
+        if current is not None and depth <= level:
+            yield from _finish(types, current, parameters, variadic)
+            current = None
+        if die.tag == "DW_TAG_subprogram":
+            current, level, parameters, variadic = die, depth, [], False
+        elif current is not None and depth == level + 1:
+            if die.tag == "DW_TAG_formal_parameter":
+                parameters.append(die)
+            variadic = variadic or die.tag == "DW_TAG_unspecified_parameters"
+    if current is not None:
+        yield from _finish(types, current, parameters, variadic)
+
+
+def _finish(
+    types: TypeReader, die: Any, parameters: list[Any], variadic: bool
+) -> Iterator[tuple[str, tuple[Signature, bool]]]:
+    """The signature of one subprogram entry, if it has a name and all its types are understood."""
+    origin = reference(die, "DW_AT_abstract_origin") or reference(die, "DW_AT_specification") or die
+    name = _text(die, "DW_AT_linkage_name") or _text(origin, "DW_AT_linkage_name")
+    name = name or _text(die, "DW_AT_name") or _text(origin, "DW_AT_name")
+    declaration = "DW_AT_declaration" in die.attributes
+    convention = die.attributes.get("DW_AT_calling_convention") or origin.attributes.get("DW_AT_calling_convention")
+    unprototyped = declaration and "DW_AT_prototyped" not in die.attributes and not parameters
+    if not name or unprototyped or (convention is not None and convention.value == _NO_CALL):
+        return
+    try:
+        listed = tuple(_parameter(types, p, index) for index, p in enumerate(parameters))
+        result = types.of(die) if "DW_AT_type" in die.attributes else types.of(origin)
+    except Unusable:
+        return
+    defined = not declaration and ("DW_AT_low_pc" in die.attributes or "DW_AT_ranges" in die.attributes)
+    yield name, (Signature(name, listed, result or VOID, variadic), defined)
+
+
+def _parameter(types: TypeReader, die: Any, index: int) -> Parameter:
+    origin = reference(die, "DW_AT_abstract_origin") or die
+    name = _text(die, "DW_AT_name") or _text(origin, "DW_AT_name") or f"arg{index}"
+    kind = types.of(die) if "DW_AT_type" in die.attributes else types.of(origin)
+    if kind is VOID:
+        raise Unusable("a parameter without a type")
+    return Parameter(name, kind)
+
+
+def _text(die: Any, attribute: str) -> str:
+    found = die.attributes.get(attribute)
+    return found.value.decode("utf-8", "backslashreplace") if found and isinstance(found.value, bytes) else ""
+
+
+# Lines
+
+
+def lines(debug: DebugInfo, start: int, end: int) -> dict[int, Line]:
+    """The source line of every address from `start` to `end`, where known."""
+    found: dict[int, Line] = {}
+    try:
+        for unit in _units(debug, start):
+            program = debug.dwarf.line_program_for_CU(unit)
+            if program is None:
+                continue
+            for first, last, line in _rows(debug, program, unit):
+                low, high = max(first, start), min(last, end, start + LINES_LIMIT)
+                found.update((address, line) for address in range(low, high))
+            if found:
+                break
+    except Exception:  # lines only decorate the report
+        pass
+    return found
+
+
+def _rows(debug: DebugInfo, program: Any, unit: Any) -> Iterator[tuple[int, int, Line]]:
+    files: dict[int, str] = {}
+    previous: Any = None
+    for entry in program.get_entries():
+        debug.spend()
+        state = entry.state
+        if state is None:
+            continue
+        if previous is not None and state.address > previous.address and previous.line:
+            if previous.file not in files:
+                files[previous.file] = _file_name(program, unit, previous.file)
+            line = Line(files[previous.file], previous.line)
+            yield previous.address + debug.bias, state.address + debug.bias, line
+        previous = None if state.end_sequence else state
+
+
+def _file_name(program: Any, unit: Any, index: int) -> str:
+    version = program["version"]
+    entries, directories = program["file_entry"], program["include_directory"]
+    entry = entries[index if version >= 5 else index - 1]
+    name = Path(entry.name.decode("utf-8", "replace"))
+    root = Path(_text(unit.get_top_DIE(), "DW_AT_comp_dir"))
+    if version >= 5:
+        folder = Path(directories[entry.dir_index].decode("utf-8", "replace"))
+    elif entry.dir_index:
+        folder = Path(directories[entry.dir_index - 1].decode("utf-8", "replace"))
+    else:
+        folder = root
+    return str(root / folder / name)
+
+
+def source_text(found: Mapping[int, Line]) -> dict[str, tuple[str, ...]]:
+    """The text of the named source files, as far as they are at hand. The names come from the file under test:
+    only ordinary source files of ordinary size are read."""
+    text: dict[str, tuple[str, ...]] = {}
+    for name in sorted({line.file for line in found.values()})[:16]:
+        path = Path(name)
+        try:
+            if path.suffix in SOURCE_SUFFIXES and path.is_file() and path.stat().st_size <= SOURCE_LIMIT:
+                text[name] = tuple(path.read_text("utf-8", "replace").splitlines())
+        except OSError:
+            continue
+    return text

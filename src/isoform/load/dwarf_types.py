@@ -1,0 +1,214 @@
+"""C types from debug information."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from isoform.load.signature import VOID, CType, TypeKind
+
+DEPTH_LIMIT = 24
+ELEMENT_LIMIT = 64
+FIELD_LIMIT = 256
+SIZE_LIMIT = 1 << 32
+POINTER_DEPTH = 2
+
+_BOOLEAN, _COMPLEX, _FLOAT, _SIGNED, _SIGNED_CHAR = 2, 3, 4, 5, 6
+_QUALIFIERS = {
+    "DW_TAG_const_type": "const ",
+    "DW_TAG_volatile_type": "volatile ",
+    "DW_TAG_restrict_type": "",
+    "DW_TAG_atomic_type": "_Atomic ",
+}
+_POINTERS = ("DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type")
+
+
+class Unusable(Exception):  # noqa: N818 -- not an error of the program: there is simply no such information
+    """This entry says nothing isoform can use."""
+
+
+def reference(die: Any, attribute: str) -> Any | None:
+    """The entry that an attribute refers to."""
+    if attribute not in die.attributes:
+        return None
+    return die.get_DIE_from_attribute(attribute)
+
+
+class TypeReader:
+    """Types of one unit. `spend` is called for every entry read and raises when there were too many."""
+
+    def __init__(self, unit: Any, spend: Callable[[], None]) -> None:
+        self.unit = unit
+        self.spend = spend
+        self._known: dict[tuple[int, int], CType] = {}
+
+    def of(self, die: Any) -> CType:
+        """The type that an entry has; void without one."""
+        return self._target(die, 0, POINTER_DEPTH)
+
+    def _target(self, die: Any, depth: int, pointers: int) -> CType:
+        target = reference(die, "DW_AT_type")
+        if target is None:
+            return VOID
+        key = (target.offset, pointers)
+        if key not in self._known:
+            self.spend()
+            if depth > DEPTH_LIMIT:
+                raise Unusable("types are nested too deep")
+            self._known[key] = self._build(target, depth, pointers)
+        return self._known[key]
+
+    def _build(self, die: Any, depth: int, pointers: int) -> CType:
+        tag = die.tag
+        if tag == "DW_TAG_base_type":
+            return self._base(die)
+        if tag in _POINTERS:
+            return self._pointer(die, depth, pointers)
+        if tag in _QUALIFIERS:
+            inner = self._target(die, depth + 1, pointers)
+            return self._spelled(inner, _qualified(inner, _QUALIFIERS[tag]))
+        if tag == "DW_TAG_typedef":
+            return self._spelled(self._target(die, depth + 1, pointers), _name(die) or "?")
+        if tag == "DW_TAG_enumeration_type":
+            return self._enumeration(die, depth)
+        if tag in ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type"):
+            return self._struct(die, depth)
+        if tag == "DW_TAG_array_type" and "DW_AT_GNU_vector" in die.attributes:
+            return self._vector(die, depth)
+        if tag == "DW_TAG_unspecified_type":
+            return CType(TypeKind.POINTER, 64, spelling="void *") if _name(die) else VOID
+        raise Unusable(f"{tag} as a type")
+
+    def _base(self, die: Any) -> CType:
+        name = _name(die) or "?"
+        bits = 8 * _number(die, "DW_AT_byte_size")
+        encoding = _number(die, "DW_AT_encoding")
+        if encoding == _COMPLEX:
+            part = CType(TypeKind.FLOAT, bits // 2, spelling=name.removeprefix("complex "))
+            return CType(TypeKind.STRUCT, bits, spelling=name, fields=(("real", 0, part), ("imag", bits // 16, part)))
+        if encoding == _FLOAT:
+            # The x87 format: 80 bits in a room of 16 bytes, and not in a vector register as _Float128 is.
+            return CType(TypeKind.FLOAT, 80 if name == "long double" else bits, spelling=name)
+        if encoding == _BOOLEAN:
+            return CType(TypeKind.BOOL, bits, spelling=name)
+        if not 8 <= bits <= 128:
+            raise Unusable("an integer of impossible size")
+        return CType(TypeKind.INTEGER, bits, encoding in (_SIGNED, _SIGNED_CHAR), name)
+
+    def _pointer(self, die: Any, depth: int, pointers: int) -> CType:
+        target = reference(die, "DW_AT_type")
+        if target is not None and target.tag == "DW_TAG_subroutine_type":
+            return CType(TypeKind.POINTER, 64, spelling="void (*)()")
+        if pointers == 0 or target is None:
+            return CType(TypeKind.POINTER, 64, spelling="void *", pointee=VOID)
+        try:
+            pointee = self._target(die, depth + 1, pointers - 1)
+        except Unusable:
+            pointee = VOID
+        stars = "*" if pointee.spelling.endswith("*") else " *"
+        return CType(TypeKind.POINTER, 64, spelling=(pointee.spelling or "void") + stars, pointee=pointee)
+
+    def _enumeration(self, die: Any, depth: int) -> CType:
+        bits = 8 * _number(die, "DW_AT_byte_size", 4)
+        signed = False
+        if "DW_AT_type" in die.attributes:
+            signed = self._target(die, depth + 1, 0).signed
+        return CType(TypeKind.INTEGER, bits, signed, f"enum {_name(die)}".strip())
+
+    def _vector(self, die: Any, depth: int) -> CType:
+        element = self._target(die, depth + 1, 0)
+        bits = element.bits * self._count(die)
+        if bits not in (64, 128, 256, 512):
+            raise Unusable("a vector of unusual size")
+        return CType(TypeKind.FLOAT, bits, spelling=f"{element.spelling} vector")
+
+    def _struct(self, die: Any, depth: int) -> CType:
+        word = die.tag.removeprefix("DW_TAG_").removesuffix("_type").replace("structure", "struct")
+        spelling = f"{word} {_name(die)}".strip()
+        size = _number(die, "DW_AT_byte_size", 0)
+        if size > SIZE_LIMIT:
+            raise Unusable("a type of impossible size")
+        fields: tuple[tuple[str, int, CType], ...] = ()
+        if word != "union" and size <= ELEMENT_LIMIT * 8:
+            fields = self._fields(die, depth)
+        return CType(TypeKind.STRUCT, 8 * size, spelling=spelling, fields=fields)
+
+    def _fields(self, die: Any, depth: int) -> tuple[tuple[str, int, CType], ...]:
+        fields: list[tuple[str, int, CType]] = []
+        offset = die.offset + die.size
+        level = 1
+        while die.has_children and level:
+            self.spend()
+            child = self.unit.get_DIE_from_refaddr(offset)
+            offset += max(1, child.size)
+            if child.tag is None:
+                level -= 1
+                continue
+            if level == 1 and child.tag in ("DW_TAG_member", "DW_TAG_inheritance"):
+                fields.extend(self._field(child, depth))
+                if len(fields) > FIELD_LIMIT:
+                    raise Unusable("a struct of too many fields")
+            level += bool(child.has_children)
+        return tuple(fields)
+
+    def _field(self, die: Any, depth: int) -> list[tuple[str, int, CType]]:
+        if "DW_AT_external" in die.attributes or "DW_AT_const_value" in die.attributes:
+            return []  # a static member of C++
+        target = reference(die, "DW_AT_type")
+        while target is not None and (target.tag in _QUALIFIERS or target.tag == "DW_TAG_typedef"):
+            self.spend()
+            target = reference(target, "DW_AT_type")
+        start = self._offset(die, target)
+        if target is not None and target.tag == "DW_TAG_array_type" and "DW_AT_GNU_vector" not in target.attributes:
+            element = self._target(target, depth + 1, 1)
+            count = min(self._count(target), ELEMENT_LIMIT)
+            step = element.bits // 8
+            return [(f"{_name(die)}[{i}]", start + i * step, element) for i in range(count)]
+        return [(_name(die), start, self._target(die, depth + 1, 1))]
+
+    def _offset(self, die: Any, target: Any) -> int:
+        if "DW_AT_data_bit_offset" in die.attributes:
+            size = _number(target, "DW_AT_byte_size", 4) if target is not None else 4
+            return _number(die, "DW_AT_data_bit_offset") // 8 // size * size
+        return _number(die, "DW_AT_data_member_location", 0)
+
+    def _count(self, die: Any) -> int:
+        """Number of elements of an array, over all its dimensions."""
+        total = 1
+        offset = die.offset + die.size
+        while die.has_children:
+            self.spend()
+            child = self.unit.get_DIE_from_refaddr(offset)
+            offset += max(1, child.size)
+            if child.tag is None:
+                break
+            if "DW_AT_count" in child.attributes:
+                total *= _number(child, "DW_AT_count")
+            elif "DW_AT_upper_bound" in child.attributes:
+                total *= _number(child, "DW_AT_upper_bound") + 1
+            else:
+                total = 0
+        return total
+
+    def _spelled(self, inner: CType, spelling: str) -> CType:
+        return CType(inner.kind, inner.bits, inner.signed, spelling, inner.pointee, inner.fields)
+
+
+def _qualified(inner: CType, word: str) -> str:
+    if inner.kind is TypeKind.POINTER and word:
+        return f"{inner.spelling} {word.strip()}"
+    return word + (inner.spelling or "void")
+
+
+def _name(die: Any) -> str:
+    found = die.attributes.get("DW_AT_name")
+    return found.value.decode("utf-8", "backslashreplace") if found and isinstance(found.value, bytes) else ""
+
+
+def _number(die: Any, attribute: str, default: int | None = None) -> int:
+    found = die.attributes.get(attribute)
+    if found is None or not isinstance(found.value, int) or not 0 <= found.value < 1 << 63:
+        if default is None or found is not None:
+            raise Unusable(f"{attribute} is missing or impossible")
+        return default
+    return int(found.value)

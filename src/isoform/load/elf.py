@@ -1,0 +1,314 @@
+"""One ELF file, parsed and bounded but not yet placed (see `load/place.py`).
+
+pyelftools reads the headers; symbol and relocation tables are unpacked in bulk, which takes milliseconds
+for a whole C library. Files are hostile: every offset is checked before it is used.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any, NamedTuple
+
+from isoform.errors import UserError
+
+FILE_LIMIT = 512 << 20
+MEMORY_LIMIT = 1 << 30
+SYMBOL_LIMIT = 4_000_000
+SECTION_LIMIT = 200_000
+ALIGNMENT_LIMIT = 1 << 21
+
+ISA_NAMES: Mapping[str, str] = {"EM_X86_64": "x86_64"}
+"""ELF machine (64-bit little-endian) to the word of `--isa`."""
+MACHINE_TITLES: Mapping[str, str] = {
+    "EM_386": "32-bit x86",
+    "EM_AARCH64": "AArch64",
+    "EM_ARM": "32-bit Arm",
+    "EM_BPF": "eBPF",
+    "EM_MIPS": "MIPS",
+    "EM_PPC64": "64-bit PowerPC",
+    "EM_RISCV": "RISC-V",
+    "EM_S390": "s390",
+    "EM_X86_64": "x86-64",
+}
+
+# Numbers of the ELF specification.
+UNDEFINED_SECTION, ABSOLUTE_SECTION, COMMON_SECTION, EXTENDED_INDEX = 0, 0xFFF1, 0xFFF2, 0xFFFF
+NOTYPE, OBJECT, FUNCTION, SECTION_SYMBOL, FILE_SYMBOL, COMMON_OBJECT, THREAD_LOCAL, IFUNC = 0, 1, 2, 3, 4, 5, 6, 10
+LOCAL, GLOBAL, WEAK = 0, 1, 2
+PACKED_RELATIVE = -1
+"""Kind of a relocation from a packed table: the address of the file is added to what is there."""
+_WRITE, _ALLOC, _EXECUTE, _MERGE, _STRINGS, _THREAD_LOCAL = 0x1, 0x2, 0x4, 0x10, 0x20, 0x400
+_NO_BITS, _SYMBOLS, _RELA, _REL, _DYNAMIC_SYMBOLS = "SHT_NOBITS", "SHT_SYMTAB", "SHT_RELA", "SHT_REL", "SHT_DYNSYM"
+
+
+@dataclass(frozen=True)
+class FileSection:
+    index: int
+    name: str
+    address: int
+    data: bytes
+    """Shorter than `size` (empty) where the file has no bytes for it."""
+    size: int
+    alignment: int
+    entry_size: int
+    flags: int
+
+    @property
+    def writable(self) -> bool:
+        """Whether running code may change it: what is only written while linking is not writable."""
+        linked_once = (".data.rel.ro", ".got", ".init_array", ".fini_array", ".ctors", ".dtors")
+        return bool(self.flags & _WRITE) and not self.name.startswith(linked_once)
+
+    @property
+    def executable(self) -> bool:
+        return bool(self.flags & _EXECUTE)
+
+    @property
+    def mergeable(self) -> bool:
+        return bool(self.flags & _MERGE) and self.entry_size > 0 and len(self.data) == self.size
+
+    @property
+    def strings(self) -> bool:
+        return bool(self.flags & _STRINGS)
+
+    @property
+    def thread_local(self) -> bool:
+        return bool(self.flags & _THREAD_LOCAL)
+
+
+class FileSymbol(NamedTuple):
+    name: str
+    kind: int
+    binding: int
+    section: int
+    value: int
+    """Offset in its section in an object file, an address in a linked one; of a common symbol, its alignment."""
+    size: int
+
+
+class Relocation(NamedTuple):
+    offset: int
+    kind: int
+    symbol: int
+    addend: int
+
+
+@dataclass(frozen=True)
+class ParsedFile:
+    path: str
+    data: bytes
+    machine: str
+    linked: bool
+    """A library or executable rather than an object file."""
+    fixed: bool
+    """An executable that must be at its own addresses."""
+    sections: Mapping[int, FileSection]
+    """Those that are in memory when the code runs."""
+    symbols: tuple[FileSymbol, ...]
+    symbol_table_offset: int
+    dynamic_symbols: tuple[FileSymbol, ...]
+    relocations: Mapping[int, tuple[Relocation, ...]]
+    """Of an object file: by the section they change, against `symbols`. Of a linked file: all under 0, by
+    address, against `dynamic_symbols`."""
+    has_debug: bool = False
+    from_source: bool = field(default=False, kw_only=True)
+
+
+def parse_elf(data: bytes, path: str) -> ParsedFile:
+    """Parse an ELF file of a machine isoform knows. Anything else is a `UserError`."""
+    if len(data) > FILE_LIMIT:
+        raise UserError(f"{path} is too large: isoform reads files of up to {FILE_LIMIT >> 20} MiB.")
+    if not data.startswith(b"\x7fELF"):
+        raise UserError(f"{path} is not an ELF file.")
+    try:
+        return _Parser(data, path).parse()
+    except UserError:
+        raise
+    except RecursionError as error:
+        raise unusable(path, "its headers are nested without end") from error
+    except Exception as error:  # a library's parse error on a malformed file can be of any type
+        raise unusable(path, "it is truncated or malformed") from error
+
+
+def unusable(path: str, why: str) -> UserError:
+    return UserError(f"{path} is not a usable ELF file: {why}.")
+
+
+class _Parser:
+    def __init__(self, data: bytes, path: str) -> None:
+        self.data = data
+        self.path = path
+
+    def parse(self) -> ParsedFile:
+        from elftools.elf.elffile import ELFFile
+
+        elf = ELFFile(BytesIO(self.data))
+        machine = self._machine(elf)
+        kind = elf.header["e_type"]
+        if kind not in ("ET_REL", "ET_DYN", "ET_EXEC"):
+            raise unusable(self.path, "it is neither an object, a library nor an executable")
+        headers = self._headers(elf)
+        sections = self._memory_sections(headers)
+        linked = kind != "ET_REL"
+        symbols, offset = self._table(headers, _SYMBOLS, sections)
+        dynamic_symbols, _ = self._table(headers, _DYNAMIC_SYMBOLS, sections) if linked else ((), 0)
+        return ParsedFile(
+            path=self.path,
+            data=self.data,
+            machine=machine,
+            linked=linked,
+            fixed=kind == "ET_EXEC",
+            sections=sections,
+            symbols=symbols,
+            symbol_table_offset=offset,
+            dynamic_symbols=dynamic_symbols,
+            relocations=self._relocations(headers, sections, linked),
+            has_debug=any(name in (".debug_info", ".zdebug_info") for name, _ in headers),
+        )
+
+    def _machine(self, elf: Any) -> str:
+        machine = elf.header["e_machine"]
+        if elf.elfclass == 64 and elf.little_endian and machine in ISA_NAMES:
+            return ISA_NAMES[machine]
+        title = MACHINE_TITLES.get(machine, str(machine).removeprefix("EM_"))
+        if machine in ISA_NAMES:
+            title += " with 32-bit addresses" if elf.elfclass != 64 else " in big-endian order"
+        raise UserError(f"{self.path} is for {title}; isoform reads x86-64 ELF files.")
+
+    def _headers(self, elf: Any) -> list[tuple[str, Any]]:
+        count = elf.num_sections()
+        if count == 0:
+            raise unusable(self.path, "it has no section headers")
+        if count > SECTION_LIMIT or elf["e_shoff"] + count * elf["e_shentsize"] > len(self.data):
+            raise unusable(self.path, "its section headers lie outside the file")
+        headers = [(section.name, section.header) for section in elf.iter_sections()]
+        for index, (_, header) in enumerate(headers):
+            inside = header["sh_offset"] + header["sh_size"] <= len(self.data)
+            if header["sh_type"] not in (_NO_BITS, "SHT_NULL") and not inside:
+                raise unusable(self.path, f"section {index} lies outside the file")
+        return headers
+
+    def _bytes(self, header: Any) -> bytes:
+        if header["sh_type"] == _NO_BITS:
+            return b""
+        return self.data[header["sh_offset"] : header["sh_offset"] + header["sh_size"]]
+
+    def _memory_sections(self, headers: list[tuple[str, Any]]) -> dict[int, FileSection]:
+        sections: dict[int, FileSection] = {}
+        total = 0
+        for index, (name, header) in enumerate(headers):
+            if not header["sh_flags"] & _ALLOC or header["sh_type"] == "SHT_NULL":
+                continue
+            total += header["sh_size"]
+            if total > MEMORY_LIMIT:
+                raise unusable(self.path, "its sections claim more than 1 GiB of memory")
+            alignment = max(1, header["sh_addralign"])
+            if alignment & (alignment - 1) or alignment > ALIGNMENT_LIMIT:
+                raise unusable(self.path, f"section {index} has an impossible alignment")
+            sections[index] = FileSection(
+                index,
+                name,
+                header["sh_addr"],
+                self._bytes(header),
+                header["sh_size"],
+                alignment,
+                header["sh_entsize"],
+                header["sh_flags"],
+            )
+        return sections
+
+    def _table(
+        self, headers: list[tuple[str, Any]], kind: str, sections: Mapping[int, FileSection]
+    ) -> tuple[tuple[FileSymbol, ...], int]:
+        for name, header in headers:
+            if header["sh_type"] == kind:
+                if header["sh_size"] // 24 > SYMBOL_LIMIT:
+                    raise unusable(self.path, f"{name} claims more than {SYMBOL_LIMIT} symbols")
+                if header["sh_link"] >= len(headers):
+                    raise unusable(self.path, f"{name} has no string table")
+                names = self._bytes(headers[header["sh_link"]][1])
+                extended = self._extended_indexes(headers)
+                return self._symbols(self._bytes(header), names, extended, headers, sections), header["sh_offset"]
+        return (), 0
+
+    def _extended_indexes(self, headers: list[tuple[str, Any]]) -> tuple[int, ...]:
+        for _, header in headers:
+            if header["sh_type"] == "SHT_SYMTAB_SHNDX":
+                content = self._bytes(header)
+                return struct.unpack(f"<{len(content) // 4}I", content[: len(content) // 4 * 4])
+        return ()
+
+    def _symbols(
+        self,
+        content: bytes,
+        names: bytes,
+        extended: tuple[int, ...],
+        headers: list[tuple[str, Any]],
+        sections: Mapping[int, FileSection],
+    ) -> tuple[FileSymbol, ...]:
+        symbols = []
+        whole = len(content) // 24 * 24
+        for index, (name_at, info, _, section, value, size) in enumerate(
+            struct.iter_unpack("<IBBHQQ", content[:whole])
+        ):
+            if section == EXTENDED_INDEX:
+                section = extended[index] if index < len(extended) else ABSOLUTE_SECTION
+            end = names.find(b"\0", name_at) if name_at < len(names) else -1
+            if end < 0 and name_at:
+                raise unusable(self.path, f"the name of symbol {index} lies outside the file")
+            kind = info & 15
+            name = names[name_at:end].decode("utf-8", "backslashreplace") if name_at else ""
+            if kind == SECTION_SYMBOL and section < len(headers):
+                name = headers[section][0]
+            self._check_symbol(name, kind, section, value, size, len(headers), sections)
+            symbols.append(FileSymbol(name, kind, info >> 4, section, value, size))
+        return tuple(symbols)
+
+    def _check_symbol(
+        self, name: str, kind: int, section: int, value: int, size: int, count: int, sections: Mapping[int, FileSection]
+    ) -> None:
+        if section >= count and not 0xFF00 <= section <= 0xFFFF:
+            raise unusable(self.path, f"symbol '{name}' is in a section that does not exist")
+        home = sections.get(section)
+        if home is None or home.thread_local or kind in (SECTION_SYMBOL, FILE_SYMBOL):
+            return
+        offset = value - home.address
+        # Linkers put marks such as _end and __bss_start near, not always inside, the section they name.
+        if kind in (OBJECT, FUNCTION) and (offset < 0 or offset + size > home.size) and size:
+            raise unusable(self.path, f"symbol '{name}' lies outside its section")
+
+    def _relocations(
+        self, headers: list[tuple[str, Any]], sections: Mapping[int, FileSection], linked: bool
+    ) -> dict[int, tuple[Relocation, ...]]:
+        found: dict[int, list[Relocation]] = {}
+        for name, header in headers:
+            if linked and header["sh_type"] == "SHT_RELR":
+                found.setdefault(0, []).extend(_packed(self._bytes(header)))
+            target = 0 if linked else header["sh_info"]
+            if header["sh_type"] not in (_RELA, _REL) or not (linked or target in sections):
+                continue
+            if linked and not header["sh_flags"] & _ALLOC:
+                continue  # left over from `--emit-relocs`: already applied
+            if header["sh_type"] == _REL:
+                raise unusable(self.path, f"{name} has a form that x86-64 does not use")
+            if header["sh_size"] // 24 > SYMBOL_LIMIT:
+                raise unusable(self.path, f"{name} claims more than {SYMBOL_LIMIT} relocations")
+            content = self._bytes(header)
+            rows = struct.iter_unpack("<QIIq", content[: len(content) // 24 * 24])
+            found.setdefault(target, []).extend(Relocation(o, kind, symbol, a) for o, kind, symbol, a in rows)
+        return {target: tuple(rows) for target, rows in found.items()}
+
+
+def _packed(content: bytes) -> Iterator[Relocation]:
+    """The relocations of a `.relr.dyn`: an even word is an address, an odd one a bitmap of the 63 words after."""
+    where = 0
+    for (word,) in struct.iter_unpack("<Q", content[: len(content) // 8 * 8]):
+        if word & 1:
+            yield from (Relocation(where + 8 * i, PACKED_RELATIVE, 0, 0) for i in range(63) if word >> (i + 1) & 1)
+            where += 8 * 63
+        else:
+            yield Relocation(word, PACKED_RELATIVE, 0, 0)
+            where = word + 8

@@ -1,0 +1,127 @@
+"""From what the user typed to the two images of a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from isoform.errors import UserError
+from isoform.load.elf import ParsedFile, parse_elf
+from isoform.load.image import Image, Symbol
+from isoform.load.place import Placement, place_files
+from isoform.load.resolve import choose, read_file, split_spec
+
+SOURCE_SUFFIXES = (".c", ".s", ".S")
+TEXT_ISAS = {".toy": "toy", ".asm": "cs241"}
+ELF_ISAS = ("x86_64",)
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    cc: str | None = None
+    cflags: tuple[str, ...] = ()
+    isa: str | None = None
+    function: str | None = None
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """One function of one loaded file."""
+
+    image: Image
+    symbol: Symbol
+    display_path: str
+
+
+def open_one(spec: str, options: LoadOptions | None = None) -> Loaded:
+    return _open([spec], [options or LoadOptions()])[0]
+
+
+def open_pair(
+    spec_a: str, spec_b: str, options_a: LoadOptions | None = None, options_b: LoadOptions | None = None
+) -> tuple[Loaded, Loaded]:
+    target, rewrite = _open([spec_a, spec_b], [options_a or LoadOptions(), options_b or LoadOptions()])
+    return target, rewrite
+
+
+def _open(specs: Sequence[str], options: Sequence[LoadOptions]) -> list[Loaded]:
+    split = [split_spec(spec) for spec in specs]
+    paths = [path for path, _ in split]
+    isas = [_isa(path, option) for path, option in zip(paths, options, strict=True)]
+    if len(set(isas)) > 1:
+        raise UserError(f"{paths[0]} is {isas[0]} but {paths[1]} is {isas[1]}: both sides must be the same machine.")
+    names = [name or option.function for (_, name), option in zip(split, options, strict=True)]
+    if isas[0] in ELF_ISAS:
+        placements = place_files(_parse_all(paths, options))
+        symbols = choose([p.image for p in placements], names)
+        images = _with_debug(placements, symbols)
+    else:
+        images = [_text_loader(isas[0])(path) for path in paths]
+        symbols = choose(images, names)
+    return [Loaded(image, s, str(path)) for image, s, path in zip(images, symbols, paths, strict=True)]
+
+
+def _isa(path: Path, options: LoadOptions) -> str:
+    """The machine of a file: the option, the suffix, or else an ELF file that says so itself."""
+    known = (*TEXT_ISAS.values(), *ELF_ISAS)
+    if options.isa is not None and options.isa not in known:
+        raise UserError(f"--isa '{options.isa}' is not a machine isoform knows: {', '.join(known)}.")
+    return options.isa or TEXT_ISAS.get(path.suffix, ELF_ISAS[0])
+
+
+def _text_loader(isa: str) -> Callable[[Path], Image]:
+    def load(path: Path) -> Image:
+        read_file(path)  # for its sentences on files that cannot be read
+        if isa == "toy":
+            from isoform.load.toy import load_toy
+
+            return load_toy(path)
+        from isoform.load.cs241 import load_cs241
+
+        return load_cs241(path)
+
+    return load
+
+
+def _parse_all(paths: Sequence[Path], options: Sequence[LoadOptions]) -> list[ParsedFile]:
+    """Parse every file; a source that is built twice in the same way is built once."""
+    parsed: dict[tuple[Path, str | None, tuple[str, ...]], ParsedFile] = {}
+    files = []
+    for path, option in zip(paths, options, strict=True):
+        key = (path, option.cc, option.cflags)
+        if key not in parsed:
+            parsed[key] = _parse(path, option)
+        files.append(parsed[key])
+    return files
+
+
+def _parse(path: Path, options: LoadOptions) -> ParsedFile:
+    data = read_file(path)
+    if path.suffix not in SOURCE_SUFFIXES:
+        return parse_elf(data, str(path))
+    from isoform.load.compile import compile_source
+
+    built = compile_source(path, options.cc, options.cflags)
+    try:
+        return replace(parse_elf(built, str(path)), from_source=True)
+    except UserError as error:
+        raise UserError(f"what the compiler made of {path} cannot be used: {error}") from error
+
+
+def _with_debug(placements: Sequence[Placement], symbols: Sequence[Symbol]) -> list[Image]:
+    """The images with signatures and source lines of the chosen functions. One file on both sides is read once."""
+    from isoform.load.dwarf import lines, read_debug, signatures, source_text
+
+    images = []
+    debug = None
+    for index, (placement, symbol) in enumerate(zip(placements, symbols, strict=True)):
+        if index == 0 or placement.file.data is not placements[0].file.data:
+            debug = read_debug(placement.file, placement.code, placement.base)
+        if debug is None:
+            images.append(placement.image)
+            continue
+        where = lines(debug, symbol.address, symbol.address + symbol.size)
+        found = signatures(debug, {symbol.name}, symbol.address)
+        images.append(replace(placement.image, signatures=found, lines=where, source=source_text(where)))
+    return images

@@ -1,0 +1,189 @@
+"""From one or two parsed files to images in one address space.
+
+What the two sides have in common by name must have one address in both images (see `Image`): files are
+parsed one by one but placed together.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from isoform.errors import UserError
+from isoform.load.blocks import PlacedData, Region, blocks_of, is_name, object_keys, place_blocks
+from isoform.load.elf import COMMON_SECTION, LOCAL, UNDEFINED_SECTION, ParsedFile
+from isoform.load.image import Image, Section
+from isoform.load.linked import LinkedImage, base_of, loaded_sections, shareable_names
+from isoform.load.relocate import ObjectImage, object_functions
+from isoform.load.shared import Shared
+
+# Everything of an object file lies below 2 GiB: its code may hold addresses in 31 bits.
+CODE_STARTS = (0x0040_0000, 0x0080_0000)
+SHARED_START = 0x1000_0000
+NAMES_START = 0x7000_0000
+NAMES_END = 0x7FFF_0000
+FIRST_FREE = 0x8000_0000
+
+
+@dataclass(frozen=True)
+class Placement:
+    """An image and where the file's parts went in it."""
+
+    file: ParsedFile
+    image: Image
+    code: dict[int, int]
+    """Of an object file: address of each executable section."""
+    base: int = 0
+    """Of a linked file: what is added to its own addresses."""
+
+
+def place(files: Sequence[ParsedFile]) -> list[Image]:
+    """The images of one file, or of the two files of a question."""
+    return [placement.image for placement in place_files(files)]
+
+
+def place_files(files: Sequence[ParsedFile]) -> list[Placement]:
+    if len(files) == 2 and files[0].data == files[1].data:
+        first = place_files(files[:1])[0]
+        second = replace(first.image, path=files[1].path, from_source=files[1].from_source)
+        return [first, replace(first, file=files[1], image=second)]
+    floor = _end_of_fixed(files)
+    codes = _place_code(files, floor)
+    highest = max(
+        [floor, *(address + f.sections[i].size for f, c in zip(files, codes, strict=True) for i, address in c.items())]
+    )
+    shared = Shared(
+        Region(max(SHARED_START, -(-highest // 0x1000) * 0x1000), NAMES_START), Region(NAMES_START, NAMES_END)
+    )
+    data = _place_data(files, shared)
+    common = _common_names(files)
+    placements = []
+    for side, file in enumerate(files):
+        if file.linked:
+            image = LinkedImage(file, side, shared, common).build()
+            placements.append(Placement(file, image, {}, base_of(file, side)))
+        else:
+            image = ObjectImage(file, side, data[side], codes[side], shared, common).build()
+            placements.append(Placement(file, image, codes[side]))
+    return _with_differences(placements)
+
+
+def _end_of_fixed(files: Sequence[ParsedFile]) -> int:
+    """Past the last low address that an executable claims for itself."""
+    end = 0
+    for file in files:
+        for section in loaded_sections(file) if file.fixed else ():
+            if section.address < FIRST_FREE:
+                end = max(end, section.address + section.size)
+    if end >= NAMES_START - SHARED_START:
+        names = " and ".join(f.path for f in files if f.fixed)
+        raise UserError(f"{names} must be at addresses that isoform uses itself; link it as position-independent code.")
+    return end
+
+
+def _place_code(files: Sequence[ParsedFile], floor: int) -> list[dict[int, int]]:
+    codes: list[dict[int, int]] = []
+    for side, file in enumerate(files):
+        region = Region(max(CODE_STARTS[side], floor), NAMES_START)
+        executable = [s for s in file.sections.values() if s.executable and not file.linked]
+        codes.append({s.index: region.take(s.size, s.alignment) for s in executable})
+        floor = max(floor, -(-region.next // 0x1000) * 0x1000)
+    return codes
+
+
+def _place_data(files: Sequence[ParsedFile], shared: Shared) -> list[PlacedData]:
+    blocks = [block for side, file in enumerate(files) if not file.linked for block in blocks_of(file, side)]
+    placed = place_blocks(blocks, shared.data)
+    for block in placed:
+        for part in block.parts:
+            if part.named and not block.torn:
+                shared.objects.setdefault(part.key, block.address + part.start)
+    data = [PlacedData([b for b in placed if b.side == side]) for side in range(len(files))]
+    for side, file in enumerate(files):
+        if not file.linked:
+            _name_globals(file, data[side], shared)
+    return data
+
+
+def _name_globals(file: ParsedFile, data: PlacedData, shared: Shared) -> None:
+    """A global that one side defines and the other only uses has one address."""
+    for index in object_keys(file):
+        symbol = file.symbols[index]
+        section, offset = (-1 - index, 0) if symbol.section == COMMON_SECTION else (symbol.section, symbol.value)
+        block = data.around(section, offset)
+        if symbol.binding != LOCAL and block is not None and not block.torn:
+            shared.addresses.setdefault(symbol.name, block.address + offset - block.start)
+
+
+def _common_names(files: Sequence[ParsedFile]) -> set[str]:
+    """Names of functions and data that both sides have or use, each standing for one thing only."""
+    if len(files) < 2:
+        return set()
+    left, right = (set(shareable_names(f)) if f.linked else _object_names(f) for f in files)
+    return (left & (right | _used_names(files[1]))) | (right & (left | _used_names(files[0])))
+
+
+def _object_names(file: ParsedFile) -> set[str]:
+    return {*object_functions(file), *(str(key[1]) for key in object_keys(file).values())}
+
+
+def _used_names(file: ParsedFile) -> set[str]:
+    symbols = file.dynamic_symbols if file.linked else file.symbols
+    return {s.name for s in symbols if s.section == UNDEFINED_SECTION and is_name(s.name)}
+
+
+def _with_differences(placements: list[Placement]) -> list[Placement]:
+    if len(placements) < 2:
+        return placements
+    images = [p.image for p in placements]
+    differing = tuple(_differing(*images))
+    private = _private(images[0], images[1]), _private(images[1], images[0])
+    return [
+        replace(p, image=replace(p.image, differing=differing, private=own))
+        for p, own in zip(placements, private, strict=True)
+    ]
+
+
+def _private(image: Image, other: Image) -> tuple[tuple[int, int], ...]:
+    """Data of `image` at addresses where the other image has nothing."""
+    found = []
+    starts = [s.address for s in other.sections]
+    for section in image.sections:
+        index = bisect_right(starts, section.end - 1) - 1
+        meets = index >= 0 and other.sections[index].end > section.address
+        if not section.executable and not meets:
+            found.append((section.address, section.end))
+    return tuple(found)
+
+
+def _differing(left: Image, right: Image) -> list[tuple[int, int]]:
+    """Ranges of addresses that are constant in both images but hold other bytes."""
+    found = []
+    constants = [[s for s in image.sections if not s.writable and not s.executable] for image in (left, right)]
+    ordered = [sorted(group, key=lambda s: s.address) for group in constants]
+    i = j = 0
+    while i < len(ordered[0]) and j < len(ordered[1]):
+        a, b = ordered[0][i], ordered[1][j]
+        start, end = max(a.address, b.address), min(a.end, b.end)
+        if start < end:
+            extent = _first_and_last_difference(_content(a, start, end), _content(b, start, end))
+            if extent is not None:
+                found.append((start + extent[0], start + extent[1]))
+        if a.end <= b.end:
+            i += 1
+        else:
+            j += 1
+    return found
+
+
+def _content(section: Section, start: int, end: int) -> bytes:
+    return section.data[start - section.address : end - section.address].ljust(end - start, b"\0")
+
+
+def _first_and_last_difference(left: bytes, right: bytes) -> tuple[int, int] | None:
+    if left == right:
+        return None
+    first = next(i for i, (a, b) in enumerate(zip(left, right, strict=True)) if a != b)
+    last = next(i for i in range(len(left) - 1, -1, -1) if left[i] != right[i])
+    return first, last + 1

@@ -1,0 +1,486 @@
+"""The image of one object file: its blocks at their addresses, with relocations applied."""
+
+from __future__ import annotations
+
+import string
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Set
+from functools import cached_property
+
+from isoform.load.blocks import Block, PlacedData, is_name, object_keys
+from isoform.load.elf import (
+    ABSOLUTE_SECTION,
+    COMMON_SECTION,
+    FUNCTION,
+    IFUNC,
+    LOCAL,
+    NOTYPE,
+    SECTION_SYMBOL,
+    THREAD_LOCAL,
+    UNDEFINED_SECTION,
+    FileSection,
+    FileSymbol,
+    ParsedFile,
+    Relocation,
+    unusable,
+)
+from isoform.load.field import FieldReader, Use, is_branch, is_lea, is_move_immediate
+from isoform.load.image import Image, Section, Symbol
+from isoform.load.shared import Shared
+
+# x86-64 relocations, by their numbers in the ABI.
+_NONE, _ABSOLUTE_64, _RELATIVE_32, _BRANCH_32, _GOT_RELATIVE, _ABSOLUTE_32, _SIGNED_32 = 0, 1, 2, 4, 9, 10, 11
+_THREAD_64, _THREAD_32, _RELATIVE_64, _GOT_RELAXED, _GOT_RELAXED_REX = 18, 23, 24, 41, 42
+_GOT = (_GOT_RELATIVE, _GOT_RELAXED, _GOT_RELAXED_REX)
+_WIDE = (_ABSOLUTE_64, _THREAD_64, _RELATIVE_64)
+_RELATIVE = (_RELATIVE_32, _BRANCH_32, _RELATIVE_64, *_GOT)
+_KNOWN = (*_RELATIVE, _ABSOLUTE_64, _ABSOLUTE_32, _SIGNED_32, _THREAD_32, _THREAD_64)
+
+SCALAR = 8
+"""A pointer past the end of an object of at most this many bytes is not expected."""
+STRING_LIMIT = 1 << 16
+_TEXT = frozenset(string.printable.encode())
+
+
+class _UnknownFieldError(Exception):
+    """The value of a field cannot be determined; the message completes "the reference at … "."""
+
+
+class ObjectImage:
+    """Builds the Image of one object file. `code` gives the address of each executable section, `common` the
+    names that the other side has too."""
+
+    def __init__(
+        self,
+        file: ParsedFile,
+        side: int,
+        data: PlacedData,
+        code: Mapping[int, int],
+        shared: Shared,
+        common: Set[str] = frozenset(),
+    ) -> None:
+        self.file = file
+        self.side = side
+        self.data = data
+        self.code = code
+        self.shared = shared
+        self.common = common
+        self.externals: dict[int, str] = {}
+        self.aliases: dict[int, int] = {}
+        self.broken: dict[int, str] = {}
+        self.extra: dict[int, Section] = {}
+        self._readers: dict[int, FieldReader] = {}
+
+    def build(self) -> Image:
+        moved = tuple(sorted(self._moves()))
+        sections = [self._code_section(self.file.sections[index]) for index in self.code]
+        sections.extend(self._data_section(block) for block in self.data.blocks)
+        sections.extend(self.extra.values())
+        return Image(
+            path=self.file.path,
+            machine=self.file.machine,
+            sections=tuple(sorted((s for s in sections if s.size), key=lambda s: s.address)),
+            symbols=tuple(sorted(self._symbols(), key=lambda s: (s.address, s.name))),
+            externals=self.externals,
+            aliases=self.aliases,
+            broken=self.broken,
+            moved=moved,
+            from_source=self.file.from_source,
+        )
+
+    def _moves(self) -> Iterator[tuple[int, int, int]]:
+        """Function entries: code that takes the address of a function in its own section needs no relocation."""
+        for name, symbol in self._functions.items():
+            if name in self.common:
+                code = self.code[symbol.section] + symbol.value
+                yield code, code + 1, self._alias(name, code)
+
+    # Sections
+
+    def _code_section(self, section: FileSection) -> Section:
+        content = bytearray(section.data)
+        for relocation in self.file.relocations.get(section.index, ()):
+            address = self.code[section.index] + relocation.offset
+            self._apply(section, relocation, content, relocation.offset, address)
+        return Section(section.name, self.code[section.index], bytes(content), section.size, False, True)
+
+    def _data_section(self, block: Block) -> Section:
+        if block.section < 0:
+            return Section("COMMON", block.address, b"", block.size, True, False)
+        section = self.file.sections[block.section]
+        content = bytearray(section.data[block.start : block.end])
+        for relocation in self._relocations_between(block.section, block.start, block.end):
+            offset = relocation.offset - block.start
+            self._apply(section, relocation, content, offset, block.address + offset)
+        return Section(section.name, block.address, bytes(content), block.size, section.writable, False)
+
+    def _relocations_between(self, section: int, start: int, end: int) -> list[Relocation]:
+        ordered = self._ordered_relocations.get(section)
+        if ordered is None:
+            rows = self.file.relocations.get(section, ())
+            ordered = self._ordered_relocations[section] = sorted(rows, key=lambda r: r.offset)
+        first = bisect_left(ordered, start, key=lambda r: r.offset)
+        return ordered[first : bisect_left(ordered, end, key=lambda r: r.offset)]
+
+    @cached_property
+    def _ordered_relocations(self) -> dict[int, list[Relocation]]:
+        return {}
+
+    def _apply(
+        self, section: FileSection, relocation: Relocation, content: bytearray, offset: int, address: int
+    ) -> None:
+        width = 8 if relocation.kind in _WIDE else 4
+        if relocation.kind == _NONE:
+            return
+        if not 0 <= offset <= len(content) - width:
+            raise unusable(self.file.path, f"a relocation lies outside section {section.index}")
+        try:
+            value = self._value(section, relocation, address)
+        except _UnknownFieldError as error:
+            self.broken[address] = f"{self.file.path}: the reference at {section.name}+{relocation.offset:#x} {error}"
+            return
+        limit = 1 << (8 * width - 1)
+        if width == 4 and not -limit <= value < (2 * limit if relocation.kind == _ABSOLUTE_32 else limit):
+            self.broken[address] = f"{self.file.path}: the value at {section.name}+{relocation.offset:#x} is too large"
+            return
+        content[offset : offset + width] = (value % (2 * limit)).to_bytes(width, "little")
+
+    # Values
+
+    def _value(self, section: FileSection, relocation: Relocation, address: int) -> int:
+        if relocation.kind not in _KNOWN:
+            raise _UnknownFieldError(f"has relocation type {relocation.kind}, which isoform has no rule for")
+        if relocation.symbol >= len(self.file.symbols):
+            raise unusable(self.file.path, f"a relocation of section {section.index} names no symbol")
+        symbol = self.file.symbols[relocation.symbol]
+        if relocation.kind in (_THREAD_32, _THREAD_64):
+            return self._thread_offset(symbol, relocation)
+        if relocation.kind in _GOT:
+            return self._slot(symbol, relocation.symbol) + relocation.addend - address
+        if symbol.kind == SECTION_SYMBOL:
+            target = self._in_section(section, relocation, symbol)
+        else:
+            branches = section.executable and (
+                relocation.kind == _BRANCH_32
+                or (relocation.kind == _RELATIVE_32 and is_branch(section.data, relocation.offset))
+            )
+            target = self._of_symbol(symbol, relocation.symbol, branches) + relocation.addend
+        return target - address if relocation.kind in _RELATIVE else target
+
+    def _of_symbol(self, symbol: FileSymbol, index: int, branches: bool) -> int:
+        if symbol.section == ABSOLUTE_SECTION or index == 0:
+            return symbol.value
+        if symbol.section == UNDEFINED_SECTION or symbol.kind == IFUNC:
+            return self._external(symbol.name)
+        if symbol.kind == THREAD_LOCAL:
+            raise _UnknownFieldError(f"takes the address of thread-local '{symbol.name}'")
+        if symbol.section == COMMON_SECTION:
+            return self.data.of_section(-1 - index)[0].address
+        home = self.file.sections.get(symbol.section)
+        if home is None:
+            raise _UnknownFieldError(f"refers to '{symbol.name}', which is in no section that is in memory")
+        if home.index in self.code:
+            code = self.code[home.index] + symbol.value
+            return code if branches or not _is_function(symbol) else self._alias(symbol.name, code)
+        return self._data_address(home, symbol.value)
+
+    def _external(self, name: str) -> int:
+        address = self.shared.by_name(name)
+        self.externals[address] = name
+        return address
+
+    def _alias(self, name: str, code: int) -> int:
+        """The address that stands for a function of this name on both sides. A name used twice has none."""
+        if name not in self._functions:
+            return code
+        address = self.shared.by_name(name)
+        self.aliases[address] = code
+        return address
+
+    def _slot(self, symbol: FileSymbol, index: int) -> int:
+        if symbol.kind in (SECTION_SYMBOL, THREAD_LOCAL):
+            raise _UnknownFieldError("goes through the global offset table in a way isoform has no rule for")
+        content = self._of_symbol(symbol, index, branches=False).to_bytes(8, "little", signed=False)
+        slot = self.shared.by_content(("slot", content), 8, 8)
+        self.extra[slot] = Section(".got", slot, content, 8, False, False)
+        return slot
+
+    def _thread_offset(self, symbol: FileSymbol, relocation: Relocation) -> int:
+        if symbol.kind != SECTION_SYMBOL:
+            return self.shared.thread_offset(self._thread_key(symbol), symbol.size) + relocation.addend
+        ordered = self._thread_objects
+        index = bisect_right(ordered, (symbol.section, relocation.addend), key=lambda s: (s.section, s.value)) - 1
+        other = ordered[index] if index >= 0 else symbol
+        if other.section != symbol.section or not relocation.addend < other.value + other.size:
+            raise _UnknownFieldError("refers to thread-local data without a name")
+        return self.shared.thread_offset(self._thread_key(other), other.size) + relocation.addend - other.value
+
+    def _thread_key(self, symbol: FileSymbol) -> tuple[object, ...]:
+        if self._thread_uses[symbol.name] <= 1:
+            return ("thread", symbol.name)
+        return ("thread", self.side, symbol.section, symbol.value)
+
+    @cached_property
+    def _thread_objects(self) -> list[FileSymbol]:
+        defined = [s for s in self.file.symbols if s.kind == THREAD_LOCAL and s.section != UNDEFINED_SECTION]
+        return sorted(defined, key=lambda s: (s.section, s.value))
+
+    @cached_property
+    def _thread_uses(self) -> Counter[str]:
+        return Counter(s.name for s in self._thread_objects)
+
+    def _data_address(self, home: FileSection, offset: int) -> int:
+        block = self.data.around(home.index, offset)
+        if self._shared_by_content(home) and (block is None or offset >= block.end):
+            return self._content_address(home, offset)
+        if block is None:
+            raise _UnknownFieldError(f"refers to {home.name}+{offset:#x}, where there is nothing")
+        if block.torn:
+            raise _UnknownFieldError(f"refers to data in {home.name} whose names overlap differently on the other side")
+        return block.address + offset - block.start
+
+    # References that name a section and a distance
+
+    def _in_section(self, section: FileSection, relocation: Relocation, symbol: FileSymbol) -> int:
+        home = self.file.sections.get(symbol.section)
+        if home is None or home.thread_local:
+            raise _UnknownFieldError("refers to a section that is not in memory")
+        if home.index in self.code:
+            return self._in_code(section, relocation, home)
+        block = self.data.around(home.index, relocation.addend)
+        if block is not None and block.whole and not self._shared_by_content(home):
+            return self._in_whole(section, relocation, home, block)
+        if not section.executable and relocation.kind in _RELATIVE:
+            return self._in_table(section, relocation, home)
+        use = Use(0, True) if not section.executable else self._reader(section).use(relocation.offset)
+        if use is None:
+            raise _UnknownFieldError("is in code that cannot be decoded")
+        target = relocation.addend + (4 + use.trailing if relocation.kind in _RELATIVE else 0)
+        if self._is_ambiguous(home, target, use, section.executable):
+            raise _UnknownFieldError(
+                f"may mean more than one object at {home.name}+{target:#x}; build the file with -fdata-sections"
+            )
+        return self._data_address(home, target) + relocation.addend - target
+
+    def _in_code(self, section: FileSection, relocation: Relocation, home: FileSection) -> int:
+        base = self.code[home.index]
+        if section.executable and is_branch(section.data, relocation.offset):
+            return base + relocation.addend
+        if not section.executable and relocation.kind in _RELATIVE:
+            return base + relocation.addend  # a jump table: distances between labels
+        target = relocation.addend + (4 if relocation.kind in _RELATIVE else 0)
+        function = self._function_starts.get((home.index, target))
+        if function is None:
+            return base + relocation.addend
+        return self._alias(function, base + target) + relocation.addend - target
+
+    def _in_whole(self, section: FileSection, relocation: Relocation, home: FileSection, block: Block) -> int:
+        if block.torn:
+            raise _UnknownFieldError(f"refers to data in {home.name} whose names overlap differently on the other side")
+        target = self._formed_target(section, relocation)
+        if target is not None and not home.writable:
+            literal = self._literal(home, target, block)
+            if literal is not None:
+                return self._string_address(literal, 1) + relocation.addend - target
+        return block.address + relocation.addend
+
+    def _in_table(self, section: FileSection, relocation: Relocation, home: FileSection) -> int:
+        """A table of distances from its own start: entry i of a table at `start` holds target - start, written
+        as target + i - field, where i is the entry's offset in the table."""
+        block = self.data.around(section.index, relocation.offset)
+        part = block.part_at(relocation.offset - block.start) if block is not None else None
+        if block is not None and part is not None and part.named:
+            inside = relocation.offset - block.start - part.start
+            return self._data_address(home, relocation.addend - inside) + inside
+        raise _UnknownFieldError("is a distance in a table without a name")
+
+    def _is_ambiguous(self, home: FileSection, target: int, use: Use, in_code: bool) -> bool:
+        """Whether another object than the one around `target` may be meant. Where the file is cut this matters: an
+        address that is only formed may lie past the end of its object or (as a base for an index) before it."""
+        if not use.forms_address or self._shared_by_content(home):
+            return False
+        block = self.data.around(home.index, target)
+        if block is None or block.whole:
+            return False
+        if target == block.start:
+            before = self.data.before(block)
+            return before is not None and before.size > SCALAR and not self._is_jump_table(before)
+        return in_code and target < block.end
+
+    def _is_jump_table(self, block: Block) -> bool:
+        """Whether nameless data is nothing but places in code: nobody takes the address of its end."""
+        rows = self._relocations_between(block.section, block.start, block.end)
+        width = 8 if rows and rows[0].kind == _ABSOLUTE_64 else 4
+        targets = {self.file.symbols[r.symbol].section for r in rows if r.symbol < len(self.file.symbols)}
+        return not block.parts[0].named and len(rows) * width == block.size and targets <= self.code.keys()
+
+    def _reader(self, section: FileSection) -> FieldReader:
+        if section.index not in self._readers:
+            starts = [offset for index, offset in self._function_starts if index == section.index]
+            self._readers[section.index] = FieldReader(section.data, starts)
+        return self._readers[section.index]
+
+    # Literals
+
+    def _shared_by_content(self, home: FileSection) -> bool:
+        return home.mergeable and not self.file.relocations.get(home.index)
+
+    def _content_address(self, home: FileSection, offset: int) -> int:
+        if not 0 <= offset < home.size:
+            raise _UnknownFieldError(f"refers to {home.name}+{offset:#x}, outside the section")
+        unit = home.entry_size
+        start = offset // unit * unit
+        if not home.strings:
+            content = home.data[start : start + unit]
+            address = self.shared.by_content(("constant", content), unit, max(unit & -unit, home.alignment))
+            self.extra[address] = Section(home.name, address, content, len(content), False, False)
+            return address + offset - start
+        start, end = _string_bounds(home.data, offset, unit)
+        return self._string_address(home.data[start:end], unit) + offset - start
+
+    def _string_address(self, content: bytes, unit: int) -> int:
+        address = self.shared.by_content(("string", unit, content), len(content), 16)
+        self.extra[address] = Section(".rodata.str", address, content, len(content), False, False)
+        return address
+
+    def _formed_target(self, section: FileSection, relocation: Relocation) -> int | None:
+        """Where a reference points that plainly only forms an address: lea, mov of an immediate, a data pointer."""
+        if section.executable:
+            if relocation.kind in _RELATIVE:
+                return relocation.addend + 4 if is_lea(section.data, relocation.offset) else None
+            return relocation.addend if is_move_immediate(section.data, relocation.offset) else None
+        return relocation.addend if relocation.kind == _ABSOLUTE_64 else None
+
+    def _literal(self, home: FileSection, target: int, block: Block) -> bytes | None:
+        """The string literal at `target` of a section that is not mergeable (compilers put them there without
+        optimization): text up to the zero, filling the room up to the next reference, outside all objects."""
+        starts = self._literal_starts.get(home.index, [])
+        part = block.part_at(target)
+        if part is None or part.named or (target > part.start and home.data[target - 1]):
+            return None
+        index = bisect_right(starts, target)
+        end = min(part.end, starts[index] if index < len(starts) else part.end)
+        inside = self._relocations_between(home.index, target, end)
+        end = inside[0].offset if inside else end
+        if end - target > STRING_LIMIT:
+            return None
+        room = home.data[target:end]
+        text = room[: room.find(b"\0") + 1]
+        filled = text and not any(room[len(text) :]) and len(room) - len(text) < 8
+        readable = _TEXT.issuperset(text[:-1]) or _is_utf8(text[:-1])
+        return text if filled and readable and (len(text) > 1 or len(room) == 1) else None
+
+    @cached_property
+    def _literal_starts(self) -> dict[int, list[int]]:
+        """By section, the offsets that references which only form an address point to."""
+        found: dict[int, set[int]] = {}
+        for index, rows in self.file.relocations.items():
+            section = self.file.sections[index]
+            for relocation in rows:
+                symbol = self.file.symbols[relocation.symbol] if relocation.symbol < len(self.file.symbols) else None
+                if symbol is not None and symbol.kind == SECTION_SYMBOL:
+                    target = self._formed_target(section, relocation)
+                    if target is not None:
+                        found.setdefault(symbol.section, set()).add(target)
+        return {section: sorted(targets) for section, targets in found.items()}
+
+    # Symbols
+
+    @cached_property
+    def _function_symbols(self) -> list[FileSymbol]:
+        return function_symbols(self.file)
+
+    @cached_property
+    def _functions(self) -> dict[str, FileSymbol]:
+        return object_functions(self.file)
+
+    @cached_property
+    def _function_starts(self) -> dict[tuple[int, int], str]:
+        return {(s.section, s.value): s.name for s in reversed(self._function_symbols)}
+
+    def _symbols(self) -> list[Symbol]:
+        found = [
+            Symbol(s.name, self.code[s.section] + s.value, s.size or self._extent(s), True)
+            for s in self._function_symbols
+        ]
+        functions = set(self._function_symbols)
+        for index, symbol in enumerate(self.file.symbols):
+            if symbol in functions or not is_name(symbol.name):
+                continue
+            if symbol.section in self.code and symbol.kind == NOTYPE:
+                found.append(Symbol(symbol.name, self.code[symbol.section] + symbol.value, 0, False))
+            elif index in self._object_keys or symbol.section == COMMON_SECTION:
+                try:
+                    found.append(Symbol(symbol.name, self._of_symbol(symbol, index, False), symbol.size, False))
+                except _UnknownFieldError:
+                    continue
+        return found
+
+    @cached_property
+    def _object_keys(self) -> dict[int, object]:
+        return dict(object_keys(self.file))
+
+    @cached_property
+    def _starts_by_section(self) -> dict[int, list[int]]:
+        found: dict[int, set[int]] = {}
+        for section, start in self._function_starts:
+            found.setdefault(section, {self.file.sections[section].size}).add(start)
+        return {section: sorted(starts) for section, starts in found.items()}
+
+    def _extent(self, symbol: FileSymbol) -> int:
+        """Size of a function that the file gives none: up to the next one."""
+        starts = self._starts_by_section[symbol.section]
+        index = bisect_right(starts, symbol.value)
+        return starts[index] - symbol.value if index < len(starts) else 0
+
+
+def _string_bounds(data: bytes, offset: int, unit: int) -> tuple[int, int]:
+    """First and past-the-last offset of the zero-ended string around `offset`."""
+    start = end = offset // unit * unit
+    if unit == 1:
+        floor = max(0, offset - STRING_LIMIT)
+        start = data.rfind(b"\0", floor, offset) + 1 or floor
+        end = data.find(b"\0", offset, offset + STRING_LIMIT) + 1
+        if not end and offset + STRING_LIMIT >= len(data):
+            end = len(data)
+    else:
+        zero = bytes(unit)
+        while start > 0 and offset - start < STRING_LIMIT and data[start - unit : start] != zero:
+            start -= unit
+        while end < len(data) and end - offset < STRING_LIMIT and data[end : end + unit] != zero:
+            end += unit
+        end += unit
+    if not end or end - start >= STRING_LIMIT:
+        raise _UnknownFieldError(f"is into a string of more than {STRING_LIMIT} bytes")
+    return start, end
+
+
+def function_symbols(file: ParsedFile) -> list[FileSymbol]:
+    """Functions; where the file (an assembly text, say) declares none, every label of its code."""
+    in_code = [s for s in file.symbols if is_name(s.name) and _is_in_code(file, s)]
+    declared = [s for s in in_code if _is_function(s)]
+    return declared or [s for s in in_code if s.kind == NOTYPE]
+
+
+def object_functions(file: ParsedFile) -> dict[str, FileSymbol]:
+    """Functions whose name stands for one of them only."""
+    symbols = function_symbols(file)
+    uses = Counter(s.name for s in symbols)
+    return {s.name: s for s in symbols if uses[s.name] == 1}
+
+
+def _is_in_code(file: ParsedFile, symbol: FileSymbol) -> bool:
+    home = file.sections.get(symbol.section)
+    return home is not None and home.executable and symbol.kind in (NOTYPE, FUNCTION)
+
+
+def _is_function(symbol: FileSymbol) -> bool:
+    return symbol.kind == FUNCTION or (symbol.kind == NOTYPE and symbol.binding != LOCAL)
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        return text.decode().isprintable()
+    except UnicodeDecodeError:
+        return False

@@ -1,0 +1,48 @@
+"""Addresses that both sides of a question have in common: by name, and by content for literals."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from isoform.load.blocks import Region
+
+EXTERNAL_ROOM = 4096
+"""Bytes between two externals: what they are and how large is not known."""
+
+
+@dataclass
+class Shared:
+    data: Region
+    names: Region
+    addresses: dict[str, int] = field(default_factory=dict)
+    """Of globals and externals, and of functions whose address is taken."""
+    contents: dict[Hashable, int] = field(default_factory=dict)
+    objects: dict[Hashable, int] = field(default_factory=dict)
+    """Of named data objects, by the keys of `blocks.object_keys`."""
+    thread: dict[Hashable, int] = field(default_factory=dict)
+    thread_end: int = 0
+
+    def by_name(self, name: str) -> int:
+        if name not in self.addresses:
+            # Many names share the room that is left; each still has an address of its own.
+            room = EXTERNAL_ROOM if len(self.addresses) < 50_000 else 0
+            self.addresses[name] = self.names.take(room, 16)
+        return self.addresses[name]
+
+    def by_content(self, key: Hashable, size: int, alignment: int) -> int:
+        if key not in self.contents:
+            self.contents[key] = self.data.take(size, alignment)
+        return self.contents[key]
+
+    def by_object(self, key: Hashable, size: int) -> int:
+        if key not in self.objects:
+            self.objects[key] = self.data.take(size, 64)
+        return self.objects[key]
+
+    def thread_offset(self, key: Hashable, size: int) -> int:
+        """Distance of a thread-local object from the thread pointer: negative, as the ABI has it."""
+        if key not in self.thread:
+            self.thread_end -= (max(size, 8) + 31) // 16 * 16
+            self.thread[key] = self.thread_end
+        return self.thread[key]

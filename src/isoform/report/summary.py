@@ -1,0 +1,206 @@
+"""What a report says about a verdict, in words, apart from how it looks: terminal and HTML both show this."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from isoform.contract import AbortRule, Contract, Difference, MemoryRule, ReturnAs
+from isoform.report.listing import View
+from isoform.verdict import Bounded, Different, Equivalent, Subject, Unknown, Verdict, Witness
+
+SYMBOLS = {"equivalent": "✓", "different": "✗", "bounded": "~", "unknown": "?"}
+RELATIONS = {"equivalent": "≡", "different": "≢"}
+MOST_OBSERVABLES = 8
+MOST_MEMORY_ROWS = 8
+BYTE_DIFFERENCE = re.compile(r"memory byte at (0x[0-9a-f]+)")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A labelled group of lines."""
+
+    label: str
+    lines: tuple[str, ...]
+    detail: bool = False
+    """Shown only when asked for more."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    word: str
+    symbol: str
+    target: str
+    relation: str
+    rewrite: str
+    time: str
+    why: str
+    given: tuple[Entry, ...]
+    """The inputs that separate the two."""
+    observables: tuple[Difference, ...]
+    views: tuple[View, ...]
+    traces: tuple[tuple[int, ...], tuple[int, ...]]
+    rest: tuple[Entry, ...]
+
+
+def summary_of(verdict: Verdict) -> Summary:
+    witness = verdict.witness if isinstance(verdict, Different) else None
+    return Summary(
+        word=verdict.word,
+        symbol=SYMBOLS[verdict.word],
+        target=subject_name(verdict.target),
+        relation=RELATIONS.get(verdict.word, "≟"),
+        rewrite=subject_name(verdict.rewrite),
+        time=duration(verdict.seconds),
+        why=_why(verdict),
+        given=tuple(_given(witness, verdict.contract)) if witness is not None else (),
+        observables=_observables(witness) if witness is not None else (),
+        views=tuple(v for v in verdict.views if isinstance(v, View)),
+        traces=(witness.target.trace, witness.rewrite.trace) if witness is not None else ((), ()),
+        rest=tuple(entry for entry in _rest(verdict, witness) if entry.lines),
+    )
+
+
+def subject_name(subject: Subject) -> str:
+    return f"{subject.path}:{subject.function}" if subject.function else subject.path
+
+
+def duration(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 0.01 else f"{seconds * 1000:.1f} ms"
+
+
+def _why(verdict: Verdict) -> str:
+    if isinstance(verdict, Equivalent):
+        return "For every input the contract allows, both do the same."
+    if isinstance(verdict, Different):
+        return _why_different(verdict.witness)
+    if isinstance(verdict, Bounded):
+        found = "No difference was found within the bound, and nothing is claimed beyond it"
+        return _sentence(f"{found}: {verdict.why}" if verdict.why else found)
+    if isinstance(verdict, Unknown):
+        return _sentence(verdict.why) or "Neither a proof nor a difference was found."
+    return ""
+
+
+def _why_different(witness: Witness | None) -> str:
+    if witness is None or not witness.differences:
+        return "There is an input on which they differ."
+    first = witness.differences[0]
+    given = ", ".join(f"{name} = {value}" for name, value in witness.shown)
+    when = f"With {given}" if given and len(given) <= 60 else "With the inputs below"
+    if first.what == "how it ends":
+        return f"{when} the target {first.target} and the rewrite {first.rewrite}."
+    if first.what == "return value":
+        return f"{when} the target returns {first.target} and the rewrite {first.rewrite}."
+    return f"{when} they differ in {'memory' if BYTE_DIFFERENCE.fullmatch(first.what) else first.what}."
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if not text or text[-1] in ".!?" else f"{text}."
+
+
+def _given(witness: Witness, contract: Contract) -> Iterator[Entry]:
+    inputs = tuple(f"{name} = {value}" for name, value in witness.shown)
+    yield Entry("inputs", inputs or ("none that matter",))
+    memory = contract.machine.memory
+    big_endian = memory is not None and memory.big_endian
+    rows = [row for address, data in witness.memory for row in _memory_rows(address, data, big_endian)]
+    if rows:
+        yield Entry("memory", _at_most(rows, MOST_MEMORY_ROWS))
+
+
+def _memory_rows(address: int, data: bytes, big_endian: bool) -> Iterator[str]:
+    """Words of eight bytes, each beside its value where it is a whole number."""
+    for start in range(0, len(data), 8):
+        word = data[start : start + 8]
+        value = int.from_bytes(word, "big" if big_endian else "little")
+        shown = f" = {value:#x}" if len(word) in (2, 4, 8) and value else ""
+        yield f"{address + start:#x}: {word.hex(' ')}{shown}"
+
+
+def _observables(witness: Witness) -> tuple[Difference, ...]:
+    """The differences, with neighbouring bytes of memory as one."""
+    single = [d for d in witness.differences if not BYTE_DIFFERENCE.fullmatch(d.what)]
+    matches = (BYTE_DIFFERENCE.fullmatch(d.what) for d in witness.differences)
+    runs = _runs(sorted(int(m[1], 16) for m in matches if m is not None))
+    return (*single, *(_memory_difference(run, witness) for run in runs))
+
+
+def _runs(addresses: list[int]) -> list[list[int]]:
+    runs = [addresses[:1]] if addresses else []
+    for left, right in pairwise(addresses):
+        if right == left + 1 and len(runs[-1]) < 8:
+            runs[-1].append(right)
+        else:
+            runs.append([right])
+    return runs
+
+
+def _memory_difference(run: list[int], witness: Witness) -> Difference:
+    what = f"memory at {run[0]:#x}" + (f", {len(run)} bytes" if len(run) > 1 else "")
+    return Difference(what, *(_written(run, o.writes) for o in (witness.target, witness.rewrite)))
+
+
+def _written(run: list[int], writes: Mapping[int, int]) -> str:
+    if not any(address in writes for address in run):
+        return "unchanged"
+    return " ".join(f"{writes[a]:02x}" if a in writes else "··" for a in run)
+
+
+def _rest(verdict: Verdict, witness: Witness | None) -> Iterator[Entry]:
+    if isinstance(verdict, Different):
+        yield Entry("root cause", tuple(_pairs(verdict.root_cause or {})))
+        yield Entry("replayed on", (", ".join(witness.replayed_on),) if witness and witness.replayed_on else ())
+    if isinstance(verdict, Bounded):
+        yield Entry("bound", tuple(_pairs(verdict.bound)))
+    if isinstance(verdict, Unknown):
+        yield Entry("what helps", (_sentence(verdict.helps),) if verdict.helps else ())
+    if isinstance(verdict, Equivalent):
+        yield from _proof(verdict)
+    yield Entry("contract", tuple(_contract(verdict.contract)))
+    yield Entry("assuming", tuple(f"{a.name}: {a.why}" for a in verdict.assumptions))
+    tried = tuple(f"{t.engine}: {t.said} ({duration(t.seconds)})" for t in verdict.tried)
+    yield Entry("tried", tried, detail=not isinstance(verdict, Unknown))
+
+
+def _proof(verdict: Equivalent) -> Iterator[Entry]:
+    proof = verdict.proof
+    shown = tuple(f"{o.name}: {o.shows} ({duration(o.seconds)})" for o in proof.obligations)
+    yield Entry("proof", _at_most(list(shown), 12))
+    yield Entry("cuts", tuple(", ".join(_pairs(cut)) for cut in proof.cuts), detail=True)
+    yield Entry("invariants", _at_most(list(proof.invariants), 12))
+    if proof.certificate is not None:
+        yield Entry("certificate", (f"{proof.certificate} (isoform check {proof.certificate})",))
+
+
+def _contract(contract: Contract) -> Iterator[str]:
+    signature = str(contract.signature) if contract.signature is not None else _convention(contract)
+    yield f"{signature}, from {contract.source.value}"
+    if contract.return_as is not ReturnAs.VALUE:
+        rules = {ReturnAs.BOOL: "only zero or nonzero of the result counts", ReturnAs.VOID: "the result does not count"}
+        yield rules[contract.return_as]
+    if contract.memory is MemoryRule.IGNORE:
+        yield "memory is not compared"
+    if contract.aborts is AbortRule.REFINE:
+        yield "where the target aborts, the rewrite may do anything"
+    yield from (f"given {precondition.text}" for precondition in contract.preconditions)
+
+
+def _convention(contract: Contract) -> str:
+    inputs = ", ".join(a.name for a in contract.arguments) or "nothing"
+    results = ", ".join(f"{r.bits} bits of {r.register}" for r in contract.results) or "nothing"
+    return f"takes {inputs}, returns {results}"
+
+
+def _pairs(values: Mapping[str, Any]) -> list[str]:
+    return [f"{key}: {value}" for key, value in values.items()]
+
+
+def _at_most(lines: list[str], most: int) -> tuple[str, ...]:
+    if len(lines) <= most:
+        return tuple(lines)
+    return (*lines[: most - 1], f"… and {len(lines) - most + 1} more")

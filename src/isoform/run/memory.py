@@ -1,0 +1,119 @@
+"""Memory of one concrete run: pages that appear when touched, and a record of what was read and written."""
+
+from __future__ import annotations
+
+from isoform.isa.machine import Machine
+from isoform.load.image import Image, Section
+from isoform.outcome import FRAME_LIMIT, PAGE, RETURN_ADDRESS, Inputs, mixed_page
+
+MOST_PAGES = 8192
+"""32 MiB: a run that touches more is given up."""
+
+
+class TooMuchMemory(Exception):
+    """A run touched more than MOST_PAGES pages."""
+
+
+class CodeModified(Exception):
+    """A run stored to an instruction that it may execute."""
+
+
+class Memory:
+    """Bytes at entry are, in this order: the inputs', the image's constants, frame garbage, the fill."""
+
+    def __init__(self, machine: Machine, image: Image, inputs: Inputs, stack_pointer: int, guarded: frozenset[int]) -> None:
+        layout = machine.memory
+        self._order = "big" if layout is not None and layout.big_endian else "little"
+        self._inputs = inputs
+        self._sections = [s for s in image.sections if (layout is not None and layout.zeroed) or not s.writable]
+        self._stack_pointer = stack_pointer if machine.convention.return_address_on_stack else None
+        self._pointer_size = layout.address_bytes if layout is not None else 8
+        self._guarded = guarded
+        self._pages: dict[int, bytearray] = {}
+        self._pristine: dict[int, bytes] = {}
+        self._input_pages = {address // PAGE for address in inputs.memory}
+        self.recorded: set[int] | None = None
+        """Addresses read before they were written, if the run is to record them."""
+        self._written: set[int] = set()
+
+    def load(self, address: int, size: int) -> int:
+        offset = address % PAGE
+        page = self._pages.get(address // PAGE)
+        if page is None:
+            page = self._page(address // PAGE)
+        if self.recorded is not None:
+            self.recorded.update(a for a in range(address, address + size) if a not in self._written)
+        if offset + size <= PAGE:
+            return int.from_bytes(page[offset : offset + size], self._order)  # type: ignore[arg-type]
+        data = bytes(self.byte((address + i) % (1 << (8 * self._pointer_size))) for i in range(size))
+        return int.from_bytes(data, self._order)  # type: ignore[arg-type]
+
+    def store(self, address: int, size: int, value: int) -> None:
+        number, offset = divmod(address, PAGE)
+        if number not in self._pristine:
+            self._pristine[number] = bytes(self._pages.get(number) or self._page(number))
+        if self._guarded and not self._guarded.isdisjoint(range(address, address + size)):
+            raise CodeModified
+        if self.recorded is not None:
+            self._written.update(range(address, address + size))
+        data = value.to_bytes(size, self._order)  # type: ignore[arg-type]
+        if offset + size <= PAGE:
+            self._pages[number][offset : offset + size] = data
+            return
+        for i, byte in enumerate(data):
+            self.store((address + i) % (1 << (8 * self._pointer_size)), 1, byte)
+
+    def byte(self, address: int) -> int:
+        page = self._pages.get(address // PAGE)
+        return (page if page is not None else self._page(address // PAGE))[address % PAGE]
+
+    def _page(self, number: int) -> bytearray:
+        if len(self._pages) >= MOST_PAGES:
+            raise TooMuchMemory
+        page = bytearray(self._fill(number))
+        start = number * PAGE
+        for section in self._sections:
+            _overlay(page, start, section)
+        pointer = self._stack_pointer
+        if pointer is not None and start <= pointer < start + PAGE:
+            size = self._pointer_size
+            page[pointer - start : pointer - start + size] = RETURN_ADDRESS.to_bytes(size, "little")
+        if number in self._input_pages:
+            for address, byte in self._inputs.memory.items():
+                if address // PAGE == number:
+                    page[address - start] = byte
+        self._pages[number] = page
+        return page
+
+    def _fill(self, number: int) -> bytes:
+        """Fresh frame bytes are garbage of this side alone; other memory both sides see alike."""
+        pointer = self._stack_pointer
+        start = number * PAGE
+        if pointer is None or not pointer - FRAME_LIMIT - PAGE < start < pointer:
+            return mixed_page(self._inputs.fill_seed, number)
+        frame_bytes = min(PAGE, pointer - start)
+        garbage = mixed_page(self._inputs.side_seed, number)[:frame_bytes]
+        return garbage + mixed_page(self._inputs.fill_seed, number)[frame_bytes:]
+
+    def changes(self) -> dict[int, int]:
+        """Bytes that differ from their value at entry."""
+        found = {}
+        for number, before in self._pristine.items():
+            now = self._pages[number]
+            if now != before:
+                start = number * PAGE
+                found.update({start + i: now[i] for i in range(PAGE) if now[i] != before[i]})
+        return found
+
+    def entry_byte(self, address: int) -> int:
+        number, offset = divmod(address, PAGE)
+        before = self._pristine.get(number)
+        return before[offset] if before is not None else self.byte(address)
+
+
+def _overlay(page: bytearray, start: int, section: Section) -> None:
+    low, high = max(start, section.address), min(start + PAGE, section.end)
+    if low >= high:
+        return
+    data = section.data[low - section.address : high - section.address]
+    page[low - start : high - start] = data.ljust(high - low, b"\0")

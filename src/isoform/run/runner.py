@@ -1,0 +1,202 @@
+"""Concrete execution of a compiled function, with fuel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from isoform.contract import CallArguments, Place
+from isoform.evaluate import evaluate, mask
+from isoform.lift.function import Call
+from isoform.load.known import NO_RETURN
+from isoform.microop import ABORT_REASONS, Kind
+from isoform.outcome import (
+    FRAME_LIMIT,
+    RETURN_ADDRESS,
+    STACK_POINTER,
+    CallRecord,
+    Inputs,
+    Outcome,
+    Status,
+    mixed_number,
+)
+from isoform.run.compile import ABORTED, FIRST_CALL, RETURNED, UNSUPPORTED, Program
+from isoform.run.memory import CodeModified, Memory, TooMuchMemory
+
+class _Machine(Memory):
+    """What generated code sees as `M`: memory and the few registers of the runner itself."""
+
+    reason = 0
+    target = 0
+    side_seed = 0
+    _undefined = 0
+
+    def undefined(self, size: int) -> int:
+        self._undefined += 1
+        return mixed_number(self.side_seed, self._undefined, size)
+
+    def evaluate(self, kind: str, out_size: int, sizes: tuple[int, ...], values: tuple[int, ...]) -> int:
+        return evaluate(Kind[kind], out_size, sizes, values)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    fuel: int = 10_000
+    trace: bool = False
+    record_reads: bool = False
+    stack_argument_bytes: int = 0
+
+
+def run(program: Program, inputs: Inputs, options: RunOptions, callees: CallArguments = lambda name: ()) -> Outcome:
+    """Run to the end, a fault, or out of fuel."""
+    return _Run(program, inputs, options, callees).outcome()
+
+
+class _Run:
+    def __init__(self, program: Program, inputs: Inputs, options: RunOptions, callees: CallArguments) -> None:
+        self._program = program
+        self._inputs = inputs
+        self._options = options
+        self._callees = callees
+        machine = program.function.machine
+        self._machine = machine
+        self._names = machine.containers
+        self._position = {name: i for i, name in enumerate(self._names)}
+        pointer = machine.convention.stack_pointer
+        defaults = {pointer: STACK_POINTER} if pointer else {}
+        defaults |= machine.initial
+        self._registers = [
+            defaults[name] if name in machine.initial else inputs.registers.get(name, defaults.get(name, 0))
+            for name in self._names
+        ]
+        link = machine.convention.return_address
+        if link is not None and link not in machine.initial:
+            self._registers[self._position[link]] = RETURN_ADDRESS
+        self._return_address = machine.initial.get(link, RETURN_ADDRESS) if link else RETURN_ADDRESS
+        self._stack_pointer = self._registers[self._position[pointer]] if pointer else 0
+        self._memory = _Machine(
+            machine, program.function.image, inputs, self._stack_pointer, program.guarded
+        )
+        self._memory.side_seed = inputs.side_seed
+        if options.record_reads:
+            self._memory.recorded = set()
+        self._calls: list[CallRecord] = []
+        self._trace: list[int] = []
+        self._steps = 0
+
+    def outcome(self) -> Outcome:
+        try:
+            status, reason = self._loop()
+        except TooMuchMemory:
+            status, reason = Status.UNSUPPORTED, "more memory than a run may touch"
+        except CodeModified:
+            status, reason = Status.UNSUPPORTED, "code that modifies itself"
+        return self._finish(status, reason)
+
+    def _loop(self) -> tuple[Status, str]:
+        code, costs, blocks = self._program.code, self._program.costs, self._program.ids
+        registers, memory = self._registers, self._memory
+        fuel = self._options.fuel
+        index = self._program.index[self._program.function.entry]
+        trace = self._trace if self._options.trace else None
+        steps = 0
+        try:
+            while True:
+                steps += costs[index]
+                if steps > fuel:
+                    return Status.OUT_OF_FUEL, ""
+                if trace is not None:
+                    trace.extend(self._program.function.blocks[blocks[index]].steps)
+                last, index = index, code[index](registers, memory)
+                while index < 0:
+                    if index > FIRST_CALL:
+                        return self._end(index, last)
+                    call, after = self._program.calls[FIRST_CALL - index]
+                    if self._outside_call(call) or after < 0:
+                        return Status.EXITED, call.callee or "a function"
+                    index = after
+        finally:
+            self._steps = steps
+
+    def _end(self, code: int, last: int) -> tuple[Status, str]:
+        memory = self._memory
+        if code == ABORTED:
+            return Status.ABORTED, ABORT_REASONS[memory.reason]
+        if code == RETURNED:
+            if self._machine.convention.return_address in self._machine.initial:
+                return self._fixed_return()
+            return Status.DONE, ""
+        if code == UNSUPPORTED:
+            instruction = self._program.function.instructions[memory.reason]
+            return Status.UNSUPPORTED, f"{instruction.text} at {memory.reason:#x}"
+        where = self._program.ids[last].address
+        return Status.UNSUPPORTED, f"a computed jump to {memory.target:#x} from the block at {where:#x}"
+
+    def _fixed_return(self) -> tuple[Status, str]:
+        """On a machine where arriving at one address ends the program, a jump elsewhere goes on there."""
+        if self._memory.target == self._return_address:
+            return Status.DONE, ""
+        return Status.UNSUPPORTED, f"a computed jump to {self._memory.target:#x}"
+
+    def _outside_call(self, call: Call) -> bool:
+        """Do what the contract says of a call to outside code; True if it ends the run."""
+        name = call.callee or ""
+        convention = self._machine.convention
+        arguments = tuple(self._argument(place) for place in self._callees(name))
+        if not name:
+            arguments = (self._memory.target, *arguments)
+        self._calls.append(CallRecord(name or "through a pointer", arguments))
+        if name in NO_RETURN:
+            return True
+        for register in convention.scratch_after_call:
+            size = self._machine.registers[register].size
+            value = self._memory.undefined(size)
+            self._registers[self._position[register]] = value & 1 if size == 1 else value
+        result = self._inputs.call_results.get((name or "through a pointer", arguments), 0)
+        for number, register in enumerate(convention.result):
+            self._registers[self._position[register]] = result if number == 0 else self._memory.undefined(8)
+        if convention.stack_pointer is not None:
+            pointer = self._position[convention.stack_pointer]
+            self._registers[pointer] += convention.stack_adjustment
+        return False
+
+    def _argument(self, place: Place) -> int:
+        if place.register is not None:
+            register = self._registers[self._position[place.register]]
+            return register >> (8 * place.offset) & mask(place.size)
+        pointer = self._machine.convention.stack_pointer
+        assert pointer is not None
+        return self._memory.load(self._registers[self._position[pointer]] + place.offset, place.size)
+
+    def _finish(self, status: Status, reason: str) -> Outcome:
+        target = self._memory.target if status is Status.DONE else 0
+        return Outcome(
+            status,
+            reason,
+            {name: int(value) for name, value in zip(self._names, self._registers, strict=True)},
+            RETURN_ADDRESS if target == self._return_address else target,
+            self._outside_frame(self._memory.changes()),
+            self._reads(),
+            tuple(self._calls),
+            self._steps,
+            tuple(self._trace),
+        )
+
+    def _outside_frame(self, changes: dict[int, int]) -> dict[int, int]:
+        if self._machine.convention.stack_pointer is None:
+            return changes
+        low = self._stack_pointer - FRAME_LIMIT
+        above = self._machine.convention.stack_arguments_offset + self._options.stack_argument_bytes
+        high = self._stack_pointer + above
+        return {address: byte for address, byte in changes.items() if not low <= address < high}
+
+    def _reads(self) -> dict[int, int]:
+        if self._memory.recorded is None:
+            return {}
+        low = self._stack_pointer - FRAME_LIMIT if self._machine.convention.stack_pointer else 0
+        high = low + FRAME_LIMIT + self._machine.convention.stack_adjustment if low else 0
+        image = self._program.function.image
+        return {
+            address: self._memory.entry_byte(address)
+            for address in sorted(self._memory.recorded)
+            if not low <= address < high and image.constant_bytes(address, 1) is None
+        }

@@ -1,0 +1,174 @@
+"""Writes a certificate: every obligation as a file, and an index that says what together they show.
+
+A certificate is written beside its place under another name and moved there at the end, so a half-written one is
+never seen. `check/certificate.py` reads it with another solver; `docs/certificates.md` describes the format.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from bitwuzla import Term
+
+from isoform.errors import UserError
+from isoform.smt.polynomial import lemma_as_smtlib
+from isoform.smt.printer import formula_lines
+
+FORMAT = "isoform-certificate"
+VERSION = 1
+SMT_UNSAT = "smt-unsat"
+POLYNOMIAL_LEMMA = "polynomial-lemma"
+_REQUIRED = ("verdict", "how", "target", "rewrite", "contract", "assumptions")
+
+
+class CertificateWriter:
+    """Use as a context manager: what was not finished leaves nothing behind."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.absolute()
+        _refuse_foreign(self._folder)
+        self._obligations: list[dict[str, str]] = []
+        try:
+            self._folder.parent.mkdir(parents=True, exist_ok=True)
+            self._unfinished = Path(tempfile.mkdtemp(prefix=f".{self._folder.name}-", dir=self._folder.parent))
+        except OSError as error:
+            raise _not_writable(self._folder, error) from None
+
+    def add_smt(
+        self,
+        name: str,
+        shows: str,
+        assertions: Sequence[tuple[str, Term]],
+        lemmas: Sequence[tuple[Term, Term]] = (),
+    ) -> None:
+        """An obligation: the assertions, each with a label, are unsatisfiable together. `lemmas` are rewrites of the
+        `Normalizer` that were used to show it; they are asserted as equations that the checker verifies itself."""
+        equations = [(f"lemma-{count}", *lemma) for count, lemma in enumerate(lemmas, 1)]
+        lines = ["(set-info :status unsat)", *formula_lines(assertions, equations), "(check-sat)"]
+        self._add(name, shows, SMT_UNSAT, "\n".join(lines) + "\n")
+
+    def add_lemma(self, name: str, shows: str, before: Term, after: Term) -> None:
+        """A rewrite that stands for itself: the two terms are the same polynomial."""
+        self._add(name, shows, POLYNOMIAL_LEMMA, lemma_as_smtlib(before, after))
+
+    def _add(self, name: str, shows: str, kind: str, text: str) -> None:
+        number = len(self._obligations) + 1
+        safe_name = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "obligation"
+        file = f"{number:02}-{safe_name[:80]}.smt2"
+        shows = " ".join(shows.split())
+        content = f"; {_plain(shows)}\n(set-info :source |isoform: {_plain(name)}|)\n{text}".encode()
+        self._write(file, content)
+        self._obligations.append(
+            {"name": name, "file": file, "kind": kind, "shows": shows, "sha256": hashlib.sha256(content).hexdigest()}
+        )
+
+    def finish(self, index: Mapping[str, Any]) -> Path:
+        """Write the index and put the certificate in its place. `index` has the verdict, `how` the obligations
+        together give it, `target` and `rewrite` (path, function, isa, and `code` as bytes), `contract` and
+        `assumptions`; whatever else it has is kept."""
+        missing = [key for key in _REQUIRED if key not in index]
+        if missing:
+            raise ValueError(f"the index of a certificate needs {', '.join(missing)}")
+        entries = {
+            "format": FORMAT,
+            "version": VERSION,
+            **index,
+            "target": _side(index["target"]),
+            "rewrite": _side(index["rewrite"]),
+            "obligations": self._obligations,
+        }
+        entries["digest"] = index_digest(entries)
+        self._write("index.json", (json.dumps(entries, indent=2, ensure_ascii=False) + "\n").encode())
+        try:
+            _put_in_place(self._unfinished, self._folder)
+        except OSError as error:
+            self.discard()
+            raise _not_writable(self._folder, error) from None
+        return self._folder
+
+    def discard(self) -> None:
+        """Forget everything that is not finished."""
+        shutil.rmtree(self._unfinished, ignore_errors=True)
+
+    def _write(self, file: str, content: bytes) -> None:
+        try:
+            (self._unfinished / file).write_bytes(content)
+        except OSError as error:
+            self.discard()
+            raise _not_writable(self._folder, error) from None
+
+    def __enter__(self) -> CertificateWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.discard()
+
+
+def index_digest(entries: Mapping[str, Any]) -> str:
+    """Over everything in the index but itself, and through the hashes in there over every file."""
+    rest = {key: value for key, value in entries.items() if key != "digest"}
+    canonical = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _side(side: Mapping[str, Any]) -> dict[str, Any]:
+    code: bytes = side["code"]
+    return {**side, "code": code.hex(), "sha256": hashlib.sha256(code).hexdigest()}
+
+
+def _plain(text: str) -> str:
+    """What may stand in a comment or a quoted symbol."""
+    return re.sub(r"[^ -~]|[|\\]", "?", text)
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Only an empty folder or a certificate may be replaced, and nothing else that lies in there."""
+    if not os.path.lexists(folder):
+        return
+    if not folder.is_dir():
+        raise UserError(f"'{folder}' is not a folder; give --cert a folder that does not exist yet")
+    try:
+        names = {entry.name for entry in folder.iterdir()}
+        known = _certificate_files(folder) if "index.json" in names else set()
+    except OSError as error:
+        raise _not_writable(folder, error) from None
+    if names - known:
+        raise UserError(f"'{folder}' holds something else than a certificate; give --cert a folder of its own")
+
+
+def _certificate_files(folder: Path) -> set[str]:
+    try:
+        index = json.loads((folder / "index.json").read_bytes())
+        if index["format"] != FORMAT:
+            return set()
+        return {"index.json", *(obligation["file"] for obligation in index["obligations"])}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return set()
+
+
+def _put_in_place(unfinished: Path, folder: Path) -> None:
+    unfinished.chmod(0o755)
+    _refuse_foreign(folder)
+    if folder.is_dir() and any(folder.iterdir()):
+        outdated = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        folder.rename(outdated / "certificate")
+        unfinished.rename(folder)
+        shutil.rmtree(outdated, ignore_errors=True)
+    else:
+        unfinished.rename(folder)
+
+
+def _not_writable(folder: Path, error: OSError) -> UserError:
+    reason = error.strerror or str(error)
+    return UserError(f"cannot write a certificate to '{folder}' ({reason}); give --cert a folder that can be written")

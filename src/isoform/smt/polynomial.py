@@ -1,0 +1,331 @@
+"""The normal form of sums of products modulo 2^width, applied before a solver is asked.
+
+Bit-blasting alone loses on small algebra, so every arithmetic subterm is read as a polynomial over *atoms* (the
+terms that are no arithmetic) and equal polynomials become one and the same term. Which term stands for a
+polynomial is decided when it is first met: the shape in which it was written or, if that is cheaper in adders and
+multipliers, the sum of its monomials. The formula is therefore never harder to bit-blast than it was.
+
+`check/expansion.py` verifies each rewrite that involved a product, by code that shares nothing with this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from bitwuzla import Kind, Term, TermManager
+
+from isoform.smt import ring
+from isoform.smt.extension import Extensions
+from isoform.smt.intervals import literal
+from isoform.smt.printer import formula_lines
+from isoform.smt.ring import ExpansionError, Polynomial
+
+_KNOWN_PRODUCTS = 64
+"""Products counted in the cost of a term; beyond that its shape is kept anyway."""
+
+
+class Normalizer(Extensions):
+    """Rewrites terms of one manager. Two terms that are the same polynomial come out as the same term if both went
+    through the same normalizer. With `expanded`, a polynomial always becomes the sum of its monomials, which
+    shares more between unequal polynomials at the price of more multipliers."""
+
+    def __init__(self, manager: TermManager, expanded: bool = False) -> None:
+        super().__init__(manager)
+        self._expanded = expanded
+        self._roots: list[Term] = []  # keeps every term alive whose number is a key below
+        self._normal: dict[int, Term] = {}
+        self._polynomials: dict[int, Polynomial] = {}
+        self._multiplied: set[int] = set()
+        self._representatives: dict[tuple[int, frozenset[tuple[ring.Monomial, int]]], Term] = {}
+        self._products: dict[int, frozenset[tuple[int, int]]] = {}
+        self._adders: dict[int, int] = {}
+        self._lemmas: dict[tuple[int, int], tuple[Term, Term]] = {}
+
+    @property
+    def lemmas(self) -> list[tuple[Term, Term]]:
+        """The rewrites (before, after) in which two unknowns were multiplied, each once."""
+        return list(self._lemmas.values())
+
+    def normalize(self, term: Term) -> Term:
+        """The same value with every maximal arithmetic subterm in normal form."""
+        self._roots.append(term)
+        for node in self._unseen(term):
+            polynomial = self._read(node)
+            if polynomial is None:
+                self._keep(node)
+            else:
+                self._take(node, polynomial)
+        return self._settled(term)
+
+    def _unseen(self, root: Term) -> Iterator[Term]:
+        """Terms below `root` that have no normal form yet, operands first."""
+        stack = [root]
+        while stack:
+            term = stack[-1]
+            waiting = () if term.id() in self._normal else term.children()
+            waiting = [child for child in waiting if child.id() not in self._normal]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            stack.pop()
+            if term.id() not in self._normal:
+                yield term
+
+    def _read(self, node: Term) -> Polynomial | None:
+        """The polynomial of a term whose operands were seen; None where it is no arithmetic or grows too large."""
+        rule = _RULES.get(node.kind())
+        try:
+            return rule(self, node) if rule else None
+        except ExpansionError:
+            return None
+
+    def _keep(self, node: Term) -> None:
+        """No arithmetic: the same operator over normal operands."""
+        self._normal[node.id()] = self._over(node, [self._settled(child) for child in node.children()])
+
+    def _take(self, node: Term, polynomial: Polynomial) -> None:
+        children = node.children()
+        number = node.id()
+        self._polynomials[number] = polynomial
+        if _is_product(node) or any(child.id() in self._multiplied for child in children):
+            self._multiplied.add(number)
+        shape = self._over(node, [self._normal[child.id()] for child in children])
+        self._count(shape)
+        self._normal[number] = self._represent(polynomial, node.sort().bv_size(), shape)
+
+    def _over(self, node: Term, children: list[Term]) -> Term:
+        if all(new.id() == old.id() for new, old in zip(children, node.children(), strict=True)):
+            return node
+        return self._manager.mk_term(node.kind(), children, node.indices())
+
+    def _settled(self, term: Term) -> Term:
+        """The normal form of a term that is used outside arithmetic: here a rewrite becomes a lemma."""
+        number = term.id()
+        normal = self._normal[number]
+        if number in self._multiplied and normal.id() != number:
+            self._lemmas.setdefault((number, normal.id()), (term, normal))
+        return normal
+
+    def _polynomial(self, term: Term) -> Polynomial:
+        """Of an operand that was already seen."""
+        polynomial = self._polynomials.get(term.id())
+        return self._meaning(self._normal[term.id()]) if polynomial is None else polynomial
+
+    # From a polynomial to the term that stands for it.
+
+    def _represent(self, polynomial: Polynomial, width: int, shape: Term | None = None) -> Term:
+        key = (width, frozenset(polynomial.items()))
+        known = self._representatives.get(key)
+        if known is not None:
+            return known
+        term = self._as_leaf(polynomial, width)
+        if term is None:
+            cheaper = shape is None or self._expanded or self._cost(shape) > _cost_of_sum(polynomial, width)
+            term = self._sum(polynomial, width) if cheaper else shape
+            self._learn(term, polynomial)
+        self._representatives[key] = term
+        return term
+
+    def _as_leaf(self, polynomial: Polynomial, width: int) -> Term | None:
+        if not polynomial or polynomial.keys() == {()}:
+            return self._value(polynomial.get((), 0), width)
+        (monomial, coefficient), *more = polynomial.items()
+        if more or coefficient != 1 or len(monomial) != 1:
+            return None
+        return self._atom(monomial[0])
+
+    def _sum(self, polynomial: Polynomial, width: int) -> Term:
+        """Positive monomials first, in the order of their atoms' numbers: sums with a common start share it."""
+        first = min(monomial for monomial in polynomial if monomial)
+        if polynomial.get((), 0) == (1 << width) - 1 and ring.signed(polynomial[first], width) < 0:
+            complement = ring.added(ring.scaled(polynomial, -1, width), ring.constant(-1, width), width)
+            return self._make(Kind.BV_NOT, [self._represent(complement, width)])
+        plus: list[Term] = []
+        minus: list[Term] = []
+        for monomial in sorted(monomial for monomial in polynomial if monomial):
+            coefficient = ring.signed(polynomial[monomial], width)
+            (plus if coefficient > 0 else minus).append(self._scaled_product(monomial, abs(coefficient), width))
+        if polynomial.get((), 0):
+            plus.append(self._value(polynomial[()], width))
+        if not plus:
+            plus.append(self._make(Kind.BV_NEG, [minus.pop(0)]))
+        total = plus[0]
+        for term in plus[1:]:
+            total = self._make(Kind.BV_ADD, [total, term])
+        for term in minus:
+            total = self._make(Kind.BV_SUB, [total, term])
+        return total
+
+    def _scaled_product(self, monomial: ring.Monomial, coefficient: int, width: int) -> Term:
+        product = self._atom(monomial[0])
+        for number in monomial[1:]:
+            product = self._make(Kind.BV_MUL, [product, self._atom(number)])
+        if coefficient == 1:
+            return product
+        if coefficient & (coefficient - 1) == 0:
+            count = self._value(coefficient.bit_length() - 1, width)
+            return self._make(Kind.BV_SHL, [product, count])
+        return self._make(Kind.BV_MUL, [self._value(coefficient, width), product])
+
+    def _make(self, kind: Kind, operands: list[Term]) -> Term:
+        term = self._manager.mk_term(kind, operands)
+        self._count(term)
+        return term
+
+    def _value(self, value: int, width: int) -> Term:
+        return self._manager.mk_bv_value(self._manager.mk_bv_sort(width), value % (1 << width))
+
+    # The price of a shape: multipliers count once however often they are used.
+
+    def _count(self, shape: Term) -> None:
+        number, width = shape.id(), shape.sort().bv_size()
+        if number in self._adders:
+            return
+        children = shape.children()
+        products: frozenset[tuple[int, int]] = frozenset()
+        for child in children:
+            products |= self._products.get(child.id(), frozenset())
+        if _is_product(shape):
+            products |= {(number, width)}
+        self._products[number] = products if len(products) <= _KNOWN_PRODUCTS else frozenset()
+        self._adders[number] = _own_adders(shape) * width + sum(self._adders.get(child.id(), 0) for child in children)
+
+    def _cost(self, shape: Term) -> int:
+        return sum(width * width for _, width in self._products[shape.id()]) + self._adders[shape.id()]
+
+    # One rule an operator: its polynomial, or None where it is no arithmetic.
+
+    def _add(self, node: Term) -> Polynomial:
+        width = node.sort().bv_size()
+        return self._folded(node, lambda left, right: ring.added(left, right, width))
+
+    def _subtract(self, node: Term) -> Polynomial:
+        width = node.sort().bv_size()
+        return self._folded(node, lambda left, right: ring.added(left, ring.scaled(right, -1, width), width))
+
+    def _multiply(self, node: Term) -> Polynomial:
+        width = node.sort().bv_size()
+        return self._folded(node, lambda left, right: ring.multiplied(left, right, width))
+
+    def _folded(self, node: Term, combine: Callable[[Polynomial, Polynomial], Polynomial]) -> Polynomial:
+        """Where the expansion grows too large, operands become atoms: first the larger one, then both."""
+        left, right = (self._polynomial(child) for child in node.children())
+        lump_left, lump_right = (self._lump(child) for child in node.children())
+        attempts = [(left, right), (lump_left, right), (left, lump_right)]
+        if (len(left), ring.degree(left)) < (len(right), ring.degree(right)):
+            attempts[1:] = attempts[:0:-1]
+        for operands in attempts:
+            try:
+                return combine(*operands)
+            except ExpansionError:
+                continue
+        return combine(lump_left, lump_right)
+
+    def _lump(self, term: Term) -> Polynomial:
+        normal = self._normal[term.id()]
+        return self._as_atom(normal)
+
+    def _negate(self, node: Term) -> Polynomial:
+        return ring.scaled(self._polynomial(node[0]), -1, node.sort().bv_size())
+
+    def _not(self, node: Term) -> Polynomial:
+        return self._offset(self._negate(node), -1, node)
+
+    def _increment(self, node: Term) -> Polynomial:
+        return self._offset(self._polynomial(node[0]), 1, node)
+
+    def _decrement(self, node: Term) -> Polynomial:
+        return self._offset(self._polynomial(node[0]), -1, node)
+
+    def _offset(self, polynomial: Polynomial, offset: int, node: Term) -> Polynomial:
+        width = node.sort().bv_size()
+        return ring.added(polynomial, ring.constant(offset, width), width)
+
+    def _shift_left(self, node: Term) -> Polynomial | None:
+        count, width = literal(self._normal[node[1].id()]), node.sort().bv_size()
+        if count is None:
+            return None
+        return ring.scaled(self._polynomial(node[0]), 1 << count, width) if count < width else {}
+
+    def _extract(self, node: Term) -> Polynomial | None:
+        high, low = node.indices()
+        return self._low_bits(node[0], high + 1) if low == 0 else None
+
+    def _zero_extend(self, node: Term) -> Polynomial:
+        return self._zero_extended(node[0], node.sort().bv_size())
+
+    def _sign_extend(self, node: Term) -> Polynomial:
+        inner, outer = node[0].sort().bv_size(), node.sort().bv_size()
+        return self._extended(self._polynomial(node[0]), inner, outer, signed=True)
+
+    def _and(self, node: Term) -> Polynomial | None:
+        """x & (2^k - 1) is the low part of x, extended."""
+        width = node.sort().bv_size()
+        for masked, mask in (node.children(), node.children()[::-1]):
+            value = literal(self._normal[mask.id()])
+            if value and value & (value + 1) == 0:
+                bits = value.bit_length()
+                return self._extended(self._low_bits(masked, bits), bits, width, signed=False)
+        return None
+
+    def _concat(self, node: Term) -> Polynomial | None:
+        upper, lower = node.children()
+        inner, outer = upper.sort().bv_size(), node.sort().bv_size()
+        if literal(self._normal[lower.id()]) == 0:
+            wide = self._padded(self._polynomial(upper), outer)
+            return ring.scaled(wide, 1 << (outer - inner), outer)
+        if literal(self._normal[upper.id()]) == 0:
+            return self._zero_extended(lower, outer)
+        return None
+
+    def _low_bits(self, operand: Term, width: int) -> Polynomial:
+        return self._truncated(self._polynomial(operand), operand.sort().bv_size(), width)
+
+    def _zero_extended(self, operand: Term, width: int) -> Polynomial:
+        return self._extended(self._polynomial(operand), operand.sort().bv_size(), width, signed=False)
+
+
+def _is_product(term: Term) -> bool:
+    return term.kind() is Kind.BV_MUL and not any(child.is_value() for child in term.children())
+
+
+def _own_adders(term: Term) -> int:
+    kind = term.kind()
+    if kind is Kind.BV_MUL:
+        values = [value for value in map(literal, term.children()) if value is not None]
+        return sum(_signed_digits(value, term.sort().bv_size()) - 1 for value in values if value)
+    return int(kind in (Kind.BV_ADD, Kind.BV_SUB, Kind.BV_NEG, Kind.BV_INC, Kind.BV_DEC))
+
+
+def _signed_digits(coefficient: int, width: int) -> int:
+    """How many shifted copies a multiplication by this constant adds or subtracts."""
+    magnitude = abs(ring.signed(coefficient, width))
+    return (magnitude ^ (3 * magnitude)).bit_count()
+
+
+def _cost_of_sum(polynomial: Polynomial, width: int) -> int:
+    products = {m[:length] for m in polynomial for length in range(2, len(m) + 1)}
+    copies = sum(_signed_digits(c, width) for m, c in polynomial.items() if m) + (() in polynomial)
+    return len(products) * width * width + (copies - 1) * width
+
+
+_RULES: dict[Kind, Callable[[Normalizer, Term], Polynomial | None]] = {
+    Kind.BV_ADD: Normalizer._add,
+    Kind.BV_SUB: Normalizer._subtract,
+    Kind.BV_MUL: Normalizer._multiply,
+    Kind.BV_NEG: Normalizer._negate,
+    Kind.BV_NOT: Normalizer._not,
+    Kind.BV_INC: Normalizer._increment,
+    Kind.BV_DEC: Normalizer._decrement,
+    Kind.BV_SHL: Normalizer._shift_left,
+    Kind.BV_EXTRACT: Normalizer._extract,
+    Kind.BV_ZERO_EXTEND: Normalizer._zero_extend,
+    Kind.BV_SIGN_EXTEND: Normalizer._sign_extend,
+    Kind.BV_AND: Normalizer._and,
+    Kind.BV_CONCAT: Normalizer._concat,
+}
+
+
+def lemma_as_smtlib(before: Term, after: Term) -> str:
+    """One rewrite as a file of its own, which `check/expansion.py` verifies."""
+    return "\n".join([*formula_lines([], [("lemma-1", before, after)]), ""])

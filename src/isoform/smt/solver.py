@@ -1,0 +1,78 @@
+"""The solver: bitwuzla under a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+import bitwuzla
+
+from isoform.budget import Budget
+from isoform.smt.terms import Term, Terms
+
+
+class Answer(Enum):
+    UNSAT = "unsat"
+    SAT = "sat"
+    UNKNOWN = "unknown"
+    """Out of time, interrupted, or the solver gave up: never to be read as UNSAT."""
+
+
+class Solver:
+    """One incremental solver. `check` leaves nothing asserted behind."""
+
+    def __init__(self, terms: Terms, budget: Budget) -> None:
+        self._terms = terms
+        self._budget = budget
+        options = bitwuzla.Options()
+        options.set(bitwuzla.Option.PRODUCE_MODELS, True)
+        self._solver = bitwuzla.Bitwuzla(terms.manager, options)
+        self._deadline = 0.0
+        self._solver.configure_terminator(self._out_of_time)
+
+    def _out_of_time(self) -> bool:
+        return self._budget.interrupted or self._budget.left <= self._deadline
+
+    def check(self, assertions: Sequence[Term], seconds: float | None = None) -> Answer:
+        """Is the conjunction satisfiable? After SAT, `value` reads the model until the next call."""
+        if any(a == self._terms.false for a in assertions):
+            return Answer.UNSAT
+        self._pop()
+        self._deadline = max(0.0, self._budget.left - seconds) if seconds is not None else 0.0
+        if self._out_of_time():
+            return Answer.UNKNOWN
+        self._solver.push(1)
+        self._pushed = True
+        for assertion in assertions:
+            if assertion != self._terms.true:
+                self._solver.assert_formula(assertion)
+        result = self._solver.check_sat()
+        if result == bitwuzla.Result.UNSAT:
+            return Answer.UNSAT
+        return Answer.SAT if result == bitwuzla.Result.SAT else Answer.UNKNOWN
+
+    _pushed = False
+
+    def _pop(self) -> None:
+        if self._pushed:
+            self._solver.pop(1)
+            self._pushed = False
+
+    def value(self, term: Term) -> int:
+        """The value of a bit-vector in the model of the last SAT answer."""
+        return int(self._solver.get_value(term).value(10))
+
+    def holds(self, condition: Term) -> bool:
+        """Whether a condition is true in the model of the last SAT answer."""
+        return bool(self._solver.get_value(condition).is_true())
+
+    def array_cells(self, array: Term) -> dict[int, int]:
+        """The cells of a byte array that the model sets apart, read off its chain of stores."""
+        cells: dict[int, int] = {}
+        value: Any = self._solver.get_value(array)
+        while value.kind() == bitwuzla.Kind.ARRAY_STORE:
+            array_part, index, byte = value.children()
+            cells.setdefault(int(index.value(10)), int(byte.value(10)))
+            value = array_part
+        return cells

@@ -1,0 +1,170 @@
+"""Symbolic memory as a chain of stores over a byte array.
+
+A load looks through the chain first: an exact hit gives the stored term back, a store that is provably
+elsewhere is skipped, and only when neither can be told does the load become a `select` (DESIGN section 5).
+Nodes are immutable, so states share them freely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from isoform.smt.terms import Term, Terms
+
+
+@dataclass(frozen=True, eq=False)
+class Base:
+    """Memory nobody here has written: an array, some of whose bytes may be known."""
+
+    array: Callable[[], Term]
+    known_byte: Callable[[int], int | None] = lambda address: None
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    before: Node
+    address: Term
+    value: Term
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """Two ways of getting here, told apart by `selector`."""
+
+    selector: Term
+    then: Node
+    otherwise: Node
+
+
+Node = Base | Stored | Joined
+
+
+class Chain:
+    """Loads from and stores to chains. One for each side and kind of memory: results are memoised."""
+
+    def __init__(self, terms: Terms, address_width: int, big_endian: bool) -> None:
+        self.terms = terms
+        self.address_width = address_width
+        self._big_endian = big_endian
+        self._arrays: dict[int, tuple[Node, Term]] = {}
+        self._loads: dict[tuple[int, Term, int], tuple[Node, Term]] = {}
+
+    # -- bytes and words ------------------------------------------------------------------------
+
+    def byte_of(self, value: Term, size: int, index: int) -> Term:
+        """The byte of `value` that lies `index` bytes above its address."""
+        place = size - 1 - index if self._big_endian else index
+        return self.terms.extract(value, 8 * place + 7, 8 * place)
+
+    def join_bytes(self, parts: list[Term]) -> Term:
+        """The word whose bytes, in order of address, are `parts`."""
+        ordered = list(reversed(parts)) if self._big_endian else parts
+        word = ordered[0]
+        for part in ordered[1:]:
+            word = self.terms.concat(part, word)
+        return word
+
+    def offset(self, address: Term, amount: int) -> Term:
+        return self.terms.add(address, self.terms.bv(amount, self.address_width)) if amount else address
+
+    # -- stores and joins -----------------------------------------------------------------------
+
+    def store(self, node: Node, address: Term, value: Term, size: int) -> Node:
+        if isinstance(node, Stored) and node.address == address and node.size == size:
+            node = node.before  # wholly overwritten
+        return Stored(node, address, value, size)
+
+    def join(self, selector: Term, then: Node, otherwise: Node) -> Node:
+        return then if then is otherwise else Joined(selector, then, otherwise)
+
+    # -- loads ----------------------------------------------------------------------------------
+
+    def load(self, node: Node, address: Term, size: int) -> Term:
+        node = self._skip(node, address, size)
+        key = (id(node), address, size)
+        found = self._loads.get(key)
+        if found is None:
+            found = self._loads[key] = (node, self._load(node, address, size))
+        return found[1]
+
+    def _skip(self, node: Node, address: Term, size: int) -> Node:
+        while isinstance(node, Stored) and self._apart(node, address, size):
+            node = node.before
+        return node
+
+    def _distance(self, node: Stored, address: Term) -> int | None:
+        """How far above the store's address the load's is (modulo the address space), if that is known."""
+        base, constant = self.terms.split_sum(address)
+        stored_base, stored_constant = self.terms.split_sum(node.address)
+        if (base is None) != (stored_base is None) or (base is not None and base != stored_base):
+            return None
+        return (constant - stored_constant) % (1 << self.address_width)
+
+    def _apart(self, node: Stored, address: Term, size: int) -> bool:
+        distance = self._distance(node, address)
+        return distance is not None and node.size <= distance <= (1 << self.address_width) - size
+
+    def _load(self, node: Node, address: Term, size: int) -> Term:
+        if isinstance(node, Stored):
+            distance = self._distance(node, address)
+            if distance is None:
+                return self._select(node, address, size)
+            if distance + size <= node.size:
+                return self.join_bytes([self.byte_of(node.value, node.size, distance + i) for i in range(size)])
+            return self.join_bytes([self.load(node, self.offset(address, i), 1) for i in range(size)])
+        if isinstance(node, Joined):
+            then, otherwise = self.load(node.then, address, size), self.load(node.otherwise, address, size)
+            return self.terms.ite(node.selector, then, otherwise)
+        return self._load_base(node, address, size)
+
+    def _load_base(self, node: Base, address: Term, size: int) -> Term:
+        where = self.terms.value(address)
+        if where is not None:
+            known = [node.known_byte((where + i) % (1 << self.address_width)) for i in range(size)]
+            if None not in known:
+                return self.join_bytes([self.terms.bv(byte, 8) for byte in known if byte is not None])
+        return self._select(node, address, size)
+
+    def _select(self, node: Node, address: Term, size: int) -> Term:
+        array = self.array(node)
+        return self.join_bytes([self.terms.select(array, self.offset(address, i)) for i in range(size)])
+
+    # -- arrays ---------------------------------------------------------------------------------
+
+    def array(self, node: Node) -> Term:
+        """The chain as one array term (iteratively: chains grow as long as functions are)."""
+        pending = [node]
+        while pending:
+            top = pending[-1]
+            if id(top) in self._arrays:
+                pending.pop()
+                continue
+            missing = [n for n in _below(top) if id(n) not in self._arrays]
+            if missing:
+                pending += missing
+                continue
+            self._arrays[id(top)] = (top, self._array(top))
+            pending.pop()
+        return self._arrays[id(node)][1]
+
+    def _array(self, node: Node) -> Term:
+        if isinstance(node, Base):
+            return node.array()
+        if isinstance(node, Joined):
+            then, otherwise = self._arrays[id(node.then)][1], self._arrays[id(node.otherwise)][1]
+            return self.terms.array_ite(node.selector, then, otherwise)
+        array = self._arrays[id(node.before)][1]
+        for index in range(node.size):
+            byte = self.byte_of(node.value, node.size, index)
+            array = self.terms.store(array, self.offset(node.address, index), byte)
+        return array
+
+
+def _below(node: Node) -> tuple[Node, ...]:
+    if isinstance(node, Stored):
+        return (node.before,)
+    if isinstance(node, Joined):
+        return (node.then, node.otherwise)
+    return ()

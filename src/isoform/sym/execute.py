@@ -1,0 +1,397 @@
+"""Symbolic execution of a whole function: every block once, in topological order, states merged at joins.
+
+This is seed 002's construction (block formulas with path conditions) through terms instead of named
+register versions. A loop is unrolled: the k-th turn of its back edges is a further layer of the same
+blocks, and what would need more layers than allowed becomes a `Gap`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from enum import Enum
+
+from isoform.budget import Budget
+from isoform.contract import CallArguments
+from isoform.errors import Unsupported
+from isoform.lift.cfg import SELF
+from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
+from isoform.microop import Kind
+from isoform.smt.terms import Term
+from isoform.sym.chain import Base, Node
+from isoform.sym.state import Side, State
+from isoform.sym.step import Temps, read, step
+from isoform.verdict import Assumption
+
+MOST_FIXED_TURNS = 4096
+"""Turns of a loop whose exit needs no input to decide."""
+
+CALLS_AGREE = Assumption(
+    "calls-agree", "a function that is called and not here gives the same results for the same arguments and memory"
+)
+RECURSION = Assumption(
+    "recursion-by-induction", "where a function calls itself, the two are taken to agree on that deeper call"
+)
+CALLEE_FRAME = Assumption("callees-keep-frames", "functions called leave their caller's stack frame alone")
+
+
+class GapKind(Enum):
+    """Why part of the inputs is not covered by the encoding."""
+
+    LOOP_BOUND = "loops run longer than they were unrolled"
+    UNSUPPORTED = "an instruction without semantics is reached"
+    UNRESOLVED = "a computed jump goes where isoform did not follow"
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Inputs (those that satisfy `condition`) about which the encoding says nothing."""
+
+    kind: GapKind
+    condition: Term
+    why: str
+
+
+@dataclass(frozen=True)
+class CallSite:
+    """One outside call as encoded: for reading a model."""
+
+    condition: Term
+    callee: str
+    arguments: tuple[Term, ...]
+    result: Term
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The program ended in a call that does not come back."""
+
+    condition: Term
+    callee: str
+    arguments: tuple[Term, ...]
+    heap: Node
+
+
+@dataclass
+class Summary:
+    """A function as formulas over the inputs."""
+
+    side: Side
+    final: State | None = None
+    """The state at return, all returns merged; its condition says for which inputs it returns."""
+    return_target: Term = None
+    aborts: Term = None
+    endings: list[Ending] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    calls: list[CallSite] = field(default_factory=list)
+    turns: int = 0
+    """Layers that were needed: 0 without loops."""
+
+    def gap(self) -> Term:
+        return self.side.terms.any_of([g.condition for g in self.gaps])
+
+
+_Key = tuple[int, int]
+"""Layer and position of a block in the function's order."""
+
+
+class Execution:
+    """Runs one function symbolically to its ends."""
+
+    def __init__(
+        self, side: Side, function: Function, budget: Budget, unroll: int, callees: CallArguments
+    ) -> None:
+        self.side = side
+        self.terms = side.terms
+        self.function = function
+        self.budget = budget
+        self.unroll = unroll
+        self.callees = callees
+        self.summary = Summary(side, aborts=side.terms.false)
+        self._order = {block: index for index, block in enumerate(function.order)}
+        self._waiting: dict[_Key, list[tuple[State, Temps]]] = {}
+        self._queue: list[_Key] = []
+        self._symbolic_layers = 0
+        self._layer = 0
+
+    def run(self) -> Summary:
+        self._arrive(self.function.entry, self.side.initial_state(), {}, 0)
+        while self._queue:
+            if self.budget.exhausted:
+                raise Unsupported(f"{self.budget.why_exhausted()} while encoding {self.function.name}")
+            key = heapq.heappop(self._queue)
+            if key[0] > self._layer:
+                self._enter_layer(key[0])
+            state, temps = self._merge(self._waiting.pop(key))
+            block = self.function.blocks[self.function.order[key[1]]]
+            if state.condition != self.terms.false:
+                self._block(block, state, temps, key[0])
+        return self.summary
+
+    # -- joins ----------------------------------------------------------------------------------
+
+    def _arrive(self, target: BlockId, state: State, temps: Temps, layer: int) -> None:
+        if state.condition == self.terms.false:
+            return
+        key = (layer, self._order[target])
+        if key not in self._waiting:
+            self._waiting[key] = []
+            heapq.heappush(self._queue, key)
+        self._waiting[key].append((state, temps))
+
+    def _merge(self, arrivals: list[tuple[State, Temps]]) -> tuple[State, Temps]:
+        state, temps = arrivals[0]
+        for other, other_temps in arrivals[1:]:
+            selector = self.terms.selector(state.condition, other.condition)
+            state = _join(selector, state, other)
+            temps = _join_temps(self, selector, temps, other_temps)
+        return state, temps
+
+    def _enter_layer(self, layer: int) -> None:
+        """Count a turn as symbolic if being in it depends on an input that the turn before did not."""
+        self._layer = layer
+        self.summary.turns = layer
+        conditions = [s.condition for key, arrivals in self._waiting.items() if key[0] == layer for s, _ in arrivals]
+        if self.terms.any_of(conditions) != self._last_condition:
+            self._symbolic_layers += 1
+        self._last_condition = self.terms.any_of(conditions)
+
+    _last_condition: Term = None
+
+    # -- blocks ---------------------------------------------------------------------------------
+
+    def _block(self, block: Block, state: State, temps: Temps, layer: int) -> None:
+        for op, address in zip(block.ops, block.addresses, strict=True):
+            if op.kind is Kind.ABORT:
+                self._abort(state, read(state, temps, op.ins[0]))
+            elif op.kind is Kind.UNSUPPORTED:
+                text = self.function.instructions[address].text
+                why = f"{self.function.name} reaches `{text}` at {address:#x}, which has no semantics here"
+                self._gap(GapKind.UNSUPPORTED, state, why)
+                return
+            else:
+                if op.kind is Kind.STORE:
+                    self._guard_code(state, read(state, temps, op.ins[0]), op.ins[1].size)
+                step(state, temps, op)
+            if state.condition == self.terms.false:
+                return
+        self._exit(block, state, temps, layer)
+
+    def _abort(self, state: State, flag: Term) -> None:
+        condition = self.terms.condition(flag)
+        self.summary.aborts = self.terms.disj(self.summary.aborts, self.terms.conj(state.condition, condition))
+        state.condition = self.terms.conj(state.condition, self.terms.negate(condition))
+
+    def _gap(self, kind: GapKind, state: State, why: str) -> None:
+        self.summary.gaps.append(Gap(kind, state.condition, why))
+
+    def _guard_code(self, state: State, address: Term, size: int) -> None:
+        """On a machine whose program can be written, a store that may hit an instruction is a gap."""
+        for low, high in self._writable_code():
+            terms, width = self.terms, self.side.width
+            index = terms.sub(address, terms.bv(low - size + 1, width))
+            hits = terms.ult(index, terms.bv(high - low + size - 1, width))
+            if hits == terms.false:
+                continue
+            condition = terms.conj(state.condition, hits)
+            self.summary.gaps.append(Gap(GapKind.UNSUPPORTED, condition, f"{self.function.name} writes to its own code"))
+            state.condition = terms.conj(state.condition, terms.negate(hits))
+
+    def _writable_code(self) -> list[tuple[int, int]]:
+        if self._code_ranges is None:
+            self._code_ranges = _writable_code(self.function)
+        return self._code_ranges
+
+    _code_ranges: list[tuple[int, int]] | None = None
+
+    # -- exits ----------------------------------------------------------------------------------
+
+    def _exit(self, block: Block, state: State, temps: Temps, layer: int) -> None:
+        terms = self.terms
+        match block.exit:
+            case Goto(target):
+                self._go(block, target, state, temps, layer)
+            case Branch(flag, then, otherwise):
+                condition = terms.condition(read(state, temps, flag))
+                taken = state.fork(terms.conj(state.condition, condition))
+                self._go(block, then, taken, dict(temps), layer)
+                state.condition = terms.conj(state.condition, terms.negate(condition))
+                self._go(block, otherwise, state, temps, layer)
+            case Switch(value, targets):
+                self._switch(block, read(state, temps, value), targets, state, temps, layer)
+            case Return(value, to):
+                self._return(block, read(state, temps, value), to, state, temps, layer)
+            case Call() as call:
+                self._call(block, call, read(state, temps, call.value), state, temps, layer)
+            case Stop(why):
+                if state.condition != terms.false:
+                    self._gap(GapKind.UNSUPPORTED, state, f"{self.function.name} runs into {why or 'nothing'}")
+
+    def _go(self, block: Block, target: BlockId, state: State, temps: Temps, layer: int) -> None:
+        if state.condition == self.terms.false:
+            return
+        if (block.id, target) not in self.function.back_edges:
+            self._arrive(target, state, temps, layer)
+        elif layer + 1 > MOST_FIXED_TURNS or self._symbolic_layers >= self.unroll:
+            self._gap(GapKind.LOOP_BOUND, state, f"{self.function.name} loops back to {target.address:#x}")
+        else:
+            self._arrive(target, state, temps, layer + 1)
+
+    def _switch(
+        self,
+        block: Block,
+        value: Term,
+        targets: tuple[tuple[int, BlockId], ...],
+        state: State,
+        temps: Temps,
+        layer: int,
+    ) -> None:
+        terms = self.terms
+        for address, target in targets:
+            here = terms.eq(value, terms.bv(address, terms.width(value)))
+            self._go(block, target, state.fork(terms.conj(state.condition, here)), dict(temps), layer)
+            state.condition = terms.conj(state.condition, terms.negate(here))
+        if state.condition != terms.false:
+            where = block.steps[-1] if block.steps else block.id.address
+            why = f"{self.function.name} jumps to a computed address at {where:#x} that isoform could not resolve"
+            self._gap(GapKind.UNRESOLVED, state, why)
+
+    def _return(
+        self, block: Block, target: Term, to: BlockId | None, state: State, temps: Temps, layer: int
+    ) -> None:
+        terms = self.terms
+        if to is not None:
+            expected = terms.bv(block.id.context[-1], terms.width(target))
+            back = state.fork(terms.conj(state.condition, terms.eq(target, expected)))
+            state.condition = terms.conj(state.condition, terms.negate(terms.eq(target, expected)))
+            if state.condition != terms.false:
+                self._gap(GapKind.UNRESOLVED, state, f"a function inlined into {self.function.name} returns elsewhere")
+            self._go(block, to, back, temps, layer)
+            return
+        if self.side.world.machine.convention.return_address in self.side.world.machine.initial:
+            # Only one address ends the program; a return elsewhere is a jump that was not followed.
+            ends = terms.eq(target, self.side.world.return_address)
+            elsewhere = terms.conj(state.condition, terms.negate(ends))
+            if elsewhere != terms.false:
+                gap = Gap(GapKind.UNRESOLVED, elsewhere, f"{self.function.name} returns to a computed address")
+                self.summary.gaps.append(gap)
+            state.condition = terms.conj(state.condition, ends)
+        self._finish(target, state)
+
+    def _finish(self, target: Term, state: State) -> None:
+        final = self.summary.final
+        if final is None:
+            self.summary.final, self.summary.return_target = state, target
+            return
+        selector = self.terms.selector(final.condition, state.condition)
+        self.summary.return_target = self.terms.ite(selector, self.summary.return_target, target)
+        self.summary.final = _join(selector, final, state)
+
+    # -- outside calls --------------------------------------------------------------------------
+
+    def _call(self, block: Block, call: Call, value: Term, state: State, temps: Temps, layer: int) -> None:
+        name = call.callee or "through a pointer"
+        arguments = self._arguments(call, value, state)
+        if call.then is None:
+            self.summary.endings.append(Ending(state.condition, name, arguments, state.heap))
+            return
+        if state.escaped or any(self.side.mentions_stack(a) for a in arguments):
+            raise Unsupported(f"{self.function.name} passes an address of its own stack frame to {name}")
+        self.side.world.assume(RECURSION if call.callee == SELF else CALLS_AGREE)
+        self.side.world.assume(CALLEE_FRAME)
+        self._return_from(name, arguments, state)
+        self._go(block, call.then, state, temps, layer)
+
+    def _arguments(self, call: Call, value: Term, state: State) -> tuple[Term, ...]:
+        machine = self.side.world.machine
+        terms = self.terms
+        found = [] if call.callee is not None else [value]
+        for place in self.callees(call.callee or ""):
+            if place.register is not None:
+                register = state.container_named(place.register)
+                found.append(terms.extract(register, 8 * (place.offset + place.size) - 1, 8 * place.offset))
+            else:
+                assert machine.convention.stack_pointer is not None
+                pointer = state.container_named(machine.convention.stack_pointer)
+                where = terms.add(pointer, terms.bv(place.offset, terms.width(pointer)))
+                found.append(state.load(where, place.size))
+        return tuple(found)
+
+    def _return_from(self, name: str, arguments: tuple[Term, ...], state: State) -> None:
+        """Results and memory after an outside call are functions of its arguments and memory."""
+        side, terms = self.side, self.terms
+        machine = side.world.machine
+        convention = machine.convention
+        memory = side.heap.array(state.heap)
+        domain = [a.sort() for a in arguments] + [memory.sort()]
+        label = f"{name}/{','.join(str(terms.width(a)) for a in arguments)}"
+        inputs = [*arguments, memory]
+        first: Term = None
+        for register in (*convention.result, *convention.float_result):
+            width = 8 * machine.registers[register].size
+            function = terms.function_variable(f"{label} {register}", domain, terms.sort(width))
+            result = terms.apply(function, inputs)
+            first = result if first is None else first
+            state.registers[machine.containers.index(register)] = result
+        after = terms.function_variable(f"{label} memory", domain, memory.sort())
+        array = terms.apply(after, inputs)
+        state.heap = Base(lambda: array, side.constant_byte)
+        self.summary.calls.append(CallSite(state.condition, name, arguments, first))
+        kept = {*convention.result, *convention.float_result}
+        for register in convention.scratch_after_call:
+            if register not in kept:
+                self._scratch(register, state)
+        if convention.stack_pointer is not None:
+            index = machine.containers.index(convention.stack_pointer)
+            pointer = state.container(index)
+            adjustment = terms.bv(convention.stack_adjustment, terms.width(pointer))
+            state.registers[index] = terms.add(pointer, adjustment)
+
+    def _scratch(self, register: str, state: State) -> None:
+        machine = self.side.world.machine
+        width = 8 * machine.registers[register].size
+        value = self.side.undefined(width)
+        if width == 8:
+            value = self.terms.zext(self.terms.extract(value, 0, 0), 8)
+        state.registers[machine.containers.index(register)] = value
+
+
+def _join(selector: Term, state: State, other: State) -> State:
+    """`state` where `selector` holds, else `other`."""
+    side, terms = state.side, state.side.terms
+    registers = {
+        index: terms.ite(selector, state.container(index), other.container(index))
+        for index in state.registers.keys() | other.registers.keys()
+    }
+    return State(
+        side,
+        registers,
+        state.frame.joined(selector, other.frame),
+        side.heap.join(selector, state.heap, other.heap),
+        terms.disj(state.condition, other.condition),
+        state.escaped or other.escaped,
+    )
+
+
+def _join_temps(execution: Execution, selector: Term, temps: Temps, other: Temps) -> Temps:
+    """Temps that only one way set are read on no path that went the other way."""
+    terms = execution.terms
+    joined = {**temps, **other}
+    for number in temps.keys() & other.keys():
+        if terms.width(temps[number]) == terms.width(other[number]):
+            joined[number] = terms.ite(selector, temps[number], other[number])
+    return joined
+
+
+def _writable_code(function: Function) -> list[tuple[int, int]]:
+    ranges: list[tuple[int, int]] = []
+    for address in sorted(function.instructions):
+        section = function.image.section_at(address)
+        if section is None or not section.writable:
+            continue
+        end = function.instructions[address].next_address
+        if ranges and ranges[-1][1] == address:
+            ranges[-1] = (ranges[-1][0], end)
+        else:
+            ranges.append((address, end))
+    return ranges

@@ -1,0 +1,400 @@
+"""The symbolic state of one side: registers, frame, the rest of memory, and the condition of being here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from isoform.contract import Contract
+from isoform.errors import Unsupported
+from isoform.isa.machine import Machine
+from isoform.load.image import Image
+from isoform.microop import Var
+from isoform.smt.terms import Term, Terms
+from isoform.sym.chain import Base, Chain, Node
+from isoform.sym.frame import Frame
+from isoform.sym.table import table_lookup
+from isoform.verdict import Assumption
+
+VALID_MEMORY = Assumption("valid-memory", "every load and store of the two functions is to memory they may use")
+PRIVATE_FRAME = Assumption("private-frame", "no pointer that is passed in points into a function's own stack frame")
+STACK_IN_BOUNDS = Assumption(
+    "stack-in-bounds", "an array on the stack is only indexed inside the function's own stack frame"
+)
+STACK_ALIGNED = Assumption("stack-aligned", "the stack pointer is aligned as the calling convention says")
+DIRECTION_FLAG = Assumption("direction-flag-clear", "the direction flag is clear at entry, as the convention says")
+
+
+@dataclass
+class World:
+    """What both sides of a question share: the terms, the inputs, and the list of what is assumed."""
+
+    terms: Terms
+    contract: Contract
+    assumptions: dict[str, Assumption] = field(default_factory=dict)
+    constraints: list[tuple[str, Term]] = field(default_factory=list)
+    """Conditions that the assumptions and preconditions put on inputs, with a label each."""
+
+    def assume(self, assumption: Assumption) -> None:
+        self.assumptions.setdefault(assumption.name, assumption)
+
+    @property
+    def machine(self) -> Machine:
+        return self.contract.machine
+
+    def register(self, name: str) -> Term:
+        """The value of a container at entry, the same on both sides."""
+        machine = self.machine
+        width = 8 * machine.registers[name].size
+        if name in machine.initial:
+            if name == "df":
+                self.assume(DIRECTION_FLAG)
+            return self.terms.bv(machine.initial[name], width)
+        term = self.terms.variable(name, width)
+        if width == 8 and name in _BOOLEAN:
+            # Flags hold one bit; as bytes they are 0 or 1 (see microop.py).
+            return self.terms.flag(self.terms.eq(self.terms.extract(term, 0, 0), self.terms.bv(1, 1)))
+        return term
+
+    @property
+    def stack_pointer(self) -> Term | None:
+        name = self.machine.convention.stack_pointer
+        return self.register(name) if name else None
+
+    @property
+    def return_address(self) -> Term:
+        name = self.machine.convention.return_address
+        if name is not None:
+            return self.register(name)
+        layout = self.machine.memory
+        return self.terms.variable("return_address", 8 * (layout.address_bytes if layout else 8))
+
+
+_BOOLEAN = frozenset({"cf", "pf", "af", "zf", "sf", "of"})
+
+
+class Side:
+    """One of the two functions under symbolic execution: its image, its own unknowns."""
+
+    def __init__(self, world: World, image: Image, tag: str) -> None:
+        self.world = world
+        self.terms = world.terms
+        self.image = image
+        self.tag = tag
+        """"a" or "b": part of the name of everything that is this side's alone."""
+        machine = world.machine
+        layout = machine.memory
+        width = 8 * layout.address_bytes if layout is not None else 64
+        self.big_endian = layout is not None and layout.big_endian
+        self.heap = Chain(self.terms, width, self.big_endian)
+        self.frame_chain = Chain(self.terms, width, self.big_endian)
+        self.width = width
+        self._undefined = 0
+        self._mentions: dict[Term, bool] = {}
+        self.frame_accesses: list[tuple[Term, Term, int]] = []
+        """Condition, offset and size of accesses to the frame at computed offsets."""
+        containers = machine.container_vars()
+        self._by_byte = {b: i for i, v in enumerate(containers) for b in range(v.offset, v.offset + v.size)}
+        self._containers = containers
+        self._pieces: dict[Var, list[tuple[int, int, int]]] = {}
+
+    # -- unknowns -------------------------------------------------------------------------------
+
+    def undefined(self, width: int) -> Term:
+        """A value this side alone knows: different at each execution."""
+        self._undefined += 1
+        return self.terms.variable(f"undefined_{self.tag}_{self._undefined}", width)
+
+    def initial_state(self) -> State:
+        frame = Frame(self.frame_chain, self._initial_frame_byte, self._frame_array)
+        return State(self, {}, frame, self.initial_heap(), self.terms.true)
+
+    def initial_heap(self) -> Node:
+        layout = self.world.machine.memory
+        if layout is not None and layout.zeroed:
+            return Base(self._zeroed_array, self._zeroed_byte)
+        return Base(lambda: self.terms.array_variable("memory", self.width), self.constant_byte)
+
+    def constant_byte(self, address: int) -> int | None:
+        data = self.image.constant_bytes(address, 1)
+        return data[0] if data is not None else None
+
+    def _zeroed_byte(self, address: int) -> int:
+        section = self.image.section_at(address)
+        data = section.data[address - section.address :][:1] if section is not None else b""
+        return data[0] if data else 0
+
+    def _zeroed_array(self) -> Term:
+        manager = self.terms.manager
+        array = manager.mk_const_array(self.terms.array_sort(self.width), self.terms.bv(0, 8))
+        for section in self.image.sections:
+            for index, byte in enumerate(section.data):
+                if byte:
+                    where = self.terms.bv(section.address + index, self.width)
+                    array = self.terms.store(array, where, self.terms.bv(byte, 8))
+        return array
+
+    def _initial_frame_byte(self, offset: int) -> Term:
+        """Below the entry stack pointer: garbage of this side. From it on: the return address and the
+        caller's words, which both sides see alike."""
+        slot, byte = divmod(offset, 8)
+        if offset < 0:
+            word = self.terms.variable(f"frame_{self.tag}_{-8 * slot}", 64)
+        elif slot == 0 and self.world.machine.convention.return_address_on_stack:
+            word = self.world.return_address
+        else:
+            word = self.terms.variable(f"stack_{8 * slot}", 64)
+        return self.terms.extract(word, 8 * byte + 7, 8 * byte)
+
+    def _frame_array(self) -> Term:
+        array = self.terms.array_variable(f"frame_{self.tag}", self.width)
+        for offset in range(8 + self.world.contract.stack_argument_bytes):
+            where = self.terms.bv(offset, self.width)
+            array = self.terms.store(array, where, self._initial_frame_byte(offset))
+        return array
+
+    # -- registers ------------------------------------------------------------------------------
+
+    def pieces(self, var: Var) -> list[tuple[int, int, int]]:
+        """(container index, byte offset in it, bytes taken), lowest first."""
+        found = self._pieces.get(var)
+        if found is None:
+            found = []
+            offset, left = var.offset, var.size
+            while left:
+                index = self._by_byte[offset]
+                container = self._containers[index]
+                start = offset - container.offset
+                size = min(left, container.size - start)
+                found.append((index, start, size))
+                offset += size
+                left -= size
+            self._pieces[var] = found
+        return found
+
+    def container_size(self, index: int) -> int:
+        return self._containers[index].size
+
+    def initial_register(self, index: int) -> Term:
+        return self.world.register(self.world.machine.containers[index])
+
+    # -- where an address points ----------------------------------------------------------------
+
+    def mentions_stack(self, term: Term) -> bool:
+        """Whether a term was computed from the stack pointer at entry."""
+        pointer = self.world.stack_pointer
+        if pointer is None:
+            return False
+        pending = [term]
+        while pending:
+            top = pending[-1]
+            if top in self._mentions:
+                pending.pop()
+                continue
+            if top == pointer:
+                self._mentions[top] = True
+                continue
+            if top.sort().is_array():
+                # What memory holds was not computed here; stored frame addresses are tracked as escapes.
+                self._mentions[top] = False
+                continue
+            children = top.children()
+            missing = [c for c in children if c not in self._mentions]
+            if missing:
+                pending += missing
+                continue
+            self._mentions[top] = any(self._mentions[c] for c in children)
+            pending.pop()
+        return self._mentions[term]
+
+
+@dataclass
+class State:
+    """Mutable while a block runs; `fork` gives an independent copy."""
+
+    side: Side
+    registers: dict[int, Term]
+    """By container index; missing ones still have their value at entry."""
+    frame: Frame
+    heap: Node
+    condition: Term
+    """The path condition: being here."""
+    escaped: bool = False
+    """Whether an address of the frame was stored outside of it."""
+
+    def fork(self, condition: Term) -> State:
+        return State(self.side, dict(self.registers), self.frame.copy(), self.heap, condition, self.escaped)
+
+    # -- variables ------------------------------------------------------------------------------
+
+    def container(self, index: int) -> Term:
+        found = self.registers.get(index)
+        return found if found is not None else self.side.initial_register(index)
+
+    def container_named(self, name: str) -> Term:
+        return self.container(self.side.world.machine.containers.index(name))
+
+    def read_register(self, var: Var) -> Term:
+        terms = self.side.terms
+        result: Term = None
+        for index, start, size in self.side.pieces(var):
+            part = terms.extract(self.container(index), 8 * (start + size) - 1, 8 * start)
+            result = part if result is None else terms.concat(part, result)
+        return result
+
+    def write_register(self, var: Var, value: Term) -> None:
+        terms = self.side.terms
+        low = 0
+        for index, start, size in self.side.pieces(var):
+            part = terms.extract(value, 8 * (low + size) - 1, 8 * low)
+            low += size
+            whole = self.side.container_size(index)
+            if size < whole:
+                part = self._insert(self.container(index), part, start, size, whole)
+            self.registers[index] = part
+
+    def _insert(self, old: Term, part: Term, start: int, size: int, whole: int) -> Term:
+        terms = self.side.terms
+        if start:
+            part = terms.concat(part, terms.extract(old, 8 * start - 1, 0))
+        if start + size < whole:
+            part = terms.concat(terms.extract(old, 8 * whole - 1, 8 * (start + size)), part)
+        return part
+
+    # -- memory ---------------------------------------------------------------------------------
+
+    def load(self, address: Term, size: int) -> Term:
+        side, terms = self.side, self.side.terms
+        base, constant = terms.split_sum(address)
+        if base is None:
+            return self._load_constant_address(address, constant, size)
+        if base == side.world.stack_pointer:
+            return self.frame.load(_signed(constant, side.width), size)
+        if not side.mentions_stack(base):
+            return self._load_heap(address, base, constant, size)
+        choice = self._choice(address)
+        if choice is not None:
+            condition, then, otherwise = choice
+            return terms.ite(condition, self.load(then, size), self.load(otherwise, size))
+        return self.frame.load_at(self._frame_offset(address, size), size)
+
+    def store(self, address: Term, value: Term, size: int) -> None:
+        side, terms = self.side, self.side.terms
+        base, constant = terms.split_sum(address)
+        if base is not None and base == side.world.stack_pointer:
+            self.frame.store(_signed(constant, side.width), value, size)
+            return
+        if base is None or not side.mentions_stack(base):
+            self._store_heap(address, value, size)
+            return
+        choice = self._choice(address)
+        if choice is not None:
+            condition, then, otherwise = choice
+            # Each target keeps its old value where the other one is meant.
+            self.store(then, terms.ite(condition, value, self.load(then, size)), size)
+            self.store(otherwise, terms.ite(condition, self.load(otherwise, size), value), size)
+            return
+        self.frame.store_at(self._frame_offset(address, size), value, size)
+
+    def _load_constant_address(self, address: Term, where: int, size: int) -> Term:
+        side = self.side
+        data = side.image.constant_bytes(where, size)
+        if data is not None:
+            order = "big" if side.big_endian else "little"
+            return side.terms.bv(int.from_bytes(data, order), 8 * size)  # type: ignore[arg-type]
+        side.world.assume(VALID_MEMORY)
+        return side.heap.load(self.heap, address, size)
+
+    def _load_heap(self, address: Term, base: Term, constant: int, size: int) -> Term:
+        side = self.side
+        if self.escaped and _reads_memory(base):
+            raise Unsupported("a pointer read from memory may be an address of the function's own frame")
+        side.world.assume(VALID_MEMORY)
+        side.world.assume(PRIVATE_FRAME)
+        rest = side.heap.load(self.heap, address, size)
+        extent = side.image.object_around(constant)
+        if extent is None or side.image.constant_bytes(constant, 1) is None:
+            return rest
+        return self._load_table(address, extent, size, rest)
+
+    def _load_table(self, address: Term, extent: tuple[int, int], size: int, rest: Term) -> Term:
+        """base + constant with the constant in a read-only object: the object's contents where the address
+        is inside of it, and memory like any other where it is not."""
+        side, terms = self.side, self.side.terms
+        start, end = extent
+        if end - start < size:
+            return rest
+        index = terms.sub(address, terms.bv(start, side.width))
+        data = side.image.constant_bytes(start, end - start)
+        if data is None:
+            return rest
+        inside = terms.ult(index, terms.bv(end - start - size + 1, side.width))
+        return terms.ite(inside, table_lookup(terms, data, index, size, side.big_endian), rest)
+
+    def _store_heap(self, address: Term, value: Term, size: int) -> None:
+        side = self.side
+        if self.escaped and _reads_memory(address):
+            raise Unsupported("a pointer read from memory may be an address of the function's own frame")
+        side.world.assume(VALID_MEMORY)
+        if side.terms.value(address) is None:
+            side.world.assume(PRIVATE_FRAME)
+        if side.mentions_stack(value):
+            self.escaped = True
+        self.heap = side.heap.store(self.heap, address, value, size)
+
+    def _choice(self, address: Term) -> tuple[Term, Term, Term] | None:
+        """An address that is one of two, as condition and both."""
+        terms = self.side.terms
+        base, constant = terms.split_sum(address)
+        shape = terms.shape(base)
+        if shape[0] != "ite":
+            return None
+        number = terms.bv(constant, self.side.width)
+        return shape[1], terms.add(shape[2], number), terms.add(shape[3], number)
+
+    def _frame_offset(self, address: Term, size: int) -> Term:
+        """The computed offset of an address that is the stack pointer plus something else."""
+        side, terms = self.side, self.side.terms
+        pointer = side.world.stack_pointer
+        rest = _without(terms, address, pointer)
+        if rest is None or side.mentions_stack(rest):
+            raise Unsupported("an address mixes the stack pointer with other values in a way isoform cannot follow")
+        side.world.assume(STACK_IN_BOUNDS)
+        side.frame_accesses.append((self.condition, rest, size))
+        return rest
+
+
+def _without(terms: Terms, total: Term, part: Term) -> Term | None:
+    """`total - part` if `part` is a summand of it."""
+    if total == part:
+        return terms.bv(0, terms.width(total))
+    shape = terms.shape(total)
+    if shape[0] == "add":
+        for one, other in ((shape[1], shape[2]), (shape[2], shape[1])):
+            rest = _without(terms, one, part)
+            if rest is not None:
+                return terms.add(rest, other)
+    if shape[0] == "sub":
+        rest = _without(terms, shape[1], part)
+        if rest is not None:
+            return terms.sub(rest, shape[2])
+    return None
+
+
+def _reads_memory(term: Term) -> bool:
+    """Whether a value depends on what memory holds."""
+    pending, seen = [term], set()
+    while pending:
+        top = pending.pop()
+        if top in seen:
+            continue
+        seen.add(top)
+        if top.sort().is_array():
+            return True
+        pending += top.children()
+    return False
+
+
+def _signed(value: int, width: int) -> int:
+    return value - (1 << width) if value >> (width - 1) else value
+
+

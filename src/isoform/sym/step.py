@@ -1,0 +1,142 @@
+"""One micro-op on a symbolic state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from isoform.microop import Kind, MicroOp, Space, Var
+from isoform.smt.terms import Term, Terms
+from isoform.sym.state import STACK_ALIGNED, State
+
+Temps = dict[int, Term]
+
+
+def read(state: State, temps: Temps, var: Var) -> Term:
+    if var.space is Space.CONST:
+        return state.side.terms.bv(var.offset, 8 * var.size)
+    if var.space is Space.TEMP:
+        return temps[var.offset]
+    return state.read_register(var)
+
+
+def write(state: State, temps: Temps, var: Var, value: Term) -> None:
+    if var.space is Space.TEMP:
+        temps[var.offset] = value
+    else:
+        state.write_register(var, value)
+
+
+def step(state: State, temps: Temps, op: MicroOp) -> None:
+    """Carry out a micro-op that neither aborts nor moves control."""
+    kind = op.kind
+    if kind is Kind.STORE:
+        address, value = op.ins
+        state.store(read(state, temps, address), read(state, temps, value), value.size)
+        return
+    assert op.out is not None
+    if kind is Kind.LOAD:
+        result = state.load(read(state, temps, op.ins[0]), op.out.size)
+    elif kind is Kind.UNDEFINED:
+        result = state.side.undefined(8 * op.out.size)
+    else:
+        values = [read(state, temps, v) for v in op.ins]
+        result = _aligned_stack(state, op, values) or _RULES[kind](state.side.terms, 8 * op.out.size, values)
+    write(state, temps, op.out, result)
+
+
+def _aligned_stack(state: State, op: MicroOp, values: list[Term]) -> Term | None:
+    """`and rsp, -16`: how far the stack pointer moves follows from its alignment at entry, 8 modulo 16."""
+    if op.kind is not Kind.INT_AND or not state.side.world.machine.convention.return_address_on_stack:
+        return None
+    terms = state.side.terms
+    base, constant = terms.split_sum(values[0])
+    mask = terms.value(values[1])
+    if base is None or mask is None or base != state.side.world.stack_pointer:
+        return None
+    width = terms.width(values[0])
+    alignment = (1 << width) - mask
+    if alignment not in (1, 2, 4, 8, 16):
+        return None
+    state.side.world.assume(STACK_ALIGNED)
+    return terms.add(base, terms.bv(constant - (8 + constant) % alignment, width))
+
+
+Rule = Callable[[Terms, int, list[Term]], Term]
+
+
+def _comparison(name: str) -> Rule:
+    return lambda t, w, v: t.flag(getattr(t, name)(v[0], v[1]), w)
+
+
+def _plain(name: str) -> Rule:
+    return lambda t, w, v: getattr(t, name)(v[0], v[1])
+
+
+def _carry(t: Terms, w: int, v: list[Term]) -> Term:
+    """a + b wraps exactly if the sum is less than a."""
+    return t.flag(t.ult(t.add(v[0], v[1]), v[0]), w)
+
+
+def _signed_carry(t: Terms, w: int, v: list[Term]) -> Term:
+    return t.flag(_sign_differs(t, v[0], t.add(v[0], v[1]), t.not_(t.xor_(v[0], v[1]))), w)
+
+
+def _signed_borrow(t: Terms, w: int, v: list[Term]) -> Term:
+    return t.flag(_sign_differs(t, v[0], t.sub(v[0], v[1]), t.xor_(v[0], v[1])), w)
+
+
+def _sign_differs(t: Terms, operand: Term, result: Term, candidates: Term) -> Term:
+    top = t.width(operand) - 1
+    bit = t.extract(t.and_(candidates, t.xor_(operand, result)), top, top)
+    return t.eq(bit, t.bv(1, 1))
+
+
+def _subpiece(t: Terms, w: int, v: list[Term]) -> Term:
+    low = 8 * (t.value(v[1]) or 0)
+    if low + w <= t.width(v[0]):
+        return t.extract(v[0], low + w - 1, low)
+    return t.zext(t.extract(v[0], t.width(v[0]) - 1, low), w)
+
+
+def _boolean(name: str) -> Rule:
+    return lambda t, w, v: t.flag(getattr(t, name)(t.condition(v[0]), t.condition(v[1])), w)
+
+
+_RULES: dict[Kind, Rule] = {
+    Kind.COPY: lambda t, w, v: v[0],
+    Kind.SELECT: lambda t, w, v: t.ite(t.condition(v[0]), v[1], v[2]),
+    Kind.INT_EQUAL: _comparison("eq"),
+    Kind.INT_NOTEQUAL: lambda t, w, v: t.flag(t.negate(t.eq(v[0], v[1])), w),
+    Kind.INT_LESS: _comparison("ult"),
+    Kind.INT_LESSEQUAL: _comparison("ule"),
+    Kind.INT_SLESS: _comparison("slt"),
+    Kind.INT_SLESSEQUAL: _comparison("sle"),
+    Kind.INT_ZEXT: lambda t, w, v: t.zext(v[0], w),
+    Kind.INT_SEXT: lambda t, w, v: t.sext(v[0], w),
+    Kind.INT_ADD: _plain("add"),
+    Kind.INT_SUB: _plain("sub"),
+    Kind.INT_CARRY: _carry,
+    Kind.INT_SCARRY: _signed_carry,
+    Kind.INT_SBORROW: _signed_borrow,
+    Kind.INT_2COMP: lambda t, w, v: t.neg(v[0]),
+    Kind.INT_NEGATE: lambda t, w, v: t.not_(v[0]),
+    Kind.INT_XOR: _plain("xor_"),
+    Kind.INT_AND: _plain("and_"),
+    Kind.INT_OR: _plain("or_"),
+    Kind.INT_LEFT: _plain("shl"),
+    Kind.INT_RIGHT: _plain("lshr"),
+    Kind.INT_SRIGHT: _plain("ashr"),
+    Kind.INT_MULT: _plain("mul"),
+    Kind.INT_DIV: _plain("udiv"),
+    Kind.INT_REM: _plain("urem"),
+    Kind.INT_SDIV: _plain("sdiv"),
+    Kind.INT_SREM: _plain("srem"),
+    Kind.BOOL_NEGATE: lambda t, w, v: t.flag(t.negate(t.condition(v[0])), w),
+    Kind.BOOL_XOR: _boolean("exclusive"),
+    Kind.BOOL_AND: _boolean("conj"),
+    Kind.BOOL_OR: _boolean("disj"),
+    Kind.PIECE: _plain("concat"),
+    Kind.SUBPIECE: _subpiece,
+    Kind.POPCOUNT: lambda t, w, v: t.popcount(v[0], w),
+    Kind.LZCOUNT: lambda t, w, v: t.lzcount(v[0], w),
+}

@@ -1,0 +1,89 @@
+"""The expected verdicts of the toy and cs241 pairs, held against the plain interpreters alone: no input on which
+an `equivalent` pair differs is found, and one is found for every `different` pair."""
+
+from __future__ import annotations
+
+import random
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from isoform.check import cs241, toy
+from isoform.load.cs241 import load_cs241
+from isoform.load.image import Image
+from isoform.load.toy import load_toy
+from isoform.outcome import Inputs, Outcome, Status
+
+PAIRS = Path(__file__).parent.parent / "pairs"
+FILES = sorted([*(PAIRS / "toy").glob("*.pair"), *(PAIRS / "cs241").glob("*.pair")])
+EDGES = {0, 1, 2, 3, 4, 100, 0x7FFF_FFFF, 0x8000_0000, 0x8000_0001, 0xFFFF_FFFE, 0xFFFF_FFFF}
+
+
+def header(path: Path) -> dict[str, str]:
+    return dict(line.split(": ", 1) for line in path.read_text().splitlines())
+
+
+def images(path: Path) -> tuple[Image, Image]:
+    fields = header(path)
+    load = load_toy if path.parent.name == "toy" else load_cs241
+    return load(path.parent / fields["a"]), load(path.parent / fields["b"])
+
+
+def interesting(image: Image) -> Iterator[int]:
+    order = "little" if image.machine == "toy" else "big"
+    data = image.sections[0].data
+    for offset in range(0, len(data), 4):
+        word = int.from_bytes(data[offset : offset + 4], order)  # type: ignore[arg-type]
+        yield from ((word + change) % 2**32 for change in (-10, -4, -1, 0, 1, 4))
+
+
+def inputs(pair: tuple[Image, Image], seed: int) -> Iterator[Inputs]:
+    values = sorted(EDGES.union(*(interesting(image) for image in pair)))
+    if pair[0].machine == "toy":
+        yield from (Inputs({"r0": value}) for value in values)
+        return
+    rng = random.Random(seed)
+    yield from (Inputs({"$1": value, "$2": rng.choice(values)}) for value in values)
+    yield from (Inputs({"$1": rng.choice(values), "$2": value}) for value in values)
+    yield from (Inputs({"$1": rng.getrandbits(32), "$2": rng.getrandbits(32)}) for _ in range(50))
+
+
+def run(image: Image, given: Inputs) -> Outcome:
+    interpreter = toy.run if image.machine == "toy" else cs241.run
+    return interpreter(image, 0, given, 2000)
+
+
+def differ(target: Outcome, rewrite: Outcome) -> bool:
+    if Status.OUT_OF_FUEL in (target.status, rewrite.status):
+        return False
+    answer = "out" if "out" in target.registers else "$3"
+    if target.status is not rewrite.status:
+        return True
+    return target.status is Status.DONE and target.registers[answer] != rewrite.registers[answer]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_sampled_inputs_agree_with_the_expected_verdict(path: Path) -> None:
+    seed = 241
+    pair = images(path)
+    found = [given for given in inputs(pair, seed) if differ(run(pair[0], given), run(pair[1], given))]
+    assert header(path)["verdict"] == ("different" if found else "equivalent"), f"seed {seed}: {found[:1]}"
+
+
+def test_headers_are_complete_and_every_equivalent_pair_has_a_broken_twin() -> None:
+    assert len(FILES) >= 50
+    for path in FILES:
+        fields = header(path)
+        assert {"verdict", "because", "a", "b"} <= set(fields) <= {"verdict", "because", "a", "b", "options"}, path
+        assert fields["because"].endswith("."), path
+        shlex.split(fields.get("options", ""))
+        if fields["verdict"] == "equivalent":
+            assert header(path.with_name(f"{path.stem}-broken.pair"))["verdict"] == "different", path
+
+
+def test_every_program_is_in_a_pair() -> None:
+    used = {path.parent / header(path)[side] for path in FILES for side in "ab"}
+    written = {*(PAIRS / "toy").glob("*.toy"), *(PAIRS / "cs241").glob("*.asm")}
+    assert written - used == {PAIRS / "cs241" / "figure8.asm"}
