@@ -179,6 +179,16 @@ def test_ranges_count_elements_of_the_pointee() -> None:
     assert not holds("p->buf[0..9] disjoint p->in.t[-2..5]")
 
 
+def test_elements_need_a_size() -> None:
+    signature = parse_prototype("struct none {}; int f(long double *p, struct none *e, struct hidden *h, char *c)")
+    assert parse_precondition("p[0..2] disjoint c[0..1]", signature).holds({"p": 0, "c": 32})
+    assert not parse_precondition("p[0..2] disjoint c[0..1]", signature).holds({"p": 0, "c": 31})
+    assert parse_precondition("sizeof *p == 16", signature).holds({"p": 0})
+    for name in ("e", "h"):
+        with pytest.raises(UserError, match="type is not known"):
+            parse_precondition(f"{name}[0..2] disjoint c[0..1]", signature)
+
+
 def test_a_chain_is_pairwise() -> None:
     assert holds("q[0..1] disjoint v[0..1] disjoint p[0..1]")
     assert not holds("q[0..1] disjoint v[0..1] disjoint q[0..1]")

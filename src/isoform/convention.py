@@ -10,6 +10,7 @@ from itertools import pairwise
 from isoform.contract import Argument, Place, Result
 from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
+from isoform.load.layout import LONG_DOUBLE_BITS, size_of
 from isoform.load.signature import CType, Signature, TypeKind
 from isoform.verdict import Assumption
 
@@ -105,11 +106,10 @@ class _SystemV:
     def _places(self, name: str, ctype: CType) -> tuple[Place, ...]:
         classes = self._classes(f"parameter {name}", ctype)
         size = ctype.bits // 8
-        wide_float = ctype.kind is TypeKind.FLOAT and size == 16 and not _is_long_double(ctype)
-        if wide_float and self._float:
+        if _is_wide_float(ctype) and self._float:
             return (Place(self._float.pop(0), 0, 16),)
         fits = classes.count(_Class.INTEGER) <= len(self._integer) and classes.count(_Class.SSE) <= len(self._float)
-        if wide_float or not fits or _Class.MEMORY in classes:
+        if _is_wide_float(ctype) or not fits or _Class.MEMORY in classes:
             return (self._on_stack(name, ctype, size),)
         places = []
         for index, of_class in enumerate(classes):
@@ -118,8 +118,8 @@ class _SystemV:
         return tuple(places)
 
     def _on_stack(self, name: str, ctype: CType, size: int) -> Place:
-        if ctype.kind is TypeKind.STRUCT and not ctype.fields and self._stack % 16:
-            raise self._unsupported(f"parameter {name}", ctype, "its members, and so its alignment, are not known")
+        if self._stack % 16 and not _alignment_is_known(ctype):
+            raise self._unsupported(f"parameter {name}", ctype, "its alignment is not known")
         if _alignment(ctype) > _EIGHTBYTE:
             self._stack += self._stack % 16
         start = self._stack
@@ -147,7 +147,7 @@ class _SystemV:
             raise self._unsupported("the result", result, "it may be on the x87 stack")
         if self._result_in_memory():
             yield Result(self._convention.result[0], 64)
-        elif result.kind is TypeKind.FLOAT and result.bits > 64:
+        elif _is_wide_float(result):
             yield Result(self._convention.float_result[0], 128)
         else:
             yield from self._register_results(result)
@@ -179,30 +179,25 @@ class _SystemV:
         for (start, bits), (following, _) in pairwise(ordered):
             if 8 * start + bits > 8 * following:
                 raise UserError(
-                    f"{self._signature.name} returns '{result.spelling}', a union whose members differ in size; "
-                    f"name the member that counts as the result in --signature."
+                    f"{self._signature.name} returns '{result.spelling}', whose members overlap (a union, or "
+                    f"bit-fields); name in --signature what counts as the result."
                 )
         return ordered
 
     def _classes(self, what: str, ctype: CType) -> list[_Class]:
         """The class of each eightbyte of a value."""
-        if "_Complex" in ctype.spelling or "complex" in ctype.spelling.split():
-            raise self._unsupported(what, ctype, "complex numbers are not handled")
-        if ctype.kind is TypeKind.STRUCT and ctype.bits and not ctype.fields and ctype.bits <= 128:
-            raise self._unsupported(what, ctype, "its members are not known")
+        if ctype.bits <= 128 and not _is_spelled_out(ctype):
+            raise self._unsupported(what, ctype, "not all of its members are known")
+        if any(scalar.kind is TypeKind.FLOAT and scalar.bits > 128 for _, scalar in _scalars(ctype)):
+            raise self._unsupported(what, ctype, "vectors of more than 128 bits are not handled")
+        if ctype.kind is TypeKind.STRUCT and any(_is_wide_float(scalar) for _, scalar in _scalars(ctype)):
+            raise self._unsupported(what, ctype, "128-bit vectors and numbers in a struct are not handled")
         if ctype.bits > 128 or _is_long_double(ctype):
             return [_Class.MEMORY]
         classes = [_Class.NONE] * -(-ctype.bits // 64)
         for start, scalar in _scalars(ctype):
             if start * 8 + scalar.bits > ctype.bits:
                 raise self._unsupported(what, ctype, "its members lie outside it")
-            if (
-                scalar is not ctype
-                and scalar.kind is TypeKind.FLOAT
-                and scalar.bits > 64
-                and not _is_long_double(scalar)
-            ):
-                raise self._unsupported(what, ctype, "128-bit floating point in a struct is not handled")
             of_class = _scalar_class(start, scalar)
             for index in range(start // _EIGHTBYTE, -(-(8 * start + scalar.bits) // 64)):
                 classes[index] = max(classes[index], of_class)
@@ -237,12 +232,33 @@ def _scalar_class(start: int, scalar: CType) -> _Class:
 
 
 def _is_long_double(ctype: CType) -> bool:
-    return ctype.kind is TypeKind.FLOAT and ctype.bits > 64 and "loat128" not in ctype.spelling
+    return ctype.kind is TypeKind.FLOAT and ctype.bits == LONG_DOUBLE_BITS
+
+
+def _is_wide_float(ctype: CType) -> bool:
+    """A vector or a 128-bit number: what takes a vector register as a whole."""
+    return ctype.kind is TypeKind.FLOAT and ctype.bits == 128
+
+
+def _is_spelled_out(ctype: CType) -> bool:
+    """Whether every struct inside has its members listed. A union without them would go unseen."""
+    if ctype.kind is not TypeKind.STRUCT or not ctype.bits:
+        return True
+    return bool(ctype.fields) and all(_is_spelled_out(member) for _, _, member in ctype.fields)
 
 
 def _alignment(ctype: CType) -> int:
     """Bytes; of a bit-field's byte 1."""
-    return max((scalar.bits // 8 for _, scalar in _scalars(ctype)), default=1)
+    return max((1, *(size_of(scalar) for _, scalar in _scalars(ctype))))
+
+
+def _alignment_is_known(ctype: CType) -> bool:
+    """Not of a struct without members, nor of a packed one that has a member wide enough to matter."""
+    if ctype.kind is not TypeKind.STRUCT:
+        return True
+    alignment = _alignment(ctype)
+    packed = ctype.bits % (8 * alignment) or any(start % max(1, size_of(m)) for start, m in _scalars(ctype))
+    return bool(ctype.fields) and not (alignment > _EIGHTBYTE and packed)
 
 
 def _adjoin(before: Result, after: Result) -> bool:

@@ -69,7 +69,7 @@ def test_reads(text: str, shown: str) -> None:
         ("_Bool", TypeKind.BOOL, 8, False),
         ("float", TypeKind.FLOAT, 32, True),
         ("double", TypeKind.FLOAT, 64, True),
-        ("long double", TypeKind.FLOAT, 128, True),
+        ("long double", TypeKind.FLOAT, 80, True),
         ("char *", TypeKind.POINTER, 64, False),
         ("enum { A, B }", TypeKind.INTEGER, 32, False),
         ("enum { A = -1, B }", TypeKind.INTEGER, 32, True),

@@ -27,10 +27,9 @@ Polynomial = dict[Monomial, int]
 Interval = tuple[int, int]
 
 _POLYNOMIAL = "a polynomial"
-_WORK = 500_000
-"""Products of monomials computed for one lemma; beyond it, or beyond these other bounds, nothing is shown."""
+_WORK = 200_000
+"""Products of monomials computed for one lemma; beyond it, or beyond this degree, nothing is shown."""
 _DEGREE = 64
-_VANISHING = 4096
 
 
 class _TooMuchWorkError(Exception):
@@ -141,7 +140,7 @@ class _Expander:
     # Polynomials and the numbers that stand for them.
 
     def _number(self, polynomial: Polynomial, width: int) -> int:
-        kept = _reduced(polynomial, width)
+        kept = self._reduced(polynomial, width)
         if not kept or kept.keys() == {()}:
             return self._terms.intern(Node("value", (kept.get((), 0), width), ()), bit_vector(width))
         if len(kept) == 1:
@@ -170,7 +169,7 @@ class _Expander:
             self._spend(len(polynomial))
             for monomial, coefficient in polynomial.items():
                 total[monomial] += coefficient
-        return _reduced(total, width)
+        return self._reduced(total, width)
 
     def _product(self, polynomials: list[Polynomial], width: int) -> Polynomial:
         product: Polynomial = {(): 1}
@@ -182,13 +181,40 @@ class _Expander:
                     if len(left) + len(right) > _DEGREE:
                         raise _TooMuchWorkError
                     longer[tuple(sorted(left + right))] += c * d
-            product = _reduced(longer, width)
+            product = self._reduced(longer, width)
         return product
 
     def _spend(self, work: int) -> None:
         self._work += work
         if self._work > _WORK:
             raise _TooMuchWorkError
+
+    def _reduced(self, polynomial: Mapping[Monomial, int], width: int) -> Polynomial:
+        """Coefficients modulo 2^width, and those of squares and higher powers modulo less.
+
+        With 2^v the largest power of two that divides the product of k! over the powers x^k of a monomial, 2^(w-v)
+        times the product of x(x-1)…(x-k+1) is 0 modulo 2^w. It begins with that monomial and else has lower ones only.
+        """
+        rest = Counter(polynomial)
+        for monomial in sorted(polynomial, key=len, reverse=True):
+            self._reduce_one(rest, monomial, width)
+        if any(monomial not in polynomial for monomial in rest):
+            return self._reduced(rest, width)
+        return {monomial: c % (1 << width) for monomial, c in rest.items() if c % (1 << width)}
+
+    def _reduce_one(self, rest: Counter[Monomial], monomial: Monomial, width: int) -> None:
+        powers = Counter(monomial)
+        if len(powers) == len(monomial):
+            return
+        twos = sum(k >> shift for k in powers.values() for shift in range(1, k.bit_length()))
+        surplus = _centred(rest[monomial], width) - _centred(rest[monomial], max(0, width - twos))
+        if surplus:
+            self._spend(prod(power + 1 for power in powers.values()) * len(monomial))
+            vanishing: dict[Monomial, int] = {(): surplus}
+            for atom in monomial:
+                vanishing = _next_factor(vanishing, atom)
+            for lower, coefficient in vanishing.items():
+                rest[lower] -= coefficient
 
     def _over(self, polynomial: Polynomial, change: Callable[[int], int], width: int) -> int:
         """The polynomial at another width, each atom replaced by what `change` makes of it."""
@@ -379,38 +405,6 @@ def _centred(coefficient: int, width: int) -> int:
     """The representative modulo 2^width in (-2^(width-1), 2^(width-1)]."""
     half = 1 << width >> 1
     return (coefficient + half - 1) % (1 << width) - half + 1 if width else 0
-
-
-def _reduced(polynomial: Mapping[Monomial, int], width: int) -> Polynomial:
-    """Coefficients modulo 2^width, and those of squares and higher powers modulo less.
-
-    With 2^v the largest power of two that divides the product of k! over the powers x^k of a monomial, 2^(w-v) times
-    the product of x(x-1)…(x-k+1) is 0 modulo 2^w. It begins with that monomial and else has lower ones only.
-    """
-    rest = Counter(polynomial)
-    for monomial in sorted(polynomial, key=len, reverse=True):
-        _reduce_one(rest, monomial, width)
-    lower = [monomial for monomial in rest if monomial not in polynomial]
-    if lower:
-        return _reduced(rest, width)
-    return {monomial: c % (1 << width) for monomial, c in rest.items() if c % (1 << width)}
-
-
-def _reduce_one(rest: Counter[Monomial], monomial: Monomial, width: int) -> None:
-    powers = Counter(monomial)
-    if len(powers) == len(monomial):
-        return
-    twos = sum((k >> shift for k in powers.values() for shift in range(1, k.bit_length())), start=0)
-    kept = _centred(rest[monomial], max(0, width - twos))
-    surplus = _centred(rest[monomial], width) - kept
-    if surplus:
-        if prod(powers.values()) > _VANISHING:
-            raise _TooMuchWorkError
-        vanishing: dict[Monomial, int] = {(): surplus}
-        for atom in monomial:
-            vanishing = _next_factor(vanishing, atom)
-        for lower, coefficient in vanishing.items():
-            rest[lower] -= coefficient
 
 
 def _next_factor(product: dict[Monomial, int], atom: int) -> dict[Monomial, int]:

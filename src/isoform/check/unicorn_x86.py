@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from isoform.contract import CallArguments, Place
 from isoform.check.entry_memory import ADDRESS_MASK, EntryMemory
 from isoform.check.unicorn_cpu import GENERAL, PAGE_LIMIT, VECTOR, MemoryLimitError, UnicornX86
 from isoform.check.x86_shared import OutOfReachError, with_shared_addresses
@@ -68,16 +69,16 @@ def run(
     inputs: Inputs,
     fuel: int,
     trace: bool = False,
-    call_arguments: Callable[[str], int] | None = None,
+    call_arguments: CallArguments | None = None,
     stack_argument_bytes: int = 0,
     outside: Mapping[int, str] | None = None,
 ) -> Outcome:
-    """Runs the function at `entry` until control leaves the image's code. `call_arguments` says how many
-    argument registers of an outside function are recorded ("" for a call through a pointer); `outside` names
+    """Runs the function at `entry` until control leaves the image's code. `call_arguments` says which
+    arguments of an outside function are recorded ("" for a call through a pointer); `outside` names
     functions that the image does have but whose calls count as calls to outside code."""
     with _one_at_a_time:
         externals = {**image.externals, **(outside or {})}
-        execution = _Execution(_cpu(), image, inputs, fuel, call_arguments or (lambda _name: 0), externals)
+        execution = _Execution(_cpu(), image, inputs, fuel, call_arguments or (lambda _name: ()), externals)
         execution.follow(entry)
         return execution.outcome(trace, stack_argument_bytes)
 
@@ -119,7 +120,7 @@ class _Execution:
         image: Image,
         inputs: Inputs,
         fuel: int,
-        call_arguments: Callable[[str], int],
+        call_arguments: CallArguments,
         externals: Mapping[int, str],
     ) -> None:
         self._cpu, self._image, self._inputs, self._fuel = cpu, image, inputs, fuel
@@ -288,11 +289,18 @@ class _Execution:
             return own_code if own_code is not None else self._outside_call(name or "", address)
         return address
 
+    def _argument(self, place: Place) -> int:
+        if place.register is not None:
+            value = self._cpu.get(place.register) >> (8 * place.offset)
+        else:
+            start = (self._cpu.get("rsp") + place.offset) & ADDRESS_MASK
+            value = int.from_bytes(self._cpu.read(start, place.size), "little")
+        return value & ((1 << (8 * place.size)) - 1)
+
     def _outside_call(self, name: str, address: int) -> int:
         from isoform.load.known import NO_RETURN
 
-        count = min(self._call_arguments(name), len(ARGUMENT_REGISTERS))
-        arguments = tuple(self._cpu.get(register) for register in ARGUMENT_REGISTERS[:count])
+        arguments = tuple(self._argument(place) for place in self._call_arguments(name))
         record = CallRecord(name, arguments) if name else CallRecord(THROUGH_A_POINTER, (address, *arguments))
         self._calls.append(record)
         if name in NO_RETURN:
@@ -301,6 +309,8 @@ class _Execution:
         self._scramble()
         result = self._inputs.call_results.get((record.callee, record.arguments), 0)
         self._cpu.set("rax", result & ADDRESS_MASK)
+        for register in ("rdx", "xmm0", "xmm1"):  # further results, alike on both sides
+            self._cpu.set(register, 0)
         stack_pointer = self._cpu.get("rsp")
         self._cpu.set("rsp", (stack_pointer + 8) & ADDRESS_MASK)
         return int.from_bytes(self._cpu.read(stack_pointer, 8), "little")

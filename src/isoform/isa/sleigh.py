@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from isoform.microop import TRUE, Instruction, Kind, MicroOp, Space, Var, abort_reason, code, const
+from isoform.microop import Instruction, Kind, MicroOp, Space, Var, code, const
 
 _SAME_NAME = {kind.name: kind for kind in Kind if kind.name.startswith(("INT_", "BOOL_"))}
 _KINDS: Mapping[str, Kind] = {
@@ -41,12 +41,16 @@ Amendment = Callable[[Decoded], tuple[MicroOp, ...] | None]
 class SleighDecoder:
     """Decodes with SLEIGH, then lets the machine's amendments have their say."""
 
-    def __init__(self, language: str, amend: Amendment, covered: Callable[[Var], bool], longest: int) -> None:
+    def __init__(
+        self, language: str, amend: Amendment, covered: Callable[[Var], bool], longest: int, translate: bool = True
+    ) -> None:
         self._language = language
         self._amend = amend
         self._covered = covered
         """Whether a register lies in the machine's containers: one that does not has no meaning here."""
         self._longest = longest
+        self._translate = translate
+        """False where the amendments give every instruction its meaning: SLEIGH's own is then not asked for."""
 
     def __call__(self, code: bytes, address: int) -> Instruction:
         decoded = self.sleigh(code[: self._longest], address)
@@ -69,7 +73,9 @@ class SleighDecoder:
         try:
             shown = context.disassemble(code, base_address=address, max_instructions=1).instructions[0]
         except failures:
-            return _undefined(code, address)
+            return _unknown(code, address)
+        if not self._translate:
+            return Decoded(address, shown.length, shown.mnem, shown.body, code[: shown.length], None)
         try:
             translation = context.translate(code, base_address=address, max_instructions=1)
         except failures:
@@ -92,9 +98,9 @@ def _context(language: str) -> Any:
     return pypcode.Context(language)
 
 
-def _undefined(code: bytes, address: int) -> Instruction:
-    ops = (MicroOp(Kind.ABORT, None, (TRUE, abort_reason("undefined instruction"))),)
-    return Instruction(address, 1, f"(bad) {code[:1].hex()}", ops)
+def _unknown(code: bytes, address: int) -> Instruction:
+    """SLEIGH not knowing the bytes does not mean that the machine faults on them: they may be an instruction."""
+    return Instruction(address, 1, f"(bad) {code[:1].hex()}", (MicroOp(Kind.UNSUPPORTED, None, ()),))
 
 
 def _copy_ops(pcode: Any) -> tuple[tuple[MicroOp, ...] | None, str]:

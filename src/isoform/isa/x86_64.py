@@ -57,7 +57,7 @@ CONVENTION = Convention(
 MACHINE = Machine(
     name="x86_64",
     title="x86-64",
-    decode=SleighDecoder("x86:LE:64:default", amend, _covered, longest=15),
+    decode=SleighDecoder("x86:LE:64:default", amend, _covered, longest=15, translate=False),
     memory=Memory(address_bytes=8),
     convention=CONVENTION,
     registers=REGISTERS,

@@ -19,6 +19,12 @@ _GENERAL: dict[str, Semantics] = {**x86_integer.TABLE, **x86_control.TABLE, **x8
 _REPEATS = ("REP", "REPE", "REPNE")
 _IGNORED_SUFFIXES = frozenset({"LOCK", "XACQUIRE", "XRELEASE"})
 """A function runs alone here."""
+_LOCKED = frozenset(
+    {"ADD", "OR", "ADC", "SBB", "AND", "SUB", "XOR", "INC", "DEC", "NOT", "NEG", "XADD", "XCHG", "BTS", "BTR", "BTC"}
+    | {"CMPXCHG", "CMPXCHG8B", "CMPXCHG16B"}
+)
+"""Elsewhere a `lock` prefix is a fault."""
+_IMPLIED_ADDRESS = frozenset({"LOOP", "LOOPZ", "LOOPNZ", "XLAT", "MASKMOVDQU", "VMASKMOVDQU"})
 
 
 def amend(decoded: Decoded) -> tuple[MicroOp, ...]:
@@ -32,14 +38,14 @@ def amend(decoded: Decoded) -> tuple[MicroOp, ...]:
 def _semantics(decoded: Decoded) -> tuple[MicroOp, ...]:
     name, *suffixes = decoded.mnemonic.upper().split(".")
     found = prefixes(decoded.code)
-    if found.evex:
+    if found.evex or found.repeats > 1 or (found.lock and name not in _LOCKED):
         raise NoSemanticsError
     b = Builder(decoded.address, decoded.length)
     repeat = next((s for s in suffixes if s in _REPEATS), "")
     if not frozenset(suffixes) <= _IGNORED_SUFFIXES | {repeat}:
         raise NoSemanticsError
     arguments = operands(decoded, found)
-    string = x86_strings.find(name) if _are_pointers(arguments) else None
+    string = x86_strings.find(name, found.rex_wide) if _are_pointers(arguments) else None
     if string is not None:
         if found.segment or found.address_size:
             raise NoSemanticsError
@@ -79,10 +85,12 @@ def _vector(name: str) -> Semantics | None:
 
 
 def _check_prefixes(name: str, found: Prefixes) -> None:
-    """Forms on which makers differ (16-bit branches) or which the disassembly does not show in full."""
+    """Forms on which makers differ (16-bit branches) or which SLEIGH decodes wrongly or shows only in part."""
     if name in x86_control.TABLE and found.operand_size and not found.rex_wide:
         raise NoSemanticsError
-    if (name.startswith("LOOP") or name in ("XLAT", "MASKMOVDQU", "VMASKMOVDQU")) and (
-        found.address_size or found.segment
-    ):
+    if name in _IMPLIED_ADDRESS and (found.address_size or found.segment):
+        raise NoSemanticsError
+    if name == "BSWAP" and found.operand_size:
+        raise NoSemanticsError
+    if name not in _GENERAL and (found.address_size or (found.operand_size and found.repeats)):
         raise NoSemanticsError

@@ -65,6 +65,13 @@ class Builder:
             self._addresses[memory] = address
         return self._addresses[memory]
 
+    def address_of_part(self, memory: Memory, at: int, size: int) -> Var:
+        """The address of `size` bytes from byte `at` on of a wider operand."""
+        if _overlaps_canary(memory, at + size):
+            raise NoSemanticsError
+        address = self.address_of(memory)
+        return self.add(address, at) if at else address
+
     def offset_of(self, memory: Memory) -> Var:
         """The address without its segment, as `lea` gives it."""
         size = memory.base.size if memory.base else memory.index.size if memory.index else 8

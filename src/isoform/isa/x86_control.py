@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_flags import CONDITIONS, ZF
 from isoform.isa.x86_integer import RCX, RSP, Semantics, part, push_value
-from isoform.isa.x86_operands import Immediate, Operand
+from isoform.isa.x86_operands import Immediate, NoSemanticsError, Operand
 from isoform.microop import Kind, code, const
 
 _ADDRESS_MASK = (1 << 64) - 1
+_NOTHING = Immediate(0)
+_MOST_POPPED = 0x7FFF
+"""Above it, CPU models disagree whether the number is signed."""
 
 
 def jump(b: Builder, target: Operand) -> None:
@@ -39,9 +42,11 @@ def call(b: Builder, target: Operand) -> None:
         b.leave_to(Kind.CALLIND, callee)
 
 
-def return_(b: Builder, popped: Immediate | None = None) -> None:
+def return_(b: Builder, popped: Immediate = _NOTHING) -> None:
+    if not 0 <= popped.value <= _MOST_POPPED:
+        raise NoSemanticsError
     target = b.load(RSP, 8)
-    b.set(RSP, b.add(RSP, 8 + (popped.value & 0xFFFF if popped else 0)))
+    b.set(RSP, b.add(RSP, 8 + popped.value))
     b.leave_to(Kind.RETURN, target)
 
 

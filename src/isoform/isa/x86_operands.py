@@ -16,7 +16,8 @@ _NUMBER = re.compile(r"-?0x[0-9a-f]+$")
 _SIZES = {"byte": 1, "word": 2, "dword": 4, "qword": 8, "xmmword": 16, "ymmword": 32}
 _LEGACY_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
 _EVEX = 0x62
-_OPERAND_SIZE, _ADDRESS_SIZE = 0x66, 0x67
+_OPERAND_SIZE, _ADDRESS_SIZE, _LOCK = 0x66, 0x67, 0xF0
+_REPEATS = frozenset(b"\xf2\xf3")
 _SEGMENT_OVERRIDES = frozenset(b"\x64\x65")
 VECTOR_START, VECTOR_END = REGISTERS["xmm0"].offset, REGISTERS["zmm15h"].offset
 _MMX = frozenset(f"mm{n}" for n in range(8))
@@ -64,20 +65,29 @@ class Prefixes:
     operand_size: bool
     address_size: bool
     segment: bool
-    evex: bool
+    lock: bool
+    repeats: int
+    """Number of different ones of F2 and F3."""
     rex_wide: bool
+    evex: bool
 
 
 def prefixes(code: bytes) -> Prefixes:
     count = next((n for n, byte in enumerate(code) if byte not in _LEGACY_PREFIXES), len(code))
     found = frozenset(code[:count])
-    opcode = code[count] if count < len(code) else 0
+    opcode, following = (*code[count : count + 2], 0, 0)[:2]
+    is_rex = opcode & 0xF0 == 0x40
+    # Only a REX right before the opcode counts, which is not what every decoder makes of it.
+    if is_rex and (following in _LEGACY_PREFIXES or following & 0xF0 == 0x40):
+        raise NoSemanticsError
     return Prefixes(
         operand_size=_OPERAND_SIZE in found,
         address_size=_ADDRESS_SIZE in found,
         segment=bool(found & _SEGMENT_OVERRIDES),
+        lock=_LOCK in found,
+        repeats=len(found & _REPEATS),
+        rex_wide=is_rex and bool(opcode & 8),
         evex=opcode == _EVEX,
-        rex_wide=opcode & 0xF8 == 0x48,
     )
 
 

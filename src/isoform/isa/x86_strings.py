@@ -54,10 +54,13 @@ _SIZES = {"B": 1, "W": 2, "D": 4, "Q": 8}
 _WHILE_EQUAL = {"REPE": True, "REPNE": False}
 
 
-def find(name: str) -> tuple[Element, int] | None:
-    """The element and its size, by a mnemonic such as `MOVSB`."""
+def find(name: str, rex_wide: bool) -> tuple[Element, int] | None:
+    """The element and its size, by a mnemonic such as `MOVSB`. SLEIGH writes `cmpsq` as `CMPSD`: REX.W decides."""
     element = _ELEMENTS.get(name[:-1])
-    return (element, _SIZES[name[-1]]) if element is not None and name[-1] in _SIZES else None
+    size = _SIZES.get(name[-1])
+    if element is None or size is None:
+        return None
+    return element, 8 if rex_wide and size > 1 else size
 
 
 def emit(b: Builder, element: Element, size: int, repeat: str) -> None:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 
 from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_flags import CF, OF, PF, SF, ZF
-from isoform.isa.x86_integer import part
-from isoform.isa.x86_lanes import BINARY, HALF, UNARY, VARIABLE_SHIFTS, Binary, Unary, all_if, split
+from isoform.isa.x86_lanes import BINARY, HALF, UNARY, VARIABLE_SHIFTS, Binary, Unary, split
 from isoform.isa.x86_operands import Immediate, Memory, NoSemanticsError, Operand, Register
 from isoform.isa.x86_registers import REGISTERS
 from isoform.isa.x86_shuffles import (
@@ -46,8 +45,7 @@ def read(b: Builder, source: Operand, count: int) -> list[Var]:
     if isinstance(source, Register) and source.is_vector:
         return [Var(Space.REGISTER, source.var.offset + HALF * n, HALF) for n in range(count)]
     if isinstance(source, Memory):
-        address = b.address_of(source)
-        return [b.load(b.add(address, HALF * n) if n else address, HALF) for n in range(count)]
+        return [b.load(b.address_of_part(source, HALF * n, HALF), HALF) for n in range(count)]
     raise NoSemanticsError
 
 
@@ -60,9 +58,8 @@ def low(b: Builder, source: Operand, size: int) -> Var:
 
 def write(b: Builder, vex: bool, target: Operand, halves: list[Var]) -> None:
     if isinstance(target, Memory):
-        address = b.address_of(target)
         for number, half in enumerate(halves):
-            b.store(b.add(address, HALF * number) if number else address, half)
+            b.store(b.address_of_part(target, HALF * number, HALF), half)
         return
     if not isinstance(target, Register) or not target.is_vector:
         raise NoSemanticsError

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from bisect import bisect_right
+import string
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -29,8 +30,10 @@ from isoform.load.elf import (
 )
 
 Key = tuple[Hashable, ...]
+NAMELESS, INNER = "nameless", "inner"
 OVERLAP_LIMIT = 64
 """More symbols than this over the same bytes are not compared one by one."""
+TEXT_BYTES = string.printable.encode() + b"\0"
 PADDING_LIMIT = 64
 """A nameless run of zeros shorter than this between two objects is padding."""
 
@@ -45,7 +48,13 @@ class Part:
 
     @property
     def named(self) -> bool:
-        return self.key[0] != "nameless"
+        return self.key[0] not in (NAMELESS, INNER)
+
+    @property
+    def inner(self) -> bool:
+        """Jump tables and literals: no address in here is ever seen outside the function that uses it (those of
+        literals are shared by content instead, see `relocate.py`), so the place does not matter."""
+        return self.key[0] == INNER
 
 
 @dataclass
@@ -165,36 +174,66 @@ def blocks_of(file: ParsedFile, side: int) -> list[Block]:
             by_section.setdefault(symbol.section, []).append(part)
     for section in file.sections.values():
         if is_data_section(section):
-            relocated = {r.offset for r in file.relocations.get(section.index, ())}
+            relocated = _relocated(file, section)
             parts = _parts(section, by_section.get(section.index, []), relocated, side)
             block = Block(side, section.index, 0, section.size, section.alignment, parts, True)
             blocks.extend(_named_pieces(block) if section.mergeable and not relocated else [block])
     return blocks
 
 
-def _parts(section: FileSection, named: Iterable[Part], relocated: set[int], side: int) -> list[Part]:
+def _relocated(file: ParsedFile, section: FileSection) -> dict[int, int]:
+    """Offset of every relocated field, and its width if it leads into code (else 0)."""
+    fields = {}
+    for relocation in file.relocations.get(section.index, ()):
+        home = (
+            file.sections.get(file.symbols[relocation.symbol].section)
+            if relocation.symbol < len(file.symbols)
+            else None
+        )
+        width = {1: 8, 2: 4}.get(relocation.kind, 0)
+        fields[relocation.offset] = width if home is not None and home.executable else 0
+    return dict(sorted(fields.items()))
+
+
+def _parts(section: FileSection, named: Iterable[Part], relocated: Mapping[int, int], side: int) -> list[Part]:
     """Named parts in order, labels without a size stretched to what follows, and nameless contents between."""
     ordered = sorted(named, key=lambda p: (p.start, -p.end))
     starts = sorted({p.start for p in ordered} | {section.size})
+    offsets = list(relocated)
     parts: list[Part] = []
     covered = 0
+
+    def add_nameless(start: int, end: int) -> None:
+        inside = offsets[bisect_left(offsets, start) : bisect_left(offsets, end)]
+        if start < end and (inside or not _is_padding(section, start, end)):
+            kind = INNER if _is_inner(section, start, end, {o: relocated[o] for o in inside}) else NAMELESS
+            parts.append(Part((kind, side, section.index, start), start, end))
+
     for part in ordered:
-        if part.start > covered and not _is_padding(section, covered, part.start, relocated):
-            parts.append(Part(("nameless", side, section.index, covered), covered, part.start))
+        add_nameless(covered, part.start)
         end = part.end
         if end == part.start and end >= covered:
             end = starts[bisect_right(starts, end)] if end < section.size else end
         parts.append(Part(part.key, part.start, end))
         covered = max(covered, end)
-    if covered < section.size and not _is_padding(section, covered, section.size, relocated):
-        parts.append(Part(("nameless", side, section.index, covered), covered, section.size))
+    add_nameless(covered, section.size)
     return parts
 
 
-def _is_padding(section: FileSection, start: int, end: int, relocated: set[int]) -> bool:
-    if end - start >= PADDING_LIMIT or any(offset in relocated for offset in range(start, end)):
+def _is_padding(section: FileSection, start: int, end: int) -> bool:
+    return end - start < PADDING_LIMIT and not any(section.data[start:end]) and start > 0
+
+
+def _is_inner(section: FileSection, start: int, end: int, relocated: Mapping[int, int]) -> bool:
+    """Whether constants are nothing but places in code, text, and zeros."""
+    if section.writable or not all(relocated.values()):
         return False
-    return not any(section.data[start:end]) and start > 0
+    gaps = []
+    for offset, width in relocated.items():
+        gaps.append(section.data[start:offset])
+        start = offset + width
+    gaps.append(section.data[start:end])
+    return not any(gap.translate(None, TEXT_BYTES) for gap in gaps)
 
 
 def _named_pieces(block: Block) -> list[Block]:
@@ -305,7 +344,8 @@ def _collides(component: list[Block], positions: list[int]) -> bool:
     spans: list[tuple[int, int, Key, int]] = []
     for block, position in zip(component, positions, strict=True):
         by_side.setdefault(block.side, []).append((position, position + block.size))
-        spans.extend((position + p.start, position + p.end, p.key, block.side) for p in block.parts if p.end > p.start)
+        seen = [p for p in block.parts if p.end > p.start and not p.inner]
+        spans.extend((position + p.start, position + p.end, p.key, block.side) for p in seen)
     for extents in by_side.values():
         extents.sort()
         if any(later[0] < earlier[1] for earlier, later in itertools.pairwise(extents)):

@@ -11,7 +11,7 @@ from typing import Any
 
 from isoform.load.c_constants import constant_value
 from isoform.load.c_text import Source
-from isoform.load.layout import Laid, Layout
+from isoform.load.layout import LONG_DOUBLE_BITS, Laid, Layout, size_of
 from isoform.load.signature import VOID, CType, TypeKind
 
 POINTER_DEPTH = 2
@@ -158,7 +158,7 @@ class TypeReader:
         if words != ("char", "signed"):
             words = tuple(w for w in words if w != "signed")
         if words == ("double", "long"):
-            return self._scalar(CType(TypeKind.FLOAT, 128, True, "long double"))
+            return self._scalar(CType(TypeKind.FLOAT, LONG_DOUBLE_BITS, True, "long double"))
         if words not in _INTEGER_WORDS:
             raise self.source.error(f"uses the type '{' '.join(names)}', which isoform does not know")
         bits, signed = _INTEGER_WORDS[words]
@@ -198,7 +198,7 @@ class TypeReader:
         self._open.discard(key)
 
     def _scalar(self, ctype: CType) -> Laid:
-        return Laid(ctype, ctype.bits // 8)
+        return Laid(ctype, size_of(ctype))
 
     def _opaque_pointer(self) -> Laid:
         return self._scalar(CType(TypeKind.POINTER, self.word_bits, spelling="void *", pointee=VOID))
@@ -221,7 +221,7 @@ class TypeReader:
     def _array(self, node: Any) -> CType:
         """What a pointer to an array points to: only the extent matters."""
         element, dimensions = self._dimensions(node)
-        bits = math.prod(dimensions) * self.read(element, 0).bits
+        bits = 8 * math.prod(dimensions) * size_of(self.read(element, 0))
         if bits > 8 * LARGEST_OBJECT:
             raise self.source.error("points to an array that is larger than any memory")
         return CType(TypeKind.STRUCT, bits, spelling="void")
@@ -285,7 +285,7 @@ class TypeReader:
             raise self.source.error(f"has a member without a size in '{name}'")
         if member.name is None and type(node).__name__ not in ("Struct", "Union"):
             raise self.source.error(f"has a member without a name in '{name}'")
-        if math.prod(dimensions) * laid.type.bits > 8 * LARGEST_OBJECT:
+        if math.prod(dimensions) * laid.size > LARGEST_OBJECT:
             raise self.source.error(f"has a member in '{name}' that is larger than any memory")
         layout.add(member.name or "", laid, dimensions)
 
@@ -329,7 +329,7 @@ class TypeReader:
         if kind == "UnaryOp" and node.op in _UNARY:
             return _UNARY[node.op](self.constant(node.expr))
         if kind == "UnaryOp" and node.op == "sizeof" and type(node.expr).__name__ == "Typename":
-            return self.read(node.expr, 0).bits // 8
+            return size_of(self.read(node.expr, 0))
         if kind == "BinaryOp" and node.op in _BINARY:
             left, right = self.constant(node.left), self.constant(node.right)
             return _BINARY[node.op](left, right) if node.op not in ("<<", ">>") or 0 <= right < 64 else None

@@ -68,7 +68,8 @@ class FileSection:
 
     @property
     def mergeable(self) -> bool:
-        return bool(self.flags & _MERGE) and self.entry_size > 0 and len(self.data) == self.size
+        sensible = self.entry_size in (1, 2, 4) if self.strings else 0 < self.entry_size <= 64
+        return bool(self.flags & _MERGE) and sensible and len(self.data) == self.size
 
     @property
     def strings(self) -> bool:
@@ -298,7 +299,10 @@ class _Parser:
                 raise unusable(self.path, f"{name} claims more than {SYMBOL_LIMIT} relocations")
             content = self._bytes(header)
             rows = struct.iter_unpack("<QIIq", content[: len(content) // 24 * 24])
-            found.setdefault(target, []).extend(Relocation(o, kind, symbol, a) for o, kind, symbol, a in rows)
+            relocations = [Relocation(offset, kind, symbol, addend) for offset, kind, symbol, addend in rows]
+            if not linked and any(r.offset >= len(sections[target].data) for r in relocations):
+                raise unusable(self.path, f"a relocation lies outside section {target}")
+            found.setdefault(target, []).extend(relocations)
         return {target: tuple(rows) for target, rows in found.items()}
 
 

@@ -27,6 +27,20 @@ class Laid:
     weight: int = 1
     """Number of scalars in it, pointees included: what spelling it out costs."""
 
+    @property
+    def size(self) -> int:
+        """Bytes from one element of an array to the next."""
+        return size_of(self.type)
+
+
+LONG_DOUBLE_BITS = 80
+"""Of the 16 bytes that a long double takes."""
+
+
+def size_of(ctype: CType) -> int:
+    """Bytes of memory that a value of this type takes."""
+    return 16 if ctype.kind is TypeKind.FLOAT and ctype.bits == LONG_DOUBLE_BITS else ctype.bits // 8
+
 
 @dataclass
 class Layout:
@@ -45,7 +59,7 @@ class Layout:
 
     def add(self, name: str, laid: Laid, dimensions: tuple[int, ...] = ()) -> None:
         """A member, or with dimensions an array of them. Without a name: the members of an anonymous struct."""
-        start = self._place(laid, laid.type.bits * math.prod(dimensions))
+        start = self._place(laid, 8 * laid.size * math.prod(dimensions))
         before = len(self._members)
         if dimensions:
             self._add_elements(name, start, laid, dimensions)
@@ -59,13 +73,12 @@ class Layout:
             self._most_aligned = self._members[before], laid.weight
 
     def _add_elements(self, name: str, start: int, laid: Laid, dimensions: tuple[int, ...]) -> None:
-        size = laid.type.bits // 8
-        if size == 0:
+        if laid.size == 0:
             return
         indices = itertools.product(*map(range, dimensions))
         for number, index in enumerate(itertools.islice(indices, ELEMENTS_SPELLED)):
             spelled = name + "".join(f"[{i}]" for i in index)
-            self._members.append((spelled, start + number * size, laid.type))
+            self._members.append((spelled, start + number * laid.size, laid.type))
             self._weight += laid.weight
 
     def _place(self, laid: Laid, bits: int) -> int:

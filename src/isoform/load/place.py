@@ -7,7 +7,7 @@ parsed one by one but placed together.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from isoform.errors import UserError
@@ -66,7 +66,7 @@ def place_files(files: Sequence[ParsedFile]) -> list[Placement]:
         else:
             image = ObjectImage(file, side, data[side], codes[side], shared, common).build()
             placements.append(Placement(file, image, codes[side]))
-    return _with_differences(placements)
+    return _with_differences(placements, [part for side in data for part in _inner_ranges(side)])
 
 
 def _end_of_fixed(files: Sequence[ParsedFile]) -> int:
@@ -133,11 +133,18 @@ def _used_names(file: ParsedFile) -> set[str]:
     return {s.name for s in symbols if s.section == UNDEFINED_SECTION and is_name(s.name)}
 
 
-def _with_differences(placements: list[Placement]) -> list[Placement]:
+def _inner_ranges(data: PlacedData) -> Iterator[tuple[int, int]]:
+    for block in data.blocks:
+        for part in block.parts:
+            if part.inner:
+                yield block.address + part.start, block.address + part.end
+
+
+def _with_differences(placements: list[Placement], unseen: Sequence[tuple[int, int]]) -> list[Placement]:
     if len(placements) < 2:
         return placements
     images = [p.image for p in placements]
-    differing = tuple(_differing(*images))
+    differing = tuple(_differing(images[0], images[1], unseen))
     private = _private(images[0], images[1]), _private(images[1], images[0])
     return [
         replace(p, image=replace(p.image, differing=differing, private=own))
@@ -157,8 +164,8 @@ def _private(image: Image, other: Image) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-def _differing(left: Image, right: Image) -> list[tuple[int, int]]:
-    """Ranges of addresses that are constant in both images but hold other bytes."""
+def _differing(left: Image, right: Image, unseen: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges of addresses that are constant in both images but hold other bytes, where an address can be seen."""
     found = []
     constants = [[s for s in image.sections if not s.writable and not s.executable] for image in (left, right)]
     ordered = [sorted(group, key=lambda s: s.address) for group in constants]
@@ -167,7 +174,7 @@ def _differing(left: Image, right: Image) -> list[tuple[int, int]]:
         a, b = ordered[0][i], ordered[1][j]
         start, end = max(a.address, b.address), min(a.end, b.end)
         if start < end:
-            extent = _first_and_last_difference(_content(a, start, end), _content(b, start, end))
+            extent = _first_and_last_difference(_content(a, start, end, unseen), _content(b, start, end, unseen))
             if extent is not None:
                 found.append((start + extent[0], start + extent[1]))
         if a.end <= b.end:
@@ -177,8 +184,13 @@ def _differing(left: Image, right: Image) -> list[tuple[int, int]]:
     return found
 
 
-def _content(section: Section, start: int, end: int) -> bytes:
-    return section.data[start - section.address : end - section.address].ljust(end - start, b"\0")
+def _content(section: Section, start: int, end: int, unseen: Sequence[tuple[int, int]]) -> bytes:
+    content = bytearray(section.data[start - section.address : end - section.address].ljust(end - start, b"\0"))
+    for low, high in unseen:
+        low, high = max(low, start), min(high, end)
+        if low < high:
+            content[low - start : high - start] = bytes(high - low)
+    return bytes(content)
 
 
 def _first_and_last_difference(left: bytes, right: bytes) -> tuple[int, int] | None:

@@ -130,7 +130,7 @@ class ObjectImage:
     def _apply(
         self, section: FileSection, relocation: Relocation, content: bytearray, offset: int, address: int
     ) -> None:
-        width = 8 if relocation.kind in _WIDE else 4
+        width = 8 if relocation.kind in _WIDE else 4 if relocation.kind in _KNOWN else 1
         if relocation.kind == _NONE:
             return
         if not 0 <= offset <= len(content) - width:
@@ -283,6 +283,8 @@ class ObjectImage:
             literal = self._literal(home, target, block)
             if literal is not None:
                 return self._string_address(literal, 1) + relocation.addend - target
+            if self._is_inner_text(home, target, block):
+                raise _UnknownFieldError(f"forms an address in {home.name} of what is not plainly one literal")
         return block.address + relocation.addend
 
     def _in_table(self, section: FileSection, relocation: Relocation, home: FileSection) -> int:
@@ -293,6 +295,10 @@ class ObjectImage:
         if block is not None and part is not None and part.named:
             inside = relocation.offset - block.start - part.start
             return self._data_address(home, relocation.addend - inside) + inside
+        starts_one = relocation.addend == 0 or home.data[relocation.addend - 1 : relocation.addend] == b"\0"
+        if self._shared_by_content(home) and home.strings and starts_one:
+            # Assemblers name the section of a literal only where nothing is added to the literal's own address.
+            return self._data_address(home, relocation.addend)
         raise _UnknownFieldError("is a distance in a table without a name")
 
     def _is_ambiguous(self, home: FileSection, target: int, use: Use, in_code: bool) -> bool:
@@ -370,6 +376,11 @@ class ObjectImage:
         filled = text and not any(room[len(text) :]) and len(room) - len(text) < 8
         readable = _TEXT.issuperset(text[:-1]) or _is_utf8(text[:-1])
         return text if filled and readable and (len(text) > 1 or len(room) == 1) else None
+
+    def _is_inner_text(self, home: FileSection, target: int, block: Block) -> bool:
+        """Whether `target` is among literals rather than in a jump table: see `Part.inner`."""
+        part = block.part_at(target)
+        return part is not None and part.inner and not self._relocations_between(home.index, target, target + 1)
 
     @cached_property
     def _literal_starts(self) -> dict[int, list[int]]:

@@ -71,6 +71,9 @@ def _similar_file(path: Path) -> str:
 def choose(images: Sequence[Image], names: Sequence[str | None]) -> list[Symbol]:
     """The function meant on each side. A side without a name has the only function of its file, or the one that
     the other side names, or the only name that both files have in common."""
+    for image, name in zip(images, names, strict=True):
+        if name is not None:
+            find_function(image, name)
     chosen = list(names)
     candidates = [_candidates(image) for image in images]
     for side, image in enumerate(images):
@@ -83,7 +86,7 @@ def choose(images: Sequence[Image], names: Sequence[str | None]) -> list[Symbol]
             chosen[side] = candidates[side][0]
     for side, name in enumerate(chosen):
         if name is None:
-            raise UserError(_which(images[side], candidates[side], images, candidates))
+            raise UserError(_which(images[side], candidates, side, named=any(names)))
     return [find_function(image, name) for image, name in zip(images, chosen, strict=True) if name is not None]
 
 
@@ -105,11 +108,12 @@ def _candidates(image: Image) -> list[str]:
     return [name for name, symbol in image.functions.items() if symbol.size and name not in STARTUP and "." not in name]
 
 
-def _which(image: Image, names: Sequence[str], images: Sequence[Image], candidates: Sequence[Sequence[str]]) -> str:
-    if len(images) == 2:
+def _which(image: Image, candidates: Sequence[Sequence[str]], side: int, named: bool) -> str:
+    if len(candidates) == 2 and not named:
         common = sorted(set(candidates[0]) & set(candidates[1]))
         if len(common) > 1:
             return f"both files have several functions in common ({_listed(common)}): name one with --function."
+    names = candidates[side]
     return f"{image.path} has several functions ({_listed(names)}): name one, as in {image.path}:{names[0]}."
 
 

@@ -10,6 +10,7 @@ from isoform.errors import UserError
 from isoform.load.c_constants import constant_value, named_constant
 from isoform.load.c_text import Source, printable
 from isoform.load.c_types import TypeReader
+from isoform.load.layout import size_of
 from isoform.load.signature import CType, Signature, TypeKind
 from isoform.precondition.arithmetic import (
     EQUALITY,
@@ -43,6 +44,9 @@ from isoform.precondition.tree import (
     Some,
     Term,
 )
+
+_BYTES = [(TypeKind.VOID, spelling) for spelling in ("", "void", "const void")]
+"""Pointees whose elements are bytes."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +171,7 @@ class Elaborator:
             ctype = self._single(node).type
         else:
             ctype = self._value(node).type
-        return Typed(Constant(ctype.bits // 8, self._word.bits), self._word)
+        return Typed(Constant(size_of(ctype), self._word.bits), self._word)
 
     def _binary(self, node: Any) -> Typed:
         if node.op in ("&&", "||"):
@@ -229,10 +233,10 @@ class Elaborator:
         """Bytes of what a pointer points to. `void` counts bytes where the user wrote it; further in, it may also
         stand for a type that was not spelled out."""
         pointee = pointer.pointee
-        if pointee is not None and pointee.kind is not TypeKind.VOID:
-            return pointee.bits // 8
+        if pointee is not None and size_of(pointee):
+            return size_of(pointee)
         written = type(node).__name__ in ("ID", "Cast")
-        if written and (pointee is None or pointee.spelling in ("", "void", "const void")):
+        if written and (pointee is None or (pointee.kind, pointee.spelling) in _BYTES):
             return 1
         raise self._source.error(
             f"counts elements of '{_shown(node)}', whose type is not known; cast it, as in ((char *)p)[0..n]"

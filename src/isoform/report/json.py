@@ -33,7 +33,7 @@ def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
         "seconds": round(verdict.seconds, 6),
         "target": _subject(verdict.target),
         "rewrite": _subject(verdict.rewrite),
-        "contract": _contract(verdict.contract),
+        "contract": contract_as_json(verdict.contract),
         "assumptions": [{"name": a.name, "why": a.why} for a in verdict.assumptions],
         "witness": _witness(witness, verdict.contract) if witness is not None else None,
         "root_cause": _plain(root_cause),
@@ -56,7 +56,7 @@ def _subject(subject: Subject) -> dict[str, str]:
     return {"path": subject.path, "function": subject.function, "isa": subject.isa}
 
 
-def _contract(contract: Contract) -> dict[str, Any]:
+def contract_as_json(contract: Contract) -> dict[str, Any]:
     return {
         "signature": str(contract.signature) if contract.signature is not None else None,
         "source": contract.source.value,

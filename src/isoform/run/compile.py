@@ -128,8 +128,8 @@ class _BlockWriter:
     def _op(self, op: MicroOp, position: int) -> None:
         match op.kind:
             case Kind.STORE:
-                address, value = op.ins
-                self._lines.append(f"M.store({self.read(address)}, {value.size}, {self.read(value)})")
+                where, value = op.ins
+                self._lines.append(f"M.store({self.read(where)}, {value.size}, {self.read(value)})")
             case Kind.ABORT:
                 stop = "; ".join([*self._write_back(), f"M.reason = {op.ins[1].offset}", f"return {ABORTED}"])
                 self._lines.append(f"if {self.read(op.ins[0])}: {stop}")
@@ -141,7 +141,7 @@ class _BlockWriter:
                 self._assign(op.out, self._value(op))
 
     def read(self, var: Var) -> str:
-        if var.space is Space.CONST:
+        if var.space in (Space.CONST, Space.CODE):
             return str(var.offset)
         if var.space is Space.TEMP:
             return f"t{var.offset:x}"

@@ -152,8 +152,9 @@ class _Run:
             value = self._memory.undefined(size)
             self._registers[self._position[register]] = value & 1 if size == 1 else value
         result = self._inputs.call_results.get((name or "through a pointer", arguments), 0)
-        for number, register in enumerate(convention.result):
-            self._registers[self._position[register]] = result if number == 0 else self._memory.undefined(8)
+        for register in (*convention.result, *convention.float_result):
+            self._registers[self._position[register]] = 0
+        self._registers[self._position[convention.result[0]]] = result
         if convention.stack_pointer is not None:
             pointer = self._position[convention.stack_pointer]
             self._registers[pointer] += convention.stack_adjustment

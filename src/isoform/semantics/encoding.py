@@ -1,8 +1,8 @@
 """Writes x86-64 instructions from lines like those of the manual's opcode tables, with operands drawn at random.
 
 `ADD 01 /r Ev,Gv` is a mnemonic, opcode bytes, how ModRM is used, and operands in the notation of the opcode map:
-E a register or memory, G a general register, M memory, I an immediate, J a branch distance, O an absolute address;
-V and H a vector register, W a vector register or memory, L one in the immediate's upper half, B a general register
+E a register or memory, G a general register, M memory, I an immediate, J a branch distance, O an absolute address, Z a small
+number; V and H a vector register, U one in ModRM, W that or memory, L one in the immediate's upper half, B a general register
 in VEX.vvvv; b w d q dq x a width, v 16/32/64 bits, y 32/64, z an immediate of at most 32 bits.
 """
 
@@ -96,7 +96,7 @@ class Encoder:
         code += middle + immediate
         if self._relative_at is not None:
             at = start + self._relative_at
-            distance = self._rng.randrange(TARGET_LOW, TARGET_HIGH) - (CODE_ADDRESS + len(code))
+            distance = self._target() - (CODE_ADDRESS + len(code))
             code[at : at + 4] = (distance & 0xFFFFFFFF).to_bytes(4, "little")
         return Encoded(bytes(code), self._pins, self._immediate)
 
@@ -155,7 +155,7 @@ class Encoder:
         if choice < 0.1:
             self._relative_at = 1
             return bytes([reg << 3 | 5]) + bytes(4)
-        target = self._rng.randrange(TARGET_LOW, TARGET_HIGH)
+        target = self._target()
         if choice < 0.2:
             return bytes([reg << 3 | 4, 0x25]) + target.to_bytes(4, "little")
         if self._plain_bytes:
@@ -167,6 +167,12 @@ class Encoder:
         index = self._rng.choice([n for n in indexes if n != base]) if self._rng.random() < 0.5 else None
         self._address_size = self._rng.random() < 0.1
         return self._based(reg, base, index, target)
+
+    def _target(self) -> int:
+        """Vectors are aligned: many instructions fault on others, and faults of memory are not compared."""
+        address = self._rng.randrange(TARGET_LOW, TARGET_HIGH)
+        aligned = self._template.mnemonic == "CMPXCHG16B" or any(o[0] in "VWH" for o in self._template.operands)
+        return address & ~31 if aligned else address
 
     def _based(self, reg: int, base: int, index: int | None, target: int) -> bytes:
         displacement = self._rng.choice((0, self._rng.randrange(-128, 128), self._rng.randrange(-(1 << 20), 1 << 20)))
@@ -203,6 +209,8 @@ class Encoder:
         for operand in self._template.operands:
             if operand[0] == "L":
                 yield bytes([self._rng.randrange(16) << 4])
+            elif operand[0] == "Z":
+                yield self._rng.randrange(0x200).to_bytes(2, "little") if operand[1:] == "w" else b"\0"
             elif operand[0] == "O":
                 yield self._rng.randrange(TARGET_LOW, TARGET_HIGH).to_bytes(8, "little")
             elif operand[0] in "IJ":
@@ -216,15 +224,14 @@ class Encoder:
 
     def _number(self, bits: int) -> int:
         if self._rng.random() < 0.4:
-            return self._rng.choice((0, 1, 2, 7, 8, 15, 16, 31, 32, 33, 63, -1, -2, 1 << bits - 1, (1 << bits - 1) - 1)) & (
-                (1 << bits) - 1
-            )
+            edges = (-1, -2, 1 << bits - 1, (1 << bits - 1) - 1)
+            return self._rng.choice((0, 1, 2, 7, 8, 15, 16, 31, 32, 33, 63, *edges)) & (1 << bits) - 1
         return self._rng.getrandbits(bits)
 
     def _mandatory(self) -> int:
         """Number of mandatory prefix bytes at the start of the opcode: REX goes after them."""
         opcode = self._template.opcode
-        return 1 if len(opcode) > 1 and opcode[0] in (0x66, 0xF2, 0xF3) and opcode[1] == 0x0F else 0
+        return 1 if len(opcode) > 1 and opcode[0] in (0x66, 0xF2, 0xF3) else 0
 
     def _legacy_head(self) -> bytes:
         t = self._template

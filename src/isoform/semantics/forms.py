@@ -28,6 +28,7 @@ def _parse(line: str) -> Iterator[Template]:
         opcode=bytes.fromhex(opcode),
         modrm=modrm.strip("/-"),
         operands=tuple(operands.split(",")) if operands != "-" else (),
+        wide=name == "CMPXCHG16B",
         branch=name in BRANCHES,
     )
     for width in _widths(template.operands):

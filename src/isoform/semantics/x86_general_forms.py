@@ -73,7 +73,7 @@ LEA 8d /r Gv,Mv
 XCHG 86 /r Eb,Gb
 XCHG 87 /r Ev,Gv
 XCHG 90 + Gv
-BSWAP 0fc8 + Gv
+BSWAP 0fc8 + Gy
 MOVBE 0f38f0 /r Gv,Mv
 MOVBE 0f38f1 /r Mv,Gv
 MOVNTI 0fc3 /r My,Gy
@@ -114,7 +114,7 @@ XADD 0fc1 /r Ev,Gv
 CMPXCHG 0fb0 /r Eb,Gb
 CMPXCHG 0fb1 /r Ev,Gv
 CMPXCHG8B 0fc7 /1 Mq
-CMPXCHG16B 480fc7 /1 Mdq
+CMPXCHG16B 0fc7 /1 Mdq
 ADCX 660f38f6 /r Gy,Ey
 ADOX f30f38f6 /r Gy,Ey
 SHLD 0fa4 /r Ev,Gv,Ib
@@ -143,11 +143,13 @@ PUSH 68 - Id
 PUSH 666a - Ib
 PUSH 6668 - Iw
 PUSH 66ff /6 Ew
+PUSH 54 - -
+POP 5c - -
 POP 58 + Gq
 POP 8f /0 Eq
 POP 668f /0 Ew
 LEAVE c9 - -
-ENTER c8 - Iw,Zb
+ENTER c8 - Zw,Zb
 LAHF 9f - -
 SAHF 9e - -
 PUSHFQ 9c - -
@@ -157,7 +159,8 @@ CMC f5 - -
 CLD fc - -
 STD fd - -
 NOP 90 - -
-NOP 0f1f /0 Ev
+NOP 0f1f /0 Ed
+NOP 660f1f /0 Ew
 PAUSE f390 - -
 ENDBR64 f30f1efa - -
 PREFETCHT0 0f18 /1 Mb
@@ -171,7 +174,7 @@ JMP ff /4 Eq
 CALL e8 - Jd
 CALL ff /2 Eq
 RET c3 - -
-RET c2 - Iw
+RET c2 - Zw
 JRCXZ e3 - Jb
 JECXZ 67e3 - Jb
 LOOP e2 - Jb
@@ -217,4 +220,6 @@ LOCKED = frozenset(
     | {"CMPXCHG16B", "BTS", "BTR", "BTC", "XCHG"}
 )
 """Instructions that take a `lock` prefix when their target is memory."""
-BRANCHES = frozenset({"JMP", "CALL", "RET", "JRCXZ", "JECXZ", "LOOP", "LOOPE", "LOOPNE", *(f"J{c}" for c in _CONDITIONS)})
+BRANCHES = frozenset(
+    {"JMP", "CALL", "RET", "JRCXZ", "JECXZ", "LOOP", "LOOPE", "LOOPNE", *(f"J{c}" for c in _CONDITIONS)}
+)

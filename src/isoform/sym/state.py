@@ -92,6 +92,8 @@ class Side:
         self._mentions: dict[Term, bool] = {}
         self.frame_accesses: list[tuple[Term, Term, int]] = []
         """Condition, offset and size of accesses to the frame at computed offsets."""
+        self.heap_accesses: list[tuple[Term, Term, int]] = []
+        """Condition, address and size of accesses to the rest of memory at computed addresses."""
         containers = machine.container_vars()
         self._by_byte = {b: i for i, v in enumerate(containers) for b in range(v.offset, v.offset + v.size)}
         self._containers = containers
@@ -310,6 +312,7 @@ class State:
             raise Unsupported("a pointer read from memory may be an address of the function's own frame")
         side.world.assume(VALID_MEMORY)
         side.world.assume(PRIVATE_FRAME)
+        side.heap_accesses.append((self.condition, address, size))
         rest = side.heap.load(self.heap, address, size)
         extent = side.image.object_around(constant)
         if extent is None or side.image.constant_bytes(constant, 1) is None:
@@ -337,6 +340,7 @@ class State:
         side.world.assume(VALID_MEMORY)
         if side.terms.value(address) is None:
             side.world.assume(PRIVATE_FRAME)
+            side.heap_accesses.append((self.condition, address, size))
         if side.mentions_stack(value):
             self.escaped = True
         self.heap = side.heap.store(self.heap, address, value, size)

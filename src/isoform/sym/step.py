@@ -12,7 +12,7 @@ Temps = dict[int, Term]
 
 
 def read(state: State, temps: Temps, var: Var) -> Term:
-    if var.space is Space.CONST:
+    if var.space in (Space.CONST, Space.CODE):
         return state.side.terms.bv(var.offset, 8 * var.size)
     if var.space is Space.TEMP:
         return temps[var.offset]

@@ -1,0 +1,85 @@
+"""The verbs of the command line as Python functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from isoform.budget import Budget, interruptible
+from isoform.contract import CallRule, Contract, SignatureSource
+from isoform.engines.ladder import Ladder
+from isoform.errors import Unsupported
+from isoform.isa.registry import machine
+from isoform.lift.function import Function
+from isoform.lift.lift import lift
+from isoform.load.open import Loaded, LoadOptions, open_one, open_pair
+from isoform.question import Options
+from isoform.report.listing import View, view_of
+from isoform.settle import settle
+from isoform.verdict import Subject, Unknown, Verdict
+
+
+def compare(
+    target: str,
+    rewrite: str | None = None,
+    options: Options | None = None,
+    load_target: LoadOptions | None = None,
+    load_rewrite: LoadOptions | None = None,
+) -> Verdict:
+    """Do the two functions compute the same thing? `path[:function]` names each; without `rewrite` the same
+    one is loaded twice (with other options, say)."""
+    options = options or Options()
+    budget = Budget(options.budget)
+    with interruptible(budget):
+        options.progress("loading")
+        loaded = open_pair(target, rewrite or target, load_target, load_rewrite)
+        return answer(loaded, options, budget)
+
+
+def answer(loaded: tuple[Loaded, Loaded], options: Options, budget: Budget) -> Verdict:
+    """The verdict on two loaded functions."""
+    subjects = (subject(loaded[0]), subject(loaded[1]))
+    try:
+        functions = tuple(lifted(side, inline=options.calls is not CallRule.UNINTERPRETED) for side in loaded)
+        question = settle(functions[0], functions[1], options)
+    except Unsupported as reason:
+        return _refused(subjects, options, budget, str(reason))
+    ladder = Ladder(question, subjects, budget)
+    verdict = ladder.climb()
+    return replace(verdict, tried=tuple(ladder.tried), seconds=budget.elapsed, views=_views(functions))
+
+
+def lifted(loaded: Loaded, inline: bool = True) -> Function:
+    """The micro-ops and control-flow graph of a loaded function."""
+    return lift(loaded.image, machine(loaded.image.machine), loaded.symbol.name, loaded.symbol.address, inline)
+
+
+def show(spec: str, options: LoadOptions | None = None) -> Function:
+    """One function, lifted."""
+    return lifted(open_one(spec, options))
+
+
+def subject(loaded: Loaded) -> Subject:
+    return Subject(loaded.display_path, loaded.symbol.name, loaded.image.machine)
+
+
+def _refused(subjects: tuple[Subject, Subject], options: Options, budget: Budget, why: str) -> Verdict:
+    """`unknown` for a question that could not even be put."""
+    contract = Contract(
+        machine(subjects[0].isa),
+        None,
+        SignatureSource.OPTION if options.signature else SignatureSource.LIVENESS,
+        (),
+        (),
+        return_as=options.return_as,
+        memory=options.memory,
+        aborts=options.aborts,
+        calls=options.calls,
+    )
+    return Unknown(subjects[0], subjects[1], contract, "lifting", budget.elapsed, why=why)
+
+
+def _views(functions: Sequence[Function]) -> tuple[View, ...]:
+    return tuple(
+        view_of([f.instructions[a] for a in sorted(f.instructions)], f.image, f.name, f.entry.address) for f in functions
+    )

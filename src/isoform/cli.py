@@ -1,0 +1,284 @@
+"""The command line: one command a verb, each a thin shell over `api`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from isoform import __version__
+from isoform.contract import AbortRule, CallRule, MemoryRule, ReturnAs
+from isoform.errors import Unsupported, UserError
+
+if TYPE_CHECKING:
+    from isoform.load.open import LoadOptions
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Do these two functions compute the same thing? Proofs and counterexamples for machine code.",
+)
+
+TROUBLE = 2
+"""Exit code of everything the user can mend."""
+
+_COMPARE_HELP = """Compare two functions: one question, one verdict.
+
+A and B are `path[:function]`: an ELF object, library or executable, a `.c` or `.s` file (compiled first), a `.asm`
+file (cs241) or a `.toy` file. Without B, A is built twice: see --cflags-a and --cflags-b.
+
+Exit code: 0 equivalent, 1 different, 3 bounded or unknown, 2 trouble."""
+
+Spec = Annotated[str, typer.Argument(metavar="A", help="The target (reference): path[:function].", show_default=False)]
+Isa = Annotated[str | None, typer.Option(help="Machine: x86_64, toy or cs241. Default: by the file.")]
+Cc = Annotated[str | None, typer.Option(help="Compiler for .c and .s files: gcc, clang, zig, a path. Default: cc, else zig's clang.")]
+Cflags = Annotated[str | None, typer.Option(help="Compiler flags. Default: -O2.")]
+
+
+@app.command(help=_COMPARE_HELP)
+def compare(
+    a: Spec,
+    b: Annotated[str | None, typer.Argument(metavar="[B]", help="The rewrite (candidate).", show_default=False)] = None,
+    function: Annotated[str | None, typer.Option("--function", "-f", help="The function's name on both sides.")] = None,
+    signature: Annotated[str | None, typer.Option(help='C prototype: "unsigned f(unsigned x, unsigned *p)".')] = None,
+    assume: Annotated[
+        list[str] | None,
+        typer.Option(help='Precondition in C over parameter names: "n > 0"; "p[0..n] disjoint q[0..n]". Repeatable.'),
+    ] = None,
+    return_as: Annotated[ReturnAs, typer.Option(help="How the return value is compared.")] = ReturnAs.VALUE,
+    memory: Annotated[MemoryRule, typer.Option(help="Whether memory left behind is compared.")] = MemoryRule.COMPARE,
+    aborts: Annotated[
+        AbortRule, typer.Option(help="equal: both abort or neither; refine: where A aborts, B may do anything.")
+    ] = AbortRule.EQUAL,
+    calls: Annotated[CallRule, typer.Option(help="What to do with calls to code that is present.")] = CallRule.AUTO,
+    engine: Annotated[str, typer.Option(help="auto, testing or loopfree.")] = "auto",
+    budget: Annotated[float, typer.Option(help="Seconds for the whole question.", min=0.01)] = 60.0,
+    fuel: Annotated[int, typer.Option(help="Steps a concrete run may take.", min=1)] = 10_000,
+    depth: Annotated[int, typer.Option(help="Path conditions that a search follows.", min=1)] = 50,
+    unroll: Annotated[int, typer.Option(help="Turns of loops that are unrolled.", min=0)] = 16,
+    seed: Annotated[int, typer.Option(help="Seed of random tests.", min=0)] = 1,
+    cert: Annotated[Path | None, typer.Option(help="Folder to write a proof's certificate to.")] = None,
+    isa: Isa = None,
+    cc: Cc = None,
+    cc_a: Annotated[str | None, typer.Option(help="Compiler for A.")] = None,
+    cc_b: Annotated[str | None, typer.Option(help="Compiler for B.")] = None,
+    cflags: Cflags = None,
+    cflags_a: Annotated[str | None, typer.Option(help="Compiler flags for A: --cflags-a=-O0.")] = None,
+    cflags_b: Annotated[str | None, typer.Option(help="Compiler flags for B.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Also write the report as one HTML page.")] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the verdict's word.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also what each engine said, and the listing.")] = False,
+) -> None:
+    from isoform.api import compare as ask
+    from isoform.load.open import LoadOptions
+    from isoform.question import Options
+    from isoform.report.terminal import print_verdict
+
+    _refuse_unwritable(html, "--html")
+    progress = _Progress(enabled=not (quiet or as_json))
+    options = Options(
+        signature=signature,
+        assume=tuple(assume or ()),
+        return_as=return_as,
+        memory=memory,
+        aborts=aborts,
+        calls=calls,
+        engine=_engine(engine),
+        budget=budget,
+        fuel=fuel,
+        depth=depth,
+        unroll=unroll,
+        seed=seed,
+        cert=str(cert) if cert else None,
+        progress=progress,
+    )
+    sides = [
+        LoadOptions(own_cc or cc, _flags(own_flags if own_flags is not None else cflags), isa, function)
+        for own_cc, own_flags in ((cc_a, cflags_a), (cc_b, cflags_b))
+    ]
+    verdict = ask(a, b, options, sides[0], sides[1])
+    progress.clear()
+    if html is not None:
+        from isoform.report.html import verdict_as_html
+
+        _write(html, verdict_as_html(verdict), "--html")
+    if as_json:
+        from isoform.report.json import dumps
+
+        print(dumps(verdict))
+    else:
+        print_verdict(verdict, verbose=verbose, quiet=quiet)
+    raise typer.Exit(verdict.exit_code)
+
+
+@app.command(help="Show one function: disassembly, micro-ops and control flow.")
+def show(
+    a: Spec,
+    function: Annotated[str | None, typer.Option("--function", "-f", help="The function's name.")] = None,
+    isa: Isa = None,
+    cc: Cc = None,
+    cflags: Cflags = None,
+) -> None:
+    from isoform.api import show as look
+    from isoform.report.function import print_function
+
+    print_function(look(a, _load_options(cc, cflags, isa, function)))
+
+
+@app.command(help="Run one function concretely on isoform's runner. ARGs are numbers: decimal, 0x… or negative.")
+def run(
+    a: Spec,
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="[ARG]...", help="Arguments, in order.")] = None,
+    function: Annotated[str | None, typer.Option("--function", "-f", help="The function's name.")] = None,
+    signature: Annotated[str | None, typer.Option(help="C prototype, where the file does not say.")] = None,
+    fuel: Annotated[int, typer.Option(help="Steps it may take.", min=1)] = 1_000_000,
+    trace: Annotated[bool, typer.Option("--trace", help="Show each instruction executed.")] = False,
+    isa: Isa = None,
+    cc: Cc = None,
+    cflags: Cflags = None,
+) -> None:
+    from isoform.api import run_one
+    from isoform.report.run import print_run
+
+    result = run_one(a, [_number(text) for text in arguments or ()], _load_options(cc, cflags, isa, function), signature, fuel, trace)
+    raise typer.Exit(print_run(result))
+
+
+@app.command(help="Re-check a certificate with another solver. Exit code 0 if every obligation is confirmed.")
+def check(
+    cert: Annotated[Path, typer.Argument(metavar="CERT", help="The folder that --cert wrote.", show_default=False)],
+    jobs: Annotated[int, typer.Option("-j", "--jobs", help="Obligations checked at the same time.", min=1)] = 2,
+    budget: Annotated[float, typer.Option(help="Seconds for each obligation.", min=0.01)] = 60.0,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the answer's word.")] = False,
+) -> None:
+    from isoform.check.certificate import check_certificate
+    from isoform.report.check import print_check
+
+    progress = _Progress(enabled=not quiet)
+    report = check_certificate(cert, jobs, lambda row: progress(f"checked {row.name}"), budget)
+    progress.clear()
+    raise typer.Exit(print_check(report, quiet))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"isoform {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None: ...
+
+
+def _load_options(cc: str | None, cflags: str | None, isa: str | None, function: str | None) -> LoadOptions:
+    from isoform.load.open import LoadOptions
+
+    return LoadOptions(cc, _flags(cflags), isa, function)
+
+
+def _flags(text: str | None) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text)) if text else ()
+    except ValueError:
+        raise UserError(f"--cflags {text!r} has an unclosed quote.") from None
+
+
+def _engine(name: str) -> Engine:
+    from isoform.question import Engine
+
+    try:
+        return Engine(name)
+    except ValueError:
+        known = ", ".join(e.value for e in Engine)
+        raise UserError(f"--engine '{name}' is not an engine of this version: {known}.") from None
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise UserError(f"'{text}' is not a number: arguments are decimal, 0x… or negative.") from None
+
+
+def _refuse_unwritable(path: Path | None, option: str) -> None:
+    """Before the work, not after it."""
+    if path is None:
+        return
+    folder = path.parent
+    if path.is_dir() or not folder.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+        raise UserError(f"{option} {path} cannot be written: name a file in a folder that exists and is yours.")
+
+
+def _write(path: Path, text: str, option: str) -> None:
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise UserError(f"{option} {path} cannot be written: {error.strerror or error}.") from None
+
+
+class _Progress:
+    """One line on stderr that says what is being done; nothing unless it is a terminal."""
+
+    def __init__(self, enabled: bool) -> None:
+        self._enabled = enabled and sys.stderr.isatty()
+
+    def __call__(self, what: str) -> None:
+        if self._enabled:
+            print(f"\r\x1b[2K{what}…", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        if self._enabled:
+            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    sys.exit(_guarded(lambda: app(standalone_mode=False)))
+
+
+def _guarded(command: Callable[[], object]) -> int:
+    """A user's mistake is one sentence and exit code 2; only a bug shows a traceback."""
+    import click
+
+    try:
+        code = command()
+        return code if isinstance(code, int) else 0
+    except (typer.Exit, click.exceptions.Exit) as stop:
+        return int(stop.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message())
+        return 0
+    except click.ClickException as error:
+        _complain(error.format_message())
+    except UserError as error:
+        _complain(str(error))
+    except Unsupported as error:
+        _complain(f"{error}.")
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (KeyboardInterrupt, click.Abort):
+        _complain("interrupted.")
+        return 130
+    return TROUBLE
+
+
+def _complain(sentence: str) -> None:
+    print(f"isoform: {sentence}", file=sys.stderr)
+
+
+if TYPE_CHECKING:
+    from isoform.question import Engine

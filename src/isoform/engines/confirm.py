@@ -1,0 +1,151 @@
+"""From inputs that seem to separate the two functions to a witness: minimised, then replayed elsewhere.
+
+`different` is printed only after this (DESIGN section 7, rule 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from isoform.budget import Budget
+from isoform.check.replay import independent_runner
+from isoform.contract import Difference, show_number
+from isoform.engines.minimise import minimise
+from isoform.load.signature import TypeKind
+from isoform.outcome import FRAME_LIMIT, STACK_POINTER, Inputs, Outcome, Status
+from isoform.question import Question, argument_value
+from isoform.verdict import Witness
+
+LOWEST_ADDRESS = 0x1000
+HIGHEST_ADDRESS = 1 << 47
+"""Addresses that a program may use: not the page around null, and those that x86-64 gives to programs."""
+
+Pair = tuple[Inputs, Inputs]
+
+
+@dataclass(frozen=True)
+class NotConfirmed:
+    """The difference did not show on the independent model."""
+
+    why: str
+    is_bug: bool
+    """Whether that means a bug in isoform's semantics (rather than a value the manual leaves open)."""
+
+
+def differs(question: Question, inputs: Pair) -> bool:
+    """Whether these inputs are allowed, only touch memory that may be used, and separate the two."""
+    if not question.admits(inputs[0]):
+        return False
+    outcomes = question.run_both(inputs)
+    return bool(question.contract.differences(*outcomes)) and uses_valid_memory(question, inputs)
+
+
+def uses_valid_memory(question: Question, inputs: Pair) -> bool:
+    """The assumption `valid-memory`, on concrete runs."""
+    layout = question.contract.machine.memory
+    if layout is None or layout.size is not None:
+        return True
+    outcomes = question.run_both(inputs, record=True)
+    touched = [a for o in outcomes for a in (*o.reads, *o.writes)]
+    return all(LOWEST_ADDRESS <= a < HIGHEST_ADDRESS and not _in_frame(a) for a in touched if not _is_argument(question, a))
+
+
+def _in_frame(address: int) -> bool:
+    return STACK_POINTER - FRAME_LIMIT <= address < STACK_POINTER + 8
+
+
+def _is_argument(question: Question, address: int) -> bool:
+    start = STACK_POINTER + question.contract.machine.convention.stack_arguments_offset
+    return start <= address < start + question.contract.stack_argument_bytes
+
+
+def confirm(question: Question, inputs: Pair, budget: Budget) -> Witness | NotConfirmed:
+    """Minimise inputs that separate the two on our runner, then replay them on the independent model."""
+    smallest = minimise(question, inputs, budget, differs)
+    for candidate in (smallest, inputs):
+        replayed = _replay(question, candidate)
+        if isinstance(replayed, Witness):
+            return replayed
+    return replayed
+
+
+# -- replay ---------------------------------------------------------------------------------------
+
+
+def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
+    ours = question.run_both(inputs, trace=True, record=True)
+    name, runner = independent_runner(question.contract.machine.name)
+    theirs: list[Outcome] = []
+    for function, side in zip((question.target, question.rewrite), inputs, strict=True):
+        theirs.append(
+            runner(
+                function.image,
+                function.entry.address,
+                side,
+                4 * question.options.fuel + 100,
+                call_arguments=question.callees,
+                stack_argument_bytes=question.contract.stack_argument_bytes,
+            )
+        )
+    found = question.contract.differences(*theirs)
+    if not found:
+        return _not_confirmed(question, name, ours, theirs)
+    for mine, other in zip(ours, theirs, strict=True):
+        if question.contract.differences(mine, other):
+            return NotConfirmed(f"{name} disagrees with isoform's own runner on this input", True)
+    return _witness(question, inputs, ours, tuple(found), name)
+
+
+def _not_confirmed(
+    question: Question, name: str, ours: tuple[Outcome, Outcome], theirs: list[Outcome]
+) -> NotConfirmed:
+    for outcome in theirs:
+        if outcome.status is Status.UNSUPPORTED:
+            return NotConfirmed(f"{name} cannot run it: {outcome.reason}", False)
+    if all(not question.contract.differences(mine, other) for mine, other in zip(ours, theirs, strict=True)):
+        return NotConfirmed(f"on {name} the difference does not show", True)
+    return NotConfirmed(
+        f"the difference found rests on a value that the manual leaves undefined, and {name} picks one for which "
+        "the two agree",
+        False,
+    )
+
+
+def _witness(
+    question: Question, inputs: Pair, ours: tuple[Outcome, Outcome], found: tuple[Difference, ...], name: str
+) -> Witness:
+    memory = _memory_that_matters(question, ours)
+    arguments = tuple((a.name, argument_value(a, inputs[0])) for a in question.contract.arguments)
+    shown = tuple(
+        (a.name, _show(a.type.kind, a.type.bits, a.type.signed, argument_value(a, inputs[0])))
+        for a in question.contract.arguments
+    )
+    return Witness(
+        inputs[0], arguments, shown, ours[0], ours[1], found, ("isoform's runner", name), tuple(_runs(memory))
+    )
+
+
+def _show(kind: TypeKind, bits: int, signed: bool, value: int) -> str:
+    return hex(value) if kind in (TypeKind.POINTER, TypeKind.STRUCT) else show_number(value, bits, signed)
+
+
+def _memory_that_matters(question: Question, outcomes: tuple[Outcome, Outcome]) -> dict[int, int]:
+    reads: dict[int, int] = {}
+    for outcome in outcomes:
+        reads.update({a: b for a, b in outcome.reads.items() if not _in_frame(a) and not _is_argument(question, a)})
+    return reads
+
+
+def _runs(memory: Mapping[int, int]) -> Iterator[tuple[int, bytes]]:
+    """Neighbouring bytes together."""
+    start, data = 0, bytearray()
+    for address in sorted(memory):
+        if data and address == start + len(data):
+            data.append(memory[address])
+            continue
+        if data:
+            yield start, bytes(data)
+        start, data = address, bytearray([memory[address]])
+    if data:
+        yield start, bytes(data)

@@ -1,0 +1,110 @@
+"""Inputs for concrete runs: boundary values first, then random ones, pointers to buffers that may overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+from isoform.contract import Argument, Contract, Place
+from isoform.load.signature import CType, TypeKind
+from isoform.outcome import STACK_POINTER, Inputs
+
+BUFFERS = 0x10_0000
+"""Where made-up buffers start: away from files, frames and small numbers."""
+_SPACING = 0x1000
+
+
+class InputMaker:
+    """An endless, reproducible stream of inputs for one contract."""
+
+    def __init__(self, contract: Contract, seed: int) -> None:
+        self._contract = contract
+        self._random = Random(seed)
+
+    def __iter__(self) -> Iterator[tuple[Inputs, Inputs]]:
+        number = 0
+        while True:
+            yield self._make(number)
+            number += 1
+
+    def _make(self, number: int) -> tuple[Inputs, Inputs]:
+        boundary = number < 40 or self._random.random() < 0.3
+        registers = self._background(number)
+        memory: dict[int, int] = {}
+        for position, argument in enumerate(self._contract.arguments):
+            value = self._value(argument.type, position, boundary)
+            put_argument(self._contract, argument, value, registers, memory, self._garbage())
+        fill = 0 if number % 4 == 0 else number
+        return tuple(Inputs(registers, memory, fill, side) for side in (2 * number + 1, 2 * number + 2))  # type: ignore[return-value]
+
+    def _background(self, number: int) -> dict[str, int]:
+        """Registers that are no arguments: zero at first, then noise, so that reading one shows."""
+        machine = self._contract.machine
+        fixed = {*machine.initial, machine.convention.stack_pointer}
+        registers = {}
+        for name in machine.containers:
+            if name in fixed or number == 0:
+                continue
+            size = machine.registers[name].size
+            registers[name] = self._random.getrandbits(8 * size) if size > 1 else self._random.getrandbits(1)
+        return registers
+
+    def _garbage(self) -> int:
+        return self._random.getrandbits(64) if self._random.random() < 0.7 else 0
+
+    def _value(self, kind: CType, position: int, boundary: bool) -> int:
+        if kind.kind is TypeKind.POINTER:
+            return self._pointer(position)
+        if kind.kind is TypeKind.BOOL:
+            return self._random.getrandbits(1)
+        bits = max(1, kind.bits)
+        return self._boundary(bits) if boundary else self._random.getrandbits(bits) >> self._random.randrange(bits)
+
+    def _boundary(self, bits: int) -> int:
+        top = 1 << (bits - 1)
+        small = self._random.randrange(0, 20)
+        near = self._random.choice((0, 1 << self._random.randrange(bits), top, top - 1, 2 * top - 1, 0x80, 0x100))
+        choices = (0, 1, 2, small, -1, -2, -small, top, top - 1, near, near - 1, near + 1, 2 * top - small)
+        return self._random.choice(choices) & (2 * top - 1)
+
+    def _pointer(self, position: int) -> int:
+        """Mostly a buffer of its own; sometimes another argument's, or a few bytes into it."""
+        if self._random.random() < 0.3:
+            position = self._random.randrange(len(self._contract.arguments))
+            return BUFFERS + position * _SPACING + self._random.choice((0, 0, 1, 2, 4, 8, 12, 16))
+        return BUFFERS + position * _SPACING
+
+
+def put_argument(
+    contract: Contract,
+    argument: Argument,
+    value: int,
+    registers: dict[str, int],
+    memory: dict[int, int],
+    garbage: int,
+) -> None:
+    """Put an argument where the convention says, extended as callers do, `garbage` in what stays open."""
+    for place in argument.places:
+        part = value & ((1 << (8 * place.size)) - 1)
+        value >>= 8 * place.size
+        if place.register is None:
+            start = STACK_POINTER + place.offset
+            memory.update({start + i: part >> (8 * i) & 0xFF for i in range(place.size)})
+        else:
+            registers[place.register] = _in_register(contract, argument.type, place, part, registers, garbage)
+
+
+def _in_register(
+    contract: Contract, kind: CType, place: Place, part: int, registers: dict[str, int], garbage: int
+) -> int:
+    assert place.register is not None
+    size = contract.machine.registers[place.register].size
+    bits = 8 * place.size
+    if kind.kind in (TypeKind.INTEGER, TypeKind.BOOL) and bits < 32 <= 8 * size:
+        if kind.signed and part >> (bits - 1):
+            part |= 0xFFFFFFFF & ~((1 << bits) - 1)
+        bits = 32
+    whole = (1 << (8 * size)) - 1
+    shift = 8 * place.offset
+    base = registers.get(place.register, 0) if place.offset else garbage
+    return (base & ~(((1 << bits) - 1) << shift) | part << shift) & whole

@@ -1,0 +1,219 @@
+"""One formula, one answer: both functions encoded whole, every observable its own query (seed 002).
+
+Complete for code without loops. Loops are unrolled; if some input needs more turns than that, the answer is
+at best `bounded`, and says so.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from isoform.budget import Budget
+from isoform.engines.confirm import NotConfirmed, confirm
+from isoform.engines.model import inputs_from_model
+from isoform.errors import UserError
+from isoform.question import Question
+from isoform.smt.polynomial import Normalizer
+from isoform.smt.solver import Answer, Solver
+from isoform.smt.terms import Term, Terms
+from isoform.sym.compare import Goal, goals
+from isoform.sym.entry import constrain_entry
+from isoform.sym.execute import Execution, Gap, GapKind, Summary
+from isoform.sym.state import Side, World
+from isoform.sym.validity import frame_bounds, valid_addresses
+from isoform.verdict import Assumption, Obligation, Witness
+
+
+@dataclass(frozen=True)
+class Proved:
+    """Every obligation is unsatisfiable, and so is every gap."""
+
+
+@dataclass(frozen=True)
+class Found:
+    witness: Witness
+
+
+@dataclass(frozen=True)
+class WithinBound:
+    """No difference among inputs that need no more than `turns` turns of the loops."""
+
+    turns: int
+
+
+@dataclass(frozen=True)
+class Failed:
+    why: str
+    helps: str = ""
+
+
+Finding = Proved | Found | WithinBound | Failed
+
+
+@dataclass
+class Encoding:
+    """Both functions as formulas, and what was asked about them."""
+
+    world: World
+    target: Summary
+    rewrite: Summary
+    goals: list[Goal]
+    obligations: list[Obligation] = field(default_factory=list)
+    asserted: list[tuple[Goal, list[tuple[str, Term]], list[tuple[Term, Term]]]] = field(default_factory=list)
+    """For the certificate: each goal with its labelled assertions and the lemmas it used."""
+    timings: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        return tuple(self.world.assumptions.values())
+
+    @property
+    def gaps(self) -> list[Gap]:
+        return [*self.target.gaps, *self.rewrite.gaps]
+
+
+def encode(question: Question, budget: Budget) -> Encoding:
+    """Both functions over the same inputs."""
+    started = time.perf_counter()
+    world = World(Terms(), question.contract)
+    sides = [Side(world, f.image, tag) for f, tag in ((question.target, "a"), (question.rewrite, "b"))]
+    constrain_entry(world, sides[0].initial_state())
+    summaries = [
+        Execution(side, function, budget, question.options.unroll, question.callees).run()
+        for side, function in zip(sides, (question.target, question.rewrite), strict=True)
+    ]
+    for side in sides:
+        world.constraints += frame_bounds(side)
+    encoding = Encoding(world, summaries[0], summaries[1], goals(world, *summaries))
+    encoding.timings["encode"] = time.perf_counter() - started
+    return encoding
+
+
+class Loopfree:
+    """Asks the obligations of an encoding one after the other."""
+
+    def __init__(self, question: Question, budget: Budget) -> None:
+        self._question = question
+        self._budget = budget
+        self.encoding = encode(question, budget)
+        self._terms = self.encoding.world.terms
+        self._solver = Solver(self._terms, budget)
+        self._valid: list[tuple[str, Term]] | None = None
+
+    def answer(self) -> Finding:
+        self._refuse_impossible_preconditions()
+        started = time.perf_counter()
+        try:
+            return self._answer()
+        finally:
+            self.encoding.timings["solve"] = time.perf_counter() - started
+
+    def _answer(self) -> Finding:
+        for goal in self.encoding.goals:
+            self._question.options.progress(f"proving that {goal.shows}")
+            finding = self._ask(goal)
+            if finding is not None:
+                return finding
+        return self._close_gaps()
+
+    def _refuse_impossible_preconditions(self) -> None:
+        if not self._question.contract.preconditions:
+            return
+        constraints = [term for label, term in self.encoding.world.constraints if not label.startswith("frame")]
+        if self._solver.check(constraints) is Answer.UNSAT:
+            texts = " and ".join(p.text for p in self._question.contract.preconditions)
+            raise UserError(f"--assume admits no input at all: {texts} is never true.")
+
+    # -- one goal -------------------------------------------------------------------------------
+
+    def _ask(self, goal: Goal) -> Finding | None:
+        """None if the goal is shown."""
+        if goal.bad == self._terms.false:
+            self._shown(goal, [("differs", goal.bad)], [], 0.0)
+            return None
+        started = time.perf_counter()
+        for _ in range(2):
+            labelled = self._assertions(goal)
+            normalizer = Normalizer(self._terms.manager)
+            answer = self._solver.check([normalizer.normalize(term) for _, term in labelled])
+            if answer is Answer.UNSAT:
+                self._shown(goal, labelled, normalizer.lemmas, time.perf_counter() - started)
+                return None
+            if answer is Answer.UNKNOWN:
+                return Failed(
+                    f"{self._budget.why_exhausted()} while proving that {goal.shows}", "a larger --budget may help"
+                )
+            finding = self._from_model(goal)
+            if finding is not None:
+                return finding
+        return Failed(f"no usable input was found for or against it: whether {goal.shows}")
+
+    def _assertions(self, goal: Goal) -> list[tuple[str, Term]]:
+        world = self.encoding.world
+        outside = [
+            (f"covered-{number}", self._terms.negate(gap.condition)) for number, gap in enumerate(self.encoding.gaps, 1)
+        ]
+        return [*world.constraints, *(self._valid or ()), *outside, ("differs", goal.bad)]
+
+    def _shown(
+        self, goal: Goal, labelled: list[tuple[str, Term]], lemmas: list[tuple[Term, Term]], seconds: float
+    ) -> None:
+        self.encoding.obligations.append(Obligation(goal.name, goal.shows, seconds))
+        self.encoding.asserted.append((goal, labelled, list(lemmas)))
+
+    def _from_model(self, goal: Goal) -> Finding | None:
+        """A witness from the model; None to ask again with the rules for valid memory made explicit."""
+        candidates = inputs_from_model(self._question, self.encoding, self._solver)
+        if candidates is None:
+            if self._valid is None and (rules := valid_addresses(self.encoding.target.side, self.encoding.rewrite.side)):
+                self._valid = rules
+                return None
+            return self._unrealised(goal)
+        result = confirm(self._question, candidates, self._budget)
+        if isinstance(result, NotConfirmed):
+            return _not_confirmed(result)
+        return Found(result)
+
+    def _unrealised(self, goal: Goal) -> Failed:
+        if self.encoding.target.calls or self.encoding.rewrite.calls:
+            return Failed(
+                f"whether {goal.shows} depends on what an outside function does, and no simple behaviour of it shows a "
+                "difference",
+                "give the callee's code, so that it can be inlined",
+            )
+        return Failed(
+            f"the solver found an input on which it would not hold that {goal.shows}, but running it shows no difference: "
+            "it rests on a value the manual leaves undefined, or on what a frame holds before it is written",
+        )
+
+    # -- gaps -----------------------------------------------------------------------------------
+
+    def _close_gaps(self) -> Finding:
+        """With every goal shown where the encoding covers the input: does it cover them all?"""
+        open_gaps = []
+        for gap in self.encoding.gaps:
+            rules = [term for _, term in (*self.encoding.world.constraints, *(self._valid or ()))]
+            answer = self._solver.check([*rules, gap.condition])
+            if answer is not Answer.UNSAT:
+                open_gaps.append(gap)
+            else:
+                goal = Goal("covered", f"no input is left out because {gap.why}", gap.condition)
+                labelled = [*self.encoding.world.constraints, *(self._valid or ()), ("left-out", gap.condition)]
+                self._shown(goal, labelled, [], 0.0)
+        if not open_gaps:
+            return Proved()
+        other = [gap for gap in open_gaps if gap.kind is not GapKind.LOOP_BOUND]
+        if other:
+            return Failed(other[0].why)
+        return WithinBound(self._question.options.unroll)
+
+
+def _not_confirmed(result: NotConfirmed) -> Failed:
+    if result.is_bug:
+        return Failed(
+            f"a difference was found that does not replay ({result.why}): this is a bug in isoform's semantics of "
+            "some instruction",
+            "please report it with both functions",
+        )
+    return Failed(result.why)

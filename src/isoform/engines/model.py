@@ -1,0 +1,71 @@
+"""From a model of the solver to inputs that separate the two functions when run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from isoform.engines.confirm import Pair, differs
+from isoform.outcome import STACK_POINTER, Inputs
+from isoform.question import Question
+from isoform.smt.solver import Solver
+from isoform.sym.entry import argument_term
+from isoform.sym.state import Side
+
+if TYPE_CHECKING:
+    from isoform.engines.loopfree import Encoding
+
+_SIDE_SEEDS = ((0, 0), (1, 2), (3, 3), (5, 6), (7, 8))
+"""Garbage to try in what is each side's own (fresh frame bytes, undefined flags)."""
+
+
+def inputs_from_model(question: Question, encoding: Encoding, solver: Solver) -> Pair | None:
+    """Inputs that our own runner agrees separate the two; None if the model does not give any."""
+    registers = _registers(encoding.target.side, solver)
+    calls = _calls(encoding, solver)
+    memory = _memory(question, encoding, solver)
+    for left, right in _SIDE_SEEDS:
+        pair = tuple(Inputs(registers, memory, 0, seed, calls) for seed in (left, right))
+        assert len(pair) == 2
+        if differs(question, pair):
+            return pair
+    return None
+
+
+def _registers(side: Side, solver: Solver) -> dict[str, int]:
+    machine = side.world.machine
+    skip = {*machine.initial, machine.convention.stack_pointer, machine.convention.return_address}
+    return {
+        name: solver.value(side.world.register(name)) for name in machine.containers if name not in skip
+    }
+
+
+def _calls(encoding: Encoding, solver: Solver) -> dict[tuple[str, tuple[int, ...]], int]:
+    results: dict[tuple[str, tuple[int, ...]], int] = {}
+    for summary in (encoding.target, encoding.rewrite):
+        for site in summary.calls:
+            if solver.holds(site.condition):
+                arguments = tuple(solver.value(a) for a in site.arguments)
+                results.setdefault((site.callee, arguments), solver.value(site.result))
+    return results
+
+
+def _memory(question: Question, encoding: Encoding, solver: Solver) -> dict[int, int]:
+    side = encoding.target.side
+    layout = question.contract.machine.memory
+    if layout is None or layout.zeroed:
+        return {}
+    cells = solver.array_cells(side.terms.array_variable("memory", side.width))
+    return {**cells, **dict(_stack_arguments(question, side, solver))}
+
+
+def _stack_arguments(question: Question, side: Side, solver: Solver) -> Iterator[tuple[int, int]]:
+    entry = side.initial_state()
+    for argument in question.contract.arguments:
+        if any(place.register is None for place in argument.places):
+            value = solver.value(argument_term(entry, argument))
+            for place in argument.places:
+                for index in range(place.size):
+                    if place.register is None:
+                        yield STACK_POINTER + place.offset + index, value >> (8 * index) & 0xFF
+                value >>= 8 * place.size

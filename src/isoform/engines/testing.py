@@ -1,0 +1,66 @@
+"""The first rung: boundary and random inputs on both functions. Most different pairs end here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+
+from isoform.budget import Budget
+from isoform.engines.confirm import NotConfirmed, confirm, differs
+from isoform.engines.inputs import InputMaker
+from isoform.outcome import Status
+from isoform.question import Question
+from isoform.verdict import Witness
+
+QUICK_TESTS = 24
+THOROUGH_TESTS = 20_000
+SECONDS = 0.25
+"""A quick look: what takes longer is for the engines that reason."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What testing found. `witness` is None if nothing separates the two."""
+
+    witness: Witness | None
+    unconfirmed: NotConfirmed | None
+    ran: int
+    undecided: int
+    """Tests on which a side did not stop, or reached something without semantics."""
+    why_undecided: str = ""
+
+    def sentence(self) -> str:
+        if self.witness is not None:
+            return f"a difference at test {self.ran}"
+        if self.unconfirmed is not None:
+            return f"a difference that could not be confirmed: {self.unconfirmed.why}"
+        said = f"no difference in {self.ran} tests"
+        return said + (f", {self.undecided} of them undecided ({self.why_undecided})" if self.undecided else "")
+
+
+def test(question: Question, budget: Budget, thorough: bool = False) -> Tested:
+    """Run both on many inputs. Inputs that the preconditions exclude do not count."""
+    maker = InputMaker(question.contract, question.options.seed)
+    wanted = THOROUGH_TESTS if thorough else QUICK_TESTS
+    until = budget.left / 2 if thorough else budget.left - SECONDS
+    ran = undecided = 0
+    why = ""
+    for inputs in islice(maker, 4 * wanted):
+        if ran >= wanted or budget.exhausted or budget.left < until:
+            break
+        if not question.admits(inputs[0]):
+            continue
+        ran += 1
+        outcomes = question.run_both(inputs)
+        stuck = next((o for o in outcomes if o.status in (Status.OUT_OF_FUEL, Status.UNSUPPORTED)), None)
+        if stuck is not None:
+            undecided += 1
+            why = why or stuck.reason or stuck.status.value
+            if undecided == ran == 5:
+                break  # nothing here can be run to its end
+        if question.contract.differences(*outcomes) and differs(question, inputs):
+            found = confirm(question, inputs, budget)
+            if isinstance(found, Witness):
+                return Tested(found, None, ran, undecided)
+            return Tested(None, found, ran, undecided)
+    return Tested(None, None, ran, undecided, why)

@@ -1,0 +1,101 @@
+"""A question: target, rewrite and contract, with what the engines need to answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+
+from isoform.contract import AbortRule, Argument, CallArguments, CallRule, Contract, MemoryRule, ReturnAs
+from isoform.lift.function import Function
+from isoform.load.signature import TypeKind
+from isoform.outcome import Inputs, Outcome
+from isoform.precondition import ConcreteAlgebra, Number
+from isoform.run.compile import Program, compile_function
+from isoform.run.runner import RunOptions, run
+from isoform.verdict import Assumption
+
+
+class Engine(Enum):
+    AUTO = "auto"
+    TESTING = "testing"
+    LOOPFREE = "loopfree"
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `compare` that are not about files."""
+
+    signature: str | None = None
+    assume: tuple[str, ...] = ()
+    return_as: ReturnAs = ReturnAs.VALUE
+    memory: MemoryRule = MemoryRule.COMPARE
+    aborts: AbortRule = AbortRule.EQUAL
+    calls: CallRule = CallRule.AUTO
+    engine: Engine = Engine.AUTO
+    budget: float = 60.0
+    fuel: int = 10_000
+    depth: int = 50
+    unroll: int = 16
+    seed: int = 1
+    cert: str | None = None
+    progress: Callable[[str], None] = field(default=lambda what: None, compare=False)
+    """Told what is being done, for a terminal."""
+
+
+@dataclass(frozen=True)
+class Question:
+    target: Function
+    rewrite: Function
+    contract: Contract
+    callees: CallArguments
+    assumptions: tuple[Assumption, ...]
+    """What the contract itself assumes; engines add what they rely on."""
+    options: Options
+
+    @cached_property
+    def programs(self) -> tuple[Program, Program]:
+        return compile_function(self.target), compile_function(self.rewrite)
+
+    def run_both(self, inputs: tuple[Inputs, Inputs], trace: bool = False, record: bool = False) -> tuple[Outcome, Outcome]:
+        options = RunOptions(self.options.fuel, trace, record, self.contract.stack_argument_bytes)
+        left, right = (
+            run(program, side, options, self.callees) for program, side in zip(self.programs, inputs, strict=True)
+        )
+        return left, right
+
+    def admits(self, inputs: Inputs) -> bool:
+        """Whether the preconditions hold of these inputs."""
+        if not self.contract.preconditions:
+            return True
+        values = {
+            a.name: Number(argument_value(a, inputs), 8 * sum(p.size for p in a.places))
+            for a in self.contract.arguments
+            if a.type.kind is not TypeKind.STRUCT
+        }
+
+        def load(address: int, size: int) -> int:
+            from isoform.run.memory import Memory
+
+            memory = Memory(self.contract.machine, self.target.image, inputs, 0, frozenset())
+            return memory.load(address, size)
+
+        algebra = ConcreteAlgebra(load)
+        return all(p.evaluate(algebra, values) for p in self.contract.preconditions)
+
+
+def argument_value(argument: Argument, inputs: Inputs) -> int:
+    """What an argument is in these inputs."""
+    from isoform.outcome import STACK_POINTER
+
+    value = shift = 0
+    for place in argument.places:
+        if place.register is not None:
+            part = inputs.registers.get(place.register, 0) >> (8 * place.offset)
+        else:
+            start = STACK_POINTER + place.offset
+            part = sum(inputs.memory.get(start + i, 0) << (8 * i) for i in range(place.size))
+        value |= (part & ((1 << (8 * place.size)) - 1)) << shift
+        shift += 8 * place.size
+    return value

@@ -1,0 +1,67 @@
+"""`./scripts/semantics [ISA] [--n N] [--long]`: the table of forms tried, agreeing, unsupported and wrong."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+
+from isoform.semantics.campaign import Oracle, Report, Standing, check_forms
+from isoform.semantics.forms import all_forms
+from isoform.semantics.host_oracle import HostOracle, is_available
+from isoform.semantics.unicorn_oracle import UnicornOracle
+
+QUICK, LONG = 16, 200
+
+
+def main() -> int:
+    options = _options()
+    host = HostOracle() if is_available() and not options.no_host else None
+    oracles: list[Oracle] = [UnicornOracle(), *([host] if host else [])]
+    wanted = options.only.upper().split(",") if options.only else None
+    forms = [form for form in all_forms() if wanted is None or form.mnemonic in wanted]
+    reports = []
+    try:
+        for report in check_forms(forms, oracles, options.n or (LONG if options.long else QUICK), options.seed):
+            reports.append(report)
+            _show(report, options.verbose)
+    finally:
+        if host is not None:
+            host.close()
+    _show_table(reports, oracles, options.seed)
+    return 1 if any(report.standing is Standing.WRONG for report in reports) else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="semantics", description="Single instructions against independent CPUs.")
+    parser.add_argument("isa", nargs="?", default="x86_64", choices=["x86_64"])
+    parser.add_argument("--n", type=int, help=f"states a form (default {QUICK}; {LONG} with --long)")
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", help="mnemonics, separated by commas")
+    parser.add_argument("--no-host", action="store_true", help="do not ask this machine's processor")
+    parser.add_argument("--verbose", action="store_true", help="also show where the oracles disagree")
+    return parser.parse_args()
+
+
+def _show(report: Report, verbose: bool) -> None:
+    lines = report.disagreements + (report.oracle_quarrels if verbose else [])
+    if report.standing in (Standing.WRONG, Standing.UNSUPPORTED) or (verbose and lines):
+        print(f"{report.standing.name.lower():12} {report.template.name}")
+        for line in lines:
+            print(f"             {line}")
+    sys.stdout.flush()
+
+
+def _show_table(reports: list[Report], oracles: list[Oracle], seed: int) -> None:
+    counts = Counter(report.standing for report in reports)
+    print(
+        f"\nx86_64, seed {seed}, {sum(r.states for r in reports)} states, asked: {', '.join(o.name for o in oracles)}"
+    )
+    print(f"{'forms tried':14} {len(reports):6}")
+    for standing in Standing:
+        print(f"{standing.name.lower():14} {counts[standing]:6}  {standing.value}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

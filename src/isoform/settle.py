@@ -1,0 +1,228 @@
+"""Settling the contract of a question: where the signature comes from, and what outside callees take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+
+from isoform.contract import Argument, CallArguments, Contract, MemoryRule, Place, ReturnAs, SignatureSource
+from isoform.convention import Placement, argument_assumptions, place_signature
+from isoform.isa.machine import Machine
+from isoform.lift.cfg import SELF
+from isoform.lift.function import Call, Function
+from isoform.lift.liveness import Liveness, output_containers
+from isoform.load.known import known_signature
+from isoform.load.prototype import parse_prototype
+from isoform.load.signature import VOID, CType, Parameter, Signature, TypeKind
+from isoform.microop import Space, Var
+from isoform.precondition import Precondition, parse_precondition
+from isoform.question import Options, Question
+from isoform.verdict import Assumption
+
+_WORD = CType(TypeKind.INTEGER, 64, spelling="unsigned long")
+
+
+def settle(target: Function, rewrite: Function, options: Options) -> Question:
+    """The question that these two functions and options make."""
+    machine = target.machine
+    signature, source = _signature(target, rewrite, options)
+    placement = place_signature(machine, signature)
+    contract = Contract(
+        machine=machine,
+        signature=signature,
+        source=source,
+        arguments=placement.arguments,
+        results=() if options.return_as is ReturnAs.VOID else placement.results,
+        stack_argument_bytes=placement.stack_argument_bytes,
+        return_as=options.return_as,
+        memory=_memory_rule(machine, options),
+        aborts=options.aborts,
+        calls=options.calls,
+    )
+    contract = replace(contract, preconditions=_preconditions(options, signature))
+    assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
+    callees = _Callees(target, rewrite, contract)
+    assumptions += callees.assumptions()
+    return Question(target, rewrite, contract, callees.places, tuple(assumptions), options)
+
+
+def _memory_rule(machine: Machine, options: Options) -> MemoryRule:
+    """A machine whose memory is its own business (no caller to see it) has nothing to compare there."""
+    private = machine.memory is None or machine.memory.zeroed
+    return MemoryRule.IGNORE if private else options.memory
+
+
+def _preconditions(options: Options, signature: Signature) -> tuple[Precondition, ...]:
+    return tuple(parse_precondition(text, signature) for text in options.assume)
+
+
+# -- the signature --------------------------------------------------------------------------------
+
+
+def _signature(target: Function, rewrite: Function, options: Options) -> tuple[Signature, SignatureSource]:
+    if options.signature is not None:
+        return parse_prototype(options.signature), SignatureSource.OPTION
+    for function in (target, rewrite):
+        found = function.image.signatures.get(function.name)
+        if found is not None:
+            fixed = function.machine.name != "x86_64"
+            return found, SignatureSource.MACHINE if fixed else SignatureSource.DWARF
+    return _from_liveness(target, rewrite), SignatureSource.LIVENESS
+
+
+def _from_liveness(target: Function, rewrite: Function) -> Signature:
+    """Registers read before they are written are parameters; result bytes written on every path the result."""
+    machine = target.machine
+    convention = machine.convention
+    lives = [Liveness(f, output_containers(machine, ())) for f in (target, rewrite)]
+    count = 0
+    for number, name in enumerate(convention.integer_arguments):
+        if any(live.is_live_at_entry(machine.registers[name]) for live in lives):
+            count = number + 1
+    parameters = tuple(Parameter(name, _WORD) for name in convention.integer_arguments[:count])
+    return Signature(target.name, parameters, _result_from_liveness(target, rewrite))
+
+
+def _result_from_liveness(target: Function, rewrite: Function) -> CType:
+    register = target.machine.registers[target.machine.convention.result[0]]
+    for size in (8, 4, 2, 1):
+        part = register._replace(size=size)
+        if size <= register.size and all(_always_written(f, part) for f in (target, rewrite)):
+            return CType(TypeKind.INTEGER, 8 * size, spelling=f"uint{8 * size}_t")
+    return VOID
+
+
+def _always_written(function: Function, part: Var) -> bool:
+    """Whether every path writes the whole of `part`: then it is not live at entry though it is an output."""
+    machine = function.machine
+    live = Liveness(function, (machine.convention.result[0],))
+    return not live.is_live_at_entry(part)
+
+
+def _source_assumptions(
+    source: SignatureSource, target: Function, rewrite: Function, signature: Signature
+) -> Iterable[Assumption]:
+    if source is SignatureSource.LIVENESS:
+        yield Assumption(
+            "signature-from-liveness",
+            f"the signature is taken to be {signature}, from the registers the code uses; --signature would settle it",
+        )
+    if source is SignatureSource.DWARF:
+        theirs = rewrite.image.signatures.get(rewrite.name)
+        if theirs is not None and place_signature(target.machine, theirs) != _renamed(target.machine, signature, theirs):
+            yield Assumption("target-signature", f"both are called as {signature}, though the rewrite is declared as {theirs}")
+
+
+def _renamed(machine: Machine, signature: Signature, like: Signature) -> Placement:
+    """Where `signature` puts things, with the parameter names and spellings of `like`: what remains is layout."""
+    placement = place_signature(machine, signature)
+    other = place_signature(machine, like)
+    if len(placement.arguments) != len(other.arguments):
+        return placement
+    arguments = tuple(
+        replace(a, name=b.name, type=b.type if a.type.bits == b.type.bits else a.type)
+        for a, b in zip(placement.arguments, other.arguments, strict=True)
+    )
+    return replace(placement, arguments=arguments)
+
+
+# -- outside callees ------------------------------------------------------------------------------
+
+
+class _Callees:
+    """Where the arguments of outside functions are.
+
+    With an unknown signature it is every leading argument register that both sides may have set: a
+    function that both call correctly cannot take more than that, so no argument is left out.
+    """
+
+    def __init__(self, target: Function, rewrite: Function, contract: Contract) -> None:
+        self._functions = (target, rewrite)
+        self._contract = contract
+        self._machine = contract.machine
+        self.places: CallArguments = cache(self._places)
+
+    def names(self) -> set[str]:
+        return {
+            block.exit.callee or ""
+            for function in self._functions
+            for block in function.blocks.values()
+            if isinstance(block.exit, Call)
+        }
+
+    def assumptions(self) -> list[Assumption]:
+        found = []
+        unknown = sorted(name or "a function called through a pointer" for name in self.names() if self._signature(name) is None)
+        if unknown:
+            shown = ", ".join(unknown[:4]) + (", …" if len(unknown) > 4 else "")
+            why = f"the arguments of {shown} are in the registers that both functions set, and none on the stack"
+            found.append(Assumption("callee-arguments", why))
+        present = self._present_but_outside()
+        if present:
+            why = f"{', '.join(present)} behave alike on both sides: --calls uninterpreted leaves them out"
+            found.append(Assumption("callees-agree", why))
+        return found
+
+    def _present_but_outside(self) -> list[str]:
+        return sorted(n for n in self.names() if n and n != SELF and any(n in f.image.functions for f in self._functions))
+
+    def _places(self, name: str) -> tuple[Place, ...]:
+        if name == SELF:
+            return _flat(self._contract.arguments)
+        signature = self._signature(name)
+        if signature is None:
+            return self._registers_set(0, 0)
+        placement = place_signature(self._machine, signature)
+        places = _flat(placement.arguments)
+        if not signature.variadic:
+            return places
+        names = [p.register for p in places]
+        integers = sum(1 for r in self._machine.convention.integer_arguments if r in names)
+        floats = sum(1 for r in self._machine.convention.float_arguments if r in names)
+        return (*places, *self._registers_set(integers, floats))
+
+    def _signature(self, name: str) -> Signature | None:
+        if not name:
+            return None
+        if name == SELF:
+            return self._contract.signature
+        declared = [f.image.signatures[name] for f in self._functions if name in f.image.signatures]
+        declared = [s for s in declared if s.parameters or s.result.kind is not TypeKind.VOID] or declared
+        return declared[0] if declared else known_signature(name)
+
+    def _registers_set(self, integers: int, floats: int) -> tuple[Place, ...]:
+        """Argument registers after the first few that both sides may have set."""
+        convention = self._machine.convention
+        found = []
+        for names, skip in ((convention.integer_arguments, integers), (convention.float_arguments, floats)):
+            for register in names[skip:]:
+                if not all(self._may_set(f, register) for f in self._functions):
+                    break
+                found.append(Place(register, 0, self._machine.registers[register].size))
+        return tuple(found)
+
+    def _may_set(self, function: Function, register: str) -> bool:
+        passed = {p.register for a in self._contract.arguments for p in a.places}
+        if register in passed or self._contract.source is SignatureSource.LIVENESS:
+            return True
+        return _written(function, self._machine.registers[register].offset)
+
+
+def _written(function: Function, offset: int) -> bool:
+    return any(
+        op.out is not None and op.out.space is Space.REGISTER and op.out.offset <= offset < op.out.offset + op.out.size
+        for block in function.blocks.values()
+        for op in block.ops
+    )
+
+
+def _flat(arguments: Iterable[Argument]) -> tuple[Place, ...]:
+    """All places, those of narrow arguments widened to the 32 bits that callees may rely on."""
+    places = []
+    for argument in arguments:
+        narrow = argument.type.kind in (TypeKind.INTEGER, TypeKind.BOOL) and argument.type.bits < 32
+        for place in argument.places:
+            places.append(replace(place, size=4) if narrow and place.register is not None else place)
+    return tuple(places)
+

@@ -1,0 +1,173 @@
+"""The obligations of a question: one formula for each observable, each to be shown unsatisfiable.
+
+Together they say F = pre ∧ F1 ∧ F2 → post of seed 002: wherever both encodings cover the input, the two
+functions end the same way and leave the same observables behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from isoform.contract import AbortRule, MemoryRule, ReturnAs
+from isoform.smt.terms import Term
+from isoform.sym.execute import Ending, Summary
+from isoform.sym.state import World
+
+_SHOW_MEMORY_AT_END = frozenset({"exit", "quick_exit", "error"})
+"""Calls that end the program but let others (exit handlers, buffers) see memory first."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """`bad` must be unsatisfiable."""
+
+    name: str
+    shows: str
+    bad: Term
+
+
+def goals(world: World, target: Summary, rewrite: Summary) -> list[Goal]:
+    return list(_Goals(world, target, rewrite).all())
+
+
+class _Goals:
+    def __init__(self, world: World, target: Summary, rewrite: Summary) -> None:
+        self._world = world
+        self._terms = world.terms
+        self._target = target
+        self._rewrite = rewrite
+
+    def all(self) -> Iterator[Goal]:
+        yield self._aborts()
+        yield from self._endings()
+        yield self._returns()
+        if self._target.final is None or self._rewrite.final is None:
+            return
+        yield from self._convention()
+        if self._world.contract.return_as is not ReturnAs.VOID and self._world.contract.results:
+            yield self._result()
+        if self._world.contract.memory is MemoryRule.COMPARE:
+            yield from self._caller_stack()
+            yield self._memory()
+
+    # -- how the functions end ------------------------------------------------------------------
+
+    def _allowed(self, condition: Term) -> Term:
+        """Under `--aborts refine` nothing is asked of inputs on which the target aborts."""
+        if self._world.contract.aborts is AbortRule.REFINE:
+            return self._terms.conj(condition, self._terms.negate(self._target.aborts))
+        return condition
+
+    def _aborts(self) -> Goal:
+        bad = self._allowed(self._terms.exclusive(self._target.aborts, self._rewrite.aborts))
+        return Goal("aborts", "both abort or neither does", bad)
+
+    def _returns(self) -> Goal:
+        conditions = [s.final.condition if s.final is not None else self._terms.false for s in self._sides]
+        bad = self._allowed(self._terms.exclusive(*conditions))
+        return Goal("returns", "both return or neither does", bad)
+
+    @property
+    def _sides(self) -> tuple[Summary, Summary]:
+        return self._target, self._rewrite
+
+    def _endings(self) -> Iterator[Goal]:
+        for callee in sorted({e.callee for s in self._sides for e in s.endings}):
+            ended = [self._terms.any_of([e.condition for e in s.endings if e.callee == callee]) for s in self._sides]
+            bad = self._allowed(self._terms.exclusive(*ended))
+            yield Goal(f"ends-in-{callee}", f"both end in {callee} or neither does", bad)
+            if callee in _SHOW_MEMORY_AT_END:
+                yield Goal(
+                    f"state-at-{callee}", f"{callee} is called with the same arguments", self._ending_states(callee)
+                )
+
+    def _ending_states(self, callee: str) -> Term:
+        pairs = [
+            (left, right)
+            for left in self._target.endings
+            for right in self._rewrite.endings
+            if left.callee == right.callee == callee
+        ]
+        return self._terms.any_of([self._ending_difference(left, right) for left, right in pairs])
+
+    def _ending_difference(self, left: Ending, right: Ending) -> Term:
+        terms = self._terms
+        differs = [terms.negate(terms.eq(a, b)) for a, b in zip(left.arguments, right.arguments, strict=True)]
+        if self._world.contract.memory is MemoryRule.COMPARE:
+            differs.append(self._memory_differs(left, right))
+        return terms.conj(terms.conj(left.condition, right.condition), terms.any_of(differs))
+
+    def _memory_differs(self, left: Ending, right: Ending) -> Term:
+        arrays = [
+            summary.side.heap.array(ending.heap)
+            for summary, ending in ((self._target, left), (self._rewrite, right))
+        ]
+        return self._arrays_differ(*arrays)
+
+    def _arrays_differ(self, left: Term, right: Term) -> Term:
+        """Two arrays differ exactly if they differ at some address: name it, so that the model shows it."""
+        if left == right:
+            return self._terms.false
+        where = self._terms.variable("some_address", self._target.side.width)
+        return self._terms.negate(self._terms.eq(self._terms.select(left, where), self._terms.select(right, where)))
+
+    # -- what they leave behind -----------------------------------------------------------------
+
+    def _both_return(self, differs: Term) -> Term:
+        assert self._target.final is not None
+        assert self._rewrite.final is not None
+        both = self._terms.conj(self._target.final.condition, self._rewrite.final.condition)
+        return self._terms.conj(both, differs)
+
+    def _convention(self) -> Iterator[Goal]:
+        convention = self._world.machine.convention
+        for name in convention.callee_saved:
+            yield self._register_goal(name, f"{name}, which a callee must restore, is the same")
+        if convention.stack_pointer is not None:
+            yield self._register_goal(convention.stack_pointer, "the stack pointer at return is the same")
+        differs = self._terms.negate(self._terms.eq(self._target.return_target, self._rewrite.return_target))
+        yield Goal("return-address", "both return to the same address", self._both_return(differs))
+
+    def _register_goal(self, name: str, shows: str) -> Goal:
+        left, right = (s.final.container_named(name) for s in self._sides if s.final is not None)
+        return Goal(name, shows, self._both_return(self._terms.negate(self._terms.eq(left, right))))
+
+    def _result(self) -> Goal:
+        terms = self._terms
+        values = [self.result_term(s) for s in self._sides]
+        if self._world.contract.return_as is ReturnAs.BOOL:
+            differs = terms.exclusive(*(terms.eq(v, terms.bv(0, terms.width(v))) for v in values))
+        else:
+            differs = terms.negate(terms.eq(*values))
+        return Goal("return-value", "the return values are the same", self._both_return(differs))
+
+    def result_term(self, summary: Summary) -> Term:
+        assert summary.final is not None
+        terms = self._terms
+        value: Term = None
+        for result in self._world.contract.results:
+            register = summary.final.container_named(result.register)
+            part = terms.extract(register, 8 * result.offset + result.bits - 1, 8 * result.offset)
+            value = part if value is None else terms.concat(part, value)
+        return value
+
+    def _caller_stack(self) -> Iterator[Goal]:
+        """Writes above the frame and the arguments are writes to the caller's memory."""
+        convention = self._world.machine.convention
+        if convention.stack_pointer is None:
+            return
+        limit = convention.stack_arguments_offset + self._world.contract.stack_argument_bytes
+        assert self._target.final is not None
+        assert self._rewrite.final is not None
+        frames = self._target.final.frame, self._rewrite.final.frame
+        written = sorted(frames[0].written_from(limit).keys() | frames[1].written_from(limit).keys())
+        if written:
+            differs = [self._terms.negate(self._terms.eq(*(f.load(offset, 1) for f in frames))) for offset in written]
+            bad = self._both_return(self._terms.any_of(differs))
+            yield Goal("caller-stack", "the caller's stack is left the same", bad)
+
+    def _memory(self) -> Goal:
+        arrays = [s.side.heap.array(s.final.heap) for s in self._sides if s.final is not None]
+        bad = self._both_return(self._arrays_differ(*arrays))
+        return Goal("memory", "memory outside the frames is left the same", bad)

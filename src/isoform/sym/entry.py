@@ -1,0 +1,53 @@
+"""What is known of the inputs at entry: arguments as terms, and the conditions on them."""
+
+from __future__ import annotations
+
+from isoform.contract import Argument
+from isoform.load.signature import TypeKind
+from isoform.smt.terms import Term
+from isoform.sym.algebra import TermAlgebra
+from isoform.sym.state import State, World
+
+
+def argument_term(entry: State, argument: Argument) -> Term:
+    """An argument's value at entry."""
+    terms = entry.side.terms
+    value: Term = None
+    for place in argument.places:
+        if place.register is not None:
+            register = entry.container_named(place.register)
+            part = terms.extract(register, 8 * (place.offset + place.size) - 1, 8 * place.offset)
+        else:
+            part = entry.frame.load(place.offset, place.size)
+        value = part if value is None else terms.concat(part, value)
+    return value
+
+
+def constrain_entry(world: World, entry: State) -> None:
+    """Put the argument rules and the preconditions into the world's constraints."""
+    for argument in world.contract.arguments:
+        condition = _extension(entry, argument)
+        if condition is not None:
+            world.constraints.append((f"argument-{argument.name}-extended", condition))
+    algebra = TermAlgebra(world.terms, entry)
+    values = {
+        a.name: argument_term(entry, a) for a in world.contract.arguments if a.type.kind is not TypeKind.STRUCT
+    }
+    for number, precondition in enumerate(world.contract.preconditions, 1):
+        world.constraints.append((f"precondition-{number}", precondition.evaluate(algebra, values)))
+
+
+def _extension(entry: State, argument: Argument) -> Term | None:
+    """Narrow arguments are extended to 32 bits, and a bool is 0 or 1 (both are named assumptions)."""
+    kind = argument.type
+    place = argument.places[0] if argument.places else None
+    if kind.kind not in (TypeKind.INTEGER, TypeKind.BOOL) or kind.bits >= 32 or place is None:
+        return None
+    if place.register is None or 8 * entry.side.world.machine.registers[place.register].size < 32:
+        return None
+    terms = entry.side.terms
+    word = terms.extract(entry.container_named(place.register), 31, 0)
+    low = terms.extract(word, kind.bits - 1, 0)
+    if kind.kind is TypeKind.BOOL:
+        return terms.ult(word, terms.bv(2, 32))
+    return terms.eq(word, terms.sext(low, 32) if kind.signed else terms.zext(low, 32))

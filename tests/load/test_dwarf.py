@@ -1,0 +1,117 @@
+"""Signatures and lines from debug information."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from built import GCC, ZIG, build, parsed
+
+from isoform.load.dwarf import lines, read_debug, signatures
+from isoform.load.place import place_files
+from isoform.load.signature import Signature, TypeKind
+
+TEXT = """#include <stdint.h>
+struct point { int x; char tag[3]; struct point *next; };
+enum plain { A, B };
+enum with_sign { N = -1, P };
+union either { int i; float f; };
+typedef struct point point_t;
+int printf(const char *, ...);
+struct point f(uint32_t a, const char *text, point_t s, enum plain e, enum with_sign g, _Bool q, double d,
+               __int128 w, union either u, int (*callback)(int), long double l, struct point **pp, signed char c) {
+    printf("%d", (int)a);
+    return s;
+}
+void nothing(void) {}
+"""
+BUILDS = [(GCC, "-O0"), (GCC, "-O2"), (GCC, "-gdwarf-4"), (GCC, "-ffunction-sections"), (ZIG, "-O2")]
+
+
+def _read(path: Path, function: str) -> tuple[dict[str, Signature], set[int]]:
+    file = parsed(path)
+    placement = place_files([file])[0]
+    symbol = placement.image.functions[function]
+    debug = read_debug(file, placement.code, placement.base)
+    assert debug is not None
+    numbers = {line.number for line in lines(debug, symbol.address, symbol.address + symbol.size).values()}
+    return signatures(debug, {function}, symbol.address), numbers
+
+
+@pytest.mark.parametrize(("driver", "flag"), BUILDS)
+def test_signature(tmp_path: Path, driver: list[str], flag: str) -> None:
+    found, numbers = _read(build(tmp_path, TEXT, "-g", flag, driver=driver), "f")
+    f = found["f"]
+    kinds = {p.name: (p.type.kind, p.type.bits, p.type.signed) for p in f.parameters}
+    assert kinds == {
+        "a": (TypeKind.INTEGER, 32, False),
+        "text": (TypeKind.POINTER, 64, False),
+        "s": (TypeKind.STRUCT, 128, False),
+        "e": (TypeKind.INTEGER, 32, False),
+        "g": (TypeKind.INTEGER, 32, True),
+        "q": (TypeKind.BOOL, 8, False),
+        "d": (TypeKind.FLOAT, 64, False),
+        "w": (TypeKind.INTEGER, 128, True),
+        "u": (TypeKind.STRUCT, 32, False),
+        "callback": (TypeKind.POINTER, 64, False),
+        "l": (TypeKind.FLOAT, 80, False),
+        "pp": (TypeKind.POINTER, 64, False),
+        "c": (TypeKind.INTEGER, 8, True),
+    }
+    assert f.result.kind is TypeKind.STRUCT
+    assert [(name, offset) for name, offset, _ in f.result.fields] == [
+        ("x", 0), ("tag[0]", 4), ("tag[1]", 5), ("tag[2]", 6), ("next", 8)
+    ]  # fmt: skip
+    assert f.parameters[0].type.spelling == "uint32_t"
+    assert f.parameters[1].type.spelling == "const char *"
+    assert found["nothing"].result.kind is TypeKind.VOID
+    assert numbers <= set(range(8, 13))
+    assert numbers
+
+
+def test_declared_externals_are_there(tmp_path: Path) -> None:
+    found, _ = _read(build(tmp_path, TEXT, "-g", "-O2"), "f")
+    assert found["printf"].variadic
+    assert len(found["printf"].parameters) == 1
+
+
+@pytest.mark.parametrize("flags", [("-ffunction-sections",), ("-shared", "-fPIC")])
+def test_lines_are_those_of_the_function(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    path = build(tmp_path, TEXT, "-g", *flags)
+    assert _read(path, "nothing")[1] == {13}
+    assert 13 not in _read(path, "f")[1]
+
+
+def test_a_file_without_debug_information(tmp_path: Path) -> None:
+    file = parsed(build(tmp_path, TEXT))
+    assert read_debug(file, place_files([file])[0].code, 0) is None
+
+
+def test_functions_that_break_the_convention_have_no_signature(tmp_path: Path) -> None:
+    text = (
+        "__attribute__((noinline)) static int g(int x, int unused) { return x + 1; } int f(int x) { return g(x, 5); }"
+    )
+    path = build(tmp_path, text, "-g", "-O2")
+    found, _ = _read(path, "f")
+    clones = [s.name for s in parsed(path).symbols if s.name.startswith("g.")]
+    assert not set(clones) & set(found)
+
+
+def test_damaged_debug_information_is_ignored(tmp_path: Path) -> None:
+    seed = 5
+    print("seed", seed)
+    generator = random.Random(seed)
+    file = parsed(build(tmp_path, TEXT, "-g"))
+    placement = place_files([file])[0]
+    symbol = placement.image.functions["f"]
+    start = file.data.find(b"\0\0\0\5\0\1\10")
+    for _ in range(60):
+        data = bytearray(file.data)
+        for _ in range(20):
+            data[generator.randrange(max(64, start), len(data) - 3000)] = generator.randrange(256)
+        damaged = type(file)(**{**vars(file), "data": bytes(data)})
+        debug = read_debug(damaged, placement.code, 0)
+        if debug is not None:
+            signatures(debug, {"f"}, symbol.address)
+            lines(debug, symbol.address, symbol.address + symbol.size)

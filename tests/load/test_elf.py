@@ -1,0 +1,97 @@
+"""Parsing of ELF files, and the sentences for those that cannot be used."""
+
+from __future__ import annotations
+
+import random
+import struct
+from pathlib import Path
+
+import pytest
+from built import GCC, ZIG, build, parsed
+
+from isoform.errors import UserError
+from isoform.load.elf import parse_elf
+from isoform.load.open import open_one
+from isoform.load.place import place
+
+TEXT = """
+extern int outside(int); static int counter; int table[4] = {1, 2, 3, 4};
+int f(int x) { counter += x; return outside(table[x & 3]); }
+"""
+
+
+@pytest.mark.parametrize("driver", [GCC, ZIG], ids=["gcc", "zig"])
+def test_an_object_file_is_parsed(tmp_path: Path, driver: list[str]) -> None:
+    file = parsed(build(tmp_path, TEXT, "-O1", driver=driver))
+    assert file.machine == "x86_64"
+    assert not file.linked
+    names = {s.name for s in file.symbols}
+    assert {"f", "outside", "table", "counter"} <= names
+    assert any(file.relocations.values())
+
+
+def test_a_shared_library_is_parsed(tmp_path: Path) -> None:
+    file = parsed(build(tmp_path, TEXT, "-shared", "-fPIC", "-O1"))
+    assert file.linked
+    assert not file.fixed
+    assert {"f", "outside"} <= {s.name for s in file.dynamic_symbols}
+
+
+def test_not_an_elf_file() -> None:
+    with pytest.raises(UserError, match=r"^x.o is not an ELF file\.$"):
+        parse_elf(b"hello", "x.o")
+    with pytest.raises(UserError, match="not an ELF file"):
+        parse_elf(b"", "x.o")
+
+
+@pytest.mark.parametrize(("number", "title"), [(183, "AArch64"), (8, "MIPS"), (243, "RISC-V")])
+def test_another_machine_is_named(tmp_path: Path, number: int, title: str) -> None:
+    data = bytearray(build(tmp_path, TEXT).read_bytes())
+    struct.pack_into("<H", data, 18, number)
+    with pytest.raises(UserError, match=f"^x.o is for {title}; isoform reads x86-64"):
+        parse_elf(bytes(data), "x.o")
+
+
+def test_every_truncation_is_one_sentence(tmp_path: Path) -> None:
+    data = build(tmp_path, TEXT, "-g").read_bytes()
+    for length in range(0, len(data) - 1, 37):
+        with pytest.raises(UserError) as error:
+            place([parse_elf(data[:length], "x.o")])
+        assert "\n" not in str(error.value)
+
+
+def test_a_section_outside_the_file_is_named(tmp_path: Path) -> None:
+    data = bytearray(build(tmp_path, TEXT).read_bytes())
+    (headers,) = struct.unpack_from("<Q", data, 40)
+    struct.pack_into("<Q", data, headers + 64 + 24, 1 << 40)
+    with pytest.raises(UserError, match="section 1 lies outside the file"):
+        parse_elf(bytes(data), "x.o")
+
+
+def test_a_huge_bss_is_refused(tmp_path: Path) -> None:
+    path = build(tmp_path, ".bss\n.skip 0x50000000\n.text\n.globl f\nf: ret\n", suffix=".s")
+    with pytest.raises(UserError, match="1 GiB"):
+        parsed(path)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_damaged_files_never_end_in_a_traceback(tmp_path: Path, seed: int) -> None:
+    print("seed", seed)
+    generator = random.Random(seed)
+    originals = [build(tmp_path, TEXT, "-g", "-O2"), build(tmp_path, TEXT, "-shared", "-fPIC", "-g")]
+    damaged = tmp_path / "damaged.o"
+    usable = 0
+    said = []
+    for _ in range(150):
+        data = bytearray(generator.choice(originals).read_bytes())
+        for _ in range(generator.choice((1, 3, 30))):
+            tail = generator.random() < 0.5
+            data[generator.randrange(len(data) - 2000 if tail else 0, len(data))] = generator.choice((0, 1, 127, 255))
+        damaged.write_bytes(data)
+        try:
+            open_one(f"{damaged}:f")
+            usable += 1
+        except UserError as error:
+            said.append(str(error))
+    assert 0 < usable < 150
+    assert not any("\n" in sentence for sentence in said)
