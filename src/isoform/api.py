@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from isoform.budget import Budget, interruptible
 from isoform.contract import CallRule, Contract, SignatureSource
 from isoform.engines.ladder import Ladder
-from isoform.errors import Unsupported
+from isoform.engines.inputs import put_argument
+from isoform.errors import Unsupported, UserError
 from isoform.isa.registry import machine
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
 from isoform.load.open import Loaded, LoadOptions, open_one, open_pair
+from isoform.outcome import Inputs, Outcome
 from isoform.question import Options
 from isoform.report.listing import View, view_of
+from isoform.run.compile import compile_function
+from isoform.run.runner import RunOptions, run
 from isoform.settle import settle
 from isoform.verdict import Subject, Unknown, Verdict
 
@@ -59,6 +63,44 @@ def show(spec: str, options: LoadOptions | None = None) -> Function:
     return lifted(open_one(spec, options))
 
 
+@dataclass(frozen=True)
+class ConcreteRun:
+    """One function run on isoform's own runner."""
+
+    function: Function
+    contract: Contract
+    inputs: Inputs
+    outcome: Outcome
+
+
+def run_one(
+    spec: str,
+    arguments: Sequence[int],
+    load_options: LoadOptions | None = None,
+    signature: str | None = None,
+    fuel: int = 1_000_000,
+    trace: bool = False,
+) -> ConcreteRun:
+    """Run one function on numbers; memory it reads is zero."""
+    function = show(spec, load_options)
+    question = settle(function, function, Options(signature=signature, fuel=fuel))
+    wanted = question.contract.arguments
+    if len(arguments) != len(wanted):
+        names = ", ".join(a.name for a in wanted) or "none"
+        raise UserError(f"{function.name} takes {len(wanted)} arguments ({names}), but {len(arguments)} were given.")
+    registers: dict[str, int] = {}
+    memory: dict[int, int] = {}
+    for argument, value in zip(wanted, arguments, strict=True):
+        bits = 8 * sum(p.size for p in argument.places)
+        if not -(1 << (bits - 1)) <= value < 1 << bits:
+            raise UserError(f"{value} does not fit the {bits} bits of argument {argument.name}.")
+        put_argument(question.contract, argument, value & ((1 << bits) - 1), registers, memory, 0)
+    inputs = Inputs(registers, memory)
+    options = RunOptions(fuel, trace, True, question.contract.stack_argument_bytes)
+    outcome = run(compile_function(function), inputs, options, question.callees)
+    return ConcreteRun(function, question.contract, inputs, outcome)
+
+
 def subject(loaded: Loaded) -> Subject:
     return Subject(loaded.display_path, loaded.symbol.name, loaded.image.machine)
 
@@ -81,5 +123,6 @@ def _refused(subjects: tuple[Subject, Subject], options: Options, budget: Budget
 
 def _views(functions: Sequence[Function]) -> tuple[View, ...]:
     return tuple(
-        view_of([f.instructions[a] for a in sorted(f.instructions)], f.image, f.name, f.entry.address) for f in functions
+        view_of([f.instructions[a] for a in sorted(f.instructions)], f.image, f.name, f.entry.address)
+        for f in functions
     )

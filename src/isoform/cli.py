@@ -38,7 +38,10 @@ Exit code: 0 equivalent, 1 different, 3 bounded or unknown, 2 trouble."""
 
 Spec = Annotated[str, typer.Argument(metavar="A", help="The target (reference): path[:function].", show_default=False)]
 Isa = Annotated[str | None, typer.Option(help="Machine: x86_64, toy or cs241. Default: by the file.")]
-Cc = Annotated[str | None, typer.Option(help="Compiler for .c and .s files: gcc, clang, zig, a path. Default: cc, else zig's clang.")]
+Cc = Annotated[
+    str | None,
+    typer.Option(help="Compiler for .c and .s files: gcc, clang, zig, a path. Default: cc, else zig's clang."),
+]
 Cflags = Annotated[str | None, typer.Option(help="Compiler flags. Default: -O2.")]
 
 
@@ -75,7 +78,9 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else.")] = False,
     html: Annotated[Path | None, typer.Option(help="Also write the report as one HTML page.")] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the verdict's word.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also what each engine said, and the listing.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Also what each engine said, and the listing.")
+    ] = False,
 ) -> None:
     from isoform.api import compare as ask
     from isoform.load.open import LoadOptions
@@ -148,7 +153,9 @@ def run(
     from isoform.api import run_one
     from isoform.report.run import print_run
 
-    result = run_one(a, [_number(text) for text in arguments or ()], _load_options(cc, cflags, isa, function), signature, fuel, trace)
+    result = run_one(
+        a, [_number(text) for text in arguments or ()], _load_options(cc, cflags, isa, function), signature, fuel, trace
+    )
     raise typer.Exit(print_run(result))
 
 

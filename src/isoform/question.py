@@ -58,7 +58,9 @@ class Question:
     def programs(self) -> tuple[Program, Program]:
         return compile_function(self.target), compile_function(self.rewrite)
 
-    def run_both(self, inputs: tuple[Inputs, Inputs], trace: bool = False, record: bool = False) -> tuple[Outcome, Outcome]:
+    def run_both(
+        self, inputs: tuple[Inputs, Inputs], trace: bool = False, record: bool = False
+    ) -> tuple[Outcome, Outcome]:
         options = RunOptions(self.options.fuel, trace, record, self.contract.stack_argument_bytes)
         left, right = (
             run(program, side, options, self.callees) for program, side in zip(self.programs, inputs, strict=True)

@@ -110,8 +110,12 @@ def _source_assumptions(
         )
     if source is SignatureSource.DWARF:
         theirs = rewrite.image.signatures.get(rewrite.name)
-        if theirs is not None and place_signature(target.machine, theirs) != _renamed(target.machine, signature, theirs):
-            yield Assumption("target-signature", f"both are called as {signature}, though the rewrite is declared as {theirs}")
+        if theirs is not None and place_signature(target.machine, theirs) != _renamed(
+            target.machine, signature, theirs
+        ):
+            yield Assumption(
+                "target-signature", f"both are called as {signature}, though the rewrite is declared as {theirs}"
+            )
 
 
 def _renamed(machine: Machine, signature: Signature, like: Signature) -> Placement:
@@ -153,7 +157,9 @@ class _Callees:
 
     def assumptions(self) -> list[Assumption]:
         found = []
-        unknown = sorted(name or "a function called through a pointer" for name in self.names() if self._signature(name) is None)
+        unknown = sorted(
+            name or "a function called through a pointer" for name in self.names() if self._signature(name) is None
+        )
         if unknown:
             shown = ", ".join(unknown[:4]) + (", …" if len(unknown) > 4 else "")
             why = f"the arguments of {shown} are in the registers that both functions set, and none on the stack"
@@ -165,7 +171,9 @@ class _Callees:
         return found
 
     def _present_but_outside(self) -> list[str]:
-        return sorted(n for n in self.names() if n and n != SELF and any(n in f.image.functions for f in self._functions))
+        return sorted(
+            n for n in self.names() if n and n != SELF and any(n in f.image.functions for f in self._functions)
+        )
 
     def _places(self, name: str) -> tuple[Place, ...]:
         if name == SELF:
@@ -225,4 +233,3 @@ def _flat(arguments: Iterable[Argument]) -> tuple[Place, ...]:
         for place in argument.places:
             places.append(replace(place, size=4) if narrow and place.register is not None else place)
     return tuple(places)
-

@@ -5,13 +5,14 @@ from __future__ import annotations
 import gc
 import random
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
 from bitwuzla import Kind, Term, TermManager
 
 from isoform.check.expansion import verify_lemma
-from isoform.smt.polynomial import Normalizer, lemma_as_smtlib
+from isoform.smt.polynomial import Normalizer, lemma_as_smtlib, multiplies
 
 sys.path.insert(0, str(Path(__file__).parent))
 from random_terms import RandomTerms
@@ -206,11 +207,22 @@ def test_depth_does_not_matter() -> None:
 
 def test_garbage_collection_of_a_normalizer() -> None:
     """Terms of bitwuzla in a reference cycle end the process, so there must be none."""
-    gc.collect()
     a = Algebra(16)
-    a.normalizer.normalize(a.times(a.plus(a.input("x"), 1), a.input("y")))
-    del a
-    assert not any(isinstance(found, Normalizer) for found in gc.get_objects())
+    a.normalizer.normalize(a.zero_extend(a.times(a.plus(a.input("x"), 1), a.input("y")), 16))
+    normalizer = weakref.ref(a.normalizer)
+    gc.disable()
+    try:
+        del a
+        assert normalizer() is None
+    finally:
+        gc.enable()
+
+
+def test_whether_there_is_anything_to_gain() -> None:
+    a = Algebra(16)
+    x, y = a.input("x"), a.input("y")
+    assert multiplies([a.make(Kind.BV_XOR, x, a.times(x, y))])
+    assert not multiplies([a.plus(x, a.times(3, y)), x])
 
 
 @pytest.mark.parametrize("seed", range(24))

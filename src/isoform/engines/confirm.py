@@ -48,7 +48,9 @@ def uses_valid_memory(question: Question, inputs: Pair) -> bool:
         return True
     outcomes = question.run_both(inputs, record=True)
     touched = [a for o in outcomes for a in (*o.reads, *o.writes)]
-    return all(LOWEST_ADDRESS <= a < HIGHEST_ADDRESS and not _in_frame(a) for a in touched if not _is_argument(question, a))
+    return all(
+        LOWEST_ADDRESS <= a < HIGHEST_ADDRESS and not _in_frame(a) for a in touched if not _is_argument(question, a)
+    )
 
 
 def _in_frame(address: int) -> bool:
@@ -97,9 +99,7 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
     return _witness(question, inputs, ours, tuple(found), name)
 
 
-def _not_confirmed(
-    question: Question, name: str, ours: tuple[Outcome, Outcome], theirs: list[Outcome]
-) -> NotConfirmed:
+def _not_confirmed(question: Question, name: str, ours: tuple[Outcome, Outcome], theirs: list[Outcome]) -> NotConfirmed:
     for outcome in theirs:
         if outcome.status is Status.UNSUPPORTED:
             return NotConfirmed(f"{name} cannot run it: {outcome.reason}", False)

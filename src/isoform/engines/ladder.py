@@ -107,7 +107,9 @@ class Ladder:
     # -- verdicts -------------------------------------------------------------------------------
 
     def _unknown(self, failed: Failed) -> Verdict:
-        return self._verdict(Unknown, self.tried[-1].engine if self.tried else "none", why=failed.why, helps=failed.helps)
+        return self._verdict(
+            Unknown, self.tried[-1].engine if self.tried else "none", why=failed.why, helps=failed.helps
+        )
 
     def _verdict(
         self, kind: type[Verdict], engine: str, assumptions: tuple[Assumption, ...] = (), **rest: Any

@@ -166,7 +166,9 @@ class Loopfree:
         """A witness from the model; None to ask again with the rules for valid memory made explicit."""
         candidates = inputs_from_model(self._question, self.encoding, self._solver)
         if candidates is None:
-            if self._valid is None and (rules := valid_addresses(self.encoding.target.side, self.encoding.rewrite.side)):
+            if self._valid is None and (
+                rules := valid_addresses(self.encoding.target.side, self.encoding.rewrite.side)
+            ):
                 self._valid = rules
                 return None
             return self._unrealised(goal)

@@ -56,7 +56,13 @@ class _Minimiser:
 
     def _plainer_backgrounds(self, inputs: Pair) -> Iterator[Pair]:
         """Without noise in what is no argument, as far as that can go."""
-        for fill, sides, registers in ((0, True, True), (0, False, True), (None, True, True), (None, False, True), (0, False, False)):
+        for fill, sides, registers in (
+            (0, True, True),
+            (0, False, True),
+            (None, True, True),
+            (None, False, True),
+            (0, False, False),
+        ):
             yield (self._plain(inputs[0], fill, sides, registers), self._plain(inputs[1], fill, sides, registers))
 
     def _plain(self, inputs: Inputs, fill: int | None, sides: bool, registers: bool) -> Inputs:

@@ -35,9 +35,7 @@ def inputs_from_model(question: Question, encoding: Encoding, solver: Solver) ->
 def _registers(side: Side, solver: Solver) -> dict[str, int]:
     machine = side.world.machine
     skip = {*machine.initial, machine.convention.stack_pointer, machine.convention.return_address}
-    return {
-        name: solver.value(side.world.register(name)) for name in machine.containers if name not in skip
-    }
+    return {name: solver.value(side.world.register(name)) for name in machine.containers if name not in skip}
 
 
 def _calls(encoding: Encoding, solver: Solver) -> dict[tuple[str, tuple[int, ...]], int]:

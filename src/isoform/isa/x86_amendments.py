@@ -7,7 +7,7 @@ taken from them: an instruction that is in no table, or in a form that its entry
 
 from __future__ import annotations
 
-from isoform.isa import x86_bits, x86_control, x86_integer, x86_shifts, x86_strings, x86_vectors
+from isoform.isa import x86_bits, x86_control, x86_integer, x86_shifts, x86_strings, x86_vector_table
 from isoform.isa.sleigh import Decoded
 from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_integer import Semantics
@@ -77,7 +77,7 @@ def _apply(b: Builder, name: str, found: Prefixes, arguments: tuple[Operand, ...
 
 
 def _vector(name: str) -> Semantics | None:
-    found = x86_vectors.find(name)
+    found = x86_vector_table.find(name)
     if found is None:
         return None
     semantics, vex = found

@@ -150,10 +150,6 @@ def sum_of_differences(b: Builder, left: Sequence[Var], right: Sequence[Var]) ->
     return total
 
 
-def variable_shift(shift: Callable[[Builder, Var, Var], Var]) -> Binary:
-    return lambda b, x, count: shift(b, x, count)
-
-
 # What joins neighbouring lanes
 
 
@@ -211,8 +207,10 @@ def and_not(b: Builder, inverted: Var, other: Var) -> Var:
 
 # fmt: off
 BINARY: Mapping[str, Binary] = {
-    "PADDB": lanes(1, Builder.add), "PADDW": lanes(2, Builder.add), "PADDD": lanes(4, Builder.add), "PADDQ": lanes(8, Builder.add),
-    "PSUBB": lanes(1, Builder.sub), "PSUBW": lanes(2, Builder.sub), "PSUBD": lanes(4, Builder.sub), "PSUBQ": lanes(8, Builder.sub),
+    "PADDB": lanes(1, Builder.add), "PADDW": lanes(2, Builder.add),
+    "PADDD": lanes(4, Builder.add), "PADDQ": lanes(8, Builder.add),
+    "PSUBB": lanes(1, Builder.sub), "PSUBW": lanes(2, Builder.sub),
+    "PSUBD": lanes(4, Builder.sub), "PSUBQ": lanes(8, Builder.sub),
     "PADDSB": lanes(1, add_signed_saturating), "PADDSW": lanes(2, add_signed_saturating),
     "PADDUSB": lanes(1, add_unsigned_saturating), "PADDUSW": lanes(2, add_unsigned_saturating),
     "PSUBSB": lanes(1, subtract_signed_saturating), "PSUBSW": lanes(2, subtract_signed_saturating),
@@ -227,11 +225,15 @@ BINARY: Mapping[str, Binary] = {
     "PCMPGTD": lanes(4, greater_signed), "PCMPGTQ": lanes(8, greater_signed),
     "PSIGNB": lanes(1, with_sign_of), "PSIGNW": lanes(2, with_sign_of), "PSIGND": lanes(4, with_sign_of),
     "PMULLW": lanes(2, Builder.mul), "PMULLD": lanes(4, Builder.mul),
-    "PMULHW": lanes(2, high_signed_product), "PMULHUW": lanes(2, high_unsigned_product), "PMULHRSW": lanes(2, rounded_high_product),
+    "PMULHW": lanes(2, high_signed_product), "PMULHUW": lanes(2, high_unsigned_product),
+    "PMULHRSW": lanes(2, rounded_high_product),
     "PMULUDQ": lanes(8, _low_half_product(_unsigned_product)), "PMULDQ": lanes(8, _low_half_product(_signed_product)),
-    "PMADDWD": lanes(4, sum_of_products), "PMADDUBSW": lanes(2, mixed_sum_of_products), "PSADBW": lanes(8, absolute_difference_sum),
-    "PHADDW": horizontal(2, Builder.add), "PHADDD": horizontal(4, Builder.add), "PHADDSW": horizontal(2, add_signed_saturating),
-    "PHSUBW": horizontal(2, Builder.sub), "PHSUBD": horizontal(4, Builder.sub), "PHSUBSW": horizontal(2, subtract_signed_saturating),
+    "PMADDWD": lanes(4, sum_of_products), "PMADDUBSW": lanes(2, mixed_sum_of_products),
+    "PSADBW": lanes(8, absolute_difference_sum),
+    "PHADDW": horizontal(2, Builder.add), "PHADDD": horizontal(4, Builder.add),
+    "PHADDSW": horizontal(2, add_signed_saturating),
+    "PHSUBW": horizontal(2, Builder.sub), "PHSUBD": horizontal(4, Builder.sub),
+    "PHSUBSW": horizontal(2, subtract_signed_saturating),
     "PACKSSWB": pack(2, saturated_signed), "PACKSSDW": pack(4, saturated_signed),
     "PACKUSWB": pack(2, saturated_unsigned), "PACKUSDW": pack(4, saturated_unsigned),
     "PUNPCKLBW": interleave(1, upper=False), "PUNPCKHBW": interleave(1, upper=True),

@@ -37,7 +37,7 @@ _WIDE = (_ABSOLUTE_64, _THREAD_64, _RELATIVE_64)
 _RELATIVE = (_RELATIVE_32, _BRANCH_32, _RELATIVE_64, *_GOT)
 _KNOWN = (*_RELATIVE, _ABSOLUTE_64, _ABSOLUTE_32, _SIGNED_32, _THREAD_32, _THREAD_64)
 
-SCALAR = 8
+SCALAR = 4
 """A pointer past the end of an object of at most this many bytes is not expected."""
 STRING_LIMIT = 1 << 16
 _TEXT = frozenset(string.printable.encode())

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from isoform.load.blocks import Region
 
-EXTERNAL_ROOM = 4096
-"""Bytes between two externals: what they are and how large is not known."""
+EXTERNAL_ROOM = ((64, 1 << 20), (40_000, 1 << 12))
+"""(number of names, bytes for each of them): how large an external is, is not known, so that the first ones get
+much room. The rest get an address of their own and no more."""
 
 
 @dataclass
@@ -25,8 +26,7 @@ class Shared:
 
     def by_name(self, name: str) -> int:
         if name not in self.addresses:
-            # Many names share the room that is left; each still has an address of its own.
-            room = EXTERNAL_ROOM if len(self.addresses) < 50_000 else 0
+            room = next((size for count, size in EXTERNAL_ROOM if len(self.addresses) < count), 0)
             self.addresses[name] = self.names.take(room, 16)
         return self.addresses[name]
 

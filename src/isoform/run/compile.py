@@ -239,9 +239,7 @@ def _boolean(operator: str) -> Writer:
 
 def _signed_compare(operator: str) -> Writer:
     """Flipping the sign bits turns a signed comparison into an unsigned one."""
-    return lambda op, v: (
-        f"1 if ({v[0]} ^ {_sign(op.ins[0]):#x}) {operator} ({v[1]} ^ {_sign(op.ins[1]):#x}) else 0"
-    )
+    return lambda op, v: f"1 if ({v[0]} ^ {_sign(op.ins[0]):#x}) {operator} ({v[1]} ^ {_sign(op.ins[1]):#x}) else 0"
 
 
 def _carry(op: MicroOp, v: list[str]) -> str:

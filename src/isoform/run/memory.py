@@ -21,7 +21,9 @@ class CodeModified(Exception):
 class Memory:
     """Bytes at entry are, in this order: the inputs', the image's constants, frame garbage, the fill."""
 
-    def __init__(self, machine: Machine, image: Image, inputs: Inputs, stack_pointer: int, guarded: frozenset[int]) -> None:
+    def __init__(
+        self, machine: Machine, image: Image, inputs: Inputs, stack_pointer: int, guarded: frozenset[int]
+    ) -> None:
         layout = machine.memory
         self._order = "big" if layout is not None and layout.big_endian else "little"
         self._inputs = inputs

@@ -22,6 +22,7 @@ from isoform.outcome import (
 from isoform.run.compile import ABORTED, FIRST_CALL, RETURNED, UNSUPPORTED, Program
 from isoform.run.memory import CodeModified, Memory, TooMuchMemory
 
+
 class _Machine(Memory):
     """What generated code sees as `M`: memory and the few registers of the runner itself."""
 
@@ -73,9 +74,7 @@ class _Run:
             self._registers[self._position[link]] = RETURN_ADDRESS
         self._return_address = machine.initial.get(link, RETURN_ADDRESS) if link else RETURN_ADDRESS
         self._stack_pointer = self._registers[self._position[pointer]] if pointer else 0
-        self._memory = _Machine(
-            machine, program.function.image, inputs, self._stack_pointer, program.guarded
-        )
+        self._memory = _Machine(machine, program.function.image, inputs, self._stack_pointer, program.guarded)
         self._memory.side_seed = inputs.side_seed
         if options.record_reads:
             self._memory.recorded = set()

@@ -81,7 +81,7 @@ def handler(target: int) -> bytes:
 
 
 class SignalAction(ctypes.Structure):
-    _fields_ = [  # noqa: RUF012 - the layout that ctypes asks for
+    _fields_ = [
         ("handler", ctypes.c_void_p),
         ("mask", ctypes.c_ulong * 16),
         ("flags", ctypes.c_int),
@@ -90,7 +90,7 @@ class SignalAction(ctypes.Structure):
 
 
 class AlternateStack(ctypes.Structure):
-    _fields_ = [("start", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t)]  # noqa: RUF012
+    _fields_ = [("start", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t)]
 
 
 def prepare() -> int:

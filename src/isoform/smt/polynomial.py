@@ -10,7 +10,7 @@ multipliers, the sum of its monomials. The formula is therefore never harder to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from bitwuzla import Kind, Term, TermManager
 
@@ -283,6 +283,20 @@ class Normalizer(Extensions):
 
     def _zero_extended(self, operand: Term, width: int) -> Polynomial:
         return self._extended(self._polynomial(operand), operand.sort().bv_size(), width, signed=False)
+
+
+def multiplies(terms: Iterable[Term]) -> bool:
+    """Whether two unknowns are multiplied anywhere in these terms: where not, bit-blasting does well by itself."""
+    seen: set[int] = set()
+    stack = list(terms)
+    while stack:
+        term = stack.pop()
+        if term.id() not in seen:
+            seen.add(term.id())
+            if _is_product(term):
+                return True
+            stack.extend(term.children())
+    return False
 
 
 def _is_product(term: Term) -> bool:

@@ -75,7 +75,9 @@ class Terms:
     def function_variable(self, name: str, domain: Sequence[Any], codomain: Any) -> Term:
         found = self._variables.get(name)
         if found is None:
-            found = self._variables[name] = self.manager.mk_const(self.manager.mk_fun_sort(list(domain), codomain), name)
+            found = self._variables[name] = self.manager.mk_const(
+                self.manager.mk_fun_sort(list(domain), codomain), name
+            )
         return found
 
     def array_sort(self, address_width: int) -> Any:
@@ -652,9 +654,7 @@ class Terms:
     def sle(self, left: Term, right: Term) -> Term:
         return self.negate(self.slt(right, left))
 
-    def _compare(
-        self, kind: Any, name: str, left: Term, right: Term, holds: Callable[[int, int, int], bool]
-    ) -> Term:
+    def _compare(self, kind: Any, name: str, left: Term, right: Term, holds: Callable[[int, int, int], bool]) -> Term:
         if left == right:
             return self.false
         width = self.width(left)
@@ -683,9 +683,7 @@ class Terms:
         narrow = max(self._signed_width(left), self._signed_width(right))
         if narrow >= self.width(left):
             return None
-        return self._compare(
-            kind, "slt", self.extract(left, narrow - 1, 0), self.extract(right, narrow - 1, 0), holds
-        )
+        return self._compare(kind, "slt", self.extract(left, narrow - 1, 0), self.extract(right, narrow - 1, 0), holds)
 
     def _compare_extended(self, left: Term, right: Term, a: int | None, b: int | None, width: int) -> Term | None:
         narrow = max(self._unsigned_width(left), self._unsigned_width(right))

@@ -100,8 +100,7 @@ class _Goals:
 
     def _memory_differs(self, left: Ending, right: Ending) -> Term:
         arrays = [
-            summary.side.heap.array(ending.heap)
-            for summary, ending in ((self._target, left), (self._rewrite, right))
+            summary.side.heap.array(ending.heap) for summary, ending in ((self._target, left), (self._rewrite, right))
         ]
         return self._arrays_differ(*arrays)
 

@@ -30,9 +30,7 @@ def constrain_entry(world: World, entry: State) -> None:
         if condition is not None:
             world.constraints.append((f"argument-{argument.name}-extended", condition))
     algebra = TermAlgebra(world.terms, entry)
-    values = {
-        a.name: argument_term(entry, a) for a in world.contract.arguments if a.type.kind is not TypeKind.STRUCT
-    }
+    values = {a.name: argument_term(entry, a) for a in world.contract.arguments if a.type.kind is not TypeKind.STRUCT}
     for number, precondition in enumerate(world.contract.preconditions, 1):
         world.constraints.append((f"precondition-{number}", precondition.evaluate(algebra, values)))
 

@@ -98,9 +98,7 @@ _Key = tuple[int, int]
 class Execution:
     """Runs one function symbolically to its ends."""
 
-    def __init__(
-        self, side: Side, function: Function, budget: Budget, unroll: int, callees: CallArguments
-    ) -> None:
+    def __init__(self, side: Side, function: Function, budget: Budget, unroll: int, callees: CallArguments) -> None:
         self.side = side
         self.terms = side.terms
         self.function = function
@@ -194,7 +192,9 @@ class Execution:
             if hits == terms.false:
                 continue
             condition = terms.conj(state.condition, hits)
-            self.summary.gaps.append(Gap(GapKind.UNSUPPORTED, condition, f"{self.function.name} writes to its own code"))
+            self.summary.gaps.append(
+                Gap(GapKind.UNSUPPORTED, condition, f"{self.function.name} writes to its own code")
+            )
             state.condition = terms.conj(state.condition, terms.negate(hits))
 
     def _writable_code(self) -> list[tuple[int, int]]:
@@ -256,9 +256,7 @@ class Execution:
             why = f"{self.function.name} jumps to a computed address at {where:#x} that isoform could not resolve"
             self._gap(GapKind.UNRESOLVED, state, why)
 
-    def _return(
-        self, block: Block, target: Term, to: BlockId | None, state: State, temps: Temps, layer: int
-    ) -> None:
+    def _return(self, block: Block, target: Term, to: BlockId | None, state: State, temps: Temps, layer: int) -> None:
         terms = self.terms
         if to is not None:
             expected = terms.bv(block.id.context[-1], terms.width(target))

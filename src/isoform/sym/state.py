@@ -400,5 +400,3 @@ def _reads_memory(term: Term) -> bool:
 
 def _signed(value: int, width: int) -> int:
     return value - (1 << width) if value >> (width - 1) else value
-
-
