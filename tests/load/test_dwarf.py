@@ -88,6 +88,15 @@ def test_a_file_without_debug_information(tmp_path: Path) -> None:
     assert read_debug(file, place_files([file])[0].code, 0) is None
 
 
+def test_compressed_debug_information_is_read_right_or_not_at_all(tmp_path: Path) -> None:
+    file = parsed(build(tmp_path, TEXT, "-g", "-gz"))
+    assert read_debug(file, place_files([file])[0].code, 0) is None
+    assert (
+        str(_read(build(tmp_path, TEXT, "-g", "-gz", "-shared", "-fPIC"), "nothing")[0]["nothing"])
+        == "void nothing(void)"
+    )
+
+
 def test_functions_that_break_the_convention_have_no_signature(tmp_path: Path) -> None:
     text = (
         "__attribute__((noinline)) static int g(int x, int unused) { return x + 1; } int f(int x) { return g(x, 5); }"

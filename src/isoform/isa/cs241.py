@@ -175,7 +175,7 @@ def _jump(emit: _Emitter, fields: Fields) -> None:
 def _jump_and_link(emit: _Emitter, fields: Fields) -> None:
     target = emit.compute(Kind.COPY, 4, fields.s)
     emit.write(31, Kind.COPY, const(fields.following, 4))
-    emit.do(Kind.BRANCHIND, target)
+    emit.do(Kind.CALLIND, target)
 
 
 def _load_immediate(emit: _Emitter, fields: Fields) -> None:

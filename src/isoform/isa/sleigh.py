@@ -74,6 +74,8 @@ class SleighDecoder:
             shown = context.disassemble(code, base_address=address, max_instructions=1).instructions[0]
         except failures:
             return _unknown(code, address)
+        if shown.length > len(code):
+            return _unknown(code, address)
         if not self._translate:
             return Decoded(address, shown.length, shown.mnem, shown.body, code[: shown.length], None)
         try:

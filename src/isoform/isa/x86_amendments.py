@@ -11,7 +11,7 @@ from isoform.isa import x86_bits, x86_control, x86_integer, x86_shifts, x86_stri
 from isoform.isa.sleigh import Decoded
 from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_integer import Semantics
-from isoform.isa.x86_operands import Immediate, NoSemanticsError, Operand, Prefixes, Register, operands, prefixes
+from isoform.isa.x86_operands import EVEX, Immediate, NoSemanticsError, Operand, Prefixes, Register, operands, prefixes
 from isoform.microop import Kind, MicroOp
 
 _UNSUPPORTED = (MicroOp(Kind.UNSUPPORTED, None, ()),)
@@ -24,7 +24,12 @@ _LOCKED = frozenset(
     | {"CMPXCHG", "CMPXCHG8B", "CMPXCHG16B"}
 )
 """Elsewhere a `lock` prefix is a fault."""
+_WITHOUT_OPERAND_SIZE = frozenset(
+    {"BSWAP", "MOVNTI", "LEAVE", "ENTER", "ADOX", "LFENCE", "MFENCE", "SFENCE", "ENDBR64"}
+)
+_WITHOUT_REPEAT = frozenset({"MOVNTI", "MOVBE", "ADCX", "CMPXCHG8B", "CMPXCHG16B", "LFENCE", "MFENCE", "SFENCE"})
 _IMPLIED_ADDRESS = frozenset({"LOOP", "LOOPZ", "LOOPNZ", "XLAT", "MASKMOVDQU", "VMASKMOVDQU"})
+_NOP_OR_EXCHANGE = 0x90
 
 
 def amend(decoded: Decoded) -> tuple[MicroOp, ...]:
@@ -38,7 +43,7 @@ def amend(decoded: Decoded) -> tuple[MicroOp, ...]:
 def _semantics(decoded: Decoded) -> tuple[MicroOp, ...]:
     name, *suffixes = decoded.mnemonic.upper().split(".")
     found = prefixes(decoded.code)
-    if found.evex or found.repeats > 1 or (found.lock and name not in _LOCKED):
+    if _is_misread(name, found, decoded.code):
         raise NoSemanticsError
     b = Builder(decoded.address, decoded.length)
     repeat = next((s for s in suffixes if s in _REPEATS), "")
@@ -67,8 +72,7 @@ def _apply(b: Builder, name: str, found: Prefixes, arguments: tuple[Operand, ...
     semantics = _GENERAL.get(name) or _vector(name)
     if semantics is None:
         raise NoSemanticsError
-    _check_prefixes(name, found)
-    if name == "PUSH" and found.operand_size and isinstance(arguments[0], Immediate):
+    if name == "PUSH" and found.operand_size and not found.rex_wide and isinstance(arguments[0], Immediate):
         arguments = (Immediate(arguments[0].value, size=2),)
     try:
         semantics(b, *arguments)
@@ -84,13 +88,19 @@ def _vector(name: str) -> Semantics | None:
     return lambda b, *arguments: semantics(b, vex, *arguments)
 
 
-def _check_prefixes(name: str, found: Prefixes) -> None:
-    """Forms on which makers differ (16-bit branches) or which SLEIGH decodes wrongly or shows only in part."""
-    if name in x86_control.TABLE and found.operand_size and not found.rex_wide:
-        raise NoSemanticsError
-    if name in _IMPLIED_ADDRESS and (found.address_size or found.segment):
-        raise NoSemanticsError
-    if name == "BSWAP" and found.operand_size:
-        raise NoSemanticsError
-    if name not in _GENERAL and (found.address_size or (found.operand_size and found.repeats)):
-        raise NoSemanticsError
+def _is_misread(name: str, found: Prefixes, code: bytes) -> bool:
+    """Whether SLEIGH may take the bytes for something else than the processor does, or shows them only in part.
+    Compilers write none of these; each was found by comparing with a processor."""
+    return (
+        found.opcode == EVEX
+        or found.repeats > 1
+        or (found.lock and name not in _LOCKED)
+        or (found.doubled and name != "NOP" and not (name == "CALL" and found.rex_wide))
+        # Makers differ on branches with a 16-bit operand size.
+        or (name in x86_control.TABLE and found.operand_size and not found.rex_wide)
+        or (name in _IMPLIED_ADDRESS and (found.address_size or found.segment))
+        or (name in _WITHOUT_OPERAND_SIZE and found.operand_size)
+        or (name in _WITHOUT_REPEAT and found.repeats > 0)
+        or (name in ("PAUSE", "XCHG") and found.opcode == _NOP_OR_EXCHANGE and found.rex_low != (name == "XCHG"))
+        or (_vector(name) is not None and (found.address_size or (found.operand_size and found.repeats > 0)))
+    )

@@ -15,7 +15,8 @@ _TERM = re.compile(r"(?:(-?0x[0-9a-f]+)|(\w+?)(?:\*0x([1248]))?)$")
 _NUMBER = re.compile(r"-?0x[0-9a-f]+$")
 _SIZES = {"byte": 1, "word": 2, "dword": 4, "qword": 8, "xmmword": 16, "ymmword": 32}
 _LEGACY_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
-_EVEX = 0x62
+EVEX = 0x62
+_VEX = frozenset(b"\xc4\xc5\x62")
 _OPERAND_SIZE, _ADDRESS_SIZE, _LOCK = 0x66, 0x67, 0xF0
 _REPEATS = frozenset(b"\xf2\xf3")
 _SEGMENT_OVERRIDES = frozenset(b"\x64\x65")
@@ -66,10 +67,15 @@ class Prefixes:
     address_size: bool
     segment: bool
     lock: bool
+    doubled: bool
+    """Whether one that changes a size is there more than once: SLEIGH takes the second to undo the first."""
     repeats: int
     """Number of different ones of F2 and F3."""
     rex_wide: bool
-    evex: bool
+    rex_low: bool
+    """REX.B: a register in the opcode or in ModRM's lowest field is one of r8 to r15."""
+    opcode: int
+    """The first byte after all of them."""
 
 
 def prefixes(code: bytes) -> Prefixes:
@@ -77,17 +83,22 @@ def prefixes(code: bytes) -> Prefixes:
     found = frozenset(code[:count])
     opcode, following = (*code[count : count + 2], 0, 0)[:2]
     is_rex = opcode & 0xF0 == 0x40
-    # Only a REX right before the opcode counts, which is not what every decoder makes of it.
-    if is_rex and (following in _LEGACY_PREFIXES or following & 0xF0 == 0x40):
+    # Only a REX right before the opcode counts, and VEX takes the place of most prefixes: not what every decoder
+    # makes of it.
+    if is_rex and (following in _LEGACY_PREFIXES or following in _VEX or following & 0xF0 == 0x40):
+        raise NoSemanticsError
+    if opcode in _VEX and found & (_REPEATS | {_OPERAND_SIZE, _LOCK}):
         raise NoSemanticsError
     return Prefixes(
         operand_size=_OPERAND_SIZE in found,
         address_size=_ADDRESS_SIZE in found,
         segment=bool(found & _SEGMENT_OVERRIDES),
         lock=_LOCK in found,
+        doubled=max(code[:count].count(_OPERAND_SIZE), code[:count].count(_ADDRESS_SIZE)) > 1,
         repeats=len(found & _REPEATS),
         rex_wide=is_rex and bool(opcode & 8),
-        evex=opcode == _EVEX,
+        rex_low=is_rex and bool(opcode & 1),
+        opcode=following if is_rex else opcode,
     )
 
 

@@ -73,9 +73,9 @@ class _Lifter:
     def _decode(self, address: int) -> Instruction:
         if len(self.instructions) >= MOST_INSTRUCTIONS:
             raise Unsupported(f"{self.name} has more than {MOST_INSTRUCTIONS} instructions")
-        if (reason := self.image.broken.get(address)) is not None:
-            raise Unsupported(f"{self.name} at {address:#x}: {reason}")
         code = self.image.code_at(address)
+        if not code and self.machine.memory is not None and self.machine.memory.zeroed:
+            return self.machine.decode(b"", address)  # arriving there is a fault of the program
         if not code:
             raise UserError(
                 f"{self.name} in {self.image.path} runs off its code at {address:#x}: "
@@ -84,6 +84,10 @@ class _Lifter:
         instruction = self.machine.decode(code, address)
         if instruction.length > len(code):
             raise UserError(f"{self.name} in {self.image.path} ends in the middle of an instruction at {address:#x}.")
+        if self.image.broken:
+            for byte in range(address, instruction.next_address):
+                if byte in self.image.broken:
+                    raise Unsupported(f"{self.name} at {address:#x}: {self.image.broken[byte]}")
         return instruction
 
     # -- one routine ----------------------------------------------------------------------------
@@ -326,6 +330,8 @@ class _Lifter:
         self, targets: tuple[int, ...], value: Var, after: BlockId, chain: tuple[int, ...]
     ) -> tuple[Exit, list[_Visit] | None]:
         if len(targets) != 1:
+            if self.machine.convention.stack_pointer is None:
+                return Switch(value, ()), None  # no convention, so nothing can be said of an unknown callee
             return Call(None, value, after), None
         target = self.image.aliases.get(targets[0], targets[0])
         name = self.image.name_at(target)

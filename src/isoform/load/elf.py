@@ -109,7 +109,6 @@ class ParsedFile:
     sections: Mapping[int, FileSection]
     """Those that are in memory when the code runs."""
     symbols: tuple[FileSymbol, ...]
-    symbol_table_offset: int
     dynamic_symbols: tuple[FileSymbol, ...]
     relocations: Mapping[int, tuple[Relocation, ...]]
     """Of an object file: by the section they change, against `symbols`. Of a linked file: all under 0, by
@@ -154,8 +153,8 @@ class _Parser:
         headers = self._headers(elf)
         sections = self._memory_sections(headers)
         linked = kind != "ET_REL"
-        symbols, offset = self._table(headers, _SYMBOLS, sections)
-        dynamic_symbols, _ = self._table(headers, _DYNAMIC_SYMBOLS, sections) if linked else ((), 0)
+        symbols = self._table(headers, _SYMBOLS, sections)
+        dynamic_symbols = self._table(headers, _DYNAMIC_SYMBOLS, sections) if linked else ()
         return ParsedFile(
             path=self.path,
             data=self.data,
@@ -164,10 +163,9 @@ class _Parser:
             fixed=kind == "ET_EXEC",
             sections=sections,
             symbols=symbols,
-            symbol_table_offset=offset,
             dynamic_symbols=dynamic_symbols,
             relocations=self._relocations(headers, sections, linked),
-            has_debug=any(name in (".debug_info", ".zdebug_info") for name, _ in headers),
+            has_debug=any(name == ".debug_info" for name, _ in headers),
         )
 
     def _machine(self, elf: Any) -> str:
@@ -223,7 +221,7 @@ class _Parser:
 
     def _table(
         self, headers: list[tuple[str, Any]], kind: str, sections: Mapping[int, FileSection]
-    ) -> tuple[tuple[FileSymbol, ...], int]:
+    ) -> tuple[FileSymbol, ...]:
         for name, header in headers:
             if header["sh_type"] == kind:
                 if header["sh_size"] // 24 > SYMBOL_LIMIT:
@@ -232,8 +230,8 @@ class _Parser:
                     raise unusable(self.path, f"{name} has no string table")
                 names = self._bytes(headers[header["sh_link"]][1])
                 extended = self._extended_indexes(headers)
-                return self._symbols(self._bytes(header), names, extended, headers, sections), header["sh_offset"]
-        return (), 0
+                return self._symbols(self._bytes(header), names, extended, headers, sections)
+        return ()
 
     def _extended_indexes(self, headers: list[tuple[str, Any]]) -> tuple[int, ...]:
         for _, header in headers:

@@ -65,10 +65,21 @@ def print_verdict(verdict: Verdict, verbose: bool = False, quiet: bool = False, 
     if quiet:
         print(verdict.word, file=stream)
         return
-    terminal = stream.isatty()
-    width = min(shutil.get_terminal_size((PIPED_WIDTH, 24)).columns, WIDEST) if terminal else PIPED_WIDTH
-    color = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    print(encodable(verdict_as_text(verdict, width, color, verbose), stream.encoding), file=stream)
+    width = min(shutil.get_terminal_size((PIPED_WIDTH, 24)).columns, WIDEST) if stream.isatty() else PIPED_WIDTH
+    text = verdict_as_text(verdict, width, _wants_colour(stream), verbose)
+    print(encodable(text, stream.encoding), file=stream)
+
+
+def print_lines(lines: list[Spans], stream: TextIO | None = None) -> None:
+    """Prints lines of styled spans to `stream` (standard output), coloured under the same rules as a verdict."""
+    stream = stream if stream is not None else sys.stdout
+    lines = [tuple(Span(printable(span.text), span.style) for span in line) for line in lines]
+    text = _coloured(lines) if _wants_colour(stream) else "\n".join(_plain(line) for line in lines)
+    print(encodable(text, stream.encoding), file=stream)
+
+
+def _wants_colour(stream: TextIO) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def encodable(text: str, encoding: str | None) -> str:

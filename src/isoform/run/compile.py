@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from isoform.errors import Unsupported, UserError
 from isoform.evaluate import mask
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
+from isoform.lift.lift import lift
 from isoform.microop import Kind, MicroOp, Space, Var
 
 ABORTED, RETURNED, UNSUPPORTED, UNRESOLVED, FIRST_CALL = -1, -2, -3, -4, -5
@@ -41,14 +43,29 @@ def compile_function(function: Function) -> Program:
     index = {block_id: number for number, block_id in enumerate(ids)}
     containers = _Containers(function)
     calls: list[tuple[Call, int]] = []
-    source = []
-    for block_id in ids:
-        source.append(_BlockWriter(function.blocks[block_id], containers, index, calls).text(index[block_id]))
+    source = [_BlockWriter(function.blocks[i], containers, index, calls).text(index[i]) for i in ids]
     names: dict[str, Any] = {}
     exec(compile("\n".join(source), f"<{function.name}>", "exec"), names)  # our own text, from decoded micro-ops
     code = tuple(names[f"b{number}"] for number in range(len(ids)))
     costs = tuple(max(1, len(function.blocks[block_id].steps)) for block_id in ids)
     return Program(function, ids, code, costs, tuple(calls), index, _guarded(function))
+
+
+def program_at(function: Function, address: int) -> Program | None:
+    """The code at an address that was computed, compiled as a function of its own; None if there is none."""
+    known: dict[int, Program | None] = function.__dict__.setdefault("_programs", {})
+    if address not in known:
+        known[address] = _compile_at(function, address)
+    return known[address]
+
+
+def _compile_at(function: Function, address: int) -> Program | None:
+    if not function.image.code_at(address) or address % function.machine.instruction_alignment:
+        return None
+    try:
+        return compile_function(lift(function.image, function.machine, function.name, address))
+    except (Unsupported, UserError):  # it does not lead to code that can be followed
+        return None
 
 
 class _Containers:

@@ -10,11 +10,11 @@ MOST_PAGES = 8192
 """32 MiB: a run that touches more is given up."""
 
 
-class TooMuchMemory(Exception):
+class TooMuchMemoryError(Exception):
     """A run touched more than MOST_PAGES pages."""
 
 
-class CodeModified(Exception):
+class CodeModifiedError(Exception):
     """A run stored to an instruction that it may execute."""
 
 
@@ -55,7 +55,7 @@ class Memory:
         if number not in self._pristine:
             self._pristine[number] = bytes(self._pages.get(number) or self._page(number))
         if self._guarded and not self._guarded.isdisjoint(range(address, address + size)):
-            raise CodeModified
+            raise CodeModifiedError
         if self.recorded is not None:
             self._written.update(range(address, address + size))
         data = value.to_bytes(size, self._order)  # type: ignore[arg-type]
@@ -71,7 +71,7 @@ class Memory:
 
     def _page(self, number: int) -> bytearray:
         if len(self._pages) >= MOST_PAGES:
-            raise TooMuchMemory
+            raise TooMuchMemoryError
         page = bytearray(self._fill(number))
         start = number * PAGE
         for section in self._sections:

@@ -19,8 +19,8 @@ from isoform.outcome import (
     Status,
     mixed_number,
 )
-from isoform.run.compile import ABORTED, FIRST_CALL, RETURNED, UNSUPPORTED, Program
-from isoform.run.memory import CodeModified, Memory, TooMuchMemory
+from isoform.run.compile import ABORTED, FIRST_CALL, RETURNED, UNRESOLVED, UNSUPPORTED, Program, program_at
+from isoform.run.memory import CodeModifiedError, Memory, TooMuchMemoryError
 
 
 class _Machine(Memory):
@@ -85,17 +85,18 @@ class _Run:
     def outcome(self) -> Outcome:
         try:
             status, reason = self._loop()
-        except TooMuchMemory:
+        except TooMuchMemoryError:
             status, reason = Status.UNSUPPORTED, "more memory than a run may touch"
-        except CodeModified:
+        except CodeModifiedError:
             status, reason = Status.UNSUPPORTED, "code that modifies itself"
         return self._finish(status, reason)
 
     def _loop(self) -> tuple[Status, str]:
-        code, costs, blocks = self._program.code, self._program.costs, self._program.ids
+        program = self._program
+        code, costs = program.code, program.costs
         registers, memory = self._registers, self._memory
         fuel = self._options.fuel
-        index = self._program.index[self._program.function.entry]
+        index = program.index[program.function.entry]
         trace = self._trace if self._options.trace else None
         steps = 0
         try:
@@ -104,35 +105,37 @@ class _Run:
                 if steps > fuel:
                     return Status.OUT_OF_FUEL, ""
                 if trace is not None:
-                    trace.extend(self._program.function.blocks[blocks[index]].steps)
-                last, index = index, code[index](registers, memory)
+                    trace.extend(program.function.blocks[program.ids[index]].steps)
+                index = code[index](registers, memory)
                 while index < 0:
-                    if index > FIRST_CALL:
-                        return self._end(index, last)
-                    call, after = self._program.calls[FIRST_CALL - index]
-                    if self._outside_call(call) or after < 0:
-                        return Status.EXITED, call.callee or "a function"
-                    index = after
+                    if index <= FIRST_CALL:
+                        call, index = program.calls[FIRST_CALL - index]
+                        if self._outside_call(call) or index < 0:
+                            return Status.EXITED, call.callee or "a function"
+                    elif index in (RETURNED, UNRESOLVED) and memory.target != self._return_address:
+                        going_on = program_at(program.function, memory.target)
+                        if going_on is None:
+                            return self._elsewhere(index)
+                        program, code, costs, index = going_on, going_on.code, going_on.costs, 0
+                    else:
+                        return self._end(index, program)
         finally:
             self._steps = steps
 
-    def _end(self, code: int, last: int) -> tuple[Status, str]:
+    def _end(self, code: int, program: Program) -> tuple[Status, str]:
         memory = self._memory
         if code == ABORTED:
             return Status.ABORTED, ABORT_REASONS[memory.reason]
-        if code == RETURNED:
-            if self._machine.convention.return_address in self._machine.initial:
-                return self._fixed_return()
-            return Status.DONE, ""
         if code == UNSUPPORTED:
-            instruction = self._program.function.instructions[memory.reason]
+            instruction = program.function.instructions[memory.reason]
             return Status.UNSUPPORTED, f"{instruction.text} at {memory.reason:#x}"
-        where = self._program.ids[last].address
-        return Status.UNSUPPORTED, f"a computed jump to {memory.target:#x} from the block at {where:#x}"
+        return Status.DONE, ""
 
-    def _fixed_return(self) -> tuple[Status, str]:
-        """On a machine where arriving at one address ends the program, a jump elsewhere goes on there."""
-        if self._memory.target == self._return_address:
+    def _elsewhere(self, code: int) -> tuple[Status, str]:
+        """Control went to an address that is neither code nor the caller."""
+        if self._machine.memory is not None and self._machine.memory.zeroed:
+            return Status.ABORTED, "jump outside the program"
+        if code == RETURNED:
             return Status.DONE, ""
         return Status.UNSUPPORTED, f"a computed jump to {self._memory.target:#x}"
 

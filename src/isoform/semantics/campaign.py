@@ -79,11 +79,11 @@ def _check_state(report: Report, instruction: Instruction, code: bytes, before: 
         _note(report.disagreements, f"{code.hex()} has {len(code)} bytes and decodes as {instruction.length}")
         report.asked.add("encoder")
         return
+    branch = report.template.branch
     try:
-        low, high = (ours.run(instruction, before, undefined) for undefined in (False, True))
+        low, high = (ours.run(instruction, before, undefined, branch) for undefined in (False, True))
     except ours.OutsideDataError:
         return
-    branch = report.template.branch
     found = {}
     for oracle in oracles:
         after = oracle.run(code, before, branch)

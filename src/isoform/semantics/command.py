@@ -9,6 +9,7 @@ from collections import Counter
 from isoform.semantics.campaign import Oracle, Report, Standing, check_forms
 from isoform.semantics.forms import all_forms
 from isoform.semantics.host_oracle import HostOracle, is_available
+from isoform.semantics.prefixes import PrefixReport, check_prefixes
 from isoform.semantics.unicorn_oracle import UnicornOracle
 
 QUICK, LONG = 16, 200
@@ -20,16 +21,22 @@ def main() -> int:
     oracles: list[Oracle] = [UnicornOracle(), *([host] if host else [])]
     wanted = options.only.upper().split(",") if options.only else None
     forms = [form for form in all_forms() if wanted is None or form.mnemonic in wanted]
+    states = options.n or (LONG if options.long else QUICK)
     reports = []
+    with_prefixes = PrefixReport()
     try:
-        for report in check_forms(forms, oracles, options.n or (LONG if options.long else QUICK), options.seed):
+        for report in check_forms(forms, oracles, states, options.seed):
             reports.append(report)
             _show(report, options.verbose)
+        if host is not None:
+            with_prefixes = check_prefixes(forms, host, len(forms) * states // 4, options.seed)
     finally:
         if host is not None:
             host.close()
     _show_table(reports, oracles, options.seed)
-    return 1 if any(report.standing is Standing.WRONG for report in reports) else 0
+    _show_prefixes(with_prefixes)
+    wrong = any(report.standing is Standing.WRONG for report in reports) or with_prefixes.disagreements
+    return 1 if wrong else 0
 
 
 def _options() -> argparse.Namespace:
@@ -61,6 +68,14 @@ def _show_table(reports: list[Report], oracles: list[Oracle], seed: int) -> None
     print(f"{'forms tried':14} {len(reports):6}")
     for standing in Standing:
         print(f"{standing.name.lower():14} {counts[standing]:6}  {standing.value}")
+
+
+def _show_prefixes(report: PrefixReport) -> None:
+    print("\nwith needless prefixes (on the host)")
+    print(f"{'agree':14} {report.agree:6}\n{'unsupported':14} {report.unsupported:6}")
+    print(f"{'wrong':14} {len(report.disagreements):6}")
+    for line in report.disagreements[:20]:
+        print(f"             {line}")
 
 
 if __name__ == "__main__":

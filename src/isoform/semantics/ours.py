@@ -89,10 +89,11 @@ class _Run:
         )
 
 
-def run(instruction: Instruction, state: State, undefined: bool) -> State:
-    """One execution, repetitions included, with all undefined bits 0 or all 1."""
+def run(instruction: Instruction, state: State, undefined: bool, branch: bool = False) -> State:
+    """One execution with all undefined bits 0 or all 1. What branches to itself without being a branch is a
+    repeated instruction, and runs to its end."""
     execution = _Run(state, mask if undefined else lambda size: 0)
-    for _ in range(_LIMIT):
+    for _ in range(1 if branch else _LIMIT):
         result = _once(execution, instruction)
         if result != instruction.address:
             break

@@ -19,6 +19,18 @@ class Answer(Enum):
     """Out of time, interrupted, or the solver gave up: never to be read as UNSAT."""
 
 
+class _Clock:
+    """Tells the solver when to stop. Apart from `Solver`, so that nothing points back at it."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self.stop_at = 0.0
+        """Seconds of the budget that must be left."""
+
+    def __call__(self) -> bool:
+        return self._budget.interrupted or self._budget.left <= self.stop_at
+
+
 class Solver:
     """One incremental solver. `check` leaves nothing asserted behind."""
 
@@ -28,19 +40,16 @@ class Solver:
         options = bitwuzla.Options()
         options.set(bitwuzla.Option.PRODUCE_MODELS, True)
         self._solver = bitwuzla.Bitwuzla(terms.manager, options)
-        self._deadline = 0.0
-        self._solver.configure_terminator(self._out_of_time)
-
-    def _out_of_time(self) -> bool:
-        return self._budget.interrupted or self._budget.left <= self._deadline
+        self._clock = _Clock(budget)
+        self._solver.configure_terminator(self._clock)
 
     def check(self, assertions: Sequence[Term], seconds: float | None = None) -> Answer:
         """Is the conjunction satisfiable? After SAT, `value` reads the model until the next call."""
         if any(a == self._terms.false for a in assertions):
             return Answer.UNSAT
         self._pop()
-        self._deadline = max(0.0, self._budget.left - seconds) if seconds is not None else 0.0
-        if self._out_of_time():
+        self._clock.stop_at = max(0.0, self._budget.left - seconds) if seconds is not None else 0.0
+        if self._clock():
             return Answer.UNKNOWN
         self._solver.push(1)
         self._pushed = True

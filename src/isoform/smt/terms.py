@@ -11,11 +11,13 @@ byte is `ite(c, 1, 0)`; a shift by a constant is a concatenation.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import bitwuzla
-from bitwuzla import Kind as K
+from bitwuzla import Kind as K  # noqa: N817: it stands in every line below
 
 Term = Any
 """A `bitwuzla.Term`. (The library ships no types.)"""
@@ -25,11 +27,21 @@ _PUSH_DEPTH = 24
 """How deep an extraction of low bits is pushed into sums and products."""
 
 
+@cache
+def _manager() -> Any:
+    """The one term manager of the process, made immortal: bitwuzla crashes if a manager is collected before
+    its terms, and inside a reference cycle or at exit Python does not keep that order. Terms themselves
+    are counted and freed as usual."""
+    manager = bitwuzla.TermManager()
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(manager))
+    return manager
+
+
 class Terms:
-    """A term manager with memory of how its terms were built."""
+    """The terms of one question, with memory of how they were built."""
 
     def __init__(self) -> None:
-        self.manager = bitwuzla.TermManager()
+        self.manager = _manager()
         self._sorts: dict[int, Any] = {}
         self._constants: dict[tuple[int, int], Term] = {}
         self._values: dict[Term, int] = {}
@@ -303,11 +315,11 @@ class Terms:
             return self.bv(0, width)
         match self._shapes.get(a), self._shapes.get(b):
             case ("add", x, y), _ if y == b:
-                return x  # type: ignore[no-any-return]
+                return x
             case ("add", x, y), _ if x == b:
-                return y  # type: ignore[no-any-return]
+                return y
             case _, ("sub", x, y) if x == a:
-                return y  # type: ignore[no-any-return]
+                return y
         return self._make(K.BV_SUB, [a, b], [], width, ("sub", a, b))
 
     def neg(self, term: Term) -> Term:
@@ -317,7 +329,7 @@ class Terms:
             return self.bv(-value, width)
         match self._shapes.get(term):
             case ("neg", inner):
-                return inner  # type: ignore[no-any-return]
+                return inner
             case ("sub", a, b):
                 return self._subtract(b, a, width)
             case ("add", a, b) if b in self._values:
@@ -361,7 +373,7 @@ class Terms:
                 return self.lshr(left, self.bv(bits, width))
             return self.and_(left, self.bv(b - 1, width))
         narrow = max(self._unsigned_width(left), self._unsigned_width(right))
-        if narrow < width and not (b == 0):
+        if narrow < width and b != 0:
             inner = self._unsigned_division(
                 kind, name, self.extract(left, narrow - 1, 0), self.extract(right, narrow - 1, 0)
             )

@@ -181,6 +181,11 @@ class Side:
 
     # -- where an address points ----------------------------------------------------------------
 
+    def is_stack_pointer(self, term: Term | None) -> bool:
+        """Whether a term is the stack pointer at entry."""
+        pointer = self.world.stack_pointer
+        return term is not None and pointer is not None and bool(term == pointer)
+
     def mentions_stack(self, term: Term) -> bool:
         """Whether a term was computed from the stack pointer at entry."""
         pointer = self.world.stack_pointer
@@ -269,7 +274,7 @@ class State:
         base, constant = terms.split_sum(address)
         if base is None:
             return self._load_constant_address(address, constant, size)
-        if base == side.world.stack_pointer:
+        if side.is_stack_pointer(base):
             return self.frame.load(_signed(constant, side.width), size)
         if not side.mentions_stack(base):
             return self._load_heap(address, base, constant, size)
@@ -282,7 +287,7 @@ class State:
     def store(self, address: Term, value: Term, size: int) -> None:
         side, terms = self.side, self.side.terms
         base, constant = terms.split_sum(address)
-        if base is not None and base == side.world.stack_pointer:
+        if side.is_stack_pointer(base):
             self.frame.store(_signed(constant, side.width), value, size)
             return
         if base is None or not side.mentions_stack(base):

@@ -51,7 +51,7 @@ def _aligned_stack(state: State, op: MicroOp, values: list[Term]) -> Term | None
     terms = state.side.terms
     base, constant = terms.split_sum(values[0])
     mask = terms.value(values[1])
-    if base is None or mask is None or base != state.side.world.stack_pointer:
+    if base is None or mask is None or not state.side.is_stack_pointer(base):
         return None
     width = terms.width(values[0])
     alignment = (1 << width) - mask
