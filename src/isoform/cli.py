@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,10 +16,11 @@ from isoform.errors import Unsupported, UserError
 
 if TYPE_CHECKING:
     from isoform.load.open import LoadOptions
+    from isoform.question import Engine
 
 app = typer.Typer(
     add_completion=False,
-    no_args_is_help=True,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Do these two functions compute the same thing? Proofs and counterexamples for machine code.",
@@ -28,6 +28,8 @@ app = typer.Typer(
 
 TROUBLE = 2
 """Exit code of everything the user can mend."""
+INTERRUPTED = 130
+"""Exit code of a second Ctrl-C: the first one ends the question with what is known so far."""
 
 _COMPARE_HELP = """Compare two functions: one question, one verdict.
 
@@ -170,7 +172,7 @@ def check(
     from isoform.report.check import print_check
 
     progress = _Progress(enabled=not quiet)
-    report = check_certificate(cert, jobs, lambda row: progress(f"checked {row.name}"), budget)
+    report = check_certificate(cert, jobs, lambda done, total, row: progress(f"checked {done} of {total}"), budget)
     progress.clear()
     raise typer.Exit(print_check(report, quiet))
 
@@ -181,12 +183,15 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
-) -> None: ...
+) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 def _load_options(cc: str | None, cflags: str | None, isa: str | None, function: str | None) -> LoadOptions:
@@ -254,38 +259,33 @@ class _Progress:
 
 
 def main() -> None:
-    sys.exit(_guarded(lambda: app(standalone_mode=False)))
+    sys.exit(run_command())
 
 
-def _guarded(command: Callable[[], object]) -> int:
-    """A user's mistake is one sentence and exit code 2; only a bug shows a traceback."""
-    import click
-
+def run_command(words: list[str] | None = None) -> int:
+    """The exit code of `isoform WORDS…`. A user's mistake is one sentence and exit code 2; only a bug shows a
+    traceback."""
     try:
-        code = command()
+        code = app(args=words, prog_name="isoform", standalone_mode=False)
+        sys.stdout.flush()
+        if code == INTERRUPTED:
+            _complain("interrupted.")
         return code if isinstance(code, int) else 0
-    except (typer.Exit, click.exceptions.Exit) as stop:
-        return int(stop.exit_code)
-    except click.exceptions.NoArgsIsHelpError as error:
-        print(error.format_message())
-        return 0
-    except click.ClickException as error:
-        _complain(error.format_message())
-    except UserError as error:
-        _complain(str(error))
-    except Unsupported as error:
-        _complain(f"{error}.")
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (KeyboardInterrupt, click.Abort):
-        _complain("interrupted.")
-        return 130
+    except typer.TyperException as error:
+        _complain(_sentence(error.format_message()))
+    except (UserError, Unsupported) as error:
+        _complain(_sentence(str(error)))
+    except (BrokenPipeError, SystemExit):
+        # The reader of our output is gone: typer turns that into SystemExit. Nothing may be flushed there any more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
     return TROUBLE
+
+
+def _sentence(text: str) -> str:
+    """With its full stop, unless it ends in a message of the compiler."""
+    text = text.strip()
+    return text if "\n" in text or text.endswith((".", "?", "!", "…")) else f"{text}."
 
 
 def _complain(sentence: str) -> None:
     print(f"isoform: {sentence}", file=sys.stderr)
-
-
-if TYPE_CHECKING:
-    from isoform.question import Engine

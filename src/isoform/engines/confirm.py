@@ -12,6 +12,7 @@ from isoform.budget import Budget
 from isoform.check.replay import independent_runner
 from isoform.contract import Difference, show_number
 from isoform.engines.minimise import minimise
+from isoform.load.image import Image
 from isoform.load.signature import TypeKind
 from isoform.outcome import FRAME_LIMIT, STACK_POINTER, Inputs, Outcome, Status
 from isoform.question import Question, argument_value
@@ -90,6 +91,8 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
                 stack_argument_bytes=question.contract.stack_argument_bytes,
             )
         )
+    if any(rests_on_placement(f.image, o) for f, o in zip((question.target, question.rewrite), ours, strict=True)):
+        return NotConfirmed("the difference may only be where unnamed data was placed in memory", False)
     found = question.contract.differences(*theirs)
     if not found:
         return _not_confirmed(question, name, ours, theirs)
@@ -97,6 +100,20 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
         if question.contract.differences(mine, other):
             return NotConfirmed(f"{name} disagrees with isoform's own runner on this input", True)
     return _witness(question, inputs, ours, tuple(found), name)
+
+
+def rests_on_placement(image: Image, outcome: Outcome) -> bool:
+    """Whether a run shows, or used as input, an address or cell of data that only this side has."""
+    if not image.private:
+        return False
+
+    def private(address: int) -> bool:
+        return any(low <= address < high for low, high in image.private)
+
+    shown = [outcome.registers.get(name, 0) for name in ("rax", "rdx")]
+    shown += [argument for call in outcome.calls for argument in call.arguments]
+    words = [sum(outcome.writes.get(a + i, 0) << (8 * i) for i in range(8)) for a in outcome.writes]
+    return any(private(value) for value in (*shown, *words, *outcome.writes, *outcome.reads))
 
 
 def _not_confirmed(question: Question, name: str, ours: tuple[Outcome, Outcome], theirs: list[Outcome]) -> NotConfirmed:

@@ -12,7 +12,7 @@ from typing import Any
 
 from isoform.budget import Budget
 from isoform.engines.loopfree import Failed, Found, Loopfree, Proved, WithinBound
-from isoform.engines.testing import Tested, test
+from isoform.engines.testing import Tested, run_tests
 from isoform.errors import Unsupported
 from isoform.question import Engine, Question
 from isoform.verdict import Assumption, Bounded, Different, Equivalent, Proof, Subject, Tried, Unknown, Verdict
@@ -59,7 +59,7 @@ class Ladder:
 
     def _test(self) -> tuple[Tested, str]:
         started = time.perf_counter()
-        tested = test(self.question, self.budget, thorough=self.question.options.engine is Engine.TESTING)
+        tested = run_tests(self.question, self.budget, thorough=self.question.options.engine is Engine.TESTING)
         self.timings["test"] = time.perf_counter() - started
         return tested, tested.sentence()
 

@@ -10,9 +10,12 @@ import time
 from dataclasses import dataclass, field
 
 from isoform.budget import Budget
+from isoform.contract import CallRule
 from isoform.engines.confirm import NotConfirmed, confirm
 from isoform.engines.model import inputs_from_model
 from isoform.errors import UserError
+from isoform.lift.function import Function
+from isoform.lift.lift import relifted
 from isoform.question import Question
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.solver import Answer, Solver
@@ -48,6 +51,9 @@ class Failed:
     helps: str = ""
 
 
+MOST_ROUNDS = 12
+"""How often a function is lifted again because more is known about its jumps."""
+
 Finding = Proved | Found | WithinBound | Failed
 
 
@@ -74,20 +80,39 @@ class Encoding:
 
 
 def encode(question: Question, budget: Budget) -> Encoding:
-    """Both functions over the same inputs."""
+    """Both functions over the same inputs. Where that finds out more about computed jumps, again with those."""
     started = time.perf_counter()
+    hints: tuple[dict[int, frozenset[int]], ...] = ({}, {})
+    functions = (question.target, question.rewrite)
+    for _ in range(MOST_ROUNDS):
+        encoding = _encode(question, functions, budget)
+        discovered = encoding.target.discovered, encoding.rewrite.discovered
+        if not any(_add_hints(known, new) for known, new in zip(hints, discovered, strict=True)):
+            break
+        inline = question.contract.calls is not CallRule.UNINTERPRETED
+        functions = (relifted(functions[0], hints[0], inline), relifted(functions[1], hints[1], inline))
+    encoding.timings["encode"] = time.perf_counter() - started
+    return encoding
+
+
+def _add_hints(known: dict[int, frozenset[int]], new: dict[int, set[int]]) -> bool:
+    more = {where: known.get(where, frozenset()) | targets for where, targets in new.items()}
+    changed = any(known.get(where) != targets for where, targets in more.items())
+    known.update(more)
+    return changed
+
+
+def _encode(question: Question, functions: tuple[Function, Function], budget: Budget) -> Encoding:
     world = World(Terms(), question.contract)
-    sides = [Side(world, f.image, tag) for f, tag in ((question.target, "a"), (question.rewrite, "b"))]
+    sides = [Side(world, f.image, tag) for f, tag in zip(functions, "ab", strict=True)]
     constrain_entry(world, sides[0].initial_state())
     summaries = [
         Execution(side, function, budget, question.options.unroll, question.callees).run()
-        for side, function in zip(sides, (question.target, question.rewrite), strict=True)
+        for side, function in zip(sides, functions, strict=True)
     ]
     for side in sides:
         world.constraints += frame_bounds(side)
-    encoding = Encoding(world, summaries[0], summaries[1], goals(world, *summaries))
-    encoding.timings["encode"] = time.perf_counter() - started
-    return encoding
+    return Encoding(world, summaries[0], summaries[1], goals(world, *summaries))
 
 
 class Loopfree:
@@ -185,8 +210,8 @@ class Loopfree:
                 "give the callee's code, so that it can be inlined",
             )
         return Failed(
-            f"the solver found an input on which it would not hold that {goal.shows}, but running it shows no difference: "
-            "it rests on a value the manual leaves undefined, or on what a frame holds before it is written",
+            f"the solver found an input against it that {goal.shows}, but running it shows no difference: it rests on "
+            " a value the manual leaves undefined, or on what a frame holds before it is written",
         )
 
     # -- gaps -----------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ class Tested:
         return said + (f", {self.undecided} of them undecided ({self.why_undecided})" if self.undecided else "")
 
 
-def test(question: Question, budget: Budget, thorough: bool = False) -> Tested:
+def run_tests(question: Question, budget: Budget, thorough: bool = False) -> Tested:
     """Run both on many inputs. Inputs that the preconditions exclude do not count."""
     maker = InputMaker(question.contract, question.options.seed)
     wanted = THOROUGH_TESTS if thorough else QUICK_TESTS

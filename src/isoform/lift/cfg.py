@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
@@ -45,17 +46,24 @@ class _Routine:
     """Resolved targets of the computed jump or call at the end of a block."""
 
 
-def control_flow_graph(image: Image, machine: Machine, name: str, entry: int, inline: bool = True) -> Function:
+Hints = Mapping[int, frozenset[int]]
+"""Targets of computed jumps and calls, by the instruction's address, that an engine has found out."""
+
+
+def control_flow_graph(
+    image: Image, machine: Machine, name: str, entry: int, inline: bool = True, hints: Hints | None = None
+) -> Function:
     """The function at `entry`. With `inline`, calls to code that is present become part of it."""
-    return _Lifter(image, machine, name, inline).function(entry)
+    return _Lifter(image, machine, name, inline, hints or {}).function(entry)
 
 
 class _Lifter:
-    def __init__(self, image: Image, machine: Machine, name: str, inline: bool) -> None:
+    def __init__(self, image: Image, machine: Machine, name: str, inline: bool, hints: Hints) -> None:
         self.image = image
         self.machine = machine
         self.name = name
         self.inline = inline
+        self.hints = hints
         self.instructions: dict[int, Instruction] = {}
         self.blocks: dict[BlockId, Block] = {}
         self.inlined: list[str] = []
@@ -81,7 +89,7 @@ class _Lifter:
                 f"{self.name} in {self.image.path} runs off its code at {address:#x}: "
                 "there are no instructions there; name a whole function."
             )
-        instruction = self.machine.decode(code, address)
+        instruction = _with_shared_addresses(self.machine.decode(code, address), self.image)
         if instruction.length > len(code):
             raise UserError(f"{self.name} in {self.image.path} ends in the middle of an instruction at {address:#x}.")
         if self.image.broken:
@@ -219,7 +227,8 @@ class _Lifter:
         section = self.image.section_at(raw.steps[0] if raw.steps else raw.addresses[0])
         inside = range(section.address, section.end) if section else range(0)
         found = jump_targets(ops, raw.last.ins[0], self.image, inside) or []
-        return tuple(dict.fromkeys(found))
+        hinted = sorted(self.hints.get(raw.steps[-1] if raw.steps else raw.addresses[-1], ()))
+        return tuple(dict.fromkeys([*found, *hinted]))
 
     def _constants_at_entry(self, blocks: dict[Position, _Raw], starts: set[Position]) -> dict[Position, Known]:
         """Registers that hold the same constant whichever way a block is reached (forward data flow).
@@ -382,6 +391,27 @@ _TAIL = 1 << 20
 """Micro-op index of the blocks made for a tail call: no instruction has so many."""
 SELF = "(itself)"
 """Callee name of a recursive call of the compared function: equal on both sides whatever its symbol is."""
+
+
+def _with_shared_addresses(instruction: Instruction, image: Image) -> Instruction:
+    """Addresses of what both sides have under one name, as the one address that both use (`Image.moved`)."""
+    if not image.moved:
+        return instruction
+    ops = tuple(
+        op if op.kind in _CONTROL else MicroOp(op.kind, op.out, tuple(_shared(v, image) for v in op.ins))
+        for op in instruction.ops
+    )
+    return replace(instruction, ops=ops)
+
+
+def _shared(var: Var, image: Image) -> Var:
+    if var.space is not Space.CONST or var.size != 8:
+        return var
+    index = bisect_right(image.moved, (var.offset, 1 << 64, 0)) - 1
+    if index < 0 or var.offset >= image.moved[index][1]:
+        return var
+    own, _, shared = image.moved[index]
+    return const(shared + var.offset - own, var.size)
 
 
 def _here(block_id: BlockId, position: Position) -> BlockId:

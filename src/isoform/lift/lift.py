@@ -5,18 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isoform.isa.machine import Machine
-from isoform.lift.cfg import control_flow_graph
+from isoform.lift.cfg import Hints, control_flow_graph
 from isoform.lift.function import Block, Branch, Call, Exit, Function, Return, Switch
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.lift.simplify import Known, known_value, propagate
 from isoform.load.image import Image
 
 
-def lift(image: Image, machine: Machine, name: str, entry: int, inline: bool = True) -> Function:
+def lift(
+    image: Image, machine: Machine, name: str, entry: int, inline: bool = True, hints: Hints | None = None
+) -> Function:
     """The function at `entry`, simplified: constants folded, copies propagated, dead writes removed."""
-    function = control_flow_graph(image, machine, name, entry, inline)
+    function = control_flow_graph(image, machine, name, entry, inline, hints)
     function = replace(function, blocks={i: _fold(b, image) for i, b in function.blocks.items()})
     return remove_dead_writes(function)
+
+
+def relifted(function: Function, hints: Hints, inline: bool = True) -> Function:
+    """The same function with more known about its computed jumps."""
+    return lift(function.image, function.machine, function.name, function.entry.address, inline, hints)
 
 
 def _fold(block: Block, image: Image) -> Block:

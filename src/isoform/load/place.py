@@ -19,7 +19,8 @@ from isoform.load.relocate import ObjectImage, object_functions
 from isoform.load.shared import Shared
 
 # Everything of an object file lies below 2 GiB: its code may hold addresses in 31 bits.
-CODE_STARTS = (0x0040_0000, 0x0080_0000)
+# No round numbers for code: a constant in it must not be taken for the address of a function.
+CODE_STARTS = (0x0B3A_7000, 0x0C59_D000)
 SHARED_START = 0x1000_0000
 NAMES_START = 0x7000_0000
 NAMES_END = 0x7FFF_0000

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, Stop, Switch
 from isoform.microop import MicroOp, Space, Var
-from isoform.report.infix import Infix, temps_read_once
+from isoform.report.infix import Infix, rename_temps
 from isoform.report.listing import Row, view_of
 from isoform.report.terminal import Span, Spans, print_lines
 
@@ -59,9 +59,9 @@ class _Page:
         return max((len(self._offset(address)) for address in self._rows), default=4)
 
     @cached_property
-    def _temp_blocks(self) -> Counter[tuple[int, Var]]:
-        """In how many blocks a temp of an instruction is mentioned."""
-        return Counter(
+    def _shared(self) -> frozenset[tuple[int, Var]]:
+        """Temps, by address of their instruction, that several blocks mention."""
+        blocks = Counter(
             key
             for block in self.function.blocks.values()
             for key in {
@@ -71,6 +71,7 @@ class _Page:
                 if var is not None and var.space is Space.TEMP
             }
         )
+        return frozenset(key for key, count in blocks.items() if count > 1)
 
     def _offset(self, address: int) -> str:
         return f"{address - self.function.entry.address:+#x}"
@@ -85,10 +86,17 @@ class _Page:
 
     def _block(self, block: Block) -> Iterator[Spans]:
         yield (Span(f"block {self._numbers[block.id]}", "label"), Span(f"   {self._origin(block)}", "dim"))
-        groups = _groups(block)
+        last = block.steps[-1] if block.steps else block.id.address
+        renamed = rename_temps(block.ops, block.addresses, _read_by(block.exit), last, self._shared)
+        groups = _groups(block, renamed.ops)
+        travelling: dict[Var, str] = {}
         for position, (address, ops) in enumerate(groups):
-            last = position == len(groups) - 1
-            yield from self._instruction(block, address, ops, block.exit if last else None)
+            infix = Infix(self.function.machine, self.function.image, renamed, travelling)
+            meaning = [Span(line) for line in infix.lines(ops)]
+            if position == len(groups) - 1:
+                leaving = [Span(line, "marker") for line in self._leaving(block.exit, infix)]
+                meaning += [*(Span(line) for line in infix.rest()), *leaving]
+            yield from self._instruction(address, meaning, begins=address in block.steps)
 
     def _origin(self, block: Block) -> str:
         function = self.function
@@ -103,28 +111,17 @@ class _Page:
             parts.append(f"inside the instruction at {self._offset(block.id.address)}")
         return ", ".join(parts)
 
-    def _instruction(
-        self, block: Block, address: int, ops: tuple[MicroOp, ...], exit_: Exit | None
-    ) -> Iterator[Spans]:
-        begins = address in block.steps
+    def _instruction(self, address: int, meaning: list[Span], begins: bool) -> Iterator[Spans]:
         row = self._rows[address]
         if begins and row.source is not None:
             yield (Span(" " * (self._offset_width + 4) + row.source.expandtabs(2), "source"),)
         text = row.text + (f"  {row.note}" if row.note else "") if begins else "…"
         offset, code = self._offset(address).rjust(self._offset_width), text.ljust(self._code_width)
-        for line in self._meaning(ops, exit_, address) or [Span("")]:
+        for line in meaning or [Span("")]:
             yield (Span(f"  {offset}  ", "dim"), Span(f"{code}   "), line)
             offset, code = " " * len(offset), " " * self._code_width
 
-    def _meaning(self, ops: tuple[MicroOp, ...], exit_: Exit | None, address: int) -> list[Span]:
-        once = temps_read_once(ops, _read_by(exit_))
-        local = frozenset(var for var in once if self._temp_blocks[address, var] <= 1)
-        infix = Infix(self.function.machine, self.function.image, local)
-        lines = infix.lines(ops)
-        leaving = list(self._leaving(exit_, infix))
-        return [*(Span(line) for line in (*lines, *infix.rest())), *(Span(line, "marker") for line in leaving)]
-
-    def _leaving(self, exit_: Exit | None, infix: Infix) -> Iterator[str]:
+    def _leaving(self, exit_: Exit, infix: Infix) -> Iterator[str]:
         match exit_:
             case Goto(target):
                 yield f"→ {self._at(target)}"
@@ -151,18 +148,18 @@ class _Page:
         return f"block {self._numbers[block]}"
 
 
-def _groups(block: Block) -> list[tuple[int, tuple[MicroOp, ...]]]:
+def _groups(block: Block, ops: tuple[MicroOp, ...]) -> list[tuple[int, tuple[MicroOp, ...]]]:
     """The micro-ops by instruction. Instructions left without any stay; the block may begin inside one."""
     found: dict[int, list[MicroOp]] = {}
     if block.addresses and block.addresses[0] not in block.steps:
         found[block.addresses[0]] = []
     found |= {address: [] for address in block.steps} or ({} if found else {block.id.address: []})
-    for op, address in zip(block.ops, block.addresses, strict=True):
+    for op, address in zip(ops, block.addresses, strict=True):
         found.setdefault(address, []).append(op)
     return [(address, tuple(ops)) for address, ops in found.items()]
 
 
-def _read_by(exit_: Exit | None) -> tuple[Var, ...]:
+def _read_by(exit_: Exit) -> tuple[Var, ...]:
     match exit_:
         case Branch(condition, _, _):
             return (condition,)

@@ -1,13 +1,14 @@
 """Micro-ops as a person writes them: `zf = eax == 0`, `rax = load8(rsp + 8)`.
 
 A temp that is read once is written where it is read, as long as nothing its expression depends on was
-written in between; others keep a name (`t1`, `t2`, … in each instruction).
+written in between; others keep a name: `t1`, `t2`, … inside one instruction, `v1`, `v2`, … if they are read
+beyond it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from isoform.isa.machine import Machine
@@ -17,6 +18,8 @@ from isoform.microop import ABORT_REASONS, TRUE, Kind, MicroOp, Space, Var
 
 LONGEST = 60
 """Characters from which an expression gets a name of its own rather than grow further."""
+WIDEST = 64
+"""Bytes of the widest temp: renamed ones are that far apart."""
 PREFIX = {Kind.INT_2COMP: "-", Kind.INT_NEGATE: "~", Kind.BOOL_NEGATE: "!"}
 NAMED = (
     Kind.INT_CARRY,
@@ -41,22 +44,22 @@ class _Waiting:
 
 @dataclass
 class Infix:
-    """Writes the micro-ops of one instruction inside one block."""
+    """Writes the micro-ops of one instruction inside one block, after `rename_temps`."""
 
     machine: Machine
     image: Image
-    read_once: frozenset[Var]
-    """Temps that may be written where they are read."""
-    _names: dict[int, str] = field(default_factory=dict)
+    renamed: Renamed
+    travelling: dict[Var, str]
+    """Names of temps that are read beyond their instruction, brought up to date in place."""
+    _names: dict[Var, str] = field(default_factory=dict)
     _waiting: dict[Var, _Waiting] = field(default_factory=dict)
-    _pending: list[str] = field(default_factory=list)
 
     def lines(self, ops: Iterable[MicroOp]) -> list[str]:
         return [line for op in ops for line in self._write(op)]
 
     def operand(self, var: Var) -> str:
         """A variable at the end of the block: the condition of its branch, say."""
-        return self._operand(var, False)[0]
+        return self._operand(self.renamed.last.get(var, var), False)[0]
 
     def rest(self) -> list[str]:
         """What was held back and nothing has read."""
@@ -77,7 +80,7 @@ class Infix:
             reads = (*reads, *(waiting.reads if waiting else (var,)))
             loads = loads or (waiting is not None and waiting.loads)
         yield from self._settle(op.out)
-        if op.out in self.read_once and len(text) <= LONGEST:
+        if op.out in self.renamed.read_once and len(text) <= LONGEST:
             self._waiting[op.out] = _Waiting(text, reads, loads)
         else:
             target = self._target(op)
@@ -102,7 +105,9 @@ class Infix:
     def _name(self, var: Var) -> str:
         if var.space is Space.REGISTER:
             return self.machine.register_name(var)
-        return self._names.setdefault(var.offset, f"t{len(self._names) + 1}")
+        if var in self.renamed.travelling:
+            return self.travelling.setdefault(var, f"v{len(self.travelling) + 1}")
+        return self._names.setdefault(var, f"t{len(self._names) + 1}")
 
     def _operand(self, var: Var, signed: bool) -> tuple[str, _Waiting | None]:
         waiting = self._waiting.pop(var, None)
@@ -163,7 +168,7 @@ class Infix:
         return text, (), False
 
     def _binary(self, op: MicroOp, operands: list[str]) -> str:
-        left, right = op.ins
+        right = op.ins[1]
         if op.kind is Kind.INT_ADD and right.space is Space.CONST and right.offset >> (8 * right.size - 1):
             return f"{grouped(operands[0])} - {number((1 << (8 * right.size)) - right.offset)}"
         return f"{grouped(operands[0])} {op.kind.value} {grouped(operands[1])}"
@@ -193,10 +198,54 @@ def grouped(text: str) -> str:
     return text
 
 
-def temps_read_once(ops: Iterable[MicroOp], last: Iterable[Var]) -> frozenset[Var]:
-    """Temps written once and read once among these micro-ops and what the block's exit reads."""
-    ops = tuple(ops)
-    reads = Counter(v for op in ops for v in op.ins)
-    reads.update(last)
-    writes = Counter(op.out for op in ops if op.out is not None)
-    return frozenset(v for v, n in writes.items() if v.space is Space.TEMP and n == 1 and reads[v] == 1)
+@dataclass(frozen=True)
+class Renamed:
+    """A block's micro-ops with one temp a definition, so that a temp means one value."""
+
+    ops: tuple[MicroOp, ...]
+    last: Mapping[Var, Var]
+    """What the block's exit reads, renamed."""
+    read_once: frozenset[Var]
+    """Temps that are read once, in the instruction that writes them, and in this block only."""
+    travelling: frozenset[Var]
+    """Temps that another instruction or another block reads."""
+
+
+def rename_temps(
+    ops: Sequence[MicroOp],
+    addresses: Sequence[int],
+    last: Iterable[Var],
+    last_address: int,
+    shared: Container[tuple[int, Var]],
+) -> Renamed:
+    """`last` is what the block's exit reads, at the instruction at `last_address`; `shared` are the temps, by address
+    of their instruction, that more than one block mentions."""
+    current: dict[Var, Var] = {}
+    home: dict[Var, int] = {}
+    reads: Counter[Var] = Counter()
+    travelling: set[Var] = set()
+
+    def read(var: Var, address: int) -> Var:
+        if var.space is not Space.TEMP:
+            return var
+        new = current.setdefault(var, var._replace(offset=-WIDEST - var.offset))
+        reads[new] += 1
+        if home.get(new) != address or (address, var) in shared:
+            travelling.add(new)
+        return new
+
+    renamed = []
+    for position, (op, address) in enumerate(zip(ops, addresses, strict=True)):
+        ins = tuple(read(var, address) for var in op.ins)
+        out = op.out
+        if out is not None and out.space is Space.TEMP:
+            is_shared = (address, out) in shared
+            new = out._replace(offset=-WIDEST - out.offset if is_shared else WIDEST * position)
+            home[new] = address
+            current[out] = out = new
+            if is_shared:
+                travelling.add(new)
+        renamed.append(MicroOp(op.kind, out, ins))
+    final = {var: read(var, last_address) for var in last}
+    once = frozenset(var for var in home if reads[var] == 1 and var not in travelling)
+    return Renamed(tuple(renamed), final, once, frozenset(travelling))

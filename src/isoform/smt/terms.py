@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any
 
 import bitwuzla
-from bitwuzla import Kind as K  # noqa: N817: it stands in every line below
+from bitwuzla import Kind as K  # noqa: N817 (it stands in every line below)
 
 Term = Any
 """A `bitwuzla.Term`. (The library ships no types.)"""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from isoform.contract import AbortRule, MemoryRule, ReturnAs
+from isoform.errors import Unsupported
 from isoform.smt.terms import Term
 from isoform.sym.execute import Ending, Summary
 from isoform.sym.state import World
@@ -135,6 +136,8 @@ class _Goals:
     def _result(self) -> Goal:
         terms = self._terms
         values = [self.result_term(s) for s in self._sides]
+        if any(s.side.points_to_differing(v) for s, v in zip(self._sides, values, strict=True)):
+            raise Unsupported("the address of constants that differ between the two sides is returned")
         if self._world.contract.return_as is ReturnAs.BOOL:
             differs = terms.exclusive(*(terms.eq(v, terms.bv(0, terms.width(v))) for v in values))
         else:

@@ -26,6 +26,8 @@ from isoform.verdict import Assumption
 MOST_FIXED_TURNS = 4096
 """Turns of a loop whose exit needs no input to decide."""
 
+MOST_TARGETS = 64
+
 CALLS_AGREE = Assumption(
     "calls-agree", "a function that is called and not here gives the same results for the same arguments and memory"
 )
@@ -84,6 +86,8 @@ class Summary:
     endings: list[Ending] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     calls: list[CallSite] = field(default_factory=list)
+    discovered: dict[int, set[int]] = field(default_factory=dict)
+    """Targets of computed jumps, by the instruction's address, that the control-flow graph does not have yet."""
     turns: int = 0
     """Layers that were needed: 0 without loops."""
 
@@ -251,10 +255,44 @@ class Execution:
             here = terms.eq(value, terms.bv(address, terms.width(value)))
             self._go(block, target, state.fork(terms.conj(state.condition, here)), dict(temps), layer)
             state.condition = terms.conj(state.condition, terms.negate(here))
+        state = self._to_caller(value, state)
         if state.condition != terms.false:
             where = block.steps[-1] if block.steps else block.id.address
+            self._discover(where, value)
             why = f"{self.function.name} jumps to a computed address at {where:#x} that isoform could not resolve"
             self._gap(GapKind.UNRESOLVED, state, why)
+
+    def _to_caller(self, value: Term, state: State) -> State:
+        """Where one address ends the program, jumping there by any register does."""
+        world = self.side.world
+        if world.machine.convention.return_address not in world.machine.initial:
+            return state
+        ends = self.terms.eq(value, world.return_address)
+        leaving = self.terms.conj(state.condition, ends)
+        if leaving != self.terms.false:
+            self._finish(value, state.fork(leaving))
+            state.condition = self.terms.conj(state.condition, self.terms.negate(ends))
+        return state
+
+    def _discover(self, where: int, value: Term) -> None:
+        targets = {t for t in self._constants_of(value) if self.function.image.code_at(t)}
+        if targets:
+            self.summary.discovered.setdefault(where, set()).update(targets)
+
+    def _constants_of(self, value: Term) -> set[int]:
+        """The constants that a choice is between, few as they must be."""
+        found: set[int] = set()
+        pending = [value]
+        while pending and len(found) < MOST_TARGETS:
+            term = pending.pop()
+            constant = self.terms.value(term)
+            if constant is not None:
+                found.add(self.function.image.aliases.get(constant, constant))
+                continue
+            shape = self.terms.shape(term)
+            if shape[0] == "ite":
+                pending += shape[2:]
+        return found
 
     def _return(self, block: Block, target: Term, to: BlockId | None, state: State, temps: Temps, layer: int) -> None:
         terms = self.terms
@@ -268,12 +306,10 @@ class Execution:
             return
         if self.side.world.machine.convention.return_address in self.side.world.machine.initial:
             # Only one address ends the program; a return elsewhere is a jump that was not followed.
-            ends = terms.eq(target, self.side.world.return_address)
-            elsewhere = terms.conj(state.condition, terms.negate(ends))
-            if elsewhere != terms.false:
-                gap = Gap(GapKind.UNRESOLVED, elsewhere, f"{self.function.name} returns to a computed address")
-                self.summary.gaps.append(gap)
-            state.condition = terms.conj(state.condition, ends)
+            state = self._to_caller(target, state)
+            if state.condition != terms.false:
+                self._gap(GapKind.UNRESOLVED, state, f"{self.function.name} returns to a computed address")
+            return
         self._finish(target, state)
 
     def _finish(self, target: Term, state: State) -> None:
@@ -289,12 +325,18 @@ class Execution:
 
     def _call(self, block: Block, call: Call, value: Term, state: State, temps: Temps, layer: int) -> None:
         name = call.callee or "through a pointer"
+        if call.callee is None:
+            self._discover(block.steps[-1] if block.steps else block.id.address, value)
         arguments = self._arguments(call, value, state)
         if call.then is None:
             self.summary.endings.append(Ending(state.condition, name, arguments, state.heap))
             return
         if state.escaped or any(self.side.mentions_stack(a) for a in arguments):
             raise Unsupported(f"{self.function.name} passes an address of its own stack frame to {name}")
+        if any(self.side.points_to_differing(a) for a in arguments):
+            raise Unsupported(
+                f"{self.function.name} gives {name} the address of constants that differ between the sides"
+            )
         self.side.world.assume(RECURSION if call.callee == SELF else CALLS_AGREE)
         self.side.world.assume(CALLEE_FRAME)
         self._return_from(name, arguments, state)

@@ -181,6 +181,24 @@ class Side:
 
     # -- where an address points ----------------------------------------------------------------
 
+    def points_to_differing(self, term: Term) -> bool:
+        """Whether a value may be the address of constants that are not the same on both sides: whoever gets
+        it could tell the two apart though the address is one."""
+        ranges = self.image.differing
+        if not ranges:
+            return False
+        pending, seen = [term], set()
+        while pending:
+            top = pending.pop()
+            if top in seen:
+                continue
+            seen.add(top)
+            value = self.terms.value(top)
+            if value is not None and any(low <= value < high for low, high in ranges):
+                return True
+            pending += top.children()
+        return False
+
     def is_stack_pointer(self, term: Term | None) -> bool:
         """Whether a term is the stack pointer at entry."""
         pointer = self.world.stack_pointer
@@ -348,6 +366,8 @@ class State:
             side.heap_accesses.append((self.condition, address, size))
         if side.mentions_stack(value):
             self.escaped = True
+        if side.points_to_differing(value):
+            raise Unsupported("an address of constants that differ between the two sides is stored in memory")
         self.heap = side.heap.store(self.heap, address, value, size)
 
     def _choice(self, address: Term) -> tuple[Term, Term, Term] | None:

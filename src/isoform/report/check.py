@@ -1,0 +1,73 @@
+"""The re-check of a certificate for a person: what became of each obligation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from isoform.check.certificate import CheckReport, CheckResult, CheckRow
+from isoform.report.summary import duration
+from isoform.report.terminal import Span, Spans, print_lines
+
+STYLES = {
+    CheckResult.CONFIRMED: "equivalent",
+    CheckResult.REFUTED: "different",
+    CheckResult.TAMPERED: "different",
+    CheckResult.UNDECIDED: "unknown",
+}
+NOT_CONFIRMED = 1
+
+
+def print_check(report: CheckReport, quiet: bool = False) -> int:
+    """Exit code 0 only if everything is confirmed."""
+    if quiet:
+        print(answer_of(report))
+    else:
+        print_lines(list(_lines(report)))
+    return 0 if report.ok else NOT_CONFIRMED
+
+
+def answer_of(report: CheckReport) -> str:
+    return "confirmed" if report.ok else "not confirmed"
+
+
+def _lines(report: CheckReport) -> Iterator[Spans]:
+    symbol, style = ("✓", "equivalent") if report.ok else ("✗", "different")
+    seconds = sum(row.seconds for row in report.rows)
+    yield (
+        Span(f"{symbol} {answer_of(report)}", style),
+        Span("   "),
+        Span(_about(report.index), "name"),
+        Span(f"   {duration(seconds)}", "dim"),
+    )
+    yield ()
+    yield from _table(report.rows)
+    if report.problems:
+        yield ()
+        yield from ((Span(f"  {problem}", "different"),) for problem in report.problems)
+    assumptions = report.index.get("assumptions")
+    if report.ok and isinstance(assumptions, list) and assumptions:
+        names = [str(a["name"]) for a in assumptions if isinstance(a, dict) and "name" in a]
+        yield ()
+        yield (Span("  It rests on  ", "label"), Span(", ".join(names)))
+
+
+def _about(index: Mapping[str, Any]) -> str:
+    sides = [index.get(side) for side in ("target", "rewrite")]
+    names = [f"{s.get('path', '?')}:{s.get('function', '?')}" for s in sides if isinstance(s, dict)]
+    return " ≡ ".join(names)
+
+
+def _table(rows: list[CheckRow]) -> Iterator[Spans]:
+    name = max((len(row.name) for row in rows), default=0)
+    result = max((len(row.result.value) for row in rows), default=0)
+    solver = max((len(row.solver) for row in rows), default=0)
+    for row in rows:
+        yield (
+            Span(f"  {row.result.value:<{result}}  ", STYLES[row.result]),
+            Span(f"{row.name:<{name}}  "),
+            Span(f"{row.solver:<{solver}}  {duration(row.seconds):>8}  ", "dim"),
+            Span(row.shows),
+        )
+        if row.why and row.result is not CheckResult.CONFIRMED:
+            yield (Span(" " * (result + 4)), Span(row.why, "different"))

@@ -1,0 +1,60 @@
+/* Algebra, division by constants, wide multiplication. */
+
+unsigned long product(unsigned long x) { return (x + 1) * (x + 2) * x * (x + 3); }
+unsigned long product_rewrite(unsigned long x) {
+    unsigned long square = x * x + 3 * x;
+    return square * (square + 2);
+}
+unsigned long product_broken(unsigned long x) {
+    unsigned long square = x * x + 3 * x;
+    return square * (square + 1);
+}
+
+unsigned square_of_sum(unsigned x, unsigned y) { return (x + y) * (x + y); }
+unsigned square_of_sum_rewrite(unsigned x, unsigned y) { return x * x + 2 * x * y + y * y; }
+unsigned square_of_sum_broken(unsigned x, unsigned y) { return x * x + x * y + y * y; }
+
+unsigned divide_ten(unsigned x) { return x / 10; }
+unsigned divide_seven(unsigned x) { return x / 7; }
+int divide_signed_ten(int x) { return x / 10; }
+int divide_eight(int x) { return x / 8; }
+int divide_eight_broken(int x) { return x >> 3; }
+unsigned remainder_ten(unsigned x) { return x % 10; }
+unsigned short divide_short(unsigned short x) { return x / 10; }
+unsigned short divide_short_rewrite(unsigned short x) { return (unsigned short)(x * 52429u >> 19); }
+unsigned short divide_short_broken(unsigned short x) { return (unsigned short)(x * 6554u >> 16); }
+
+unsigned long high_half(unsigned long x, unsigned long y) {
+    return (unsigned long)((unsigned __int128)x * y >> 64);
+}
+unsigned long high_half_broken(unsigned long x, unsigned long y) {
+    return (unsigned long)((__int128)(long)x * (long)y >> 64);
+}
+
+unsigned __int128 wide_sum(unsigned __int128 x, unsigned __int128 y) { return x + y; }
+unsigned __int128 wide_sum_rewrite(unsigned __int128 x, unsigned __int128 y) {
+    unsigned long low = (unsigned long)x + (unsigned long)y;
+    unsigned long high = (unsigned long)(x >> 64) + (unsigned long)(y >> 64) + (low < (unsigned long)x);
+    return (unsigned __int128)high << 64 | low;
+}
+unsigned __int128 wide_sum_broken(unsigned __int128 x, unsigned __int128 y) {
+    unsigned long low = (unsigned long)x + (unsigned long)y;
+    unsigned long high = (unsigned long)(x >> 64) + (unsigned long)(y >> 64) + (low <= (unsigned long)x);
+    return (unsigned __int128)high << 64 | low;
+}
+
+unsigned clamp(unsigned x, unsigned low, unsigned high) { return x < low ? low : x > high ? high : x; }
+unsigned clamp_rewrite(unsigned x, unsigned low, unsigned high) {
+    unsigned y = x > low ? x : low;
+    return y < high ? y : high;
+}
+
+unsigned add_saturated(unsigned x, unsigned y) { return x > ~y ? ~0u : x + y; }
+unsigned add_saturated_rewrite(unsigned x, unsigned y) {
+    unsigned sum = x + y;
+    return sum | -(sum < x);
+}
+unsigned add_saturated_broken(unsigned x, unsigned y) {
+    unsigned sum = x + y;
+    return sum | -(sum <= x);
+}

@@ -1,0 +1,139 @@
+/* Memory: aliasing, order, copies, tables, globals. */
+#include <string.h>
+
+void swap(unsigned *a, unsigned *b) {
+    unsigned old = *a;
+    *a = *b;
+    *b = old;
+}
+void swap_rewrite(unsigned *a, unsigned *b) {
+    *a ^= *b;
+    *b ^= *a;
+    *a ^= *b;
+}
+void swap_broken(unsigned *a, unsigned *b) {
+    *a = *b;
+    *b = *a;
+}
+
+void store_two(int *p, int *q) {
+    *p = 1;
+    *q = 2;
+}
+void store_two_rewrite(int *p, int *q) {
+    *q = 2;
+    *p = 1;
+}
+
+struct three { long first, second, third; };
+void copy_struct(struct three *to, const struct three *from) {
+    long first = from->first, second = from->second, third = from->third;
+    to->first = first;
+    to->second = second;
+    to->third = third;
+}
+void copy_struct_rewrite(struct three *to, const struct three *from) {
+    long third = from->third, first = from->first, second = from->second;
+    to->third = third;
+    to->second = second;
+    to->first = first;
+}
+void copy_struct_broken(struct three *to, const struct three *from) {
+    to->first = from->first;
+    to->second = from->second;
+    to->third = from->third;
+}
+
+struct padded { char tag; long value; };
+void copy_padded(struct padded *to, const struct padded *from) {
+    long value = from->value;
+    to->tag = from->tag;
+    to->value = value;
+}
+void copy_padded_rewrite(struct padded *to, const struct padded *from) { memcpy(to, from, sizeof *to); }
+
+void copy_sixteen(char *to, const char *from) { memcpy(to, from, 16); }
+void copy_sixteen_rewrite(char *to, const char *from) {
+    unsigned long low, high;
+    memcpy(&low, from, 8);
+    memcpy(&high, from + 8, 8);
+    memcpy(to, &low, 8);
+    memcpy(to + 8, &high, 8);
+}
+void copy_sixteen_broken(char *to, const char *from) {
+    unsigned long low, high;
+    memcpy(&low, from, 8);
+    memcpy(to, &low, 8);
+    memcpy(&high, from + 8, 8);
+    memcpy(to + 8, &high, 8);
+}
+
+struct pair { long x, y; };
+struct pair make_pair(long x, long y) { return (struct pair){x + y, x - y}; }
+struct pair make_pair_broken(long x, long y) { return (struct pair){x + y, y - x}; }
+
+struct large { int parts[6]; };
+struct large make_large(int x) {
+    struct large made = {{x, x + 1, x + 2, x + 3, x + 4, x + 5}};
+    return made;
+}
+struct large make_large_broken(int x) {
+    struct large made = {{x, x + 1, x + 2, x + 3, x + 5, x + 5}};
+    return made;
+}
+
+static const unsigned char ones[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+static const unsigned char wrong_ones[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 2, 3, 4};
+int table(unsigned x) { return ones[x & 15]; }
+int table_rewrite(unsigned x) { return (x & 1) + (x >> 1 & 1) + (x >> 2 & 1) + (x >> 3 & 1); }
+int table_broken(unsigned x) { return wrong_ones[x & 15]; }
+
+int counter;
+int limit = 10;
+int count(void) {
+    if (counter < limit)
+        counter = counter + 1;
+    return counter;
+}
+int count_rewrite(void) {
+    int old = counter;
+    counter = old + (old < limit);
+    return old + (old < limit);
+}
+int count_broken(void) {
+    if (counter < limit)
+        counter = counter + 1;
+    return limit;
+}
+int count_written_too_often(void) {
+    limit = limit;
+    if (counter < limit)
+        counter = counter + 1;
+    return counter;
+}
+
+int sum_elements(const int *values, long i) { return values[i] + values[i + 1]; }
+int sum_elements_rewrite(const int *values, long i) {
+    const int *at = values + i + 1;
+    return at[-1] + *at;
+}
+int sum_elements_broken(const int *values, int i) { return values[i] + values[i + 1]; }
+
+long through(long *p, long *q) {
+    *p = 5;
+    *q = 7;
+    return *p;
+}
+long through_rewrite(long *p, long *q) {
+    *p = 5;
+    *q = 7;
+    return p == q ? 7 : 5;
+}
+
+int remembered;
+int square_remembered(int x) {
+    remembered = x;
+    return (int)((unsigned)x * (unsigned)x);
+}
+int square_plain(int x) { return (int)((unsigned)x * (unsigned)x); }
+int square_wrong(int x) { return (int)((unsigned)x * (unsigned)(x | 1)); }
