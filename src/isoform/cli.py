@@ -39,23 +39,32 @@ file (cs241) or a `.toy` file. Without B, A is built twice: see --cflags-a and -
 Exit code: 0 equivalent, 1 different, 3 bounded or unknown, 2 trouble."""
 
 Spec = Annotated[str, typer.Argument(metavar="A", help="The target (reference): path[:function].", show_default=False)]
-Isa = Annotated[str | None, typer.Option(help="Machine: x86_64, toy or cs241. Default: by the file.")]
+Isa = Annotated[str | None, typer.Option(metavar="ISA", help="Machine: x86_64, toy or cs241. Default: by the file.")]
 Cc = Annotated[
     str | None,
-    typer.Option(help="Compiler for .c and .s files: gcc, clang, zig, a path. Default: cc, else zig's clang."),
+    typer.Option(
+        metavar="CC", help="Compiler for .c and .s files: gcc, clang, zig, a path. Default: cc, else zig's clang."
+    ),
 ]
-Cflags = Annotated[str | None, typer.Option(help="Compiler flags. Default: -O2.")]
+Cflags = Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags. Default: -O2.")]
 
 
 @app.command(help=_COMPARE_HELP)
 def compare(
     a: Spec,
-    b: Annotated[str | None, typer.Argument(metavar="[B]", help="The rewrite (candidate).", show_default=False)] = None,
-    function: Annotated[str | None, typer.Option("--function", "-f", help="The function's name on both sides.")] = None,
-    signature: Annotated[str | None, typer.Option(help='C prototype: "unsigned f(unsigned x, unsigned *p)".')] = None,
+    b: Annotated[str | None, typer.Argument(metavar="B", help="The rewrite (candidate).", show_default=False)] = None,
+    function: Annotated[
+        str | None, typer.Option("--function", "-f", metavar="NAME", help="The function's name on both sides.")
+    ] = None,
+    signature: Annotated[
+        str | None, typer.Option(metavar="PROTOTYPE", help='C prototype: "unsigned f(unsigned x, unsigned *p)".')
+    ] = None,
     assume: Annotated[
         list[str] | None,
-        typer.Option(help='Precondition in C over parameter names: "n > 0"; "p[0..n] disjoint q[0..n]". Repeatable.'),
+        typer.Option(
+            metavar="FACT",
+            help='Precondition in C over parameter names: "n > 0"; "p[0..n] disjoint q[0..n]". Repeatable.',
+        ),
     ] = None,
     return_as: Annotated[ReturnAs, typer.Option(help="How the return value is compared.")] = ReturnAs.VALUE,
     memory: Annotated[MemoryRule, typer.Option(help="Whether memory left behind is compared.")] = MemoryRule.COMPARE,
@@ -63,22 +72,22 @@ def compare(
         AbortRule, typer.Option(help="equal: both abort or neither; refine: where A aborts, B may do anything.")
     ] = AbortRule.EQUAL,
     calls: Annotated[CallRule, typer.Option(help="What to do with calls to code that is present.")] = CallRule.AUTO,
-    engine: Annotated[str, typer.Option(help="auto, testing or loopfree.")] = "auto",
-    budget: Annotated[float, typer.Option(help="Seconds for the whole question.", min=0.01)] = 60.0,
-    fuel: Annotated[int, typer.Option(help="Steps a concrete run may take.", min=1)] = 10_000,
-    depth: Annotated[int, typer.Option(help="Path conditions that a search follows.", min=1)] = 50,
-    unroll: Annotated[int, typer.Option(help="Turns of loops that are unrolled.", min=0)] = 16,
-    seed: Annotated[int, typer.Option(help="Seed of random tests.", min=0)] = 1,
-    cert: Annotated[Path | None, typer.Option(help="Folder to write a proof's certificate to.")] = None,
+    engine: Annotated[str, typer.Option(metavar="ENGINE", help="auto, testing or loopfree.")] = "auto",
+    budget: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for the whole question.", min=0.01)] = 60.0,
+    fuel: Annotated[int, typer.Option(metavar="STEPS", help="Steps a concrete run may take.", min=1)] = 10_000,
+    depth: Annotated[int, typer.Option(metavar="N", help="Path conditions that a search follows.", min=1)] = 50,
+    unroll: Annotated[int, typer.Option(metavar="N", help="Turns of loops that are unrolled.", min=0)] = 16,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of random tests.", min=0)] = 1,
+    cert: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder to write a proof's certificate to.")] = None,
     isa: Isa = None,
     cc: Cc = None,
-    cc_a: Annotated[str | None, typer.Option(help="Compiler for A.")] = None,
-    cc_b: Annotated[str | None, typer.Option(help="Compiler for B.")] = None,
+    cc_a: Annotated[str | None, typer.Option(metavar="CC", help="Compiler for A.")] = None,
+    cc_b: Annotated[str | None, typer.Option(metavar="CC", help="Compiler for B.")] = None,
     cflags: Cflags = None,
-    cflags_a: Annotated[str | None, typer.Option(help="Compiler flags for A: --cflags-a=-O0.")] = None,
-    cflags_b: Annotated[str | None, typer.Option(help="Compiler flags for B.")] = None,
+    cflags_a: Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags for A: --cflags-a=-O0.")] = None,
+    cflags_b: Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags for B.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else.")] = False,
-    html: Annotated[Path | None, typer.Option(help="Also write the report as one HTML page.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report as one HTML page.")] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the verdict's word.")] = False,
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Also what each engine said, and the listing.")
@@ -129,7 +138,9 @@ def compare(
 @app.command(help="Show one function: disassembly, micro-ops and control flow.")
 def show(
     a: Spec,
-    function: Annotated[str | None, typer.Option("--function", "-f", help="The function's name.")] = None,
+    function: Annotated[
+        str | None, typer.Option("--function", "-f", metavar="NAME", help="The function's name.")
+    ] = None,
     isa: Isa = None,
     cc: Cc = None,
     cflags: Cflags = None,
@@ -143,10 +154,14 @@ def show(
 @app.command(help="Run one function concretely on isoform's runner. ARGs are numbers: decimal, 0x… or negative.")
 def run(
     a: Spec,
-    arguments: Annotated[list[str] | None, typer.Argument(metavar="[ARG]...", help="Arguments, in order.")] = None,
-    function: Annotated[str | None, typer.Option("--function", "-f", help="The function's name.")] = None,
-    signature: Annotated[str | None, typer.Option(help="C prototype, where the file does not say.")] = None,
-    fuel: Annotated[int, typer.Option(help="Steps it may take.", min=1)] = 1_000_000,
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARG", help="Arguments, in order.")] = None,
+    function: Annotated[
+        str | None, typer.Option("--function", "-f", metavar="NAME", help="The function's name.")
+    ] = None,
+    signature: Annotated[
+        str | None, typer.Option(metavar="PROTOTYPE", help="C prototype, where the file does not say.")
+    ] = None,
+    fuel: Annotated[int, typer.Option(metavar="STEPS", help="Steps it may take.", min=1)] = 1_000_000,
     trace: Annotated[bool, typer.Option("--trace", help="Show each instruction executed.")] = False,
     isa: Isa = None,
     cc: Cc = None,
@@ -164,8 +179,10 @@ def run(
 @app.command(help="Re-check a certificate with another solver. Exit code 0 if every obligation is confirmed.")
 def check(
     cert: Annotated[Path, typer.Argument(metavar="CERT", help="The folder that --cert wrote.", show_default=False)],
-    jobs: Annotated[int, typer.Option("-j", "--jobs", help="Obligations checked at the same time.", min=1)] = 2,
-    budget: Annotated[float, typer.Option(help="Seconds for each obligation.", min=0.01)] = 60.0,
+    jobs: Annotated[
+        int, typer.Option("-j", "--jobs", metavar="N", help="Obligations checked at the same time.", min=1)
+    ] = 2,
+    budget: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for each obligation.", min=0.01)] = 60.0,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the answer's word.")] = False,
 ) -> None:
     from isoform.check.certificate import check_certificate

@@ -36,6 +36,8 @@ class Var(NamedTuple):
 class Kind(Enum):
     """What a micro-op does. The arithmetic ones have the meaning of the SMT-LIB operators in brackets."""
 
+    __hash__ = object.__hash__  # members are singletons, and Enum's own hash is a Python function
+
     COPY = "copy"
     LOAD = "load"  # out = memory[ins[0]], out.size bytes, in the machine's byte order
     STORE = "store"  # memory[ins[0]] = ins[1]

@@ -7,7 +7,7 @@ taken from them: an instruction that is in no table, or in a form that its entry
 
 from __future__ import annotations
 
-from isoform.isa import x86_bits, x86_control, x86_integer, x86_shifts, x86_strings, x86_vector_table
+from isoform.isa import x86_bits, x86_control, x86_integer, x86_moves, x86_shifts, x86_strings, x86_vector_table
 from isoform.isa.sleigh import Decoded
 from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_integer import Semantics
@@ -15,7 +15,13 @@ from isoform.isa.x86_operands import EVEX, Immediate, NoSemanticsError, Operand,
 from isoform.microop import Kind, MicroOp
 
 _UNSUPPORTED = (MicroOp(Kind.UNSUPPORTED, None, ()),)
-_GENERAL: dict[str, Semantics] = {**x86_integer.TABLE, **x86_control.TABLE, **x86_shifts.TABLE, **x86_bits.TABLE}
+_GENERAL: dict[str, Semantics] = {
+    **x86_moves.TABLE,
+    **x86_integer.TABLE,
+    **x86_shifts.TABLE,
+    **x86_bits.TABLE,
+    **x86_control.TABLE,
+}
 _REPEATS = ("REP", "REPE", "REPNE")
 _IGNORED_SUFFIXES = frozenset({"LOCK", "XACQUIRE", "XRELEASE"})
 """A function runs alone here."""

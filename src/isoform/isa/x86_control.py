@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_flags import CONDITIONS, ZF
-from isoform.isa.x86_integer import RCX, RSP, Semantics, part, push_value
+from isoform.isa.x86_integer import RCX, RSP, Semantics, part
+from isoform.isa.x86_moves import push_value
 from isoform.isa.x86_operands import Immediate, NoSemanticsError, Operand
 from isoform.microop import Kind, code, const
 

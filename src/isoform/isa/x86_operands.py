@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from isoform.isa.sleigh import Decoded
 from isoform.isa.x86_registers import REGISTERS
@@ -112,7 +112,7 @@ def operands(decoded: Decoded, found: Prefixes) -> tuple[Operand, ...]:
     return parsed
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _operand(text: str) -> Operand:
     if text.lower() in REGISTERS and text.lower() not in _MMX:
         return Register(REGISTERS[text.lower()])
