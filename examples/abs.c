@@ -1,15 +1,18 @@
-/* Three ways to write the absolute value. The last one forgets that a product can overflow. */
+/* The absolute value: with a branch, with a mask, and with a mask that is one bit too short. */
 
-int branchy(int x) { return x < 0 ? -x : x; }
+int branchy(int x)
+{
+    return x < 0 ? -x : x;
+}
 
 int bithack(int x)
 {
     int mask = x >> 31;
-    return (x + mask) ^ mask;
+    return (x ^ mask) - mask;
 }
 
-int doubled(int x)
+int short_mask(int x)
 {
-    int sign = 1 | (x >> 30);
-    return sign * x;
+    int mask = x >> 30;
+    return (x ^ mask) - mask;
 }

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,6 +28,8 @@ app = typer.Typer(
 
 TROUBLE = 2
 """Exit code of everything the user can mend."""
+USAGE_ERROR: Any = next(base for base in reversed(typer.BadParameter.__mro__) if hasattr(base, "format_message"))
+"""What typer raises for every mistake in the words typed (it has no public name for that in all its versions)."""
 INTERRUPTED = 130
 """Exit code of a second Ctrl-C: the first one ends the question with what is known so far."""
 
@@ -288,7 +290,7 @@ def run_command(words: list[str] | None = None) -> int:
         if code == INTERRUPTED:
             _complain("interrupted.")
         return code if isinstance(code, int) else 0
-    except typer.TyperException as error:
+    except USAGE_ERROR as error:
         _complain(_sentence(error.format_message()))
     except (UserError, Unsupported) as error:
         _complain(_sentence(str(error)))

@@ -11,7 +11,17 @@ from isoform.isa import x86_bits, x86_control, x86_integer, x86_moves, x86_shift
 from isoform.isa.sleigh import Decoded
 from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_integer import Semantics
-from isoform.isa.x86_operands import EVEX, Immediate, NoSemanticsError, Operand, Prefixes, Register, operands, prefixes
+from isoform.isa.x86_operands import (
+    EVEX,
+    Immediate,
+    Memory,
+    NoSemanticsError,
+    Operand,
+    Prefixes,
+    Register,
+    operands,
+    prefixes,
+)
 from isoform.microop import Kind, MicroOp
 
 _UNSUPPORTED = (MicroOp(Kind.UNSUPPORTED, None, ()),)
@@ -29,7 +39,7 @@ _LOCKED = frozenset(
     {"ADD", "OR", "ADC", "SBB", "AND", "SUB", "XOR", "INC", "DEC", "NOT", "NEG", "XADD", "XCHG", "BTS", "BTR", "BTC"}
     | {"CMPXCHG", "CMPXCHG8B", "CMPXCHG16B"}
 )
-"""Elsewhere a `lock` prefix is a fault."""
+"""With a target in memory; elsewhere a `lock` prefix is a fault."""
 _WITHOUT_OPERAND_SIZE = frozenset(
     {"BSWAP", "MOVNTI", "LEAVE", "ENTER", "ADOX", "LFENCE", "MFENCE", "SFENCE", "ENDBR64"}
 )
@@ -49,13 +59,15 @@ def amend(decoded: Decoded) -> tuple[MicroOp, ...]:
 def _semantics(decoded: Decoded) -> tuple[MicroOp, ...]:
     name, *suffixes = decoded.mnemonic.upper().split(".")
     found = prefixes(decoded.code)
-    if _is_misread(name, found, decoded.code):
+    if _is_misread(name, found):
         raise NoSemanticsError
     b = Builder(decoded.address, decoded.length)
     repeat = next((s for s in suffixes if s in _REPEATS), "")
     if not frozenset(suffixes) <= _IGNORED_SUFFIXES | {repeat}:
         raise NoSemanticsError
     arguments = operands(decoded, found)
+    if found.lock and not (name in _LOCKED and isinstance(arguments[0], Memory)):
+        raise NoSemanticsError
     string = x86_strings.find(name, found.rex_wide) if _are_pointers(arguments) else None
     if string is not None:
         if found.segment or found.address_size:
@@ -82,7 +94,8 @@ def _apply(b: Builder, name: str, found: Prefixes, arguments: tuple[Operand, ...
         arguments = (Immediate(arguments[0].value, size=2),)
     try:
         semantics(b, *arguments)
-    except (TypeError, AttributeError) as error:  # operands of a number or kind that the entry was not written for
+    except (TypeError, ValueError, AttributeError, IndexError) as error:
+        # Operands of a number or kind that the entry was not written for.
         raise NoSemanticsError from error
 
 
@@ -94,13 +107,12 @@ def _vector(name: str) -> Semantics | None:
     return lambda b, *arguments: semantics(b, vex, *arguments)
 
 
-def _is_misread(name: str, found: Prefixes, code: bytes) -> bool:
+def _is_misread(name: str, found: Prefixes) -> bool:
     """Whether SLEIGH may take the bytes for something else than the processor does, or shows them only in part.
     Compilers write none of these; each was found by comparing with a processor."""
     return (
         found.opcode == EVEX
         or found.repeats > 1
-        or (found.lock and name not in _LOCKED)
         or (found.doubled and name != "NOP" and not (name == "CALL" and found.rex_wide))
         # Makers differ on branches with a 16-bit operand size.
         or (name in x86_control.TABLE and found.operand_size and not found.rex_wide)

@@ -27,6 +27,7 @@ SOURCE_LIMIT = 4 << 20
 SOURCE_SUFFIXES = (".c", ".h", ".s", ".S", ".cc", ".cpp", ".cxx", ".hpp", ".inc", ".rs", ".i")
 _ALLOC, _COMPRESSED = 0x2, 0x800
 _WIDTHS = {1: 8, 10: 4, 11: 4}  # of R_X86_64_64, R_X86_64_32 and R_X86_64_32S
+_ASSEMBLER = 0x8001  # DW_LANG_Mips_Assembler: of every assembler
 _NO_CALL = 3  # DW_CC_nocall: the function does not obey the calling convention
 
 
@@ -157,6 +158,9 @@ def _entries(debug: DebugInfo, unit: Any) -> Iterator[tuple[int, Any]]:
 
 
 def _unit_signatures(debug: DebugInfo, unit: Any) -> Iterator[tuple[str, tuple[Signature, bool]]]:
+    language = unit.get_top_DIE().attributes.get("DW_AT_language")
+    if language is not None and language.value == _ASSEMBLER:
+        return  # it lists its labels as functions without parameters or result, whatever they take and return
     types = TypeReader(unit, debug.spend)
     current: Any = None
     level = 0

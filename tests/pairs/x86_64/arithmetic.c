@@ -49,6 +49,8 @@ unsigned clamp_rewrite(unsigned x, unsigned low, unsigned high) {
     return y < high ? y : high;
 }
 
+unsigned clamp_broken(unsigned x, unsigned low, unsigned high) { return x < low ? high : x > high ? high : x; }
+
 unsigned add_saturated(unsigned x, unsigned y) { return x > ~y ? ~0u : x + y; }
 unsigned add_saturated_rewrite(unsigned x, unsigned y) {
     unsigned sum = x + y;

@@ -26,7 +26,7 @@ int operate_broken(int op, int a, int b) {
     if (op == 6) return a < b;
     if (op == 5) return ~a;
     if (op == 4) return a ^ b;
-    if (op == 3) return a + b;
+    if (op == 3) return (int)((unsigned)a + (unsigned)b);
     if (op == 2) return a & b;
     if (op == 1) return (int)((unsigned)a - (unsigned)b);
     if (op == 0) return (int)((unsigned)a + (unsigned)b);

@@ -25,6 +25,11 @@ void store_two_rewrite(int *p, int *q) {
     *p = 1;
 }
 
+void store_two_broken(int *p, int *q) {
+    *p = 2;
+    *q = 1;
+}
+
 struct three { long first, second, third; };
 void copy_struct(struct three *to, const struct three *from) {
     long first = from->first, second = from->second, third = from->third;
