@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import sys
@@ -110,7 +111,7 @@ def compare(
         aborts=aborts,
         calls=calls,
         engine=_engine(engine),
-        budget=budget,
+        budget=_seconds(budget),
         fuel=fuel,
         depth=depth,
         unroll=unroll,
@@ -153,7 +154,13 @@ def show(
     print_function(look(a, _load_options(cc, cflags, isa, function)))
 
 
-@app.command(help="Run one function concretely on isoform's runner. ARGs are numbers: decimal, 0x… or negative.")
+_RUN_HELP = """Run one function on isoform's own runner: what it returns, writes and calls.
+
+ARGs are numbers: decimal, 0x… or negative. Memory that the function reads is zero."""
+
+
+# Negative numbers are arguments: what typer does not know as an option is left for `_number` to judge.
+@app.command(help=_RUN_HELP, context_settings={"ignore_unknown_options": True})
 def run(
     a: Spec,
     arguments: Annotated[list[str] | None, typer.Argument(metavar="ARG", help="Arguments, in order.")] = None,
@@ -191,7 +198,9 @@ def check(
     from isoform.report.check import print_check
 
     progress = _Progress(enabled=not quiet)
-    report = check_certificate(cert, jobs, lambda done, total, row: progress(f"checked {done} of {total}"), budget)
+    report = check_certificate(
+        cert, jobs, lambda done, total, row: progress(f"checked {done} of {total}"), _seconds(budget)
+    )
     progress.clear()
     raise typer.Exit(print_check(report, quiet))
 
@@ -234,6 +243,12 @@ def _engine(name: str) -> Engine:
     except ValueError:
         known = ", ".join(e.value for e in Engine)
         raise UserError(f"--engine '{name}' is not an engine of this version: {known}.") from None
+
+
+def _seconds(budget: float) -> float:
+    if not math.isfinite(budget):
+        raise UserError("--budget must be a number of seconds.")
+    return budget
 
 
 def _number(text: str) -> int:
@@ -307,4 +322,7 @@ def _sentence(text: str) -> str:
 
 
 def _complain(sentence: str) -> None:
-    print(f"isoform: {sentence}", file=sys.stderr)
+    from isoform.report.terminal import encodable, printable
+
+    shown = "\n".join(printable(line.expandtabs()) for line in sentence.splitlines())
+    print(encodable(f"isoform: {shown}", sys.stderr.encoding), file=sys.stderr)

@@ -75,13 +75,15 @@ def _from_liveness(target: Function, rewrite: Function) -> Signature:
     """Registers read before they are written are parameters; result bytes written on every path the result."""
     machine = target.machine
     convention = machine.convention
-    lives = [Liveness(f, output_containers(machine, ())) for f in (target, rewrite)]
+    result = _result_from_liveness(target, rewrite)
+    results = convention.result[:1] if result.bits else ()
+    lives = [Liveness(f, output_containers(machine, results)) for f in (target, rewrite)]
     count = 0
     for number, name in enumerate(convention.integer_arguments):
         if any(live.is_live_at_entry(machine.registers[name]) for live in lives):
             count = number + 1
     parameters = tuple(Parameter(name, _WORD) for name in convention.integer_arguments[:count])
-    return Signature(target.name, parameters, _result_from_liveness(target, rewrite))
+    return Signature(target.name, parameters, result)
 
 
 def _result_from_liveness(target: Function, rewrite: Function) -> CType:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from isoform.budget import Budget
@@ -91,7 +91,9 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
                 stack_argument_bytes=question.contract.stack_argument_bytes,
             )
         )
-    if any(rests_on_placement(f.image, o) for f, o in zip((question.target, question.rewrite), ours, strict=True)):
+    results = {result.register for result in question.contract.results}
+    sides = zip((question.target, question.rewrite), ours, strict=True)
+    if any(rests_on_placement(function.image, outcome, results) for function, outcome in sides):
         return NotConfirmed("the difference may only be where unnamed data was placed in memory", False)
     found = question.contract.differences(*theirs)
     if not found:
@@ -102,7 +104,7 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
     return _witness(question, inputs, ours, tuple(found), name)
 
 
-def rests_on_placement(image: Image, outcome: Outcome) -> bool:
+def rests_on_placement(image: Image, outcome: Outcome, results: Iterable[str]) -> bool:
     """Whether a run shows, or used as input, an address or cell of data that only this side has."""
     if not image.private:
         return False
@@ -110,7 +112,7 @@ def rests_on_placement(image: Image, outcome: Outcome) -> bool:
     def private(address: int) -> bool:
         return any(low <= address < high for low, high in image.private)
 
-    shown = [outcome.registers.get(name, 0) for name in ("rax", "rdx")]
+    shown = [outcome.registers.get(name, 0) for name in results]
     shown += [argument for call in outcome.calls for argument in call.arguments]
     words = [sum(outcome.writes.get(a + i, 0) << (8 * i) for i in range(8)) for a in outcome.writes]
     return any(private(value) for value in (*shown, *words, *outcome.writes, *outcome.reads))

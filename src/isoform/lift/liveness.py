@@ -30,6 +30,9 @@ class Liveness:
         self._all_registers = (1 << self._next_temp) - 1
         self._outputs = self.mask_of(machine, at_exit)
         convention = machine.convention
+        # Where only one address ends the program, a return to another one is a computed jump.
+        computed = convention.return_address in machine.initial
+        self._at_return = self._all_registers if computed else self._outputs
         pointer = (convention.stack_pointer,) if convention.stack_pointer else ()
         self._read_by_calls = self.mask_of(
             machine, (*convention.integer_arguments, *convention.float_arguments, *convention.result[:1], *pointer)
@@ -76,10 +79,10 @@ class Liveness:
             case Branch(condition, _, _):
                 return live | self.mask(condition)
             case Switch(value, _):
-                # Where the candidates may be incomplete nothing is known of what follows.
-                return live | self.mask(value) | self._outputs
+                # The candidates may be incomplete: nothing is known of what follows elsewhere.
+                return self._all_registers | self.mask(value)
             case Return(value, to):
-                return self.mask(value) | (self._outputs if to is None else live)
+                return self.mask(value) | (self._at_return if to is None else live)
             case Call(_, value, _):
                 return (live & ~self._lost_in_calls) | self._read_by_calls | self.mask(value)
             case Stop():

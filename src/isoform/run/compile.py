@@ -55,7 +55,9 @@ def program_at(function: Function, address: int) -> Program | None:
     """The code at an address that was computed, compiled as a function of its own; None if there is none."""
     known: dict[int, Program | None] = function.__dict__.setdefault("_programs", {})
     if address not in known:
-        known[address] = _compile_at(function, address)
+        found = known[address] = _compile_at(function, address)
+        if found is not None:
+            found.function.__dict__["_programs"] = known  # one table for all that were reached from one function
     return known[address]
 
 

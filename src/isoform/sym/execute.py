@@ -114,6 +114,7 @@ class Execution:
         self._waiting: dict[_Key, list[tuple[State, Temps]]] = {}
         self._queue: list[_Key] = []
         self._symbolic_layers = 0
+        self._last_condition: Term = side.terms.true
         self._layer = 0
 
     def run(self) -> Summary:
@@ -157,8 +158,6 @@ class Execution:
         if self.terms.any_of(conditions) != self._last_condition:
             self._symbolic_layers += 1
         self._last_condition = self.terms.any_of(conditions)
-
-    _last_condition: Term = None
 
     # -- blocks ---------------------------------------------------------------------------------
 

@@ -1,0 +1,181 @@
+"""Attacks on an `equivalent`: concrete runs that try to tell the two functions apart after all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from random import Random
+
+from isoform.check.replay import independent_runner
+from isoform.contract import Contract
+from isoform.engines.confirm import uses_valid_memory
+from isoform.engines.inputs import put_argument
+from isoform.lift.function import Function
+from isoform.load.signature import CType, TypeKind
+from isoform.microop import Kind, Space
+from isoform.outcome import Inputs, Outcome, Status
+from isoform.question import Question
+
+Sides = tuple[Inputs, Inputs]
+_BUFFERS = 0x20_0000
+_OVERLAPS = (0, 0, 0, 1, 2, 3, 4, 8, 12, 16, 24, -1, -2, -4, -8)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """How many runs on each model."""
+
+    independent: int
+    own: int
+
+
+FULL = Attack(independent=2_000, own=20_000)
+QUICK = Attack(independent=40, own=400)
+
+
+@dataclass(frozen=True)
+class Broken:
+    """An input that contradicts the verdict, or one on which our runner and the independent model disagree."""
+
+    inputs: Sides
+    how: str
+
+
+def attack(question: Question, size: Attack, seed: int) -> Broken | None:
+    """Every input on our runner, the first few (boundary values) and then every so many on the other model."""
+    candidates = AttackInputs(question, seed)
+    every = max(1, size.own // max(1, size.independent))
+    on_both = size.independent // 2
+    for number in range(size.own):
+        inputs = candidates.make(number)
+        if not question.admits(inputs[0]):
+            continue
+        inputs, ours = with_call_results(question, inputs, candidates.random)
+        found = question.contract.differences(*ours)
+        if found and uses_valid_memory(question, inputs):
+            return Broken(inputs, f"isoform's runner shows a difference: {found[0]}")
+        if number < on_both or number % (2 * every) == 0:
+            broken = independent_attack(question, inputs, ours)
+            if broken is not None:
+                return broken
+    return None
+
+
+def independent_attack(question: Question, inputs: Sides, ours: tuple[Outcome, Outcome]) -> Broken | None:
+    theirs = independent_outcomes(question, inputs)
+    if any(o.status in (Status.UNSUPPORTED, Status.OUT_OF_FUEL) for o in (*ours, *theirs)):
+        return None
+    if not uses_valid_memory(question, inputs):
+        return None
+    found = question.contract.differences(*theirs)
+    if found:
+        return Broken(inputs, f"the independent model shows a difference: {found[0]}")
+    for function, mine, other in zip((question.target, question.rewrite), ours, theirs, strict=True):
+        apart = question.contract.differences(mine, other)
+        if apart and not leaves_values_open(function):
+            return Broken(inputs, f"the independent model and isoform's runner disagree on {function.name}: {apart[0]}")
+    return None
+
+
+def independent_outcomes(question: Question, inputs: Sides) -> tuple[Outcome, Outcome]:
+    _, runner = independent_runner(question.contract.machine.name)
+    left, right = (
+        runner(
+            function.image,
+            function.entry.address,
+            side,
+            4 * question.options.fuel + 100,
+            call_arguments=question.callees,
+            stack_argument_bytes=question.contract.stack_argument_bytes,
+        )
+        for function, side in zip((question.target, question.rewrite), inputs, strict=True)
+    )
+    return left, right
+
+
+def leaves_values_open(function: Function) -> bool:
+    """Whether some instruction has a result that the manual leaves undefined: then models may differ."""
+    return any(op.kind is Kind.UNDEFINED for block in function.blocks.values() for op in block.ops)
+
+
+def with_call_results(question: Question, inputs: Sides, random: Random) -> tuple[Sides, tuple[Outcome, Outcome]]:
+    """Outside calls get random results, by callee and arguments, as they turn up in the runs."""
+    outcomes = question.run_both(inputs)
+    results: dict[tuple[str, tuple[int, ...]], int] = {}
+    for _ in range(6):
+        made = {(c.callee, c.arguments) for o in outcomes for c in o.calls}
+        fresh = sorted(made - results.keys())
+        if not fresh:
+            break
+        results |= {call: random.choice((0, 1, random.getrandbits(32), random.getrandbits(64))) for call in fresh}
+        left, right = (replace(side, call_results=dict(results)) for side in inputs)
+        inputs = left, right
+        outcomes = question.run_both(inputs)
+    return inputs, outcomes
+
+
+class AttackInputs:
+    """Boundary values first; constants of the code and their neighbours; pointers that overlap each other and
+    globals; garbage in every bit that the convention leaves open."""
+
+    def __init__(self, question: Question, seed: int) -> None:
+        self.random = Random(seed)
+        self._contract: Contract = question.contract
+        self._constants = sorted(set(_constants(question.target)) | set(_constants(question.rewrite)))[:200] or [0]
+        self._globals = [
+            symbol.address
+            for symbol in question.target.image.symbols
+            if not symbol.is_function and _is_writable(question.target, symbol.address)
+        ]
+
+    def make(self, number: int) -> Sides:
+        random = self.random
+        boundary = number < 200 or random.random() < 0.4
+        registers = self._background()
+        memory: dict[int, int] = {}
+        for position, argument in enumerate(self._contract.arguments):
+            value = self._value(argument.type, position, boundary)
+            garbage = random.getrandbits(64) if random.random() < 0.8 else 0
+            put_argument(self._contract, argument, value, registers, memory, garbage)
+        fill = 0 if random.random() < 0.15 else random.getrandbits(32) + 1
+        return (
+            Inputs(registers, memory, fill, 2 * number + 1),
+            Inputs(registers, memory, fill, 2 * number + 2),
+        )
+
+    def _background(self) -> dict[str, int]:
+        machine = self._contract.machine
+        fixed = {*machine.initial, machine.convention.stack_pointer}
+        sizes = {name: machine.registers[name].size for name in machine.containers if name not in fixed}
+        return {name: self.random.getrandbits(1 if size == 1 else 8 * size) for name, size in sizes.items()}
+
+    def _value(self, kind: CType, position: int, boundary: bool) -> int:
+        random = self.random
+        if kind.kind is TypeKind.POINTER:
+            return self._pointer(position)
+        if kind.kind is TypeKind.BOOL:
+            return random.getrandbits(1)
+        whole = (1 << max(1, kind.bits)) - 1
+        if not boundary:
+            return random.getrandbits(kind.bits) >> random.randrange(kind.bits)
+        near = random.choice((0, 1 << random.randrange(kind.bits), whole, whole >> 1, random.choice(self._constants)))
+        return (near + random.choice((0, 0, 1, -1, 2, -2, random.randrange(-20, 20)))) & whole
+
+    def _pointer(self, position: int) -> int:
+        random = self.random
+        if self._globals and random.random() < 0.15:
+            return random.choice(self._globals) + random.choice((0, 0, 1, -1, 4, -4))
+        if random.random() < 0.5:
+            position = random.randrange(len(self._contract.arguments))
+        return _BUFFERS + 0x1000 * position + random.choice(_OVERLAPS)
+
+
+def _constants(function: Function) -> Iterator[int]:
+    for block in function.blocks.values():
+        for op in block.ops:
+            yield from (var.offset for var in op.ins if var.space is Space.CONST)
+
+
+def _is_writable(function: Function, address: int) -> bool:
+    section = function.image.section_at(address)
+    return section is not None and section.writable

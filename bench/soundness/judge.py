@@ -1,0 +1,115 @@
+"""One pair: the verdict, and everything that is tried against it."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+from isoform.api import answer, lifted
+from isoform.budget import Budget
+from isoform.check.certificate import CheckResult, check_certificate
+from isoform.errors import UserError
+from isoform.load.open import Loaded
+from isoform.question import Options, Question
+from isoform.settle import settle
+from isoform.verdict import Bounded, Different, Equivalent, Unknown, Verdict
+from soundness.attack import Attack, attack, independent_outcomes
+from soundness.batch import Pair, loaded
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What came of one pair. `wrong` is empty unless something contradicts the verdict."""
+
+    label: str
+    kind: str
+    word: str
+    seconds: float
+    why: str = ""
+    wrong: str = ""
+    second_solver: str = ""
+    """For an injected bug that was proved harmless: what the other solver said."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    attack: Attack
+    budget: float
+    seed: int = 1
+    certificate_seconds: float = 20.0
+
+
+def judge(pair: Pair, objects: tuple[Path, Path], rules: Rules) -> Judged:
+    started = time.monotonic()
+    try:
+        sides = loaded(objects, pair.function)
+        return _judge(pair, sides, rules)
+    except UserError as error:
+        return Judged(pair.label, pair.kind, "trouble", time.monotonic() - started, wrong=f"refused: {error}")
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        text = f"crash: {type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+        return Judged(pair.label, pair.kind, "trouble", time.monotonic() - started, wrong=text)
+
+
+def _judge(pair: Pair, sides: tuple[Loaded, Loaded], rules: Rules) -> Judged:
+    started = time.monotonic()
+    doubtful = not pair.equal
+    with tempfile.TemporaryDirectory(prefix="isoform-soundness-") as folder:
+        options = Options(
+            signature=pair.signature, budget=rules.budget, cert=f"{folder}/certificate" if doubtful else None
+        )
+        verdict = answer(sides, options, Budget(options.budget))
+        seconds = time.monotonic() - started
+        wrong = contradiction(pair, sides, verdict, options, rules)
+        second = ""
+        if doubtful and isinstance(verdict, Equivalent):
+            second = second_opinion(Path(folder) / "certificate", rules)
+            if second == CheckResult.REFUTED.value:
+                wrong = wrong or "the second solver refutes the proof"
+    return Judged(pair.label, pair.kind, verdict.word, seconds, _reason(verdict), wrong, second)
+
+
+def _reason(verdict: Verdict) -> str:
+    return verdict.why if isinstance(verdict, (Unknown, Bounded)) else ""
+
+
+def contradiction(pair: Pair, sides: tuple[Loaded, Loaded], verdict: Verdict, options: Options, rules: Rules) -> str:
+    """What speaks against the verdict, or nothing."""
+    match verdict:
+        case Equivalent():
+            broken = attack(_question(sides, options), rules.attack, rules.seed)
+            return f"equivalent, but {broken.how}" if broken is not None else ""
+        case Different():
+            return _different_contradiction(pair, verdict, _question(sides, options))
+        case Unknown(why=why) if "bug in isoform" in why:
+            return why
+    return ""
+
+
+def _question(sides: tuple[Loaded, Loaded], options: Options) -> Question:
+    return settle(lifted(sides[0]), lifted(sides[1]), options)
+
+
+def _different_contradiction(pair: Pair, verdict: Different, question: Question) -> str:
+    if verdict.witness is None or len(verdict.witness.replayed_on) < 2:
+        return "different, but its witness was not replayed"
+    inputs = verdict.witness.inputs
+    outcomes = independent_outcomes(question, (inputs, inputs))
+    if not question.contract.differences(*outcomes):
+        return "different, but its witness shows no difference on the independent model"
+    if pair.equal:
+        return f"different, but equivalent by construction ({pair.change}): {verdict.witness.differences[0]}"
+    return ""
+
+
+def second_opinion(folder: Path, rules: Rules) -> str:
+    """The worst that the second solver said of any obligation."""
+    report = check_certificate(folder, jobs=1, seconds=rules.certificate_seconds)
+    results = {row.result for row in report.rows}
+    if report.problems or CheckResult.REFUTED in results or CheckResult.TAMPERED in results:
+        return CheckResult.REFUTED.value
+    return (CheckResult.UNDECIDED if CheckResult.UNDECIDED in results else CheckResult.CONFIRMED).value
