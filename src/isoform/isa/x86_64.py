@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from isoform.isa.machine import Convention, Machine, Memory
 from isoform.isa.sleigh import SleighDecoder
 from isoform.isa.x86_amendments import amend
@@ -32,6 +34,7 @@ _COVERED = frozenset(
 )
 
 
+@cache
 def _covered(var: Var) -> bool:
     return all(byte in _COVERED for byte in (var.offset, var.offset + var.size - 1))
 

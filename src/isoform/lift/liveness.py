@@ -6,6 +6,7 @@ one machine operation a word.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable
 
 from isoform.isa.machine import Machine
@@ -101,19 +102,30 @@ class Liveness:
         return op.out is None or op.kind in _EFFECTS or bool(self.mask(op.out) & live_after)
 
     def _solve(self) -> None:
-        order = tuple(reversed(self._function.order))
-        changed = True
-        while changed:
-            changed = False
-            for block_id in order:
-                block = self._function.blocks[block_id]
-                live = self.live_out(block)
-                for op in reversed(block.ops):
-                    if self.needed(op, live):
-                        live = self.before(op, live)
-                if live != self.entry.get(block_id):
-                    self.entry[block_id] = live
-                    changed = True
+        """Successors first, so that without loops every block is visited once."""
+        position = {block: index for index, block in enumerate(reversed(self._function.order))}
+        queue = list(position.values())
+        blocks = list(position)
+        queued = set(queue)
+        while queue:
+            index = heapq.heappop(queue)
+            queued.discard(index)
+            block_id = blocks[index]
+            live = self._live_in(self._function.blocks[block_id])
+            if live == self.entry.get(block_id):
+                continue
+            self.entry[block_id] = live
+            for before in self._function.predecessors[block_id]:
+                if before in position and position[before] not in queued:
+                    queued.add(position[before])
+                    heapq.heappush(queue, position[before])
+
+    def _live_in(self, block: Block) -> Bits:
+        live = self.live_out(block)
+        for op in reversed(block.ops):
+            if self.needed(op, live):
+                live = self.before(op, live)
+        return live
 
     def is_live_at_entry(self, var: Var) -> bool:
         return bool(self.entry[self._function.entry] & self.mask(var))

@@ -60,3 +60,31 @@ unsigned add_saturated_broken(unsigned x, unsigned y) {
     unsigned sum = x + y;
     return sum | -(sum <= x);
 }
+
+int add_checked(int x, int y) {
+    int sum;
+    return __builtin_add_overflow(x, y, &sum) ? 0 : sum;
+}
+int add_checked_rewrite(int x, int y) {
+    long sum = (long)x + y;
+    return sum == (int)sum ? (int)sum : 0;
+}
+int add_checked_broken(int x, int y) {
+    long sum = (long)x + y;
+    return sum > -2147483648l && sum <= 2147483647l ? (int)sum : 0;
+}
+
+double half(double x) { return x * 0.5; }
+double half_broken(double x) { return x * 0.25; }
+
+unsigned high_product(unsigned x, unsigned y) { return (unsigned)((unsigned long)x * y >> 32); }
+unsigned high_product_rewrite(unsigned x, unsigned y) {
+    unsigned a = x >> 16, b = x & 0xffff, c = y >> 16, d = y & 0xffff;
+    unsigned middle = a * d + (b * d >> 16);
+    unsigned low = (middle & 0xffff) + b * c;
+    return a * c + (middle >> 16) + (low >> 16);
+}
+unsigned high_product_broken(unsigned x, unsigned y) {
+    unsigned a = x >> 16, b = x & 0xffff, c = y >> 16, d = y & 0xffff;
+    return a * c + ((a * d) >> 16) + ((b * c) >> 16);
+}

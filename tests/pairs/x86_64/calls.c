@@ -1,5 +1,6 @@
 /* Calls to code that is not there. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int first(int x);
@@ -41,6 +42,11 @@ int call_around_rewrite(int *p) {
     return after;
 }
 int call_around_broken(int *p) {
+    *p = 4;
+    touch(p);
+    return *p;
+}
+int call_around_constant(int *p) {
     *p = 3;
     touch(p);
     return 3;
@@ -91,3 +97,24 @@ int guarded_broken(const char *text) {
     memcpy(buffer, text, 8);
     return buffer[0] + buffer[6];
 }
+
+int refuse(int x) {
+    if (x < 0)
+        abort();
+    return x;
+}
+int refuse_rewrite(int x) {
+    if (x >= 0)
+        return x;
+    abort();
+}
+int refuse_broken(int x) {
+    if (x < 0)
+        exit(1);
+    return x;
+}
+
+__attribute__((noinline)) int present(int x) { return (int)(x + 1u); }
+int call_present(int x) { return present(x); }
+int call_present_rewrite(int x) { return present(-(-x)); }
+int call_present_broken(int x) { return present(x) + 1; }

@@ -1,4 +1,4 @@
-/* Switches, early returns, small loops, recursion. */
+/* Switches, early returns, small loops, helpers. */
 
 int operate(int op, int a, int b) {
     switch (op) {
@@ -136,8 +136,6 @@ unsigned total_rewrite(unsigned n) {
 unsigned total_broken(unsigned n) {
     return n == 9 ? 37 : n % 2 ? n * ((n - 1) / 2) : n / 2 * (n - 1);
 }
-
-unsigned factorial(unsigned n) { return n < 2 ? 1 : n * factorial(n - 1); }
 
 int is_upper(int c) { return c >= 'A' && c <= 'Z' ? 1 : 0; }
 int is_upper_rewrite(int c) { return (unsigned)c - 'A' < 26 ? 256 : 0; }

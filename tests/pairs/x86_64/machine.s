@@ -147,6 +147,12 @@
         entry   undefined_flag_rewrite
         xor     eax, eax
         leave_function undefined_flag_rewrite
+        entry   undefined_flag_other
+        mov     eax, edi
+        shl     eax, 5
+        seto    al
+        movzx   eax, al
+        leave_function undefined_flag_other
 # The same flag, overwritten before it is read.
         entry   defined_flag
         mov     eax, edi
@@ -333,4 +339,35 @@
         setc    cl
         or      eax, ecx
         leave_function carry_chain_broken
+
+# unsigned repeat(unsigned *p): a string instruction of fixed count against four stores.
+        entry   fill_four
+        mov     eax, 7
+        mov     ecx, 4
+        rep stosd
+        leave_function fill_four
+        entry   fill_four_rewrite
+        mov     eax, 7
+        mov     [rdi + 12], eax
+        mov     [rdi], eax
+        mov     [rdi + 8], eax
+        mov     [rdi + 4], eax
+        leave_function fill_four_rewrite
+        entry   fill_four_broken
+        mov     eax, 7
+        mov     [rdi + 12], eax
+        mov     [rdi], eax
+        mov     [rdi + 8], eax
+        leave_function fill_four_broken
+
+# int cleared(void): all that counts is that eax is zero.
+        entry   cleared
+        mov     eax, 0
+        leave_function cleared
+        entry   cleared_rewrite
+        sub     eax, eax
+        leave_function cleared_rewrite
+        entry   cleared_broken
+        sbb     eax, eax
+        leave_function cleared_broken
         .section .note.GNU-stack,"",@progbits

@@ -142,3 +142,33 @@ int square_remembered(int x) {
 }
 int square_plain(int x) { return (int)((unsigned)x * (unsigned)x); }
 int square_wrong(int x) { return (int)((unsigned)x * (unsigned)(x | 1)); }
+
+int alias_global(int *p) {
+    limit = 1;
+    *p = 2;
+    return limit;
+}
+int alias_global_rewrite(int *p) {
+    limit = 1;
+    *p = 2;
+    return *(volatile int *)&limit;
+}
+int alias_global_broken(int *p) {
+    limit = 1;
+    *p = 2;
+    return 1;
+}
+
+void clear(char *p) { memset(p, 0, 24); }
+void clear_rewrite(char *p) {
+    for (int i = 0; i < 24; i++)
+        ((volatile char *)p)[i] = 0;
+}
+void clear_broken(char *p) {
+    for (int i = 0; i < 23; i++)
+        ((volatile char *)p)[i] = 0;
+}
+
+long distance(const int *p, const int *q) { return p - q; }
+long distance_rewrite(const int *p, const int *q) { return (long)((unsigned long)p - (unsigned long)q) >> 2; }
+long distance_broken(const int *p, const int *q) { return (long)((unsigned long)p - (unsigned long)q) / 4; }
