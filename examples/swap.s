@@ -1,5 +1,5 @@
 # Exchange two numbers in memory: through registers, and with three exclusive-ors.
-# They differ when both pointers are the same.
+# They differ when the two overlap, most simply when both pointers are the same.
 
         .text
         .globl  swap

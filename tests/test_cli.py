@@ -37,9 +37,13 @@ unsigned sum_down(unsigned n) { unsigned s = 0; while (n > 0) { n--; s += n * n;
 """
 HARD = """
 typedef unsigned long long u;
-u left(u a, u b, u c) { return (b && c) ? a / b / c * 3 + a % (b | 1) : 0; }
-u right(u a, u b, u c) { return (b && c) ? a / c / b * 3 + a % (b | 1) : 0; }
+int left(u a, u b) {
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return a > 1 && b > 1 && (u)(product >> 64) == 0x7807691766a5b830ULL && (u)product == 0x78db754c6c07f7a3ULL;
+}
+int right(u a, u b) { return 0; }
 """
+"""To tell these apart is to factor a product of two primes of 64 bits."""
 
 
 def example(name: str) -> str:

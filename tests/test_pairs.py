@@ -41,7 +41,7 @@ OPTIONAL = {"options", "cc", "needs", "witness", "where", "says", "todo"}
 EXIT_CODES = {"equivalent": 0, "different": 1, "bounded": 3, "unknown": 3}
 MODELS = 2
 """isoform's own runner and one that shares no code with the lifter."""
-SAMPLE = 8
+SAMPLE = 16
 """One certificate in so many is re-checked by default; the others take minutes."""
 
 
@@ -137,7 +137,7 @@ def require_witness(pair: Pair, witness: Mapping[str, Any]) -> None:
 
 def certified() -> list[Any]:
     """A sample that does not change when pairs are added; the rest is `long`."""
-    proved = [pair for pair in ALL if pair.verdict == "equivalent"]
+    proved = [pair for pair in ALL if pair.verdict == "equivalent" and "todo" not in pair.fields]
     return [parameter(p, *([] if crc32(p.name.encode()) % SAMPLE == 0 else [pytest.mark.long])) for p in proved]
 
 

@@ -48,9 +48,9 @@ _POINTERS = (
     ),
 )
 _GLOBALS = (
-    Cell(U32, "global_word"),
-    Cell(S16, "global_short"),
-    Cell(U64, "global_long"),
+    Cell(U32, "global_words", Constant(U32, 0), 3),
+    Cell(S16, "global_shorts", Constant(U32, 0), 3),
+    Cell(U64, "global_longs", Constant(U32, 0), 1),
     Cell(U8, "global_bytes", Constant(U32, 0), 7),
 )
 _TABLES = (Cell(U32, "table_words", Constant(U32, 0), 7), Cell(S8, "table_bytes", Constant(U32, 0), 15))
@@ -58,6 +58,7 @@ _OUTSIDE: tuple[tuple[str, Type | None, tuple[Type, ...]], ...] = (
     ("outside_one", U32, (U32,)),
     ("outside_two", S64, (S64, U8)),
     ("outside_tell", None, (U64,)),
+    ("outside_many", U64, (U64, U8, S16, U32, U64, S32, U64, U32)),
 )
 _COMMON = ("+", "-", "&", "|", "^", "<<", ">>")
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -71,6 +72,7 @@ class Generator:
         self._name = name
         self._variables: list[Read] = []
         self._fixed: set[str] = set()
+        self._pointers: list[str] = []
         self._cells: list[Cell] = []
         self._readable: list[Cell] = []
         self._helpers: list[Helper] = []
@@ -99,18 +101,27 @@ class Generator:
         first = [(variable, self._expression(1)) for variable in variables]
         self._variables = [*given, *variables]
         arrays = self._arrays()
+        tables = self._tables()
         body = self._block(self._size, 2)
         result = self._random.choice(TYPES)
         value = self._expression(self._depth)
         return Function(
-            self._name, result, parameters, tuple(first), arrays, tuple(self._helpers), body, Cast(result, value)
+            self._name,
+            result,
+            parameters,
+            tuple(first),
+            arrays,
+            tables,
+            tuple(self._helpers),
+            body,
+            Cast(result, value),
         )
 
     # -- what there is --------------------------------------------------------------------------
 
     def _parameters(self) -> tuple[tuple[str, str], ...]:
         parameters: list[tuple[str, str]] = []
-        for number in range(self._random.randint(1, 4)):
+        for number in range(self._random.choice((1, 1, 2, 2, 3, 3, 4, 4, 8))):
             kind = self._type()
             parameters.append((kind.name, f"x{number}"))
             self._variables.append(Read(kind, f"x{number}"))
@@ -122,6 +133,7 @@ class Generator:
             for number in range(self._random.randint(1, 3)):
                 kind_text, cells = self._random.choice(_POINTERS)
                 parameters.append((kind_text, f"p{number}"))
+                self._pointers.append(f"p{number}")
                 for base, kind, mask in cells:
                     index = Constant(U32, 0) if mask else None
                     self._cells.append(Cell(kind, base.format(f"p{number}"), index, mask))
@@ -142,6 +154,14 @@ class Generator:
         kind = self._random.choice((U8, S16, U32))
         self._cells.append(Cell(kind, "array", Constant(U32, 0), 3))
         return (("array", kind, 4),)
+
+    def _tables(self) -> tuple[tuple[str, Type, tuple[Constant, ...]], ...]:
+        if self._random.random() > 0.12:
+            return ()
+        kind = self._random.choice((U8, S16, U32, S32, U64))
+        contents = tuple(Constant(kind, kind.wrap(self._random.getrandbits(kind.bits))) for _ in range(8))
+        self._readable.append(Cell(kind, f"{self._name}_table", Constant(U32, 0), 7))
+        return ((f"{self._name}_table", kind, contents),)
 
     def _type(self) -> Type:
         return self._random.choice((*TYPES, U32, S32, U32, S32, U64, S64))
@@ -167,8 +187,10 @@ class Generator:
     def _target(self) -> Read | Cell:
         if self._cells and self._random.random() < 0.55:
             return self._indexed(self._random.choice(self._cells))
-        writable = [v for v in self._variables if v.name not in self._fixed]
-        return self._random.choice(writable)
+        return self._random.choice(self._writable())
+
+    def _writable(self) -> list[Read]:
+        return [v for v in self._variables if v.name not in self._fixed]
 
     def _if(self, nesting: int) -> Statement:
         then = self._block(self._random.randint(1, 2), nesting - 1)
@@ -192,20 +214,22 @@ class Generator:
         return Repeat(counter, self._random.randint(2, 5), body)
 
     def _call(self) -> Statement:
+        if self._pointers and self._random.random() < 0.3:
+            pointer = Read(U64, self._random.choice(self._pointers))
+            return CallOutside(self._random.choice(self._writable()), "outside_pointer", (pointer,))
         callee, kind, parameters = self._random.choice(_OUTSIDE)
         arguments = tuple(Cast(p, self._expression(1)) for p in parameters)
-        suitable = [v for v in self._variables if v.name not in self._fixed and kind is not None]
+        suitable = self._writable() if kind is not None else []
         target = self._random.choice(suitable) if suitable and self._random.random() < 0.8 else None
         return CallOutside(target, callee, arguments)
 
     # -- expressions ----------------------------------------------------------------------------
 
-    def _condition(self) -> Expression:
-        comparison = Comparison(
-            self._type(), self._random.choice(_COMPARISONS), self._expression(1), self._expression(1)
-        )
+    def _condition(self, depth: int = 1) -> Expression:
+        operator = self._random.choice(_COMPARISONS)
+        comparison = Comparison(self._type(), operator, self._expression(depth), self._expression(depth))
         if self._random.random() < 0.2:
-            return Logical(self._random.choice(("&&", "||")), comparison, self._condition())
+            return Logical(self._random.choice(("&&", "||")), comparison, self._condition(depth - 1))
         return comparison
 
     def _expression(self, depth: int) -> Expression:
@@ -219,9 +243,11 @@ class Generator:
         if draw < 0.78:
             return Cast(self._type(), self._expression(depth - 1))
         if draw < 0.86:
-            return self._condition()
+            return self._condition(depth - 1)
         if draw < 0.94:
-            return Choice(self._type(), self._condition(), self._expression(depth - 1), self._expression(depth - 1))
+            return Choice(
+                self._type(), self._condition(depth - 1), self._expression(depth - 1), self._expression(depth - 1)
+            )
         if self._helpers:
             helper = self._random.choice(self._helpers)
             return Helped(helper.type, helper.name, tuple(self._leaf() for _ in helper.parameters))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import time
 import traceback
@@ -10,7 +11,8 @@ from pathlib import Path
 
 from isoform.api import answer, lifted
 from isoform.budget import Budget
-from isoform.check.certificate import CheckResult, check_certificate
+from isoform.check.certificate import CheckResult
+from isoform.check.confirm import confirm
 from isoform.errors import UserError
 from isoform.load.open import Loaded
 from isoform.question import Options, Question
@@ -68,7 +70,7 @@ def _judge(pair: Pair, sides: tuple[Loaded, Loaded], rules: Rules) -> Judged:
         second = ""
         if doubtful and isinstance(verdict, Equivalent):
             second = second_opinion(Path(folder) / "certificate", rules)
-            if second == CheckResult.REFUTED.value:
+            if second in (CheckResult.REFUTED.value, CheckResult.TAMPERED.value):
                 wrong = wrong or "the second solver refutes the proof"
     return Judged(pair.label, pair.kind, verdict.word, seconds, _reason(verdict), wrong, second)
 
@@ -107,9 +109,13 @@ def _different_contradiction(pair: Pair, verdict: Different, question: Question)
 
 
 def second_opinion(folder: Path, rules: Rules) -> str:
-    """The worst that the second solver said of any obligation."""
-    report = check_certificate(folder, jobs=1, seconds=rules.certificate_seconds)
-    results = {row.result for row in report.rows}
-    if report.problems or CheckResult.REFUTED in results or CheckResult.TAMPERED in results:
-        return CheckResult.REFUTED.value
-    return (CheckResult.UNDECIDED if CheckResult.UNDECIDED in results else CheckResult.CONFIRMED).value
+    """The worst that the second solver said of any obligation of a certificate."""
+    index = json.loads((folder / "index.json").read_text())
+    answers = {
+        confirm((folder / o["file"]).read_text(), o["kind"], "z3", rules.certificate_seconds)["result"]
+        for o in index["obligations"]
+    }
+    worst = CheckResult.CONFIRMED if answers else CheckResult.REFUTED
+    for result in (CheckResult.UNDECIDED, CheckResult.TAMPERED, CheckResult.REFUTED):
+        worst = result if result.value in answers else worst
+    return str(worst.value)

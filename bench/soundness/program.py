@@ -187,6 +187,8 @@ class Function:
     locals: tuple[tuple[Read, Expression], ...]
     arrays: tuple[tuple[str, Type, int], ...]
     """(name, element type, length); zero at first."""
+    tables: tuple[tuple[str, Type, tuple[Constant, ...]], ...]
+    """Constant tables of the function's own: (name, element type, contents)."""
     helpers: tuple[Helper, ...]
     body: tuple[Statement, ...]
     value: Expression
@@ -194,12 +196,15 @@ class Function:
 
 # -- text -------------------------------------------------------------------------------------------
 
+# Every global is larger than anything a pointer accesses: compilers take an access that is larger than an object
+# not to touch it, which no contract of machine code says.
 PRELUDE = """\
 typedef unsigned char u8; typedef signed char s8; typedef unsigned short u16; typedef short s16;
 typedef unsigned int u32; typedef int s32; typedef unsigned long u64; typedef long s64;
 struct item { s32 a; u8 b; s16 c; u64 d; u32 e[4]; };
 extern u32 outside_one(u32 x); extern s64 outside_two(s64 x, u8 y); extern void outside_tell(u64 x);
-u32 global_word; s16 global_short; u64 global_long; u8 global_bytes[8];
+extern u64 outside_many(u64 a, u8 b, s16 c, u32 d, u64 e, s32 f, u64 g, u32 h); extern u32 outside_pointer(void *p);
+u32 global_words[16]; s16 global_shorts[32]; u64 global_longs[8]; u8 global_bytes[64];
 static const u32 table_words[8] = { 7, 0, 0xffffffff, 0x80000000, 12, 1, 255, 0x7fffffff };
 static const s8 table_bytes[16] = { 0, 1, -1, 127, -128, 3, 5, 8, 13, 21, 34, 55, 89, -89, 2, -2 };
 """
@@ -293,6 +298,9 @@ def _lines(body: tuple[Statement, ...], depth: int) -> Iterator[str]:
 
 def function_text(function: Function) -> str:
     lines = []
+    for name, kind, contents in function.tables:
+        inner = ", ".join(text_of(c) for c in contents)
+        lines.append(f"static const {kind.name} {name}[{len(contents)}] = {{ {inner} }};")
     for helper in function.helpers:
         given = ", ".join(f"{p.type.name} {p.name}" for p in helper.parameters)
         lines.append(f"static {helper.type.name} {helper.name}({given}) {{ return {text_of(helper.value)}; }}")

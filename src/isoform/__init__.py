@@ -1,7 +1,7 @@
 """isoform: do these two functions compute the same thing?
 
-    >>> import isoform
-    >>> isoform.compare("old.o:f", "new.o:f")
+>>> import isoform
+>>> isoform.compare("old.o:f", "new.o:f")
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from isoform.budget import Budget, interruptible
 from isoform.contract import CallRule, Contract, SignatureSource
-from isoform.engines.ladder import Ladder
 from isoform.engines.inputs import put_argument
+from isoform.engines.ladder import Ladder
 from isoform.errors import Unsupported, UserError
 from isoform.isa.registry import machine
 from isoform.lift.function import Function

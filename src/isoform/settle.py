@@ -229,9 +229,10 @@ def _written(function: Function, offset: int) -> bool:
 
 def _flat(arguments: Iterable[Argument]) -> tuple[Place, ...]:
     """All places, those of narrow arguments widened to the 32 bits that callees may rely on."""
-    places = []
+    places: list[Place] = []
     for argument in arguments:
         narrow = argument.type.kind in (TypeKind.INTEGER, TypeKind.BOOL) and argument.type.bits < 32
-        for place in argument.places:
-            places.append(replace(place, size=4) if narrow and place.register is not None else place)
+        places.extend(
+            replace(place, size=4) if narrow and place.register is not None else place for place in argument.places
+        )
     return tuple(places)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from isoform.contract import CallArguments, Place
@@ -95,6 +95,7 @@ def _disassembler() -> Any:
     return capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
 
 
+@lru_cache(maxsize=4096)
 def _decoded(code: bytes, address: int) -> tuple[int, str, str, str]:
     """Size, prefix, mnemonic and operands; nothing where the bytes are no instruction."""
     for _address, size, name, operands in _disassembler().disasm_lite(code, address, 1):
@@ -350,5 +351,6 @@ class _Execution:
     def _changed_bytes(self) -> Iterator[tuple[int, int]]:
         for base in sorted(self._cpu.entry_pages):
             before, after = self._cpu.entry_pages[base], self._cpu.read(base, PAGE)
-            if before != after:
-                yield from ((base + n, after[n]) for n in range(PAGE) if before[n] != after[n])
+            for start in range(0, PAGE, 64) if before != after else ():
+                if before[start : start + 64] != after[start : start + 64]:
+                    yield from ((base + n, after[n]) for n in range(start, start + 64) if before[n] != after[n])

@@ -24,7 +24,15 @@ class OutOfReachError(Exception):
 
 
 def with_shared_addresses(code: bytes, address: int, image: Image) -> bytes:
-    """The instruction at the start of `code`, rewritten where it names a moved address."""
+    """The instruction at the start of `code`, rewritten where it names a moved address. Many runs of one image ask
+    the same again, so the answers stay with the image."""
+    known: dict[tuple[bytes, int], bytes] = image.__dict__.setdefault("_shared_code", {})
+    if (code, address) not in known:
+        known[code, address] = _with_shared_addresses(code, address, image)
+    return known[code, address]
+
+
+def _with_shared_addresses(code: bytes, address: int, image: Image) -> bytes:
     for instruction in _disassembler().disasm(code, address, 1):
         result = bytearray(code[: instruction.size])
         for offset, size, value in _rewritten(instruction, image):

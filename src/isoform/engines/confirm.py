@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from isoform.budget import Budget
 from isoform.check.replay import independent_runner
-from isoform.contract import Difference, show_number
+from isoform.contract import CallRule, Difference, show_number
 from isoform.engines.minimise import minimise
+from isoform.lift.function import Function
 from isoform.load.image import Image
 from isoform.load.signature import TypeKind
 from isoform.outcome import FRAME_LIMIT, STACK_POINTER, Inputs, Outcome, Status
@@ -65,12 +66,28 @@ def _is_argument(question: Question, address: int) -> bool:
 
 def confirm(question: Question, inputs: Pair, budget: Budget) -> Witness | NotConfirmed:
     """Minimise inputs that separate the two on our runner, then replay them on the independent model."""
-    smallest = minimise(question, inputs, budget, differs)
-    for candidate in (smallest, inputs):
+    alike = _alike(question, inputs)
+    if alike is None:
+        return NotConfirmed(
+            "the two differ only if what a frame holds before it is written, or a value that the manual leaves "
+            "undefined, is not the same for both",
+            False,
+        )
+    smallest = minimise(question, alike, budget, differs)
+    for candidate in (smallest, alike):
         replayed = _replay(question, candidate)
         if isinstance(replayed, Witness):
             return replayed
     return replayed
+
+
+def _alike(question: Question, inputs: Pair) -> Pair | None:
+    """Inputs that are the same for both sides to the last open value: a function never differs from itself."""
+    for seed in dict.fromkeys((0, inputs[0].side_seed, inputs[1].side_seed)):
+        left, right = (replace(side, side_seed=seed) for side in inputs)
+        if differs(question, (left, right)):
+            return left, right
+    return None
 
 
 # -- replay ---------------------------------------------------------------------------------------
@@ -89,6 +106,7 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
                 4 * question.options.fuel + 100,
                 call_arguments=question.callees,
                 stack_argument_bytes=question.contract.stack_argument_bytes,
+                outside=_left_out(question, function),
             )
         )
     results = {result.register for result in question.contract.results}
@@ -102,6 +120,15 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
         if question.contract.differences(mine, other):
             return NotConfirmed(f"{name} disagrees with isoform's own runner on this input", True)
     return _witness(question, inputs, ours, tuple(found), name)
+
+
+def _left_out(question: Question, function: Function) -> dict[int, str]:
+    """Functions that are present but count as outside code."""
+    if question.contract.calls is not CallRule.UNINTERPRETED:
+        return {}
+    present = function.image.functions.values()
+    own = function.name
+    return {s.address: s.name for s in present if s.name != own and not s.name.startswith(f"{own}.")}
 
 
 def rests_on_placement(image: Image, outcome: Outcome, results: Iterable[str]) -> bool:

@@ -45,6 +45,7 @@ def run_tests(question: Question, budget: Budget, thorough: bool = False) -> Tes
     until = budget.left / 2 if thorough else budget.left - SECONDS
     ran = undecided = 0
     why = ""
+    unconfirmed: NotConfirmed | None = None
     for inputs in islice(maker, 4 * wanted):
         if ran >= wanted or budget.exhausted or budget.left < until:
             break
@@ -62,5 +63,7 @@ def run_tests(question: Question, budget: Budget, thorough: bool = False) -> Tes
             found = confirm(question, inputs, budget)
             if isinstance(found, Witness):
                 return Tested(found, None, ran, undecided)
-            return Tested(None, found, ran, undecided)
-    return Tested(None, None, ran, undecided, why)
+            unconfirmed = unconfirmed or found
+            if found.is_bug:
+                break
+    return Tested(None, unconfirmed, ran, undecided, why)

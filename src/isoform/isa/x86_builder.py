@@ -140,11 +140,11 @@ class Builder:
         return out
 
     def _binary(self, kind: Kind, left: Value, right: Value) -> Var:
-        size = left.size if isinstance(left, Var) else right.size if isinstance(right, Var) else 0
+        size = _common_size(left, right)
         return self._emit(kind, size, self._var(left, size), self._var(right, size))
 
     def _compare(self, kind: Kind, left: Value, right: Value) -> Var:
-        size = left.size if isinstance(left, Var) else right.size if isinstance(right, Var) else 0
+        size = _common_size(left, right)
         return self._emit(kind, 1, self._var(left, size), self._var(right, size))
 
     def hold(self, value: Var) -> Var:
@@ -161,7 +161,7 @@ class Builder:
         return self.and_(self.undefined(1), 1)
 
     def select(self, condition: Var, then: Value, otherwise: Value) -> Var:
-        size = then.size if isinstance(then, Var) else otherwise.size if isinstance(otherwise, Var) else 1
+        size = _common_size(then, otherwise)
         return self._emit(Kind.SELECT, size, condition, self._var(then, size), self._var(otherwise, size))
 
     def add(self, left: Value, right: Value) -> Var:
@@ -191,18 +191,14 @@ class Builder:
     def negative(self, value: Var) -> Var:
         return self._emit(Kind.INT_2COMP, value.size, value)
 
-    def shl(self, value: Value, count: Value, size: int = 0) -> Var:
-        return self._shift(Kind.INT_LEFT, value, count, size)
+    def shl(self, value: Var, count: Value) -> Var:
+        return self._emit(Kind.INT_LEFT, value.size, value, self._var(count, 4))
 
-    def shr(self, value: Value, count: Value, size: int = 0) -> Var:
-        return self._shift(Kind.INT_RIGHT, value, count, size)
+    def shr(self, value: Var, count: Value) -> Var:
+        return self._emit(Kind.INT_RIGHT, value.size, value, self._var(count, 4))
 
-    def sar(self, value: Value, count: Value) -> Var:
-        return self._shift(Kind.INT_SRIGHT, value, count, 0)
-
-    def _shift(self, kind: Kind, value: Value, count: Value, size: int) -> Var:
-        shifted = self._var(value, size)
-        return self._emit(kind, shifted.size, shifted, self._var(count, 4))
+    def sar(self, value: Var, count: Value) -> Var:
+        return self._emit(Kind.INT_SRIGHT, value.size, value, self._var(count, 4))
 
     def equal(self, left: Value, right: Value) -> Var:
         return self._compare(Kind.INT_EQUAL, left, right)
@@ -278,6 +274,13 @@ class Builder:
 
     def boolean(self, value: bool) -> Var:
         return TRUE if value else FALSE
+
+
+def _common_size(left: Value, right: Value) -> int:
+    if isinstance(left, Var):
+        return left.size
+    assert isinstance(right, Var), "two plain numbers have no width"
+    return right.size
 
 
 def _overlaps_canary(memory: Memory, size: int) -> bool:

@@ -17,11 +17,12 @@ class Count:
 
     def __init__(self, b: Builder, operand: Operand, size: int) -> None:
         self._b = b
-        limit = 63 if size == 8 else 31
+        self._limit = 63 if size == 8 else 31
+        self._is_zero: Var | None = None
         if isinstance(operand, Immediate):
-            self.value: Var = const(operand.value & limit, 1)
+            self.value: Var = const(operand.value & self._limit, 1)
         elif isinstance(operand, Register):
-            self.value = b.and_(b.read(operand, 1), limit)
+            self.value = b.and_(b.read(operand, 1), self._limit)
         else:
             raise NoSemanticsError
 
@@ -32,7 +33,9 @@ class Count:
     def when_zero(self, then: Var, otherwise: Callable[[], Var]) -> Var:
         if self.number is not None:
             return then if self.number == 0 else otherwise()
-        return self._b.select(self._b.equal(self.value, 0), then, otherwise())
+        if self._is_zero is None:
+            self._is_zero = self._b.equal(self.value, 0)
+        return self._b.select(self._is_zero, then, otherwise())
 
     def when_one(self, then: Callable[[], Var], otherwise: Callable[[], Var]) -> Var:
         if self.number is not None:
@@ -42,6 +45,8 @@ class Count:
     def when_at_least(self, bound: int, then: Callable[[], Var], otherwise: Callable[[], Var]) -> Var:
         if self.number is not None:
             return then() if self.number >= bound else otherwise()
+        if bound > self._limit:
+            return otherwise()
         return self._b.select(self._b.below(self.value, bound), otherwise(), then())
 
     def before(self) -> Var:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
 from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, Stop, Switch
 from isoform.lift.simplify import Known, propagate
 from isoform.lift.tables import jump_targets
-from isoform.load.image import Image
+from isoform.load.image import Image, Symbol
 from isoform.load.known import NO_RETURN
 from isoform.microop import Instruction, Kind, MicroOp, Space, Var, const
 
@@ -68,6 +69,7 @@ class _Lifter:
         self.blocks: dict[BlockId, Block] = {}
         self.inlined: list[str] = []
         self._routines: dict[int, _Routine] = {}
+        self._routine_entries: set[int] = set()
 
     # -- decoding -------------------------------------------------------------------------------
 
@@ -102,6 +104,7 @@ class _Lifter:
 
     def routine(self, entry: int) -> _Routine:
         if entry not in self._routines:
+            self._routine_entries.add(entry)
             self._routines[entry] = self._build_routine(entry)
         return self._routines[entry]
 
@@ -114,10 +117,10 @@ class _Lifter:
             blocks = {leader: self._cut(leader, leaders) for leader in sorted(leaders)}
             found = self._resolve(blocks, {(entry, 0), *extra})
             new = {
-                (target, 0)
+                (self._real(target), 0)
                 for position, resolved in found.items()
                 for target in resolved
-                if self._is_jump(blocks[position]) and self.image.code_at(target)
+                if self._is_jump(blocks[position]) and self.image.code_at(self._real(target))
             }
             targets = found
             if new <= extra:
@@ -176,8 +179,21 @@ class _Lifter:
         """Where a branch goes inside present code; None where it leaves it (a tail call)."""
         if target.space is Space.INNER:
             return self._after(instruction, target.offset)
-        address = self.image.aliases.get(target.offset, target.offset)
-        return None if address in self.image.externals else (address, 0)
+        return None if self._outside_name(target.offset) is not None else (self._real(target.offset), 0)
+
+    def _real(self, address: int) -> int:
+        """Where the code is that is known under `address`."""
+        return self.image.aliases.get(address, address)
+
+    def _outside_name(self, address: int) -> str | None:
+        """The function that a jump to `address` leaves this one for; None if it stays."""
+        address = self._real(address)
+        if address in self.image.externals:
+            return self.image.externals[address]
+        symbol = None if self.inline else self._function_around(address)
+        if symbol is None or symbol.address != address or address in self._routine_entries:
+            return None
+        return None if _is_part(symbol, self.name) else symbol.name
 
     def _never_returns(self, op: MicroOp) -> bool:
         return op.kind is Kind.CALL and self.image.externals.get(op.ins[0].offset) in NO_RETURN
@@ -224,11 +240,32 @@ class _Lifter:
         assert raw.last is not None
         given = [MicroOp(Kind.COPY, var, (value,)) for var, value in known.items()]
         ops = [*given, *propagate(raw.ops, self.image, dict(known))]
-        section = self.image.section_at(raw.steps[0] if raw.steps else raw.addresses[0])
-        inside = range(section.address, section.end) if section else range(0)
-        found = jump_targets(ops, raw.last.ins[0], self.image, inside) or []
+        plausible = partial(self._plausible_target, raw.steps[0] if raw.steps else raw.addresses[0])
+        found = jump_targets(ops, raw.last.ins[0], self.image, plausible) or []
         hinted = sorted(self.hints.get(raw.steps[-1] if raw.steps else raw.addresses[-1], ()))
         return tuple(dict.fromkeys([*found, *hinted]))
+
+    def _plausible_target(self, here: int, target: int) -> bool:
+        """Whether a table of the function around `here` may well hold `target`. The next table in the file often
+        follows with no gap, and its entries are nonsense when read as entries of this one."""
+        section = self.image.section_at(here)
+        if section is None or not section.address <= target < section.end:
+            return False
+        own, other = self._function_around(here), self._function_around(target)
+        if own is None or other is None or own == other or other.address == target:
+            return True
+        return _is_part(other, own.name)
+
+    @cached_property
+    def _functions(self) -> tuple[list[int], list[Symbol]]:
+        ordered = sorted((s for s in self.image.symbols if s.is_function), key=lambda s: s.address)
+        return [s.address for s in ordered], ordered
+
+    def _function_around(self, address: int) -> Symbol | None:
+        starts, ordered = self._functions
+        index = bisect_right(starts, address) - 1
+        found = ordered[index] if index >= 0 else None
+        return found if found is not None and address < found.address + max(found.size, 1) else None
 
     def _constants_at_entry(self, blocks: dict[Position, _Raw], starts: set[Position]) -> dict[Position, Known]:
         """Registers that hold the same constant whichever way a block is reached (forward data flow).
@@ -312,7 +349,7 @@ class _Lifter:
         if target is not None:
             taken, follow = _here(block_id, target), [(_here(block_id, target), chain)]
         else:
-            name = self.image.externals[last.ins[0].offset]
+            name = self._outside_name(last.ins[0].offset) or ""
             taken, follow = self._tail_call(block_id.context, instruction.address, name, last.ins[0], chain)
         if last.kind is Kind.BRANCH:
             return Goto(taken), follow
@@ -321,12 +358,11 @@ class _Lifter:
     def _jump(
         self, block_id: BlockId, raw: _Raw, targets: tuple[int, ...], value: Var, chain: tuple[int, ...]
     ) -> tuple[Exit, list[_Visit] | None]:
-        targets = tuple(self.image.aliases.get(t, t) for t in targets)
-        if len(targets) == 1 and targets[0] in self.image.externals:
-            name = self.image.externals[targets[0]]
+        name = self._outside_name(targets[0]) if len(targets) == 1 else None
+        if name is not None:
             taken, follow = self._tail_call(block_id.context, _last_address(block_id, raw), name, value, chain)
             return Goto(taken), follow
-        present = tuple((t, _here(block_id, (t, 0))) for t in targets if self.image.code_at(t))
+        present = tuple((t, _here(block_id, (self._real(t), 0))) for t in targets if self.image.code_at(self._real(t)))
         return Switch(value, present), None
 
     def _return(self, block_id: BlockId, value: Var, chain: tuple[int, ...]) -> tuple[Exit, list[_Visit]]:
@@ -391,6 +427,11 @@ _TAIL = 1 << 20
 """Micro-op index of the blocks made for a tail call: no instruction has so many."""
 SELF = "(itself)"
 """Callee name of a recursive call of the compared function: equal on both sides whatever its symbol is."""
+
+
+def _is_part(symbol: Symbol, name: str) -> bool:
+    """Whether a compiler split this off from the function `name` (`f.cold`, `f.part.0`)."""
+    return symbol.name.startswith(f"{name}.")
 
 
 def _with_shared_addresses(instruction: Instruction, image: Image) -> Instruction:

@@ -6,7 +6,7 @@ inputs that take it, and an engine claims nothing about those.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from isoform.load.image import Image
@@ -36,8 +36,11 @@ class _Entry:
 _Value = int | _Scaled | _Entry | None
 
 
-def jump_targets(ops: Iterable[MicroOp], value: Var, image: Image, inside: range) -> list[int] | None:
-    """Addresses the jump to `value` at the end of `ops` may go to, None if it cannot be told."""
+def jump_targets(
+    ops: Iterable[MicroOp], value: Var, image: Image, plausible: Callable[[int], bool]
+) -> list[int] | None:
+    """Addresses the jump to `value` at the end of `ops` may go to, None if it cannot be told. The first entry
+    that is not `plausible` ends a table."""
     known: dict[Var, _Value] = {}
     for op in ops:
         if op.out is not None:
@@ -49,7 +52,7 @@ def jump_targets(ops: Iterable[MicroOp], value: Var, image: Image, inside: range
     if isinstance(target, int):
         return [target]
     if isinstance(target, _Entry):
-        return _table_entries(target, image, inside) or None
+        return _table_entries(target, image, plausible) or None
     return None
 
 
@@ -116,7 +119,7 @@ def _scale(kind: Kind, a: _Value, b: _Value) -> _Value:
     return _Scaled(a.constant * factor, a.scale * factor) if isinstance(a, _Scaled) else _Scaled(0, 1)
 
 
-def _table_entries(entry: _Entry, image: Image, inside: range) -> list[int]:
+def _table_entries(entry: _Entry, image: Image, plausible: Callable[[int], bool]) -> list[int]:
     targets = []
     stride = entry.table.scale if entry.table.scale >= entry.size else entry.size
     for index in range(MOST_ENTRIES):
@@ -124,7 +127,7 @@ def _table_entries(entry: _Entry, image: Image, inside: range) -> list[int]:
         if data is None:
             break
         target = (int.from_bytes(data, "little", signed=entry.signed) + entry.constant) & 0xFFFFFFFFFFFFFFFF
-        if target not in inside:
+        if not plausible(target):
             break
         targets.append(target)
     return targets

@@ -169,8 +169,14 @@ def _rest(verdict: Verdict, witness: Witness | None) -> Iterator[Entry]:
 
 def _proof(verdict: Equivalent) -> Iterator[Entry]:
     proof = verdict.proof
-    shown = tuple(f"{o.name}: {o.shows} ({duration(o.seconds)})" for o in proof.obligations)
-    yield Entry("proof", _at_most(list(shown), 12))
+    asked = [o for o in proof.obligations if o.seconds or o.name == "covered"]
+    shown = [f"{o.name}: {o.shows} ({duration(o.seconds)})" for o in asked]
+    plain = len(proof.obligations) - len(asked)
+    if plain:
+        rest = "the formulas are the same on both sides" if not asked else "there the formulas are the same"
+        shown = [*_at_most(shown, 11), f"{plain} {'more ' if asked else ''}obligations hold without a solver: {rest}"]
+    yield Entry("proof", _at_most(shown, 12))
+    yield Entry("obligations", tuple(f"{o.name}: {o.shows}" for o in proof.obligations), detail=True)
     yield Entry("cuts", tuple(", ".join(_pairs(cut)) for cut in proof.cuts), detail=True)
     yield Entry("invariants", _at_most(list(proof.invariants), 12))
     if proof.certificate is not None:

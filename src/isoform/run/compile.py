@@ -62,6 +62,7 @@ def program_at(function: Function, address: int) -> Program | None:
 
 
 def _compile_at(function: Function, address: int) -> Program | None:
+    address = function.image.aliases.get(address, address)
     if not function.image.code_at(address) or address % function.machine.instruction_alignment:
         return None
     try:

@@ -10,6 +10,10 @@ MOST_PAGES = 8192
 """32 MiB: a run that touches more is given up."""
 
 
+_STRETCH = 64
+"""Bytes compared at once when looking for what changed."""
+
+
 class TooMuchMemoryError(Exception):
     """A run touched more than MOST_PAGES pages."""
 
@@ -99,12 +103,15 @@ class Memory:
 
     def changes(self) -> dict[int, int]:
         """Bytes that differ from their value at entry."""
-        found = {}
+        found: dict[int, int] = {}
         for number, before in self._pristine.items():
             now = self._pages[number]
-            if now != before:
-                start = number * PAGE
-                found.update({start + i: now[i] for i in range(PAGE) if now[i] != before[i]})
+            if now == before:
+                continue
+            for low in range(0, PAGE, _STRETCH):
+                if now[low : low + _STRETCH] != before[low : low + _STRETCH]:
+                    stretch = range(low, low + _STRETCH)
+                    found.update({number * PAGE + i: now[i] for i in stretch if now[i] != before[i]})
         return found
 
     def entry_byte(self, address: int) -> int:

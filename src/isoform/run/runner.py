@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from isoform.contract import CallArguments, Place
 from isoform.evaluate import evaluate, mask
+from isoform.lift.cfg import SELF
 from isoform.lift.function import Call
 from isoform.load.known import NO_RETURN
 from isoform.microop import ABORT_REASONS, Kind
@@ -98,6 +99,7 @@ class _Run:
         fuel = self._options.fuel
         index = program.index[program.function.entry]
         trace = self._trace if self._options.trace else None
+        recursions: list[tuple[int, Program, int]] = []
         steps = 0
         try:
             while True:
@@ -110,8 +112,14 @@ class _Run:
                 while index < 0:
                     if index <= FIRST_CALL:
                         call, index = program.calls[FIRST_CALL - index]
-                        if self._outside_call(call) or index < 0:
+                        if call.callee == SELF and call.then is not None:
+                            recursions.append((call.then.address, program, index))
+                            index = program.index[program.function.entry]
+                        elif self._outside_call(call) or index < 0:
                             return Status.EXITED, call.callee or "a function"
+                    elif index == RETURNED and recursions and memory.target == recursions[-1][0]:
+                        _, program, index = recursions.pop()
+                        code, costs = program.code, program.costs
                     elif index in (RETURNED, UNRESOLVED) and memory.target != self._return_address:
                         going_on = program_at(program.function, memory.target)
                         if going_on is None:

@@ -5,6 +5,7 @@ Only instructions that this package generated run here, never code under test.
 
 from __future__ import annotations
 
+import contextlib
 import platform
 import struct
 import subprocess
@@ -26,12 +27,24 @@ _NEEDED = frozenset({"avx2", "bmi1", "bmi2", "adx", "pclmulqdq", "movbe", "abm"}
 
 @cache
 def is_available() -> bool:
-    """Whether the host is an x86-64 Linux whose processor has all that the forms use."""
+    """Whether the host is an x86-64 Linux whose processor has all that the forms use, and which lets us use it."""
     if platform.machine() != "x86_64" or sys.platform != "linux":
         return False
     text = Path("/proc/cpuinfo").read_text()
     flags = next((line for line in text.splitlines() if line.startswith("flags")), "")
-    return set(flags.split()) >= _NEEDED
+    return set(flags.split()) >= _NEEDED and _runs()
+
+
+def _runs() -> bool:
+    """Some systems forbid memory that is both written and executed."""
+    oracle = HostOracle()
+    nothing = State(dict.fromkeys(GENERAL, 0), dict.fromkeys(FLAGS, 0), [0] * len(VECTORS), bytes(DATA_SIZE))
+    try:
+        return oracle.run(b"\x90", nothing, branch=False) == nothing
+    except (OSError, RuntimeError):
+        return False
+    finally:
+        oracle.close()
 
 
 class HostOracle:
@@ -46,7 +59,8 @@ class HostOracle:
     def close(self) -> None:
         assert self._child.stdin is not None
         assert self._child.stdout is not None
-        self._child.stdin.close()
+        with contextlib.suppress(OSError):
+            self._child.stdin.close()
         self._child.stdout.close()
         self._child.wait()
 

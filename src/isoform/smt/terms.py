@@ -6,7 +6,7 @@ library. Every rule below is an identity of bit-vectors; `tests/smt/test_terms.p
 `evaluate.py` on random numbers.
 
 Normal forms that others rely on: a sum has its constant outermost on the right; a boolean that became a
-byte is `ite(c, 1, 0)`; a shift by a constant is a concatenation.
+byte is `ite(c, 1, 0)`; a shift right by a constant is an extraction.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ Term = Any
 """A `bitwuzla.Term`. (The library ships no types.)"""
 Shape = tuple[Any, ...]
 
+_KEEP_SHIFTED = frozenset({"add", "sub", "mul", "neg", "and", "or", "xor", "not", "scaled", "ite"})
 _PUSH_DEPTH = 24
 """How deep an extraction of low bits is pushed into sums and products."""
 
@@ -171,6 +172,14 @@ class Terms:
                 return truncated
             case ("neg", inner) if low == 0 and depth < _PUSH_DEPTH:
                 return self.neg(self.extract(inner, high, 0, depth + 1))
+            case ("scaled", _, bits) if high < bits:
+                return self.bv(0, size)
+            case ("scaled", inner, bits) if low >= bits:
+                return self.extract(inner, high - bits, low - bits, depth)
+            case ("scaled", inner, bits) if low == 0:
+                return self.shl(self.extract(inner, high, 0, depth), self.bv(bits, size))
+            case ("scaled", inner, bits):
+                return self.concat(self.extract(inner, high - bits, 0, depth), self.bv(0, bits - low))
         return None
 
     def _worth_pushing(self, then: Term, otherwise: Term) -> bool:
@@ -443,8 +452,16 @@ class Terms:
         if bits is not None:
             if bits >= width:
                 return self.bv(0, width)
-            return self.concat(self.extract(term, width - 1 - bits, 0), self.bv(0, bits)) if bits else term
+            return self._shift_left(term, bits, amount, width) if bits else term
         return self._make(K.BV_SHL, [term, amount], [], width, ("shl", term, amount))
+
+    def _shift_left(self, term: Term, bits: int, amount: Term, width: int) -> Term:
+        """A concatenation with zeros, except over sums and the like: there the shift stays a product, so that
+        the arithmetic around it can be seen."""
+        shape = self._shapes.get(term)
+        if shape is not None and shape[0] in _KEEP_SHIFTED:
+            return self._make(K.BV_SHL, [term, amount], [], width, ("scaled", term, bits))
+        return self.concat(self.extract(term, width - 1 - bits, 0), self.bv(0, bits))
 
     def lshr(self, term: Term, amount: Term) -> Term:
         width = self.width(term)
@@ -525,6 +542,9 @@ class Terms:
             if inner is not None and inner[0] == "concat" and self._values.get(inner[2]) == 0:
                 top = self.zext(inner[1], self.width(upper) - self.width(inner[2]))
                 shape = ("concat", top, inner[2])
+        if shape is not None and shape[0] == "scaled":
+            top = self.extract(shape[1], self.width(upper) - 1 - shape[2], 0)
+            shape = ("concat", top, self.bv(0, shape[2]))
         if shape is None or shape[0] != "concat" or self._values.get(shape[2]) != 0:
             return None
         room = self.width(shape[2])

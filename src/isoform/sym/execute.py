@@ -262,9 +262,11 @@ class Execution:
             self._gap(GapKind.UNRESOLVED, state, why)
 
     def _to_caller(self, value: Term, state: State) -> State:
-        """Where one address ends the program, jumping there by any register does."""
+        """Jumping to the caller is returning. Where the caller's address is an input, only the value that was
+        passed counts as such: elsewhere an equal number is not known to be one."""
         world = self.side.world
-        if world.machine.convention.return_address not in world.machine.initial:
+        fixed = world.machine.convention.return_address in world.machine.initial
+        if not fixed and value != world.return_address:
             return state
         ends = self.terms.eq(value, world.return_address)
         leaving = self.terms.conj(state.condition, ends)
@@ -274,7 +276,8 @@ class Execution:
         return state
 
     def _discover(self, where: int, value: Term) -> None:
-        targets = {t for t in self._constants_of(value) if self.function.image.code_at(t)}
+        image = self.function.image
+        targets = {t for t in self._constants_of(value) if image.code_at(image.aliases.get(t, t))}
         if targets:
             self.summary.discovered.setdefault(where, set()).update(targets)
 
@@ -286,7 +289,7 @@ class Execution:
             term = pending.pop()
             constant = self.terms.value(term)
             if constant is not None:
-                found.add(self.function.image.aliases.get(constant, constant))
+                found.add(constant)
                 continue
             shape = self.terms.shape(term)
             if shape[0] == "ite":
@@ -385,6 +388,15 @@ class Execution:
             pointer = state.container(index)
             adjustment = terms.bv(convention.stack_adjustment, terms.width(pointer))
             state.registers[index] = terms.add(pointer, adjustment)
+            self._clobber_frame(state.registers[index], state)
+
+    def _clobber_frame(self, pointer: Term, state: State) -> None:
+        """Whatever lies below the stack pointer was the callee's to use."""
+        base, constant = self.terms.split_sum(pointer)
+        if not self.side.is_stack_pointer(base):
+            raise Unsupported(f"{self.function.name} makes a call with a stack pointer isoform cannot follow")
+        width = self.terms.width(pointer)
+        state.frame.clobber_below(constant - (1 << width) if constant >> (width - 1) else constant)
 
     def _scratch(self, register: str, state: State) -> None:
         machine = self.side.world.machine
@@ -409,6 +421,7 @@ def _join(selector: Term, state: State, other: State) -> State:
         side.heap.join(selector, state.heap, other.heap),
         terms.disj(state.condition, other.condition),
         state.escaped or other.escaped,
+        state.holds_addresses or other.holds_addresses,
     )
 
 

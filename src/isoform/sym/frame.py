@@ -11,26 +11,56 @@ from collections.abc import Callable
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base, Chain, Node
 
-Initial = Callable[[int], Term]
-"""The byte at an offset nobody has written yet."""
+Initial = Callable[[int, int], Term]
+"""The byte at an offset that nobody has written since the frame's given epoch began (see `clobber_below`)."""
 
 
 class Frame:
     """Cells do not overlap: `_owner` maps each written byte to the offset its cell starts at."""
 
-    def __init__(self, chain: Chain, initial: Initial, garbage: Callable[[], Term]) -> None:
+    def __init__(
+        self, chain: Chain, initial: Initial, garbage: Callable[[], Term], next_epoch: Callable[[], int]
+    ) -> None:
         self._chain = chain
         self._initial = initial
         self._garbage = garbage
         """The array behind a frame that is indexed: what is below the stack pointer at entry."""
+        self._next_epoch = next_epoch
         self._cells: dict[int, tuple[int, Term]] = {}
         self._owner: dict[int, int] = {}
+        self._above: frozenset[int] = frozenset()
+        """Bytes from the stack pointer at entry on that were written."""
         self._node: Node | None = None
+        self._epoch, self._clobbered = 0, None
+        """Since an outside call, bytes below `_clobbered` hold what it left there: unknowns of a new epoch."""
+
+    _clobbered: int | None
 
     def copy(self) -> Frame:
-        other = Frame(self._chain, self._initial, self._garbage)
+        other = Frame(self._chain, self._initial, self._garbage, self._next_epoch)
         other._cells, other._owner, other._node = dict(self._cells), dict(self._owner), self._node
+        other._above, other._epoch, other._clobbered = self._above, self._epoch, self._clobbered
         return other
+
+    @property
+    def is_indexed(self) -> bool:
+        return self._node is not None
+
+    @property
+    def was_clobbered(self) -> bool:
+        return self._clobbered is not None
+
+    def clobber_below(self, offset: int) -> None:
+        """An outside call may have written anything below its own frame's end, `offset`."""
+        self._epoch = self._next_epoch()
+        self._clobbered = offset if self._clobbered is None else max(offset, self._clobbered)
+        if self._node is not None:
+            return  # reads down there are refused by `State`
+        for byte in [b for b in self._owner if b < offset]:
+            self._break_up(byte)
+        for byte in [b for b in self._owner if b < offset]:
+            del self._owner[byte]
+            del self._cells[byte]
 
     def load(self, offset: int, size: int) -> Term:
         if self._node is not None:
@@ -41,6 +71,8 @@ class Frame:
         return self._chain.join_bytes([self._byte(offset + i) for i in range(size)])
 
     def store(self, offset: int, value: Term, size: int) -> None:
+        if offset + size > 0:
+            self._above |= frozenset(range(max(0, offset), offset + size))
         if self._node is not None:
             self._node = self._chain.store(self._node, self._address(offset), value, size)
             return
@@ -63,6 +95,12 @@ class Frame:
     def joined(self, selector: Term, other: Frame) -> Frame:
         """The frame after a join: this one where `selector` holds, else `other`."""
         result = self.copy()
+        result._above = self._above | other._above
+        if self._epoch != other._epoch:
+            # What neither has written since is garbage either way: a new unknown covers both.
+            result._epoch = self._next_epoch()
+            bounds = [b for b in (self._clobbered, other._clobbered) if b is not None]
+            result._clobbered = max(bounds) if bounds else None
         if self._node is not None or other._node is not None:
             result._node = self._chain.join(selector, self._as_chain(), other._as_chain())
             return result
@@ -80,16 +118,17 @@ class Frame:
         return result
 
     def written_from(self, offset: int) -> dict[int, Term]:
-        """Bytes at or above `offset` that were written, by offset (none if the frame is indexed: writes at
-        computed offsets stay below by assumption)."""
-        return {byte: self._byte(byte) for byte in sorted(self._owner) if byte >= offset}
+        """Bytes at or above `offset` that were written, by offset (writes at computed offsets stay below by
+        assumption)."""
+        return {byte: self._byte(byte) for byte in sorted(self._above) if byte >= offset}
 
     def _byte(self, offset: int) -> Term:
         if self._node is not None:
             return self._chain.load(self._node, self._address(offset), 1)
         start = self._owner.get(offset)
         if start is None:
-            return self._initial(offset)
+            epoch = self._epoch if self._clobbered is not None and offset < self._clobbered else 0
+            return self._initial(offset, epoch)
         size, value = self._cells[start]
         return self._chain.byte_of(value, size, offset - start)
 

@@ -89,6 +89,7 @@ class Side:
         self.frame_chain = Chain(self.terms, width, self.big_endian)
         self.width = width
         self._undefined = 0
+        self._epochs = 0
         self._mentions: dict[Term, bool] = {}
         self.frame_accesses: list[tuple[Term, Term, int]] = []
         """Condition, offset and size of accesses to the frame at computed offsets."""
@@ -107,7 +108,7 @@ class Side:
         return self.terms.variable(f"undefined_{self.tag}_{self._undefined}", width)
 
     def initial_state(self) -> State:
-        frame = Frame(self.frame_chain, self._initial_frame_byte, self._frame_array)
+        frame = Frame(self.frame_chain, self._initial_frame_byte, self._frame_array, self._next_epoch)
         return State(self, {}, frame, self.initial_heap(), self.terms.true)
 
     def initial_heap(self) -> Node:
@@ -135,12 +136,16 @@ class Side:
                     array = self.terms.store(array, where, self.terms.bv(byte, 8))
         return array
 
-    def _initial_frame_byte(self, offset: int) -> Term:
+    def _next_epoch(self) -> int:
+        self._epochs += 1
+        return self._epochs
+
+    def _initial_frame_byte(self, offset: int, epoch: int = 0) -> Term:
         """Below the entry stack pointer: garbage of this side. From it on: the return address and the
         caller's words, which both sides see alike."""
         slot, byte = divmod(offset, 8)
         if offset < 0:
-            word = self.terms.variable(f"frame_{self.tag}_{-8 * slot}", 64)
+            word = self.terms.variable(f"frame_{self.tag}_{epoch}_{-8 * slot}", 64)
         elif slot == 0 and self.world.machine.convention.return_address_on_stack:
             word = self.world.return_address
         else:
@@ -245,9 +250,19 @@ class State:
     """The path condition: being here."""
     escaped: bool = False
     """Whether an address of the frame was stored outside of it."""
+    holds_addresses: bool = False
+    """Whether an address of the frame was stored in the frame."""
 
     def fork(self, condition: Term) -> State:
-        return State(self.side, dict(self.registers), self.frame.copy(), self.heap, condition, self.escaped)
+        return State(
+            self.side,
+            dict(self.registers),
+            self.frame.copy(),
+            self.heap,
+            condition,
+            self.escaped,
+            self.holds_addresses,
+        )
 
     # -- variables ------------------------------------------------------------------------------
 
@@ -293,7 +308,7 @@ class State:
         if base is None:
             return self._load_constant_address(address, constant, size)
         if side.is_stack_pointer(base):
-            return self.frame.load(_signed(constant, side.width), size)
+            return self._load_frame(_signed(constant, side.width), size)
         if not side.mentions_stack(base):
             return self._load_heap(address, base, constant, size)
         choice = self._choice(address)
@@ -306,6 +321,7 @@ class State:
         side, terms = self.side, self.side.terms
         base, constant = terms.split_sum(address)
         if side.is_stack_pointer(base):
+            self.holds_addresses = self.holds_addresses or side.mentions_stack(value)
             self.frame.store(_signed(constant, side.width), value, size)
             return
         if base is None or not side.mentions_stack(base):
@@ -318,7 +334,24 @@ class State:
             self.store(then, terms.ite(condition, value, self.load(then, size)), size)
             self.store(otherwise, terms.ite(condition, self.load(otherwise, size), value), size)
             return
+        self.holds_addresses = self.holds_addresses or side.mentions_stack(value)
         self.frame.store_at(self._frame_offset(address, size), value, size)
+
+    def _load_frame(self, offset: int, size: int) -> Term:
+        if self.frame.is_indexed and self.frame.was_clobbered:
+            pointer = self.side.world.machine.convention.stack_pointer
+            assert pointer is not None
+            base, constant = self.side.terms.split_sum(self.container_named(pointer))
+            if not self.side.is_stack_pointer(base) or offset < _signed(constant, self.side.width):
+                raise Unsupported("the stack below the stack pointer is read after a call, beside an indexed array")
+        return self.frame.load(offset, size)
+
+    def _refuse_hidden_addresses(self, address: Term) -> None:
+        """An address that was read from memory could be one of the frame's own, if any was put there."""
+        if self.escaped and _reads_array(address, ""):
+            raise Unsupported("a pointer read from memory may be an address of the function's own frame")
+        if self.holds_addresses and self.frame.is_indexed and _reads_array(address, f"frame_{self.side.tag}"):
+            raise Unsupported("a pointer read from an array on the stack may be an address of the stack frame")
 
     def _load_constant_address(self, address: Term, where: int, size: int) -> Term:
         side = self.side
@@ -331,8 +364,7 @@ class State:
 
     def _load_heap(self, address: Term, base: Term, constant: int, size: int) -> Term:
         side = self.side
-        if self.escaped and _reads_memory(base):
-            raise Unsupported("a pointer read from memory may be an address of the function's own frame")
+        self._refuse_hidden_addresses(base)
         side.world.assume(VALID_MEMORY)
         side.world.assume(PRIVATE_FRAME)
         side.heap_accesses.append((self.condition, address, size))
@@ -358,8 +390,7 @@ class State:
 
     def _store_heap(self, address: Term, value: Term, size: int) -> None:
         side = self.side
-        if self.escaped and _reads_memory(address):
-            raise Unsupported("a pointer read from memory may be an address of the function's own frame")
+        self._refuse_hidden_addresses(address)
         side.world.assume(VALID_MEMORY)
         if side.terms.value(address) is None:
             side.world.assume(PRIVATE_FRAME)
@@ -409,15 +440,15 @@ def _without(terms: Terms, total: Term, part: Term) -> Term | None:
     return None
 
 
-def _reads_memory(term: Term) -> bool:
-    """Whether a value depends on what memory holds."""
+def _reads_array(term: Term, name: str) -> bool:
+    """Whether a value depends on an array variable (of that name, or of any name if it is empty)."""
     pending, seen = [term], set()
     while pending:
         top = pending.pop()
         if top in seen:
             continue
         seen.add(top)
-        if top.sort().is_array():
+        if top.sort().is_array() and top.is_const() and (not name or top.symbol() == name):
             return True
         pending += top.children()
     return False

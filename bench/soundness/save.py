@@ -1,0 +1,56 @@
+"""Contradictions become files that the test suite asks about from then on."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from isoform.errors import UserError
+from soundness.batch import Batch, Pair
+from soundness.judge import Judged, Rules, judge
+from soundness.shrink import shrunk
+
+SHRINK_SECONDS = 60.0
+
+
+def save(batch: Batch, pair: Pair, judged: Judged, rules: Rules, folder: Path) -> Path:
+    """Write the minimised pair and its header; returns the header."""
+    smaller = shrunk(pair, lambda candidate: _same_trouble(batch, candidate, judged, rules), SHRINK_SECONDS)
+    folder.mkdir(parents=True, exist_ok=True)
+    name = pair.label.replace(".", "-")
+    for side, text in (("a", smaller.target), ("b", smaller.rewrite)):
+        (folder / f"{name}-{side}{batch.suffix}").write_text(batch.prelude + text)
+    header = folder / f"{name}.pair"
+    header.write_text(_header(batch, smaller, judged, name))
+    return header
+
+
+def _same_trouble(batch: Batch, pair: Pair, judged: Judged, rules: Rules) -> bool:
+    with tempfile.TemporaryDirectory(prefix="isoform-shrink-") as folder:
+        try:
+            objects = replace(batch, pairs=(pair,)).compiled(Path(folder))
+        except UserError:
+            return False
+        again = judge(pair, objects, rules)
+    return again.word == judged.word and again.wrong.split(":")[0] == judged.wrong.split(":")[0]
+
+
+def _header(batch: Batch, pair: Pair, judged: Judged, name: str) -> str:
+    expected = "equivalent" if pair.equal else "different"
+    options = []
+    if batch.suffix == ".c":
+        for side, build in zip("ab", batch.builds, strict=True):
+            options += [f"--cc-{side} {build.cc}", f'--cflags-{side} "{" ".join(build.flags)}"']
+    if pair.signature is not None:
+        options.append(f'--signature "{pair.signature}"')
+    lines = [
+        f"# found by ./scripts/soundness --only {pair.label}",
+        f"verdict: {expected}",
+        f"because: The rewrite was made by: {pair.change}.",
+        f"a: {name}-a{batch.suffix}:{pair.function}",
+        f"b: {name}-b{batch.suffix}:{pair.function}",
+        f"options: {' '.join(options)}",
+        f"todo: {' '.join(judged.wrong.split())}",
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,225 @@
+"""Sweeping: find subterms of the two sides that are equal, prove them so from the bottom up, and merge them.
+
+Two compilers' versions of one function share most of their intermediate values. Samples tell which subterms may be
+equal; each such equation is a small query over the subterms that both have in common, taken as free variables; what is
+shown is merged before the next is asked. In the end little is left of the question itself.
+
+Every merge is an equation that the solver showed to hold for all values, so the swept assertions are satisfiable by
+exactly the same inputs. Nothing here needs the samples to be good to be right.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
+
+from isoform.smt.polynomial import Normalizer
+from isoform.smt.simulate import Simulator, topological
+from isoform.smt.solver import Answer, Solver
+from isoform.smt.terms import Term, Terms
+
+FIRST_SAMPLES = 24
+MOST_NODES = 60_000
+LOCAL_SECONDS = 0.25
+MOST_CASES = 48
+"""Case splits for one pair of subterms."""
+WHOLE_SECONDS = 1.0
+MOST_REFUTED = 400
+"""After so many pairs that samples could not tell apart but the solver could, sweeping stops paying."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One equation that was shown: `before` was replaced by `after`."""
+
+    before: Term
+    after: Term
+
+
+@dataclass
+class Sweep:
+    """The result: roots with equal subterms merged, and the equations used."""
+
+    roots: list[Term]
+    steps: list[Step] = field(default_factory=list)
+
+
+def sweep(terms: Terms, solver: Solver, roots: Sequence[Term], seconds: float) -> Sweep:
+    """Merge what can be shown equal among the subterms of `roots` within so many seconds."""
+    return _Sweeper(terms, solver, roots, seconds).run()
+
+
+class _Sweeper:
+    def __init__(self, terms: Terms, solver: Solver, roots: Sequence[Term], seconds: float) -> None:
+        self._terms = terms
+        self._solver = solver
+        self._roots = list(roots)
+        self._deadline = time.monotonic() + seconds
+        self._random = Random(1)
+        self._replaced: dict[Term, Term] = {}
+        """Every subterm to what it has become: its operands merged, and perhaps itself."""
+        self._steps: list[Step] = []
+        self._refuted = 0
+        self._cuts = 0
+        self._cases = 0
+
+    def run(self) -> Sweep:
+        self._simulator = Simulator(self._roots)
+        if len(self._simulator.order) > MOST_NODES:
+            return Sweep(self._roots)
+        for _ in range(FIRST_SAMPLES):
+            self._simulator.add_sample(self._draw)
+        representatives: dict[tuple[Any, ...], Term] = {}
+        for term in self._simulator.order:
+            rebuilt = self._rebuild(term)
+            self._replaced[term] = rebuilt
+            if time.monotonic() < self._deadline and self._refuted < MOST_REFUTED and self._worth_asking(term):
+                self._merge(term, representatives)
+        return Sweep([self._replaced[root] for root in self._roots], self._steps)
+
+    # -- samples --------------------------------------------------------------------------------
+
+    def _draw(self, variable: Term, width: int) -> int:
+        if width == 0:
+            return self._random.getrandbits(1)
+        top = 1 << (width - 1)
+        if self._random.random() < 0.35:
+            small = self._random.randrange(0, 70)
+            return self._random.choice((0, 1, small, -small, top, top - 1, top + small)) & (2 * top - 1)
+        return self._random.getrandbits(width) >> self._random.choice((0, 0, 0, self._random.randrange(width)))
+
+    def _signature(self, term: Term) -> tuple[Any, ...]:
+        sort = term.sort()
+        return (sort.bv_size() if sort.is_bv() else 0, *self._simulator.values[term])
+
+    def _distinguish(self) -> None:
+        """A sample from the solver's model, on which two terms that looked equal differ."""
+        values = {v: self._solver.value(v) for v in self._simulator.variables if v.sort().is_bv()}
+        self._simulator.add_sample(lambda variable, width: values.get(variable, 0))
+
+    # -- merging --------------------------------------------------------------------------------
+
+    def _worth_asking(self, term: Term) -> bool:
+        sort = term.sort()
+        return (sort.is_bv() or sort.is_bool()) and term.num_children() > 0
+
+    def _rebuild(self, term: Term) -> Term:
+        return self._remade(term, [self._replaced[child] for child in term.children()])
+
+    def _merge(self, term: Term, representatives: dict[tuple[Any, ...], Term]) -> None:
+        """Replace `term` by the first term with the same values, once that is shown."""
+        while True:
+            signature = self._signature(term)
+            other = representatives.setdefault(signature, term)
+            if other is term or other == term:
+                return
+            if self._signature(other) != signature:
+                # Samples have come since it was filed: file it anew, and look again.
+                del representatives[signature]
+                representatives.setdefault(self._signature(other), other)
+                continue
+            left, right = self._replaced[term], self._replaced[other]
+            if left == right:
+                return
+            answer = self._equal(left, right)
+            if answer is Answer.UNSAT:
+                self._steps.append(Step(left, right))
+                self._replaced[term] = right
+                return
+            if answer is Answer.UNKNOWN or time.monotonic() > self._deadline:
+                return
+            self._refuted += 1
+            self._distinguish()
+
+    def _equal(self, left: Term, right: Term) -> Answer:
+        """First over what both have in common as free variables; if that is not enough, in full."""
+        self._cases = MOST_CASES
+        if self._by_cases(*self._with_cuts(left, right)):
+            return Answer.UNSAT
+        return self._ask(left, right, WHOLE_SECONDS)
+
+    def _by_cases(self, left: Term, right: Term) -> bool:
+        """Whether the two are equal, by taking the choices in them one at a time where that is needed: compilers
+        move code into and out of branches, and f(c ? a : b) = c ? f(a) : f(b) is a case split away."""
+        self._cases -= 1
+        if self._cases < 0:
+            return False
+        answer = self._ask(left, right, LOCAL_SECONDS)
+        if answer is not Answer.UNKNOWN:
+            return answer is Answer.UNSAT
+        condition = _most_used_condition([left, right])
+        if condition is None:
+            return False
+        return all(
+            self._by_cases(*self._with_cuts(*self._assuming(condition, value, left, right)))
+            for value in (self._terms.true, self._terms.false)
+        )
+
+    def _assuming(self, condition: Term, value: Term, *roots: Term) -> list[Term]:
+        """The terms where a condition has a value, with the choices on it made."""
+        made = {condition: value}
+        for term in topological(roots):
+            if term not in made:
+                made[term] = self._remade(term, [made[child] for child in term.children()])
+        return [made[root] for root in roots]
+
+    def _remade(self, term: Term, children: list[Term]) -> Term:
+        terms = self._terms
+        if children == term.children():
+            return term
+        kind = term.kind()
+        if kind == K.ITE and (children[0] == terms.true or children[0] == terms.false):
+            return children[1] if children[0] == terms.true else children[2]
+        if kind == K.NOT:
+            return terms.negate(children[0])
+        if kind in (K.AND, K.OR) and len(children) == 2:
+            return (terms.conj if kind == K.AND else terms.disj)(*children)
+        indices = term.indices() if term.num_indices() else []
+        manager = terms.manager
+        return manager.mk_term(kind, children, indices) if indices else manager.mk_term(kind, children)
+
+    def _ask(self, left: Term, right: Term, seconds: float) -> Answer:
+        if left == right:
+            return Answer.UNSAT
+        normalizer = Normalizer(self._terms.manager)
+        left, right = normalizer.normalize(left), normalizer.normalize(right)
+        if left == right:
+            return Answer.UNSAT
+        differ = self._terms.negate(self._terms.raw_equal(left, right))
+        return self._solver.check([differ], min(seconds, max(0.01, self._deadline - time.monotonic())))
+
+    def _with_cuts(self, left: Term, right: Term) -> tuple[Term, Term]:
+        """Both with every subterm they share made a variable. What holds for all its values holds for its own."""
+        mine, theirs = topological([left]), topological([right])
+        shared = {t for t in set(mine) & set(theirs) if t.num_children() and (t.sort().is_bv() or t.sort().is_bool())}
+        shared -= {left, right}
+        made: dict[Term, Term] = {}
+        cut = [self._cut(order, shared, made) for order in (mine, theirs)]
+        return cut[0], cut[1]
+
+    def _cut(self, order: list[Term], shared: set[Term], made: dict[Term, Term]) -> Term:
+        manager = self._terms.manager
+        for term in order:
+            if term in made:
+                continue
+            if term in shared:
+                self._cuts += 1
+                made[term] = manager.mk_const(term.sort(), f"cut_{self._cuts}")
+                continue
+            made[term] = self._remade(term, [made[child] for child in term.children()])
+        return made[order[-1]]
+
+
+def _most_used_condition(roots: Sequence[Term]) -> Term | None:
+    """The condition that most choices hang on, the one nearest to the inputs among equals."""
+    uses: Counter[Term] = Counter()
+    for term in topological(roots):
+        if term.kind() == K.ITE:
+            uses[term.children()[0]] += 1
+    return max(uses, key=lambda condition: uses[condition]) if uses else None
