@@ -69,6 +69,10 @@ class AssemblyGenerator:
 
     def code(self) -> Code:
         body = list(self._block(self._random.choice((2, 3, 5, 8, 12, 16)), 2))
+        if self._random.random() < 0.9 and any("rsp-" in operand for line in body for operand in line.operands):
+            # What a frame holds before it is written is each side's own, and says nothing.
+            given = ("rdx", "r8", "r9", "rdx")
+            body = [*(_line(f"mov qword ptr [rsp-{8 * n}], {r}") for n, r in enumerate(given, 1)), *body]
         if self._saves:
             body = [_line("push rbx"), *body, _line("pop rbx")]
         return (*body, _line("ret"))

@@ -27,8 +27,8 @@ def _build(random: Random, compilers: tuple[str, ...]) -> Build:
 
 
 def _pair(random: Random, label: str, index: int) -> Pair:
-    function = random_function(random, f"f{index}")
     draw = random.random()
+    function = random_function(random, f"f{index}", doubtful=draw >= 0.65)
     if draw < 0.35:
         return _made("levels", label, function, function, "another compiler or level", True)
     if draw < 0.65:

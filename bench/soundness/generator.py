@@ -67,7 +67,7 @@ _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 class Generator:
     """One random function. What it may contain is itself random, so that small plain ones occur as well."""
 
-    def __init__(self, random: Random, name: str) -> None:
+    def __init__(self, random: Random, name: str, doubtful: bool) -> None:
         self._random = random
         self._name = name
         self._variables: list[Read] = []
@@ -80,7 +80,7 @@ class Generator:
         self._has_calls = random.random() < 0.2
         self._has_helpers = random.random() < 0.2
         self._has_memory = random.random() < 0.55
-        self._has_globals = random.random() < 0.25
+        self._has_globals = (doubtful or not self._has_memory) and random.random() < 0.4
         self._has_tables = random.random() < 0.2
         self._has_loops = random.random() < 0.2
         self._has_division = random.random() < 0.1
@@ -105,6 +105,10 @@ class Generator:
         body = self._block(self._size, 2)
         result = self._random.choice(TYPES)
         value = self._expression(self._depth)
+        if self._random.random() < 0.5:
+            # So that whatever was computed shows.
+            for variable in variables:
+                value = Binary(self._type(), self._random.choice("+^-"), value, variable)
         return Function(
             self._name,
             result,
@@ -287,5 +291,6 @@ class Generator:
         return Constant(kind, kind.wrap(value))
 
 
-def random_function(random: Random, name: str) -> Function:
-    return Generator(random, name).function()
+def random_function(random: Random, name: str, doubtful: bool = False) -> Function:
+    """With `doubtful`, compilers may disagree: they take a pointer to a global never to lie before or behind it."""
+    return Generator(random, name, doubtful).function()

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from soundness.judge import Judged
 
 WORDS = ("equivalent", "different", "bounded", "unknown", "trouble")
+SLOW = 2.0
 KINDS = ("levels", "rewrite", "bug")
 
 
@@ -26,11 +27,20 @@ def table(results: Sequence[Judged], seconds: float) -> str:
     reasons = Counter(general(r.why) for r in results if r.word in ("unknown", "bounded"))
     if reasons:
         lines += ["", "reasons for unknown and bounded, most frequent first:"]
-        lines += [f"{count:6}  {why}" for why, count in reasons.most_common(20)]
+        lines += [f"{count:6}  {why} ({_labels(results, why)})" for why, count in reasons.most_common(20)]
+    slow = sorted((r for r in results if r.seconds > SLOW), key=lambda r: -r.seconds)
+    if slow:
+        shown = ", ".join(f"{r.label} {r.seconds:.1f} s {r.word}" for r in slow[:20])
+        lines += ["", f"{len(slow)} verdicts took more than {SLOW:g} s: {shown}"]
     wrong_ones = [r for r in results if r.wrong]
     if wrong_ones:
         lines += ["", "wrong:", *(f"  {r.label} ({r.kind}): {r.wrong}" for r in wrong_ones)]
     return "\n".join(lines)
+
+
+def _labels(results: Sequence[Judged], why: str) -> str:
+    labels = [r.label for r in results if r.word in ("unknown", "bounded") and general(r.why) == why]
+    return ", ".join(labels[:4]) + (", …" if len(labels) > 4 else "")
 
 
 def _counted(counts: Counter[str]) -> str:

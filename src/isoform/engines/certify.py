@@ -29,8 +29,8 @@ def write_certificate(
     from isoform.report.json import contract_as_json
 
     with CertificateWriter(Path(folder)) as writer:
-        for goal, labelled, lemmas in encoding.asserted:
-            writer.add_smt(goal.name, goal.shows, labelled, lemmas)
+        for part in encoding.asserted:
+            writer.add_smt(part.goal.name, part.goal.shows, part.labelled, part.lemmas)
         sides = [
             {"path": s.path, "function": s.function, "isa": s.isa, "code": f.code_bytes}
             for s, f in zip(subjects, (question.target, question.rewrite), strict=True)

@@ -12,6 +12,7 @@ from isoform.budget import Budget
 from isoform.check.replay import independent_runner
 from isoform.contract import CallRule, Difference, show_number
 from isoform.engines.minimise import minimise
+from isoform.engines.replaceable import rests_on_replaceable_calls
 from isoform.lift.function import Function
 from isoform.load.image import Image
 from isoform.load.signature import TypeKind
@@ -40,7 +41,9 @@ def differs(question: Question, inputs: Pair) -> bool:
     if not question.admits(inputs[0]):
         return False
     outcomes = question.run_both(inputs)
-    return bool(question.contract.differences(*outcomes)) and uses_valid_memory(question, inputs)
+    if not question.contract.differences(*outcomes) or rests_on_replaceable_calls(*outcomes):
+        return False
+    return uses_valid_memory(question, inputs)
 
 
 def uses_valid_memory(question: Question, inputs: Pair) -> bool:

@@ -7,6 +7,7 @@ at best `bounded`, and says so.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from isoform.budget import Budget
@@ -19,6 +20,7 @@ from isoform.lift.lift import relifted
 from isoform.question import Question
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.solver import Answer, Solver
+from isoform.smt.sweep import Step, sweep
 from isoform.smt.terms import Term, Terms
 from isoform.sym.compare import Goal, goals
 from isoform.sym.entry import constrain_entry
@@ -51,10 +53,29 @@ class Failed:
     helps: str = ""
 
 
+QUICK_SECONDS = 0.4
+"""For the first look at a goal: most need a few milliseconds."""
 MOST_ROUNDS = 12
 """How often a function is lifted again because more is known about its jumps."""
 
 Finding = Proved | Found | WithinBound | Failed
+
+
+@dataclass(frozen=True)
+class _Open:
+    """Neither shown nor refuted in the time it was given."""
+
+
+@dataclass(frozen=True)
+class Asserted:
+    """An obligation as a certificate needs it: what was asserted, and what else was used to show it."""
+
+    goal: Goal
+    labelled: list[tuple[str, Term]]
+    lemmas: list[tuple[Term, Term]]
+    """Rewrites of sums of products."""
+    steps: list[Step]
+    """Equations between subterms that were merged, in order."""
 
 
 @dataclass
@@ -66,8 +87,7 @@ class Encoding:
     rewrite: Summary
     goals: list[Goal]
     obligations: list[Obligation] = field(default_factory=list)
-    asserted: list[tuple[Goal, list[tuple[str, Term]], list[tuple[Term, Term]]]] = field(default_factory=list)
-    """For the certificate: each goal with its labelled assertions and the lemmas it used."""
+    asserted: list[Asserted] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -135,12 +155,32 @@ class Loopfree:
             self.encoding.timings["solve"] = time.perf_counter() - started
 
     def _answer(self) -> Finding:
+        """First a quick look at every goal; what that leaves open is swept together, then asked again."""
+        hard = []
         for goal in self.encoding.goals:
-            self._question.options.progress(f"proving that {goal.shows}")
-            finding = self._ask(goal)
+            finding = self._ask(goal, goal.bad, min(QUICK_SECONDS, self._budget.left / 2))
+            if isinstance(finding, _Open):
+                hard.append(goal)
+            elif finding is not None:
+                return finding
+        if hard:
+            finding = self._ask_hard(hard)
             if finding is not None:
                 return finding
         return self._close_gaps()
+
+    def _ask_hard(self, hard: list[Goal]) -> Finding | None:
+        self._question.options.progress(f"merging what both sides compute alike, to prove that {hard[0].shows}")
+        swept = sweep(self._terms, self._solver, [goal.bad for goal in hard], 0.6 * self._budget.left)
+        for goal, bad in zip(hard, swept.roots, strict=True):
+            self._question.options.progress(f"proving that {goal.shows}")
+            finding = self._ask(goal, bad, None, swept.steps)
+            if isinstance(finding, _Open):
+                why = f"{self._budget.why_exhausted()} while proving that {goal.shows}"
+                return Failed(why, "a larger --budget may help")
+            if finding is not None:
+                return finding
+        return None
 
     def _refuse_impossible_preconditions(self) -> None:
         if not self._question.contract.preconditions:
@@ -152,40 +192,44 @@ class Loopfree:
 
     # -- one goal -------------------------------------------------------------------------------
 
-    def _ask(self, goal: Goal) -> Finding | None:
-        """None if the goal is shown."""
+    def _ask(self, goal: Goal, bad: Term, seconds: float | None, steps: Sequence[Step] = ()) -> Finding | _Open | None:
+        """None if the goal is shown. `bad` is the goal's formula, with equal subterms merged by `steps`."""
         if goal.bad == self._terms.false:
-            self._shown(goal, [("differs", goal.bad)], [], 0.0)
+            self._shown(goal, [("differs", goal.bad)], 0.0)
             return None
         started = time.perf_counter()
         for _ in range(2):
-            labelled = self._assertions(goal)
+            labelled = self._assertions(bad)
             normalizer = Normalizer(self._terms.manager)
-            answer = self._solver.check([normalizer.normalize(term) for _, term in labelled])
+            answer = self._solver.check([normalizer.normalize(term) for _, term in labelled], seconds)
             if answer is Answer.UNSAT:
-                self._shown(goal, labelled, normalizer.lemmas, time.perf_counter() - started)
+                seconds_taken = time.perf_counter() - started
+                self._shown(goal, self._assertions(goal.bad), seconds_taken, normalizer.lemmas, steps)
                 return None
             if answer is Answer.UNKNOWN:
-                return Failed(
-                    f"{self._budget.why_exhausted()} while proving that {goal.shows}", "a larger --budget may help"
-                )
+                return _Open()
             finding = self._from_model(goal)
             if finding is not None:
                 return finding
         return Failed(f"no usable input was found for or against it: whether {goal.shows}")
 
-    def _assertions(self, goal: Goal) -> list[tuple[str, Term]]:
+    def _assertions(self, bad: Term) -> list[tuple[str, Term]]:
         world = self.encoding.world
         outside = [
             (f"covered-{number}", self._terms.negate(gap.condition)) for number, gap in enumerate(self.encoding.gaps, 1)
         ]
-        return [*world.constraints, *(self._valid or ()), *outside, ("differs", goal.bad)]
+        return [*world.constraints, *(self._valid or ()), *outside, ("differs", bad)]
 
     def _shown(
-        self, goal: Goal, labelled: list[tuple[str, Term]], lemmas: list[tuple[Term, Term]], seconds: float
+        self,
+        goal: Goal,
+        labelled: list[tuple[str, Term]],
+        seconds: float,
+        lemmas: Sequence[tuple[Term, Term]] = (),
+        steps: Sequence[Step] = (),
     ) -> None:
         self.encoding.obligations.append(Obligation(goal.name, goal.shows, seconds))
-        self.encoding.asserted.append((goal, labelled, list(lemmas)))
+        self.encoding.asserted.append(Asserted(goal, labelled, list(lemmas), list(steps)))
 
     def _from_model(self, goal: Goal) -> Finding | None:
         """A witness from the model; None to ask again with the rules for valid memory made explicit."""
@@ -227,7 +271,7 @@ class Loopfree:
             else:
                 goal = Goal("covered", f"no input is left out because {gap.why}", gap.condition)
                 labelled = [*self.encoding.world.constraints, *(self._valid or ()), ("left-out", gap.condition)]
-                self._shown(goal, labelled, [], 0.0)
+                self._shown(goal, labelled, 0.0)
         if not open_gaps:
             return Proved()
         other = [gap for gap in open_gaps if gap.kind is not GapKind.LOOP_BOUND]

@@ -33,7 +33,7 @@ _GENERAL: dict[str, Semantics] = {
     **x86_control.TABLE,
 }
 _REPEATS = ("REP", "REPE", "REPNE")
-_IGNORED_SUFFIXES = frozenset({"LOCK", "XACQUIRE", "XRELEASE"})
+_IGNORED_SUFFIXES = frozenset({"LOCK"})
 """A function runs alone here."""
 _LOCKED = frozenset(
     {"ADD", "OR", "ADC", "SBB", "AND", "SUB", "XOR", "INC", "DEC", "NOT", "NEG", "XADD", "XCHG", "BTS", "BTR", "BTC"}
@@ -113,6 +113,7 @@ def _is_misread(name: str, found: Prefixes) -> bool:
     return (
         found.opcode == EVEX
         or found.repeats > 1
+        or (found.lock and found.repeats > 0)
         or (found.doubled and name != "NOP" and not (name == "CALL" and found.rex_wide))
         # Makers differ on branches with a 16-bit operand size.
         or (name in x86_control.TABLE and found.operand_size and not found.rex_wide)

@@ -158,8 +158,13 @@ def exchange_and_add(b: Builder, target: Operand, source: Register) -> None:
     left, right = b.hold(b.read(target, size)), b.hold(b.read(source))
     total = b.add(left, right)
     set_add_flags(b, left, right, total)
-    b.write(source, left)
-    b.write(target, total)
+    if isinstance(target, Memory):
+        # The source may be part of the address.
+        b.write(target, total)
+        b.write(source, left)
+    else:
+        b.write(source, left)
+        b.write(target, total)
 
 
 def compare_and_exchange(b: Builder, target: Operand, source: Register) -> None:

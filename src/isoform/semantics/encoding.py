@@ -82,6 +82,7 @@ class Encoder:
         self._address_size = False
         self._relative_at: int | None = None
         self._immediate = 0
+        self._general_reg: int | None = None
 
     def encode(self) -> Encoded:
         t = self._template
@@ -112,8 +113,10 @@ class Encoder:
         if not t.modrm:
             return b""
         if t.modrm == "r":
-            reg = self._register(next((o for o in t.operands if o[0] in "GVP"), "Gd"))
+            operand = next((o for o in t.operands if o[0] in "GV"), "Gd")
+            reg = self._register(operand)
             self._rex_r = reg >> 3
+            self._general_reg = reg if operand[0] == "G" and operand[1:] != "b" else None
         else:
             reg = int(t.modrm)
         if t.memory:
@@ -164,6 +167,9 @@ class Encoder:
         else:
             bases, indexes = _BASES, _INDEXES
         base = self._rng.choice(bases)
+        if self._rng.random() < 0.2 and self._general_reg not in (None, _RSP):
+            # The register operand is part of the address: what reads it must do so before it is written.
+            base = self._general_reg or 0
         index = self._rng.choice([n for n in indexes if n != base]) if self._rng.random() < 0.5 else None
         self._address_size = self._rng.random() < 0.1
         return self._based(reg, base, index, target)

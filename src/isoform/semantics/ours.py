@@ -10,13 +10,14 @@ from isoform.microop import ABORT_REASONS, Instruction, Kind, MicroOp, Space, Va
 from isoform.semantics.encoding import DATA_ADDRESS, DATA_SIZE, GENERAL
 from isoform.semantics.state import FLAGS, VECTORS, State
 
+MEMORY_FAULT = "memory"
 _REGISTER_FILE = 0x3100
 _LIMIT = 64
 """Most times that one instruction may branch to itself."""
 
 
-class OutsideDataError(Exception):
-    """The instruction left the data window: the case says nothing."""
+class _OutsideDataError(Exception):
+    """The instruction left the data window."""
 
 
 class _Run:
@@ -75,7 +76,7 @@ class _Run:
     def _place(self, address: int, size: int) -> int:
         at = address - DATA_ADDRESS
         if not 0 <= at <= DATA_SIZE - size:
-            raise OutsideDataError
+            raise _OutsideDataError
         return at
 
     def state(self, next_address: int, fault: str) -> State:
@@ -93,10 +94,13 @@ def run(instruction: Instruction, state: State, undefined: bool, branch: bool = 
     """One execution with all undefined bits 0 or all 1. What branches to itself without being a branch is a
     repeated instruction, and runs to its end."""
     execution = _Run(state, mask if undefined else lambda size: 0)
-    for _ in range(1 if branch else _LIMIT):
-        result = _once(execution, instruction)
-        if result != instruction.address:
-            break
+    try:
+        for _ in range(1 if branch else _LIMIT):
+            result = _once(execution, instruction)
+            if result != instruction.address:
+                break
+    except _OutsideDataError:
+        result = MEMORY_FAULT
     if isinstance(result, str):
         return execution.state(0, result)
     return execution.state(result, "")

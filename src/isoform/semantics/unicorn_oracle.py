@@ -76,7 +76,9 @@ class UnicornOracle:
         except self._unicorn.UcError as error:
             if not self._fault and not (branch and error.errno == self._unicorn.UC_ERR_FETCH_UNMAPPED):
                 invalid = error.errno == self._unicorn.UC_ERR_INSN_INVALID
-                self._fault = "undefined instruction" if invalid else str(error)
+                unmapped = (self._unicorn.UC_ERR_READ_UNMAPPED, self._unicorn.UC_ERR_WRITE_UNMAPPED)
+                memory = "memory" if error.errno in unmapped else str(error)
+                self._fault = "undefined instruction" if invalid else memory
 
     def _on_interrupt(self, _machine: Any, number: int, _data: Any) -> None:
         self._fault = _FAULTS.get(number, f"interrupt {number}")

@@ -24,7 +24,7 @@ from isoform.smt.simulate import Simulator, topological
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Term, Terms
 
-FIRST_SAMPLES = 24
+FIRST_SAMPLES = 48
 MOST_NODES = 60_000
 LOCAL_SECONDS = 0.25
 MOST_CASES = 48
@@ -36,10 +36,14 @@ MOST_REFUTED = 400
 
 @dataclass(frozen=True)
 class Step:
-    """One equation that was shown: `before` was replaced by `after`."""
+    """One equation that was shown. `term` and `other` are subterms of the roots as they were given; with the steps
+    before this one applied they are instances of `pattern` and `other_pattern`, in which what they share is a
+    free variable, and those are equal for all its values."""
 
-    before: Term
-    after: Term
+    term: Term
+    other: Term
+    pattern: Term
+    other_pattern: Term
 
 
 @dataclass
@@ -64,6 +68,8 @@ class _Sweeper:
         self._random = Random(1)
         self._replaced: dict[Term, Term] = {}
         """Every subterm to what it has become: its operands merged, and perhaps itself."""
+        self._representatives: dict[tuple[Any, ...], Term] = {}
+        """The first term with each signature."""
         self._steps: list[Step] = []
         self._refuted = 0
         self._cuts = 0
@@ -75,12 +81,10 @@ class _Sweeper:
             return Sweep(self._roots)
         for _ in range(FIRST_SAMPLES):
             self._simulator.add_sample(self._draw)
-        representatives: dict[tuple[Any, ...], Term] = {}
         for term in self._simulator.order:
-            rebuilt = self._rebuild(term)
-            self._replaced[term] = rebuilt
+            self._replaced[term] = self._rebuild(term)
             if time.monotonic() < self._deadline and self._refuted < MOST_REFUTED and self._worth_asking(term):
-                self._merge(term, representatives)
+                self._merge(term)
         return Sweep([self._replaced[root] for root in self._roots], self._steps)
 
     # -- samples --------------------------------------------------------------------------------
@@ -102,47 +106,51 @@ class _Sweeper:
         """A sample from the solver's model, on which two terms that looked equal differ."""
         values = {v: self._solver.value(v) for v in self._simulator.variables if v.sort().is_bv()}
         self._simulator.add_sample(lambda variable, width: values.get(variable, 0))
+        kept = list(self._representatives.values())
+        self._representatives = {}
+        for term in kept:
+            self._representatives.setdefault(self._signature(term), term)
 
     # -- merging --------------------------------------------------------------------------------
 
     def _worth_asking(self, term: Term) -> bool:
+        """Conditions that hardly ever change look equal too easily."""
         sort = term.sort()
-        return (sort.is_bv() or sort.is_bool()) and term.num_children() > 0
+        if sort.is_bool():
+            held = sum(self._simulator.values[term])
+            return 3 <= held <= len(self._simulator.values[term]) - 3
+        return bool(sort.is_bv()) and term.num_children() > 0
 
     def _rebuild(self, term: Term) -> Term:
-        return self._remade(term, [self._replaced[child] for child in term.children()])
+        """The same operator over what its operands have become, and nothing cleverer: a checker does the same."""
+        return _same_operator(self._terms, term, [self._replaced[child] for child in term.children()])
 
-    def _merge(self, term: Term, representatives: dict[tuple[Any, ...], Term]) -> None:
+    def _merge(self, term: Term) -> None:
         """Replace `term` by the first term with the same values, once that is shown."""
         while True:
-            signature = self._signature(term)
-            other = representatives.setdefault(signature, term)
-            if other is term or other == term:
-                return
-            if self._signature(other) != signature:
-                # Samples have come since it was filed: file it anew, and look again.
-                del representatives[signature]
-                representatives.setdefault(self._signature(other), other)
-                continue
+            other = self._representatives.setdefault(self._signature(term), term)
             left, right = self._replaced[term], self._replaced[other]
             if left == right:
                 return
-            answer = self._equal(left, right)
+            answer, patterns = self._equal(left, right)
             if answer is Answer.UNSAT:
-                self._steps.append(Step(left, right))
+                self._steps.append(Step(term, other, *patterns))
                 self._replaced[term] = right
                 return
             if answer is Answer.UNKNOWN or time.monotonic() > self._deadline:
                 return
             self._refuted += 1
             self._distinguish()
+            if self._signature(term) == self._signature(other):
+                return  # the model tells them apart by something that samples do not vary, such as memory
 
-    def _equal(self, left: Term, right: Term) -> Answer:
+    def _equal(self, left: Term, right: Term) -> tuple[Answer, tuple[Term, Term]]:
         """First over what both have in common as free variables; if that is not enough, in full."""
         self._cases = MOST_CASES
-        if self._by_cases(*self._with_cuts(left, right)):
-            return Answer.UNSAT
-        return self._ask(left, right, WHOLE_SECONDS)
+        patterns = self._with_cuts(left, right)
+        if self._by_cases(*patterns):
+            return Answer.UNSAT, patterns
+        return self._ask(left, right, WHOLE_SECONDS), (left, right)
 
     def _by_cases(self, left: Term, right: Term) -> bool:
         """Whether the two are equal, by taking the choices in them one at a time where that is needed: compilers
@@ -180,9 +188,7 @@ class _Sweeper:
             return terms.negate(children[0])
         if kind in (K.AND, K.OR) and len(children) == 2:
             return (terms.conj if kind == K.AND else terms.disj)(*children)
-        indices = term.indices() if term.num_indices() else []
-        manager = terms.manager
-        return manager.mk_term(kind, children, indices) if indices else manager.mk_term(kind, children)
+        return _same_operator(terms, term, children)
 
     def _ask(self, left: Term, right: Term, seconds: float) -> Answer:
         if left == right:
@@ -212,8 +218,15 @@ class _Sweeper:
                 self._cuts += 1
                 made[term] = manager.mk_const(term.sort(), f"cut_{self._cuts}")
                 continue
-            made[term] = self._remade(term, [made[child] for child in term.children()])
+            made[term] = _same_operator(self._terms, term, [made[child] for child in term.children()])
         return made[order[-1]]
+
+
+def _same_operator(terms: Terms, term: Term, children: list[Term]) -> Term:
+    if children == term.children():
+        return term
+    kind, manager = term.kind(), terms.manager
+    return manager.mk_term(kind, children, term.indices()) if term.num_indices() else manager.mk_term(kind, children)
 
 
 def _most_used_condition(roots: Sequence[Term]) -> Term | None:

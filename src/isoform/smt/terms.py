@@ -143,6 +143,9 @@ class Terms:
                     return self.extract(top, high - split, low - split, depth)
                 if high < split:
                     return self.extract(bottom, high, low, depth)
+                if low == 0 and self._values.get(bottom) == 0:
+                    # A product by a power of two stays one at the smaller width.
+                    return self._shifted_to(top, split, size, depth)
                 upper = self.extract(top, high - split, 0, depth)
                 return self.concat(upper, self.extract(bottom, split - 1, low, depth))
             case ("extract", inner, _, base):
@@ -181,6 +184,15 @@ class Terms:
             case ("scaled", inner, bits):
                 return self.concat(self.extract(inner, high - bits, 0, depth), self.bv(0, bits - low))
         return None
+
+    def _shifted_to(self, top: Term, bits: int, width: int, depth: int) -> Term:
+        """The low `width` bits of `top` above `bits` zeros."""
+        shape = self._shapes.get(top)
+        if shape is not None and shape[0] == "zext":
+            top = shape[1]
+        have = self.width(top)
+        whole = self.zext(top, width) if have <= width else self.extract(top, width - 1, 0, depth)
+        return self._shift_left(whole, bits, self.bv(bits, width), width)
 
     def _worth_pushing(self, then: Term, otherwise: Term) -> bool:
         return then in self._values or otherwise in self._values

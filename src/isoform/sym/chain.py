@@ -111,6 +111,8 @@ class Chain:
             distance = self._distance(node, address)
             if distance is None:
                 return self._select(node, address, size)
+            if distance == 0 and size == node.size:
+                return node.value
             if distance + size <= node.size:
                 return self.join_bytes([self.byte_of(node.value, node.size, distance + i) for i in range(size)])
             return self.join_bytes([self.load(node, self.offset(address, i), 1) for i in range(size)])
