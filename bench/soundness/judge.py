@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 import traceback
@@ -11,8 +10,7 @@ from pathlib import Path
 
 from isoform.api import answer, lifted
 from isoform.budget import Budget
-from isoform.check.certificate import CheckResult
-from isoform.check.confirm import confirm
+from isoform.check.certificate import CheckResult, check_certificate
 from isoform.errors import UserError
 from isoform.load.open import Loaded
 from isoform.question import Options, Question
@@ -110,12 +108,9 @@ def _different_contradiction(pair: Pair, verdict: Different, question: Question)
 
 def second_opinion(folder: Path, rules: Rules) -> str:
     """The worst that the second solver said of any obligation of a certificate."""
-    index = json.loads((folder / "index.json").read_text())
-    answers = {
-        confirm((folder / o["file"]).read_text(), o["kind"], "z3", rules.certificate_seconds)["result"]
-        for o in index["obligations"]
-    }
-    worst = CheckResult.CONFIRMED if answers else CheckResult.REFUTED
+    report = check_certificate(folder, jobs=1, seconds=rules.certificate_seconds)
+    answers = {row.result for row in report.rows}
+    worst = CheckResult.CONFIRMED if answers and not report.problems else CheckResult.REFUTED
     for result in (CheckResult.UNDECIDED, CheckResult.TAMPERED, CheckResult.REFUTED):
-        worst = result if result.value in answers else worst
+        worst = result if result in answers else worst
     return str(worst.value)

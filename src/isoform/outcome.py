@@ -22,8 +22,8 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Inputs:
-    """A machine state at entry. A byte of memory is, in this order: in `memory`, a constant of the image, or
-    `fill(address)`. Everything is the same on both sides except what the contract leaves open."""
+    """A machine state at entry. A byte of memory is, in this order: a constant of the image, in `memory`, or
+    of the fill. Everything is the same on both sides except what the contract leaves open."""
 
     registers: Mapping[str, int]
     """By container name; missing ones are 0, the stack pointer has a default of its own."""

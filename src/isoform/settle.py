@@ -10,7 +10,7 @@ from isoform.contract import Argument, CallArguments, Contract, MemoryRule, Plac
 from isoform.convention import Placement, argument_assumptions, place_signature
 from isoform.isa.machine import Machine
 from isoform.lift.cfg import SELF
-from isoform.lift.function import Call, Function
+from isoform.lift.function import Call, Function, Return
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.load.known import known_signature
 from isoform.load.prototype import parse_prototype
@@ -96,10 +96,30 @@ def _result_from_liveness(target: Function, rewrite: Function) -> CType:
 
 
 def _always_written(function: Function, part: Var) -> bool:
-    """Whether every path writes the whole of `part`: then it is not live at entry though it is an output."""
-    machine = function.machine
-    live = Liveness(function, (machine.convention.result[0],))
-    return not live.is_live_at_entry(part)
+    """Whether every path to a return writes the whole of `part`. An outside call does: it may return something."""
+    whole = (1 << part.size) - 1
+    missing = {function.entry: whole}
+    pending = [function.entry]
+    while pending:
+        block = function.blocks[pending.pop()]
+        left = missing[block.id]
+        for op in block.ops:
+            left &= ~_bytes_written(op.out, part)
+        if isinstance(block.exit, Call):
+            left = 0
+        if left and isinstance(block.exit, Return) and block.exit.to is None:
+            return False
+        for successor in block.successors:
+            if left & ~missing.get(successor, 0) or successor not in missing:
+                missing[successor] = missing.get(successor, 0) | left
+                pending.append(successor)
+    return True
+
+
+def _bytes_written(out: Var | None, part: Var) -> int:
+    if out is None or out.space is not Space.REGISTER:
+        return 0
+    return sum(1 << i for i in range(part.size) if out.offset <= part.offset + i < out.offset + out.size)
 
 
 def _source_assumptions(

@@ -168,6 +168,8 @@ def test_the_compiled_runner_agrees_with_the_defining_table() -> None:
             continue
         before.flags["df"] = 0  # the runner starts functions with a clear direction flag
         wanted = ours.run(instruction, before, undefined=False)
+        if wanted.fault == ours.MEMORY_FAULT:
+            continue
         status, reason, registers, _ = _run_compiled(code, before)
         if wanted.fault:
             assert (status, reason) == (Status.ABORTED, wanted.fault), form.name
@@ -222,6 +224,13 @@ def test_random_bytes_never_raise() -> None:
 
 def test_an_instruction_cut_short_has_no_semantics() -> None:
     assert is_unsupported("48b81122")
+
+
+@pytest.mark.parametrize("code", ["0fc11b", "480fc11b", "871b", "0fb11b"])
+def test_a_register_that_is_also_the_address_is_written_last(code: str) -> None:
+    before = state(rbx=DATA_ADDRESS + 0x100, rax=1)
+    after = ours.run(decode(code), before, undefined=False)
+    assert not after.fault
 
 
 @pytest.mark.parametrize("code", ["64488b042528000000", "644833042528000000", "64482b142528000000"])

@@ -14,29 +14,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from isoform.check.confirm import EQUATION, KINDS, SMT_UNSAT, TRIVIAL, Answer, Request, trivially_confirmed
+from isoform.check.workers import Workers
 from isoform.errors import UserError
 
 FORMAT = "isoform-certificate"
 VERSIONS = (1,)
-KINDS = ("smt-unsat", "polynomial-lemma")
 LARGEST_INDEX = 1 << 26
 LARGEST_FILE = 1 << 28
 _FILE_NAME = re.compile(r"[0-9]{2,}-[A-Za-z0-9._-]{1,80}\.smt2")
-_GRACE = 15.0
-"""Seconds beyond its limit after which a solver is stopped from outside."""
+_SHORT = 1 << 16
+"""Characters of a text that is looked at without a process of its own."""
+Obligation = Mapping[str, Any]
 
 
 class CheckResult(Enum):
@@ -58,6 +57,8 @@ class CheckRow:
     solver: str
     seconds: float
     why: str = ""
+    is_step: bool = False
+    """Shows an equation that others use."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,17 @@ class CheckReport:
     problems: list[str]
     """Sentences about the certificate as a whole."""
     index: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What every obligation is asked with."""
+
+    workers: Workers
+    solvers: list[str]
+    seconds: float | None
+    equations: Mapping[str, Obligation]
+    """The obligations that show steps, by their files."""
 
 
 Progress = Callable[[int, int, CheckRow], None]
@@ -84,14 +96,13 @@ def check_certificate(
     rewrite at hand: the certificate must be about these very bytes."""
     index = _read_index(folder)
     problems = [*_index_problems(index, folder), *_code_problems(index, code)]
-    obligations = index["obligations"]
+    obligations: list[Obligation] = index["obligations"]
+    equations = {o["file"]: o for o in obligations if o["kind"] == EQUATION}
     solvers = ["z3", *(["cvc5"] if find_spec("cvc5") else [])]
     rows: dict[int, CheckRow] = {}
-    with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
-        futures = {
-            pool.submit(_check_obligation, folder, obligation, solvers, seconds): position
-            for position, obligation in enumerate(obligations)
-        }
+    with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool, Workers(max(1, jobs)) as workers:
+        asked = _Asked(workers, solvers, seconds, equations)
+        futures = {pool.submit(_check_obligation, folder, o, asked): position for position, o in enumerate(obligations)}
         try:
             for future in as_completed(futures):
                 row = rows[futures[future]] = future.result()
@@ -100,7 +111,7 @@ def check_certificate(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    ordered = [rows[position] for position in sorted(rows)]
+    ordered = _resting_on_steps([rows[position] for position in sorted(rows)], obligations)
     ok = not problems and all(row.result is CheckResult.CONFIRMED for row in ordered)
     return CheckReport(ok, ordered, problems, index)
 
@@ -181,21 +192,33 @@ def _code_problems(index: Mapping[str, Any], code: tuple[bytes, bytes] | None) -
 # One obligation.
 
 
-def _check_obligation(
-    folder: Path, obligation: Mapping[str, str], solvers: list[str], seconds: float | None
-) -> CheckRow:
+def _check_obligation(folder: Path, obligation: Obligation, request: _Asked) -> CheckRow:
     start = time.monotonic()
-    asked = ["expansion"] if obligation["kind"] == "polynomial-lemma" else solvers
+    answers = _answers(folder, obligation, request)
+    result = _together([CheckResult(answer.result) for answer in answers])
+    deciding = [answer for answer in answers if answer.result == result.value]
+    solver = "" if result is CheckResult.TAMPERED else "+".join(answer.by for answer in deciding)
+    seconds = time.monotonic() - start
+    is_step = obligation["kind"] == EQUATION
+    return CheckRow(obligation["name"], obligation["shows"], result, solver, seconds, deciding[0].why, is_step)
+
+
+def _answers(folder: Path, obligation: Obligation, asked: _Asked) -> list[Answer]:
     try:
-        content = _verified_content(folder, obligation)
-        answers = [_ask(content, obligation["kind"], solver, seconds) for solver in asked]
+        text = _verified_text(folder, obligation)
+        uses = _steps_used(obligation, asked.equations)
+        steps = {label: _verified_text(folder, shown_by) for label, shown_by in uses.items()}
     except _TamperedError as error:
-        answers = [(CheckResult.TAMPERED, str(error))]
-    result = _together([answer for answer, _ in answers])
-    why = next(reason for answer, reason in answers if answer is result)
-    named = [solver for solver, (answer, _) in zip(asked, answers, strict=False) if answer is result]
-    solver = "" if result is CheckResult.TAMPERED else "+".join(named)
-    return CheckRow(obligation["name"], obligation["shows"], result, solver, time.monotonic() - start, why)
+        return [Answer("tampered", str(error))]
+    kind = obligation["kind"]
+    if kind == SMT_UNSAT and not steps and len(text) < _SHORT and trivially_confirmed(text):
+        return [Answer("confirmed", by=TRIVIAL)]
+    answers: list[Answer] = []
+    for solver in asked.solvers:
+        answers.append(asked.workers.ask(Request(text, kind, solver, asked.seconds, steps)))
+        if answers[-1].by != solver:  # decided without a solver, so another one would not say anything else
+            break
+    return answers
 
 
 class _TamperedError(Exception):
@@ -208,9 +231,9 @@ def _together(answers: list[CheckResult]) -> CheckResult:
     return min(answers, key=order.index)
 
 
-def _verified_content(folder: Path, obligation: Mapping[str, str]) -> bytes:
-    """The bytes that were hashed are the bytes that the solver gets."""
-    name = obligation["file"]
+def _verified_text(folder: Path, obligation: Obligation) -> str:
+    """The bytes that were hashed are the bytes that are checked."""
+    name: str = obligation["file"]
     if not _FILE_NAME.fullmatch(name) or obligation["kind"] not in KINDS:
         raise _TamperedError("the index names a file or a kind of obligation that isoform does not write")
     try:
@@ -220,24 +243,37 @@ def _verified_content(folder: Path, obligation: Mapping[str, str]) -> bytes:
         raise _TamperedError(f"{name} cannot be read ({error.strerror})") from None
     if len(content) > LARGEST_FILE or hashlib.sha256(content).hexdigest() != obligation["sha256"]:
         raise _TamperedError(f"{name} is not the file that was written: its hash is another")
-    return content
-
-
-def _ask(content: bytes, kind: str, solver: str, seconds: float | None) -> tuple[CheckResult, str]:
-    command = [sys.executable, "-P", "-m", "isoform.check.confirm", "--kind", kind, "--solver", solver]
-    if seconds is not None:
-        command += ["--seconds", str(seconds)]
-    # Two attempts at a formula with lemmas, each within the limit.
-    limit = None if seconds is None else 2 * seconds + _GRACE
     try:
-        done = subprocess.run(command, input=content, capture_output=True, timeout=limit, check=False)
-        answer = json.loads(done.stdout)
-        return CheckResult(answer["result"]), str(answer["why"])
-    except subprocess.TimeoutExpired:
-        return CheckResult.UNDECIDED, f"{solver} did not stop in time"
-    except (ValueError, KeyError, TypeError):
-        return CheckResult.UNDECIDED, f"{solver} ended without an answer{_signal(done.returncode)}"
+        return content.decode("ascii")
+    except UnicodeDecodeError:
+        raise _TamperedError(f"{name} is not plain text") from None
 
 
-def _signal(status: int) -> str:
-    return f" (signal {-status})" if status < 0 and os.name == "posix" else ""
+# Steps: equations that one obligation shows and others use.
+
+
+def _steps_used(obligation: Obligation, equations: Mapping[str, Obligation]) -> dict[str, Obligation]:
+    """The obligations that show the steps, by the labels of these."""
+    uses = obligation.get("uses", {})
+    if not isinstance(uses, dict) or (uses and obligation["kind"] != SMT_UNSAT):
+        raise _TamperedError("the index gives steps to an obligation that has none")
+    unshown = [str(label) for label, file in uses.items() if not isinstance(file, str) or file not in equations]
+    if unshown:
+        raise _TamperedError(f"no obligation shows {unshown[0]}")
+    return {label: equations[file] for label, file in uses.items()}
+
+
+def _resting_on_steps(rows: list[CheckRow], obligations: list[Obligation]) -> list[CheckRow]:
+    """What uses a step is confirmed only if the step is."""
+    unconfirmed = {
+        obligation["file"]: row
+        for obligation, row in zip(obligations, rows, strict=True)
+        if row.result is not CheckResult.CONFIRMED
+    }
+    rested = []
+    for obligation, row in zip(obligations, rows, strict=True):
+        uses = obligation.get("uses") if row.result is CheckResult.CONFIRMED else None
+        failed = [unconfirmed[file] for file in (uses or {}).values() if file in unconfirmed]
+        why = f"it rests on {failed[0].name}, which is {failed[0].result.value}" if failed else row.why
+        rested.append(replace(row, result=CheckResult.UNDECIDED, why=why) if failed else row)
+    return rested

@@ -1,111 +1,181 @@
-"""Confirms one obligation of a certificate. Runs as a process of its own (`python -m isoform.check.confirm < FILE`), so
-that a solver can be stopped, and prints one line of JSON.
+"""Confirms obligations of a certificate. Runs as a process of its own (`python -m isoform.check.confirm`), so that a
+solver can be stopped: reads one request a line and prints one answer a line, both JSON.
 
-The text is first read by our own strict reader, and each assertion labelled `lemma-…` in it is verified by expansion.
-Only then does the solver see it: once with the verified equations applied from left to right, which turns equal
-polynomials into equal terms, and if that does not decide it, with the equations as further assertions.
+The text is first read by our own strict reader; each assertion labelled `lemma-…` in it is verified by expansion, each
+labelled `step-…` must be an instance of an equation shown by another obligation. Only then does a solver see the
+formula: with the steps applied, and with the lemmas applied from left to right, which turns equal polynomials into
+equal terms; if that does not decide it, with the lemmas as further assertions.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
-from isoform.check.expansion import verify_equation
-from isoform.check.smtlib import Script, read_script, s_expressions
-from isoform.check.sorts import ReadError, SExpression
+from isoform.check.expansion import verify_equal, verify_equation
+from isoform.check.formula import formula_text
+from isoform.check.smtlib import Script, read_script
+from isoform.check.sorts import ReadError
+from isoform.check.steps import Merged, StepError, sides
 
 LEMMA = "lemma-"
+STEP = "step-"
+SMT_UNSAT = "smt-unsat"
+EQUATION = "equation"
+POLYNOMIAL_LEMMA = "polynomial-lemma"
+KINDS = (SMT_UNSAT, EQUATION, POLYNOMIAL_LEMMA)
 EXPANSION = "expansion"
+TRIVIAL = "trivial"
 _MEMORY_MEGABYTES = 4000
 _BIT_VECTOR_LOGICS = frozenset(("QF_BV", "QF_ABV", "QF_UFBV", "QF_AUFBV"))
 
 
-def confirm(text: str, kind: str, solver: str, seconds: float | None) -> dict[str, str]:
-    """`result` is confirmed, refuted, undecided or tampered; `why` says more where it is not confirmed."""
+@dataclass(frozen=True)
+class Request:
+    text: str
+    kind: str
+    solver: str
+    seconds: float | None = None
+    """For each of up to two attempts."""
+    steps: dict[str, str] = field(default_factory=dict)
+    """The texts of the obligations that show the steps, by the labels of these."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    result: str
+    """confirmed, refuted, undecided or tampered"""
+    why: str = ""
+    """Where it is not confirmed."""
+    by: str = ""
+    """What decided it."""
+
+
+@dataclass(frozen=True)
+class _Formula:
+    """What remains for a solver."""
+
+    script: Script
+    asserted: list[int]
+    lemmas: list[int]
+    mentioned: list[int]
+
+    @property
+    def is_trivial(self) -> bool:
+        return any(self.script.terms.nodes[number].operator == "false" for number in self.asserted)
+
+    def text(self) -> str:
+        return formula_text(self.script, [*self.lemmas, *self.asserted], self.mentioned)
+
+
+def confirm(request: Request) -> Answer:
     try:
-        script = read_script(text)
+        prepared = _prepared(request)
+        if isinstance(prepared, Answer):
+            return prepared
+        if prepared.is_trivial:
+            return Answer("confirmed", by=TRIVIAL)
+        return _SOLVERS[request.solver](prepared, request.seconds)
     except ReadError as error:
-        return {"result": "tampered", "why": f"the file {error}"}
-    bad = [label for label, term in script.assertions if _is_lemma(label) and not verify_equation(script.terms, term)]
-    if bad:
-        return {"result": "refuted", "why": f"{bad[0]} is not an identity of polynomials that expansion shows"}
-    others = [label for label, _ in script.assertions if not _is_lemma(label)]
-    if kind == "polynomial-lemma":
-        return _lemma_result(script, others)
-    if script.checks != 1 or not others:
-        return {"result": "tampered", "why": "the file does not ask one question"}
-    return _SOLVERS[solver](text, script.logic, seconds)
+        return Answer("tampered", f"the file {error}")
+    except _MalformedError as error:
+        return Answer("tampered", str(error))
 
 
-def _is_lemma(label: str) -> bool:
-    return label.startswith(LEMMA)
+def trivially_confirmed(text: str) -> bool:
+    """Whether a text asserts what is literally false, so that no solver is needed. The text should be short."""
+    try:
+        prepared = _prepared(Request(text, SMT_UNSAT, ""))
+        return isinstance(prepared, _Formula) and prepared.is_trivial
+    except (ReadError, _MalformedError):
+        return False
 
 
-def _lemma_result(script: Script, others: list[str]) -> dict[str, str]:
-    if others or not script.assertions:
-        return {"result": "tampered", "why": "the file does not hold lemmas only"}
-    return {"result": "confirmed", "why": ""}
+class _MalformedError(Exception):
+    """A file that does not have the form of its kind."""
 
 
-def _parts(text: str) -> tuple[str, str, str]:
-    """Declarations and definitions; the lemmas; the other assertions."""
-    context, lemmas, others = [], [], []
-    for command in s_expressions(text):
-        match command:
-            case ("assert", ("!", _, ":named", str(label))) if _is_lemma(label.strip("|")):
-                lemmas.append(command)
-            case ("assert", *_):
-                others.append(command)
-            case ("declare-const" | "declare-fun" | "define-fun", *_):
-                context.append(command)
-    return _text(context), _text(lemmas), _text(others)
+def _prepared(request: Request) -> Answer | _Formula:
+    script = read_script(request.text)
+    lemmas = [(label, term) for label, term in script.assertions if label.startswith(LEMMA)]
+    for label, term in lemmas:
+        if not verify_equation(script.terms, term):
+            return Answer("refuted", f"{label} is not an identity of polynomials that expansion shows", EXPANSION)
+    if request.kind == POLYNOMIAL_LEMMA:
+        if not lemmas or len(lemmas) < len(script.assertions):
+            raise _MalformedError("the file does not hold lemmas only")
+        return Answer("confirmed", by=EXPANSION)
+    if request.kind == EQUATION:
+        left, right = _patterns(script)
+        if verify_equal(script.terms, left, right):
+            return Answer("confirmed", by=EXPANSION)
+    return _with_steps_applied(script, request.steps)
 
 
-def _text(commands: Sequence[SExpression]) -> str:
-    pieces: list[str] = []
-    stack: list[SExpression] = list(reversed(commands))
-    while stack:
-        expression = stack.pop()
-        if isinstance(expression, str):
-            pieces.append(expression)
-        else:
-            pieces.append("(")
-            stack.append(")")
-            stack.extend(reversed(expression))
-    return " ".join(pieces)
+def _with_steps_applied(script: Script, shown: dict[str, str]) -> _Formula:
+    """Every assertion that is neither lemma nor step, rewritten by the steps."""
+    goals = [term for label, term in script.assertions if not label.startswith((LEMMA, STEP))]
+    steps = [(label, term) for label, term in script.assertions if label.startswith(STEP)]
+    if script.checks != 1 or not goals:
+        raise _MalformedError("the file does not ask one question")
+    if sorted(shown) != sorted(label for label, _ in steps):
+        raise _MalformedError("the file has other steps than the index says")
+    merged = Merged(script)
+    for label, term in steps:
+        pattern = read_script(shown[label])
+        try:
+            merged.apply(sides(script, term, "="), pattern, _patterns(pattern))
+        except StepError as error:
+            raise _MalformedError(f"{label} {error}") from None
+    lemmas = [term for label, term in script.assertions if label.startswith(LEMMA)]
+    mentioned = [*goals, *(term for _, term in steps)] if steps else []
+    return _Formula(script, [merged.became(goal) for goal in goals], lemmas, mentioned)
 
 
-def _ask_z3(text: str, logic: str, seconds: float | None) -> dict[str, str]:
+def _patterns(script: Script) -> tuple[int, int]:
+    """The two terms that an obligation of kind `equation` shows to be equal: it asserts that they are not."""
+    goals = [term for label, term in script.assertions if not label.startswith(LEMMA)]
+    if script.checks != 1 or len(goals) != 1:
+        raise _MalformedError("an equation is not shown by asserting that it does not hold")
+    try:
+        return sides(script, goals[0], "distinct")
+    except StepError as error:
+        raise _MalformedError(f"the assertion of an equation {error}") from None
+
+
+def _ask_z3(formula: _Formula, seconds: float | None) -> Answer:
     import z3
 
     z3.set_param("memory_max_size", _MEMORY_MEGABYTES)
-    context, lemma_text, other_text = _parts(text)
     try:
-        lemmas = list(z3.parse_smt2_string(context + lemma_text))
-        others = list(z3.parse_smt2_string(context + other_text))
+        assertions = list(z3.parse_smt2_string(formula.text(), ctx=z3.Context()))
+        count = len(formula.lemmas)
+        lemmas, goals = assertions[:count], assertions[count:]
+        if len(goals) != len(formula.asserted):
+            return Answer("undecided", "z3 reads the formula in another way", "z3")
         rewrites = [(lemma.arg(0), lemma.arg(1)) for lemma in lemmas]
-        rewritten = [z3.substitute(other, *rewrites) for other in others] if rewrites else others
-        answer = _z3_answer(z3, rewritten, logic, seconds)
+        rewritten = [z3.substitute(goal, *rewrites) for goal in goals] if rewrites else goals
+        answer = _z3_answer(z3, rewritten, formula.script.logic, seconds)
         if answer == z3.unknown and lemmas:
-            answer = _z3_answer(z3, [*others, *lemmas], logic, seconds)
+            answer = _z3_answer(z3, [*goals, *lemmas], formula.script.logic, seconds)
     except z3.Z3Exception as error:
-        return {"result": "undecided", "why": f"z3 says: {' '.join(str(error).split())[:200]}"}
-    return _result(answer == z3.unsat, answer == z3.sat, "z3")
+        return Answer("undecided", f"z3 says: {' '.join(str(error).split())[:200]}", "z3")
+    return _answer(answer == z3.unsat, answer == z3.sat, "z3")
 
 
 def _z3_answer(z3: Any, assertions: list[Any], logic: str, seconds: float | None) -> Any:
-    solver = z3.SolverFor(logic) if logic in _BIT_VECTOR_LOGICS else z3.Solver()
+    context = assertions[0].ctx
+    solver = z3.SolverFor(logic, ctx=context) if logic in _BIT_VECTOR_LOGICS else z3.Solver(ctx=context)
     if seconds is not None:
         solver.set("timeout", max(1, int(seconds * 1000)))
     solver.add(assertions)
     return solver.check()
 
 
-def _ask_cvc5(text: str, logic: str, seconds: float | None) -> dict[str, str]:
+def _ask_cvc5(formula: _Formula, seconds: float | None) -> Answer:
     import cvc5
 
     manager = cvc5.TermManager()
@@ -113,42 +183,33 @@ def _ask_cvc5(text: str, logic: str, seconds: float | None) -> dict[str, str]:
     if seconds is not None:
         solver.setOption("tlimit-per", str(max(1, int(seconds * 1000))))
     solver.setLogic("ALL")
-    context, lemma_text, other_text = _parts(text)
     symbols = cvc5.SymbolManager(manager)
     parser = cvc5.InputParser(solver, symbols)
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, context + lemma_text + other_text, "obligation")
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, formula.text(), "obligation")
     try:
         while not (command := parser.nextCommand()).isNull():
             command.invoke(solver, symbols)
         answer = solver.checkSat()
     except RuntimeError as error:
-        return {"result": "undecided", "why": f"cvc5 says: {' '.join(str(error).split())[:200]}"}
-    return _result(answer.isUnsat(), answer.isSat(), "cvc5")
+        return Answer("undecided", f"cvc5 says: {' '.join(str(error).split())[:200]}", "cvc5")
+    return _answer(answer.isUnsat(), answer.isSat(), "cvc5")
 
 
-def _result(unsatisfiable: bool, satisfiable: bool, solver: str) -> dict[str, str]:
+def _answer(unsatisfiable: bool, satisfiable: bool, solver: str) -> Answer:
     if unsatisfiable:
-        return {"result": "confirmed", "why": ""}
+        return Answer("confirmed", by=solver)
     if satisfiable:
-        return {"result": "refuted", "why": f"{solver} finds values for which everything asserted holds"}
-    return {"result": "undecided", "why": f"{solver} did not decide it in time"}
+        return Answer("refuted", f"{solver} finds values for which everything asserted holds", solver)
+    return Answer("undecided", f"{solver} did not decide it in time", solver)
 
 
-_SOLVERS = {"z3": _ask_z3, "cvc5": _ask_cvc5}
+_SOLVERS: dict[str, Callable[[_Formula, float | None], Answer]] = {"z3": _ask_z3, "cvc5": _ask_cvc5}
 
 
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m isoform.check.confirm")
-    parser.add_argument("--kind", choices=("smt-unsat", "polynomial-lemma"), default="smt-unsat")
-    parser.add_argument("--solver", choices=(*_SOLVERS, EXPANSION), default="z3")
-    parser.add_argument("--seconds", type=float)
-    options = parser.parse_args(arguments)
-    try:
-        text = sys.stdin.buffer.read().decode("ascii")
-    except UnicodeDecodeError:
-        print(json.dumps({"result": "tampered", "why": "the file is not plain text"}))
-        return
-    print(json.dumps(confirm(text, options.kind, options.solver, options.seconds)))
+def main() -> None:
+    for line in sys.stdin:
+        answer = confirm(Request(**json.loads(line)))
+        print(json.dumps([answer.result, answer.why, answer.by]), flush=True)
 
 
 if __name__ == "__main__":

@@ -26,12 +26,11 @@ class EntryMemory:
             self._given.setdefault(address & -PAGE, []).append((address % PAGE, byte & 0xFF))
 
     def page(self, base: int) -> bytes:
+        """What the inputs say does not reach constants and code: those are the file's."""
         data = bytearray(self._garbage(base))
-        for section in self._constants:
-            _overlay(data, base, section)
         for offset, byte in self._given.get(base, ()):
             data[offset] = byte
-        for section in self._code:
+        for section in (*self._constants, *self._code):
             _overlay(data, base, section)
         return bytes(data)
 

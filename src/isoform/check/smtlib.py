@@ -16,17 +16,32 @@ from isoform.check.sorts import BOOL, SORT_RULES, WIDEST, Indices, ReadError, SE
 from isoform.check.sorts import number as plain_number
 
 _TOKEN = re.compile(r';[^\n]*|"(?:[^"]|"")*"|\|[^|\\]*\||[()]|[^\s()|;"]+')
+_OPERATOR = re.compile(r"=>?|[+-]?[A-Za-z][A-Za-z0-9._]*")
 _BINDERS = frozenset(("forall", "exists", "lambda", "match", "choice"))
 _RESERVED = frozenset(("let", "!", "_", "as"))
+CONSTANT_ARRAY = "const"
+"""The operator of an array that is the same everywhere; its sort is its index."""
 
 
 class Node(NamedTuple):
     """One term. Equal terms have equal numbers in a `Terms`."""
 
     operator: str
-    """Of a declared symbol, its name after a space (no operator begins with one); of a bit-vector constant "value"."""
+    """Of a declared symbol its name after a space (no operator begins with one); of a bit-vector constant "value"."""
     indices: Indices
     operands: tuple[int, ...]
+
+    @property
+    def is_symbol(self) -> bool:
+        """Whether this is a declared constant."""
+        return self.operator[0] == " " and not self.operands
+
+
+class Signature(NamedTuple):
+    """Of a declared function."""
+
+    operands: tuple[Sort, ...]
+    result: Sort
 
 
 class Terms:
@@ -54,8 +69,7 @@ class Script:
     logic: str = "ALL"
     names: dict[str, int] = field(default_factory=dict)
     """Declared and defined constants."""
-    functions: dict[str, Sort] = field(default_factory=dict)
-    """Result sorts of declared functions."""
+    functions: dict[str, Signature] = field(default_factory=dict)
     assertions: list[tuple[str, int]] = field(default_factory=list)
     checks: int = 0
 
@@ -64,10 +78,11 @@ class Script:
         width_of(sort)
         self.names[name] = self.terms.intern(Node(" " + name, (), ()), sort)
 
-    def declare_function(self, name: str, sort: Sort) -> None:
+    def declare_function(self, name: str, signature: Signature) -> None:
         self._claim(name)
-        width_of(sort)
-        self.functions[name] = sort
+        for sort in (*signature.operands, signature.result):
+            width_of(sort)
+        self.functions[name] = signature
 
     def define(self, name: str, sort: Sort, body: SExpression) -> None:
         number = read_term(body, self)
@@ -104,8 +119,8 @@ def _obey(command: SExpression, script: Script) -> None:
             script.logic = logic
         case ("declare-const", str(name), sort) | ("declare-fun", str(name), (), sort):
             script.declare(_bare(name), sort)
-        case ("declare-fun", str(name), tuple(), sort):
-            script.declare_function(_bare(name), sort)
+        case ("declare-fun", str(name), tuple(operands), sort):
+            script.declare_function(_bare(name), Signature(operands, sort))
         case ("define-fun", str(name), (), sort, body):
             script.define(_bare(name), sort, body)
         case ("assert", ("!", body, ":named", str(label))):
@@ -262,22 +277,45 @@ class _TermReader:
             case ("_", str(name), *rest):
                 indices = _indices(rest)
             case ("as", "const", sort):
-                return terms.intern(Node("const", (repr(sort),), operands), sort)
+                return terms.intern(Node(CONSTANT_ARRAY, (as_text(sort),), operands), sort)
             case _:
                 raise ReadError("applies something that is no operator")
-        if name in functions:
-            return terms.intern(Node(" " + name, indices, operands), functions[name])
-        rule = SORT_RULES.get(_known(name))
         sorts = [terms.sorts[operand] for operand in operands]
+        if name in functions:
+            _require_signature(functions[name], sorts, indices)
+            return terms.intern(Node(" " + name, (), operands), functions[name].result)
+        rule = SORT_RULES.get(_known(name))
         return terms.intern(Node(name, indices, operands), rule(sorts, indices) if rule else None)
+
+
+def _require_signature(signature: Signature, sorts: list[Sort], indices: Indices) -> None:
+    """A sort that is not known is left to the solver."""
+    fits = len(sorts) == len(signature.operands) and not indices
+    if not fits or any(s not in (None, o) for s, o in zip(sorts, signature.operands, strict=True)):
+        raise ReadError("applies a function to other operands than it was declared with")
+
+
+def as_text(expression: SExpression) -> str:
+    """As it is written in a file. Does not recurse."""
+    pieces: list[str] = []
+    stack: list[SExpression] = [expression]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, str):
+            pieces.append(top)
+        else:
+            pieces.append("(")
+            stack.append(")")
+            stack.extend(reversed(top))
+    return " ".join(pieces)
 
 
 def _known(name: str) -> str:
     """An operator's name, where it cannot be taken for a declared symbol, for a constant or for a binder."""
-    if name in _BINDERS or name == "value" or name[:1] in ("", "#", ":", '"') or re.search(r"\s", name):
+    if name in _BINDERS or name in ("value", CONSTANT_ARRAY) or not _OPERATOR.fullmatch(name):
         raise ReadError(f"contains {name!r} where an operator should be")
     return name
 
 
 def _indices(written: list[SExpression]) -> Indices:
-    return tuple(int(i) if isinstance(i, str) and i.isdecimal() and len(i) < 10 else repr(i) for i in written)
+    return tuple(int(i) if isinstance(i, str) and i.isdecimal() and len(i) < 10 else as_text(i) for i in written)

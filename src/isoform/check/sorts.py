@@ -121,6 +121,7 @@ _LIKE_OPERANDS = (
 _TRUTH = (
     *("=", "distinct", "not", "and", "or", "xor", "=>", "true", "false"),
     *("bvult", "bvule", "bvugt", "bvuge", "bvslt", "bvsle", "bvsgt", "bvsge"),
+    *("bvuaddo", "bvsaddo", "bvusubo", "bvssubo", "bvumulo", "bvsmulo", "bvsdivo", "bvnego"),
 )
 
 SORT_RULES: dict[str, Callable[[list[Sort], Indices], Sort]] = {

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from isoform.contract import CallArguments, Place
 from isoform.check.entry_memory import ADDRESS_MASK, EntryMemory
 from isoform.check.unicorn_cpu import GENERAL, PAGE_LIMIT, VECTOR, MemoryLimitError, UnicornX86
 from isoform.check.x86_shared import OutOfReachError, with_shared_addresses
+from isoform.contract import CallArguments, Place
 from isoform.load.image import Image
 from isoform.outcome import (
     FRAME_LIMIT,

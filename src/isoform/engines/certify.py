@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bitwuzla import Term, TermManager
+
 from isoform.question import Question
-from isoform.smt.certificate import CertificateWriter
+from isoform.smt.certificate import CertificateWriter, UsedStep
+from isoform.smt.polynomial import Normalizer
+from isoform.smt.simulate import topological
+from isoform.smt.sweep import Step
 from isoform.verdict import Assumption, Subject
 
 if TYPE_CHECKING:
@@ -15,7 +21,8 @@ if TYPE_CHECKING:
 _HOW = (
     "Each obligation asserts the rules for the inputs, that the input is one the encoding covers, and that one "
     "observable differs between the two functions; each is unsatisfiable. The obligations named 'covered' show "
-    "that no input is left out. So for every input the contract allows, all observables agree."
+    "that no input is left out. Those named 'step' show that two terms are equal for all values of their symbols; "
+    "others use instances of them. So for every input the contract allows, all observables agree."
 )
 
 
@@ -29,8 +36,10 @@ def write_certificate(
     from isoform.report.json import contract_as_json
 
     with CertificateWriter(Path(folder)) as writer:
+        steps = _Steps(writer, encoding.world.terms.manager)
         for part in encoding.asserted:
-            writer.add_smt(part.goal.name, part.goal.shows, part.labelled, part.lemmas)
+            used = [steps.used(step) for step in needed_steps(part.goal.bad, part.steps)]
+            writer.add_smt(part.goal.name, part.goal.shows, part.labelled, part.lemmas, used)
         sides = [
             {"path": s.path, "function": s.function, "isa": s.isa, "code": f.code_bytes}
             for s, f in zip(subjects, (question.target, question.rewrite), strict=True)
@@ -46,3 +55,36 @@ def write_certificate(
             }
         )
     return folder
+
+
+def needed_steps(root: Term, steps: Sequence[Step]) -> list[Step]:
+    """Those that replace something in `root`, or in what takes its place, in their order."""
+    present = set(topological([root]))
+    needed = []
+    for step in reversed(steps):
+        if step.term in present:
+            needed.append(step)
+            present.update(topological([step.other]))
+    return needed[::-1]
+
+
+class _Steps:
+    """Writes every step once, when it is first used."""
+
+    def __init__(self, writer: CertificateWriter, manager: TermManager) -> None:
+        self._writer = writer
+        self._manager = manager
+        self._written: dict[Step, UsedStep] = {}
+
+    def used(self, step: Step) -> UsedStep:
+        if step not in self._written:
+            label = f"step-{len(self._written) + 1}"
+            self._written[step] = UsedStep(label, step.term, step.other, self._write(label, step))
+        return self._written[step]
+
+    def _write(self, name: str, step: Step) -> str:
+        normalizer = Normalizer(self._manager)
+        for pattern in (step.pattern, step.other_pattern):
+            normalizer.normalize(pattern)
+        shows = "two values that the functions compute are equal"
+        return self._writer.add_equation(name, shows, step.pattern, step.other_pattern, normalizer.lemmas)

@@ -54,6 +54,8 @@ def _memory(question: Question, encoding: Encoding, solver: Solver) -> dict[int,
     if layout is None or layout.zeroed:
         return {}
     cells = solver.array_cells(side.terms.array_variable("memory", side.width))
+    images = question.target.image, question.rewrite.image
+    cells = {a: b for a, b in cells.items() if all(image.constant_bytes(a, 1) is None for image in images)}
     return {**cells, **dict(_stack_arguments(question, side, solver))}
 
 

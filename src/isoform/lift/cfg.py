@@ -70,6 +70,9 @@ class _Lifter:
         self.inlined: list[str] = []
         self._routines: dict[int, _Routine] = {}
         self._routine_entries: set[int] = set()
+        self._guessed = False
+        """Whether a jump table was followed. Its end is a guess, so that what is no instruction at all may have been
+        taken for one; an engine must then show that it is never reached."""
 
     # -- decoding -------------------------------------------------------------------------------
 
@@ -86,12 +89,16 @@ class _Lifter:
         code = self.image.code_at(address)
         if not code and self.machine.memory is not None and self.machine.memory.zeroed:
             return self.machine.decode(b"", address)  # arriving there is a fault of the program
+        if not code and self._guessed:
+            return _nowhere(address)
         if not code:
             raise UserError(
                 f"{self.name} in {self.image.path} runs off its code at {address:#x}: "
                 "there are no instructions there; name a whole function."
             )
         instruction = _with_shared_addresses(self.machine.decode(code, address), self.image)
+        if instruction.length > len(code) and self._guessed:
+            return _nowhere(address)
         if instruction.length > len(code):
             raise UserError(f"{self.name} in {self.image.path} ends in the middle of an instruction at {address:#x}.")
         if self.image.broken:
@@ -242,6 +249,7 @@ class _Lifter:
         ops = [*given, *propagate(raw.ops, self.image, dict(known))]
         plausible = partial(self._plausible_target, raw.steps[0] if raw.steps else raw.addresses[0])
         found = jump_targets(ops, raw.last.ins[0], self.image, plausible) or []
+        self._guessed = self._guessed or len(found) > 1
         hinted = sorted(self.hints.get(raw.steps[-1] if raw.steps else raw.addresses[-1], ()))
         return tuple(dict.fromkeys([*found, *hinted]))
 
@@ -474,3 +482,8 @@ def _meet(old: Known | None, new: Known) -> Known:
     if old is None:
         return dict(new)
     return {var: value for var, value in old.items() if new.get(var) == value}
+
+
+def _nowhere(address: int) -> Instruction:
+    """What stands where there is no code."""
+    return Instruction(address, 1, "(no code)", (MicroOp(Kind.UNSUPPORTED, None, ()),))

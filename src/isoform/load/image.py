@@ -9,6 +9,11 @@ from functools import cached_property
 from isoform.errors import Unsupported
 from isoform.load.signature import Signature
 
+_BELOW = 64
+_STRETCH = 4096
+"""How far a table without a symbol is taken to go, below and above its base."""
+_LARGEST_TABLE = 1 << 16
+
 
 @dataclass(frozen=True)
 class Section:
@@ -101,7 +106,9 @@ class Image:
         return section.data[address - section.address :][:limit]
 
     def constant_bytes(self, address: int, size: int) -> bytes | None:
-        """The bytes at `address` if they lie wholly in one section that is never written, else None."""
+        """The bytes at `address` if they lie wholly in one section that is never written, else None. An address
+        that both sides share stands for this side's own contents."""
+        address = self.own_address(address)
         section = self.section_at(address)
         if section is None or section.writable or address + size > section.end:
             return None
@@ -129,13 +136,46 @@ class Image:
         symbol = self.symbol_at(self.aliases.get(address, address))
         return symbol.name if symbol else None
 
-    def object_around(self, address: int) -> tuple[int, int] | None:
-        """First and past-the-last address of the data object (or, without a symbol, the section) around
-        `address`: the extent of a lookup table."""
-        section = self.section_at(address)
-        if section is None:
+    def own_address(self, address: int) -> int:
+        """Where this image has what is at a shared address (see `moved`)."""
+        starts, ranges = self._shared_ranges
+        index = bisect_right(starts, address) - 1
+        if index < 0 or address >= ranges[index][1]:
+            return address
+        return ranges[index][2] + address - ranges[index][0]
+
+    @cached_property
+    def _shared_ranges(self) -> tuple[list[int], list[tuple[int, int, int]]]:
+        """(shared start, shared end, own start), sorted."""
+        ranges = sorted((shared, shared + end - start, start) for start, end, shared in self.moved)
+        return [r[0] for r in ranges], ranges
+
+    def constants_near(self, address: int) -> list[tuple[int, int]]:
+        """Extents (first and past-the-last address) of the constant objects that `address` is in or next to: the
+        lookup tables that an access at a computed distance from it may mean (`days[month - 1]` starts below
+        its table). Without a symbol it is a stretch of the section."""
+        found: list[tuple[int, int]] = []
+        for distance in (0, 1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 64, -64):
+            place = address + distance
+            shift = place - self.own_address(place)
+            extent = self._constant_around(place - shift, address - shift)
+            if extent is not None and (extent[0] + shift, extent[1] + shift) not in found:
+                found.append((extent[0] + shift, extent[1] + shift))
+        return found[:3]
+
+    def _constant_around(self, place: int, address: int) -> tuple[int, int] | None:
+        section = self.section_at(place)
+        if section is None or section.writable:
             return None
-        for symbol in self.symbols:
-            if not symbol.is_function and symbol.size and symbol.address <= address < symbol.address + symbol.size:
-                return symbol.address, symbol.address + symbol.size
-        return section.address, section.end
+        starts, symbols = self._data_symbols
+        index = bisect_right(starts, place) - 1
+        if index >= 0 and place < symbols[index].address + symbols[index].size:
+            start, end = symbols[index].address, symbols[index].address + symbols[index].size
+        else:
+            start, end = address - _BELOW, address + _STRETCH
+        return max(start, section.address), min(end, section.end, start + _LARGEST_TABLE)
+
+    @cached_property
+    def _data_symbols(self) -> tuple[list[int], list[Symbol]]:
+        sized = [s for s in self.symbols if not s.is_function and s.size]
+        return [s.address for s in sized], sized

@@ -23,7 +23,7 @@ class CodeModifiedError(Exception):
 
 
 class Memory:
-    """Bytes at entry are, in this order: the inputs', the image's constants, frame garbage, the fill."""
+    """Bytes at entry are, in this order: the image's constants, the inputs', frame garbage, the fill."""
 
     def __init__(
         self, machine: Machine, image: Image, inputs: Inputs, stack_pointer: int, guarded: frozenset[int]
@@ -31,7 +31,7 @@ class Memory:
         layout = machine.memory
         self._order = "big" if layout is not None and layout.big_endian else "little"
         self._inputs = inputs
-        self._sections = [s for s in image.sections if (layout is not None and layout.zeroed) or not s.writable]
+        self._sections = _known_at_entry(machine, image)
         self._stack_pointer = stack_pointer if machine.convention.return_address_on_stack else None
         self._pointer_size = layout.address_bytes if layout is not None else 8
         self._guarded = guarded
@@ -78,8 +78,6 @@ class Memory:
             raise TooMuchMemoryError
         page = bytearray(self._fill(number))
         start = number * PAGE
-        for section in self._sections:
-            _overlay(page, start, section)
         pointer = self._stack_pointer
         if pointer is not None and start <= pointer < start + PAGE:
             size = self._pointer_size
@@ -88,6 +86,8 @@ class Memory:
             for address, byte in self._inputs.memory.items():
                 if address // PAGE == number:
                     page[address - start] = byte
+        for section in self._sections:
+            _overlay(page, start, section)
         self._pages[number] = page
         return page
 
@@ -118,6 +118,19 @@ class Memory:
         number, offset = divmod(address, PAGE)
         before = self._pristine.get(number)
         return before[offset] if before is not None else self.byte(address)
+
+
+def _known_at_entry(machine: Machine, image: Image) -> list[Section]:
+    """What the file itself says memory holds, also under the addresses that it shares with the other side."""
+    if machine.memory is not None and machine.memory.zeroed:
+        return list(image.sections)
+    found = [section for section in image.sections if not section.writable]
+    for start, end, shared in image.moved:
+        section = image.section_at(start)
+        if section is not None and not section.writable:
+            data = section.data[start - section.address : end - section.address]
+            found.append(Section(section.name, shared, data, end - start, writable=False, executable=False))
+    return found
 
 
 def _overlay(page: bytearray, start: int, section: Section) -> None:

@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-CODE_ADDRESS = 0x2000_2000
+CODE_ADDRESS = 0x3000_0000
 DATA_ADDRESS = 0x2000_0000
 DATA_SIZE = 0x2000
 TARGET_LOW, TARGET_HIGH = DATA_ADDRESS + 0x800, DATA_ADDRESS + 0x1800

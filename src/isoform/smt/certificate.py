@@ -13,6 +13,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -26,8 +27,22 @@ from isoform.smt.printer import formula_lines
 FORMAT = "isoform-certificate"
 VERSION = 1
 SMT_UNSAT = "smt-unsat"
+EQUATION = "equation"
 POLYNOMIAL_LEMMA = "polynomial-lemma"
 _REQUIRED = ("verdict", "how", "target", "rewrite", "contract", "assumptions")
+
+
+@dataclass(frozen=True)
+class UsedStep:
+    """In an obligation `term` may be replaced by `other`: with the steps before it applied, an instance of the equation
+    that the obligation in another file shows."""
+
+    label: str
+    """`step-` and something that no other step of the obligation has."""
+    term: Term
+    other: Term
+    shown_by: str
+    """The file."""
 
 
 class CertificateWriter:
@@ -36,7 +51,7 @@ class CertificateWriter:
     def __init__(self, folder: Path) -> None:
         self._folder = folder.absolute()
         _refuse_foreign(self._folder)
-        self._obligations: list[dict[str, str]] = []
+        self._obligations: list[dict[str, Any]] = []
         try:
             self._folder.parent.mkdir(parents=True, exist_ok=True)
             self._unfinished = Path(tempfile.mkdtemp(prefix=f".{self._folder.name}-", dir=self._folder.parent))
@@ -49,27 +64,36 @@ class CertificateWriter:
         shows: str,
         assertions: Sequence[tuple[str, Term]],
         lemmas: Sequence[tuple[Term, Term]] = (),
+        steps: Sequence[UsedStep] = (),
     ) -> None:
         """An obligation: the assertions, each with a label, are unsatisfiable together. `lemmas` are rewrites of the
-        `Normalizer` that were used to show it; they are asserted as equations that the checker verifies itself."""
-        equations = [(f"lemma-{count}", *lemma) for count, lemma in enumerate(lemmas, 1)]
-        lines = ["(set-info :status unsat)", *formula_lines(assertions, equations), "(check-sat)"]
-        self._add(name, shows, SMT_UNSAT, "\n".join(lines) + "\n")
+        `Normalizer` that were used to show it; they are asserted as equations that the checker verifies itself.
+        `steps` are applied first, in their order; lemmas are then about what the assertions became."""
+        equations = [(step.label, step.term, step.other) for step in steps]
+        uses = {step.label: step.shown_by for step in steps}
+        self._add(name, shows, SMT_UNSAT, _question(assertions, equations, lemmas), uses)
+
+    def add_equation(
+        self, name: str, shows: str, left: Term, right: Term, lemmas: Sequence[tuple[Term, Term]] = ()
+    ) -> str:
+        """An obligation that steps can use: two terms are equal, whatever their symbols stand for. Gives its file."""
+        return self._add(name, shows, EQUATION, _question([], [], lemmas, [("differ", left, right)]))
 
     def add_lemma(self, name: str, shows: str, before: Term, after: Term) -> None:
         """A rewrite that stands for itself: the two terms are the same polynomial."""
         self._add(name, shows, POLYNOMIAL_LEMMA, lemma_as_smtlib(before, after))
 
-    def _add(self, name: str, shows: str, kind: str, text: str) -> None:
+    def _add(self, name: str, shows: str, kind: str, text: str, uses: Mapping[str, str] | None = None) -> str:
         number = len(self._obligations) + 1
         safe_name = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "obligation"
         file = f"{number:02}-{safe_name[:80]}.smt2"
         shows = " ".join(shows.split())
         content = f"; {_plain(shows)}\n(set-info :source |isoform: {_plain(name)}|)\n{text}".encode()
         self._write(file, content)
-        self._obligations.append(
-            {"name": name, "file": file, "kind": kind, "shows": shows, "sha256": hashlib.sha256(content).hexdigest()}
-        )
+        entry = {"name": name, "file": file, "kind": kind, "shows": shows}
+        digest = hashlib.sha256(content).hexdigest()
+        self._obligations.append({**entry, "sha256": digest, **({"uses": dict(uses)} if uses else {})})
+        return file
 
     def finish(self, index: Mapping[str, Any]) -> Path:
         """Write the index and put the certificate in its place. `index` has the verdict, `how` the obligations
@@ -113,6 +137,17 @@ class CertificateWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         self.discard()
+
+
+def _question(
+    assertions: Sequence[tuple[str, Term]],
+    steps: Sequence[tuple[str, Term, Term]],
+    lemmas: Sequence[tuple[Term, Term]],
+    inequations: Sequence[tuple[str, Term, Term]] = (),
+) -> str:
+    equations = [*steps, *((f"lemma-{count}", *lemma) for count, lemma in enumerate(lemmas, 1))]
+    lines = ["(set-info :status unsat)", *formula_lines(assertions, equations, inequations), "(check-sat)", ""]
+    return "\n".join(lines)
 
 
 def index_digest(entries: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from bitwuzla import Kind, Sort, Term
 
@@ -129,11 +130,26 @@ _RESERVED = frozenset(_OPERATORS.values()) | frozenset(
 
 
 def formula_lines(
-    assertions: Sequence[tuple[str, Term]], equations: Sequence[tuple[str, Term, Term]] = ()
+    assertions: Sequence[tuple[str, Term]],
+    equations: Sequence[tuple[str, Term, Term]] = (),
+    inequations: Sequence[tuple[str, Term, Term]] = (),
 ) -> list[str]:
     """Logic, declarations, definitions and named assertions, one command a line. An equation (label, left, right) is
-    the assertion that the two are equal. Labels are made unique."""
-    return _Formula([*((label, (term,)) for label, term in assertions), *((e[0], e[1:]) for e in equations)]).lines()
+    the assertion that the two are equal, an inequation that they are not. Labels are made unique."""
+    return _Formula(
+        [
+            *(_Assertion(label, "", (term,)) for label, term in assertions),
+            *(_Assertion(label, "distinct", (left, right)) for label, left, right in inequations),
+            *(_Assertion(label, "=", (left, right)) for label, left, right in equations),
+        ]
+    ).lines()
+
+
+class _Assertion(NamedTuple):
+    label: str
+    operator: str
+    """Over the terms; none if there is just one."""
+    terms: tuple[Term, ...]
 
 
 def sort_text(sort: Sort) -> str:
@@ -151,7 +167,7 @@ def sort_text(sort: Sort) -> str:
 
 
 class _Formula:
-    def __init__(self, assertions: Sequence[tuple[str, tuple[Term, ...]]]) -> None:
+    def __init__(self, assertions: Sequence[_Assertion]) -> None:
         self._assertions = assertions
         self._texts: dict[int, str] = {}
         self._depths: dict[int, int] = {}
@@ -169,21 +185,21 @@ class _Formula:
             self._note_sort(term.sort())
             if term.is_const():
                 self._declare(term)
-        labels = [self._claim(label) for label, _ in self._assertions]
+        labels = [self._claim(assertion.label) for assertion in self._assertions]
         for term in terms:
             if not term.is_const():
                 self._write(term)
         written = zip(labels, self._assertions, strict=True)
-        asserted = [f"(assert (! {self._joined(terms)} :named {label}))" for label, (_, terms) in written]
+        asserted = [f"(assert (! {self._text(assertion)} :named {label}))" for label, assertion in written]
         return [f"(set-logic {self._logic()})", *self._declarations, *self._definitions, *asserted]
 
-    def _joined(self, terms: tuple[Term, ...]) -> str:
-        texts = [self._texts[term.id()] for term in terms]
-        return texts[0] if len(texts) == 1 else f"(= {' '.join(texts)})"
+    def _text(self, assertion: _Assertion) -> str:
+        text = " ".join(self._texts[term.id()] for term in assertion.terms)
+        return f"({assertion.operator} {text})" if assertion.operator else text
 
     def _operands_first(self) -> Iterator[Term]:
         seen: set[int] = set()
-        stack = [term for _, terms in reversed(self._assertions) for term in reversed(terms)]
+        stack = [term for assertion in reversed(self._assertions) for term in reversed(assertion.terms)]
         self._uses.update(term.id() for term in stack)
         while stack:
             term = stack[-1]

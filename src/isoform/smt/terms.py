@@ -19,6 +19,13 @@ from typing import Any
 import bitwuzla
 from bitwuzla import Kind as K  # noqa: N817 (it stands in every line below)
 
+from isoform.smt.quotient import (
+    halved_sum_as_quotient,
+    high_bits_as_quotient,
+    raised_as_quotient,
+    rounded_as_quotient,
+)
+
 Term = Any
 """A `bitwuzla.Term`. (The library ships no types.)"""
 Shape = tuple[Any, ...]
@@ -48,6 +55,8 @@ class Terms:
         self._values: dict[Term, int] = {}
         self._shapes: dict[Term, Shape] = {}
         self._widths: dict[Term, int] = {}
+        self._extracts: dict[tuple[Term, int, int], Term] = {}
+        """Parts already taken: without it, a part of a shared term is taken once for every way to reach it."""
         self._variables: dict[str, Term] = {}
         self.true = self.manager.mk_true()
         self.false = self.manager.mk_false()
@@ -126,10 +135,14 @@ class Terms:
         value = self._values.get(term)
         if value is not None:
             return self.bv(value >> low, high - low + 1)
-        pushed = self._push_extract(term, high, low, depth)
-        if pushed is not None:
-            return pushed
-        return self._make(K.BV_EXTRACT, [term], [high, low], high - low + 1, ("extract", term, high, low))
+        key = (term, high, low)
+        found = self._extracts.get(key)
+        if found is None:
+            found = self._push_extract(term, high, low, depth)
+            if found is None:
+                found = self._make(K.BV_EXTRACT, [term], [high, low], high - low + 1, ("extract", term, high, low))
+            self._extracts[key] = found
+        return found
 
     def _push_extract(self, term: Term, high: int, low: int, depth: int) -> Term | None:
         shape = self._shapes.get(term)
@@ -175,6 +188,10 @@ class Terms:
                 return truncated
             case ("neg", inner) if low == 0 and depth < _PUSH_DEPTH:
                 return self.neg(self.extract(inner, high, 0, depth + 1))
+            case ("mul", _, _):
+                return high_bits_as_quotient(self, term, high, low)
+            case ("add", _, _):
+                return halved_sum_as_quotient(self, term, high, low)
             case ("scaled", _, bits) if high < bits:
                 return self.bv(0, size)
             case ("scaled", inner, bits) if low >= bits:
@@ -226,6 +243,8 @@ class Terms:
                 if middle == below + 1:
                     return self.extract(a, high, low)
         match self._shapes.get(top):
+            case ("sext", sign) if self.width(sign) == 1 and sign == self.extract(bottom, low_width - 1, low_width - 1):
+                return self.sext(bottom, self.width(top) + low_width)
             case ("extract", whole, high, low) if low == low_width:
                 match self._shapes.get(whole):
                     case ("sext" | "zext", inner) if inner == bottom:
@@ -315,6 +334,9 @@ class Terms:
                 return x
             case _, ("sub", x, y) if y == a:
                 return x
+        quotient = raised_as_quotient(self, a, b) or raised_as_quotient(self, b, a)
+        if quotient is not None:
+            return quotient
         if b.id() < a.id():
             a, b = b, a
         return self._make(K.BV_ADD, [a, b], [], width, ("add", a, b))
@@ -341,6 +363,12 @@ class Terms:
                 return y
             case _, ("sub", x, y) if x == a:
                 return y
+        quotient = rounded_as_quotient(self, a, b)
+        if quotient is not None:
+            return quotient
+        quotient = rounded_as_quotient(self, b, a)
+        if quotient is not None:
+            return self.neg(quotient)
         return self._make(K.BV_SUB, [a, b], [], width, ("sub", a, b))
 
     def neg(self, term: Term) -> Term:
@@ -388,6 +416,9 @@ class Terms:
         a, b = self._values.get(left), self._values.get(right)
         if b and a is not None:
             return self.bv(a // b if name == "udiv" else a % b, width)
+        if b and name == "urem" and b & (b - 1):
+            # One division serves both: what is left over is the dividend less the multiple.
+            return self.sub(left, self.mul(self.udiv(left, right), right))
         if b and b & (b - 1) == 0:
             bits = b.bit_length() - 1
             if name == "udiv":
@@ -438,7 +469,11 @@ class Terms:
         a, b = self._values.get(left), self._values.get(right)
         if a is not None and b:
             return self.bv(_divide(name, _signed(a, width), _signed(b, width)), width)
-        narrow = max(self._signed_width(left), self._signed_width(right)) + 1
+        if b and name == "srem":
+            return self.sub(left, self.mul(self.sdiv(left, right), right))
+        needed = max(self._signed_width(left), self._signed_width(right))
+        # Only -1 makes a quotient too large for the operands' width.
+        narrow = needed if b and _signed(b, width) > 0 else needed + 1
         if narrow < width:
             inner = self._signed_division(
                 kind, name, self.extract(left, narrow - 1, 0), self.extract(right, narrow - 1, 0)

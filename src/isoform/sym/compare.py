@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from isoform.contract import AbortRule, MemoryRule, ReturnAs
+from isoform.contract import SHOW_MEMORY_AT_END, AbortRule, MemoryRule, ReturnAs
 from isoform.errors import Unsupported
 from isoform.smt.terms import Term
 from isoform.sym.execute import Ending, Summary
 from isoform.sym.state import World
-
-_SHOW_MEMORY_AT_END = frozenset({"exit", "quick_exit", "error"})
-"""Calls that end the program but let others (exit handlers, buffers) see memory first."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +75,8 @@ class _Goals:
             ended = [self._terms.any_of([e.condition for e in s.endings if e.callee == callee]) for s in self._sides]
             bad = self._allowed(self._terms.exclusive(*ended))
             yield Goal(f"ends-in-{callee}", f"both end in {callee} or neither does", bad)
-            if callee in _SHOW_MEMORY_AT_END:
-                yield Goal(
-                    f"state-at-{callee}", f"{callee} is called with the same arguments", self._ending_states(callee)
-                )
+            shows = f"{callee} is called with the same arguments, and after the same calls"
+            yield Goal(f"state-at-{callee}", shows, self._ending_states(callee))
 
     def _ending_states(self, callee: str) -> Term:
         pairs = [
@@ -95,7 +90,9 @@ class _Goals:
     def _ending_difference(self, left: Ending, right: Ending) -> Term:
         terms = self._terms
         differs = [terms.negate(terms.eq(a, b)) for a, b in zip(left.arguments, right.arguments, strict=True)]
-        if self._world.contract.memory is MemoryRule.COMPARE:
+        # What earlier calls did to the world outside shows in the memory that they left: equal memory, equal calls.
+        shows_memory = left.callee in SHOW_MEMORY_AT_END and self._world.contract.memory is MemoryRule.COMPARE
+        if shows_memory or left.after_calls or right.after_calls:
             differs.append(self._memory_differs(left, right))
         return terms.conj(terms.conj(left.condition, right.condition), terms.any_of(differs))
 

@@ -72,6 +72,8 @@ class Ending:
     callee: str
     arguments: tuple[Term, ...]
     heap: Node
+    after_calls: bool
+    """Whether other outside calls may have been made before."""
 
 
 @dataclass
@@ -331,7 +333,8 @@ class Execution:
             self._discover(block.steps[-1] if block.steps else block.id.address, value)
         arguments = self._arguments(call, value, state)
         if call.then is None:
-            self.summary.endings.append(Ending(state.condition, name, arguments, state.heap))
+            after_calls = bool(self.summary.calls)
+            self.summary.endings.append(Ending(state.condition, name, arguments, state.heap, after_calls))
             return
         if state.escaped or any(self.side.mentions_stack(a) for a in arguments):
             raise Unsupported(f"{self.function.name} passes an address of its own stack frame to {name}")

@@ -46,8 +46,6 @@ class World:
         machine = self.machine
         width = 8 * machine.registers[name].size
         if name in machine.initial:
-            if name == "df":
-                self.assume(DIRECTION_FLAG)
             return self.terms.bv(machine.initial[name], width)
         term = self.terms.variable(name, width)
         if width == 8 and name in _BOOLEAN:
@@ -277,6 +275,8 @@ class State:
         terms = self.side.terms
         result: Term = None
         for index, start, size in self.side.pieces(var):
+            if index not in self.registers and self.side.world.machine.containers[index] == "df":
+                self.side.world.assume(DIRECTION_FLAG)
             part = terms.extract(self.container(index), 8 * (start + size) - 1, 8 * start)
             result = part if result is None else terms.concat(part, result)
         return result
@@ -368,11 +368,10 @@ class State:
         side.world.assume(VALID_MEMORY)
         side.world.assume(PRIVATE_FRAME)
         side.heap_accesses.append((self.condition, address, size))
-        rest = side.heap.load(self.heap, address, size)
-        extent = side.image.object_around(constant)
-        if extent is None or side.image.constant_bytes(constant, 1) is None:
-            return rest
-        return self._load_table(address, extent, size, rest)
+        value = side.heap.load(self.heap, address, size)
+        for extent in side.image.constants_near(constant):
+            value = self._load_table(address, extent, size, value)
+        return value
 
     def _load_table(self, address: Term, extent: tuple[int, int], size: int, rest: Term) -> Term:
         """base + constant with the constant in a read-only object: the object's contents where the address

@@ -1,0 +1,1 @@
+"""Fuzzes every reader of isoform with damaged files. See `docs/hostile.md`."""
