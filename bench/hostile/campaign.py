@@ -29,7 +29,7 @@ from hostile.text import text_case
 
 FORMATS = ("elf", "dwarf", "toy", "asm", "prototype", "precondition", "certificate", "code")
 FAILURES = Path(tempfile.gettempdir()) / "hostile-failures"
-SHRINK_SECONDS = 40.0
+SHRINK_SECONDS = 20.0
 MOST_SAVED = 40
 _EXITS = {0: "equivalent or fine", 1: "different", 2: "refused", 3: "bounded or unknown"}
 

@@ -9,7 +9,7 @@ from hostile.elf_map import DYNAMIC_SYMBOLS, FUNCTION, RELOCATIONS, SYMBOL_TABLE
 
 UNREADABLE = "unreadable"
 _OBJECT_FILE = 1
-_WRITE = 1
+_WRITE, _EXECUTE = 1, 4
 OBJECT = 1
 CLOSED = ("arithmetic", "loop", "paint")
 """Functions of the samples that refer to nothing."""
@@ -67,6 +67,8 @@ def _referred(elf: ElfMap, symbols: list[Any], number: int, seen: set[Any]) -> A
         return kind, size
     # A writable section's contents are inputs like any other memory; a local name says nothing.
     content = b"" if header.flags & _WRITE else elf.content(section)[first:last]
+    if header.flags & _EXECUTE and (first, last) == (0, header.size):
+        return kind, value, content  # some function in it: to follow all of them leads everywhere
     inner = _reached(elf, symbols, section, first, last, {*seen, (section, first)})
     return kind, value - first, header.flags, content, inner
 

@@ -65,16 +65,19 @@ def independent_attack(question: Question, inputs: Sides, ours: tuple[Outcome, O
     theirs = independent_outcomes(question, inputs)
     if any(o.status in (Status.UNSUPPORTED, Status.OUT_OF_FUEL) for o in (*ours, *theirs)):
         return None
-    if not uses_valid_memory(question, inputs):
-        return None
+    trouble = _trouble(question, ours, theirs)
+    return Broken(inputs, trouble) if trouble and uses_valid_memory(question, inputs) else None
+
+
+def _trouble(question: Question, ours: tuple[Outcome, Outcome], theirs: tuple[Outcome, Outcome]) -> str:
     found = question.contract.differences(*theirs)
     if found:
-        return Broken(inputs, f"the independent model shows a difference: {found[0]}")
+        return f"the independent model shows a difference: {found[0]}"
     for function, mine, other in zip((question.target, question.rewrite), ours, theirs, strict=True):
         apart = question.contract.differences(mine, other)
         if apart and not leaves_values_open(function):
-            return Broken(inputs, f"the independent model and isoform's runner disagree on {function.name}: {apart[0]}")
-    return None
+            return f"the independent model and isoform's runner disagree on {function.name}: {apart[0]}"
+    return ""
 
 
 def independent_outcomes(question: Question, inputs: Sides) -> tuple[Outcome, Outcome]:

@@ -15,6 +15,8 @@ from isoform.load.signature import CType, Signature, TypeKind
 from isoform.verdict import Assumption
 
 _EIGHTBYTE = 8
+MOST_STACK_ARGUMENTS = 1 << 14
+"""Bytes of arguments on the stack: each of them is an input of its own."""
 _RESULT_POINTER = "result"
 """The name of the hidden argument that says where a large struct goes."""
 
@@ -124,6 +126,9 @@ class _SystemV:
             self._stack += self._stack % 16
         start = self._stack
         self._stack += -(-size // _EIGHTBYTE) * _EIGHTBYTE
+        if self._stack > MOST_STACK_ARGUMENTS:
+            why = f"more than {MOST_STACK_ARGUMENTS} bytes of arguments on the stack are not handled"
+            raise self._unsupported(f"parameter {name}", ctype, why)
         return Place(None, self._convention.stack_arguments_offset + start, size)
 
     def _result_pointer(self) -> Argument:

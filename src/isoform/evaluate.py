@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from isoform.evaluate_floats import FLOAT_RULES
 from isoform.microop import Kind
 
 
@@ -108,4 +109,5 @@ _TABLE: dict[Kind, Rule] = {
     Kind.SUBPIECE: lambda out, sizes, v: v[0] >> (8 * v[1]),
     Kind.POPCOUNT: lambda out, sizes, v: v[0].bit_count(),
     Kind.LZCOUNT: lambda out, sizes, v: 8 * sizes[0] - v[0].bit_length(),
+    **FLOAT_RULES,
 }

@@ -90,6 +90,26 @@ class Kind(Enum):
     SUBPIECE = "subpiece"  # out.size bytes of ins[0] from byte ins[1] (CONST) on
     POPCOUNT = "popcount"
     LZCOUNT = "lzcount"  # of zero: the width of ins[0] in bits
+    # IEEE 754 numbers of 4 and 8 bytes, rounded to nearest even. A NaN that one of these gives is always the same, quiet,
+    # positive and without payload: machines put their own rules around it.
+    FLOAT_ADD = "f+"
+    FLOAT_SUB = "f-"
+    FLOAT_MUL = "f*"
+    FLOAT_DIV = "f/"
+    FLOAT_SQRT = "fsqrt"
+    FLOAT_EQUAL = "f=="  # comparisons with a NaN do not hold; zeros of both signs are equal
+    FLOAT_LESS = "f<"
+    FLOAT_LESSEQUAL = "f<="
+    FLOAT_NAN = "fnan"  # whether it is a NaN
+    FLOAT_FROM_FLOAT = "f2f"  # to the other size
+    FLOAT_FROM_INT = "i2f"  # of a signed integer
+    FLOAT_TO_INT = "f2i"  # towards zero; of a NaN and of what does not fit: only the top bit set
+    FLOAT_ROUND_TO_INT = "f2i~"  # the same, to nearest even
+    FLOAT_ROUND = "fround"  # to a whole number, by ROUNDING_MODES[ins[1]] (CONST)
+
+
+ROUNDING_MODES = ("nearest", "down", "up", "zero")
+"""Of FLOAT_ROUND; nearest is to even where two are as near."""
 
 
 class MicroOp(NamedTuple):

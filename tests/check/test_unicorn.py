@@ -13,6 +13,7 @@ from elftools.elf.elffile import ELFFile
 
 from isoform.check.replay import independent_runner
 from isoform.check.unicorn_x86 import run
+from isoform.contract import CallArguments, Place
 from isoform.errors import Unsupported
 from isoform.load.image import Image, Section
 from isoform.outcome import RETURN_ADDRESS, STACK_POINTER, CallRecord, Inputs, Outcome, Status, mixed_byte
@@ -21,6 +22,12 @@ CODE = 0x401000
 OUTSIDE = 0x700000
 ZIG = (sys.executable, "-m", "ziglang", "cc")
 COMPILERS = {"gcc-O0": ("gcc", "-O0"), "gcc-O2": ("gcc", "-O2"), "clang-O2": (*ZIG, "-O2", "-target", "x86_64-linux")}
+
+
+
+def registers_of(callees: dict[str, tuple[str, ...]]) -> CallArguments:
+    """Outside functions that take whole registers, by name."""
+    return lambda name: tuple(Place(register, 0, 8) for register in callees.get(name, ()))
 
 
 def assembled(tmp_path: Path, text: str, **externals: int) -> Image:
@@ -303,7 +310,7 @@ def test_segment_bases(tmp_path: Path) -> None:
 def test_an_outside_call_is_recorded_answered_and_leaves_scratch_registers_open(tmp_path: Path) -> None:
     image = assembled(tmp_path, "push rbx; mov edi, 5; call outside; pop rbx; ret", outside=OUTSIDE)
     inputs = Inputs({"rbx": 3, "rsi": 9}, side_seed=7, call_results={("outside", (5, 9)): 42})
-    outcome = run(image, CODE, inputs, 10, trace=True, call_arguments=lambda name: 2 if name == "outside" else 0)
+    outcome = run(image, CODE, inputs, 10, trace=True, call_arguments=registers_of({"outside": ("rdi", "rsi")}))
     assert outcome.calls == (CallRecord("outside", (5, 9)),)
     assert (outcome.registers["rax"], outcome.registers["rbx"], outcome.return_target) == (42, 3, RETURN_ADDRESS)
     assert outcome.registers["rdi"] != 5
@@ -341,7 +348,7 @@ def test_an_alias_that_leads_nowhere_ends(tmp_path: Path) -> None:
 def test_a_call_through_a_pointer_to_nowhere_is_an_outside_call(tmp_path: Path) -> None:
     image = assembled(tmp_path, "call rdi; add eax, 1; ret")
     inputs = Inputs({"rdi": 0x900000}, call_results={("through a pointer", (0x900000, 0x900000)): 41})
-    outcome = run(image, CODE, inputs, 20, call_arguments=lambda name: 1 if name == "" else 0)
+    outcome = run(image, CODE, inputs, 20, call_arguments=registers_of({"": ("rdi",)}))
     assert outcome.calls == (CallRecord("through a pointer", (0x900000, 0x900000)),)
     assert (outcome.registers["rax"], outcome.return_target) == (42, RETURN_ADDRESS)
 
@@ -399,7 +406,7 @@ def test_the_registry_names_the_model() -> None:
     for machine, title in (("toy", "toy interpreter"), ("cs241", "cs241 interpreter")):
         name, runner = independent_runner(machine)
         section = Section(".text", 0, b"\xff" * 8, 8, False, True)
-        outcome = runner(Image("p", machine, (section,), ()), 0, Inputs({}), 5, call_arguments=lambda _name: 0)
+        outcome = runner(Image("p", machine, (section,), ()), 0, Inputs({}), 5, call_arguments=registers_of({}))
         assert (name, outcome.status) == (title, Status.ABORTED)
     with pytest.raises(Unsupported, match="vax"):
         independent_runner("vax")

@@ -66,7 +66,7 @@ class Evaluator:
                         return self._outcome(Status.ABORTED, steps, ABORT_REASONS[op.ins[1].offset])
                 elif op.kind is Kind.BRANCH or (op.kind is Kind.CBRANCH and self.read(op.ins[1])):
                     following = op.ins[0].offset
-                elif op.kind in (Kind.BRANCHIND, Kind.RETURN):
+                elif op.kind in (Kind.BRANCHIND, Kind.CALLIND, Kind.RETURN):
                     following = self.read(op.ins[0])
                 elif op.kind is not Kind.CBRANCH:
                     self._execute(op)

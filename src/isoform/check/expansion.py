@@ -15,11 +15,11 @@ Two terms are equal if they have the same expansion. The converse is not claimed
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 
 from isoform.check.smtlib import Node, Script, Terms, read_term, s_expressions
-from isoform.check.sorts import ReadError, bit_vector
+from isoform.check.sorts import ReadError, Sort, bit_vector
 
 Monomial = tuple[int, ...]
 """Sorted numbers of atoms, repeated for powers."""
@@ -28,7 +28,7 @@ Interval = tuple[int, int]
 
 _POLYNOMIAL = "a polynomial"
 _WORK = 200_000
-"""Products of monomials computed for one lemma; beyond it, or beyond this degree, nothing is shown."""
+"""Products of monomials computed for one lemma; beyond it, or beyond this degree, a term is no arithmetic."""
 _DEGREE = 64
 
 
@@ -71,8 +71,23 @@ def verify_equal(terms: Terms, left: int, right: int) -> bool:
     expander = _Expander(terms)
     try:
         return expander.expand(left) == expander.expand(right)
-    except (_TooMuchWorkError, RecursionError):
+    except RecursionError:
         return False
+
+
+def unified(terms: Terms, roots: Sequence[int]) -> list[int]:
+    """The same formulas, with subterms of the same expansion made one and the same term: the first of them."""
+    expander = _Expander(terms)
+    first: dict[tuple[int, Sort], int] = {}
+    became: dict[int, int] = {}
+    try:
+        for number in terms.operands_first(roots):
+            node, sort = terms.nodes[number], terms.sorts[number]
+            rebuilt = terms.intern(node._replace(operands=tuple(became[o] for o in node.operands)), sort)
+            became[number] = first.setdefault((expander.expand(number), sort), rebuilt)
+    except RecursionError:
+        return list(roots)
+    return [became[root] for root in roots]
 
 
 class _Expander:
@@ -86,16 +101,9 @@ class _Expander:
         self._work = 0
 
     def expand(self, root: int) -> int:
-        stack = [root]
-        while stack:
-            number = stack[-1]
-            waiting = [o for o in self._terms.nodes[number].operands if o not in self._expanded]
-            if number in self._expanded or not waiting:
-                stack.pop()
-                if number not in self._expanded:
-                    self._expanded[number] = self._expand_one(number)
-            else:
-                stack.extend(waiting)
+        if root not in self._expanded:
+            for number in self._terms.operands_first([root], self._expanded):
+                self._expanded[number] = self._expand_one(number)
         return self._expanded[root]
 
     def _expand_one(self, number: int) -> int:
@@ -103,7 +111,10 @@ class _Expander:
         operands = tuple(self._expanded[operand] for operand in node.operands)
         width = self._terms.width(number)
         if width is not None and all(self._terms.width(operand) is not None for operand in operands):
-            arithmetic = self._arithmetic(node, operands, width)
+            try:
+                arithmetic = self._arithmetic(node, operands, width)
+            except _TooMuchWorkError:
+                arithmetic = None
             if arithmetic is not None:
                 return arithmetic
         return self._terms.intern(node._replace(operands=operands), self._terms.sorts[number])

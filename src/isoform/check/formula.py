@@ -7,7 +7,7 @@ operator does, so nothing in a file can be taken for one of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from isoform.check.smtlib import CONSTANT_ARRAY, Node, Script, as_text
 from isoform.check.sorts import ReadError
@@ -19,7 +19,7 @@ _LONGEST = 1 << 20
 def formula_text(script: Script, asserted: Sequence[int], mentioned: Sequence[int] = ()) -> str:
     """The assertions in order. `mentioned` terms are defined too: the solver then checks their sorts."""
     writer = _Writer(script)
-    for number in _operands_first(script, [*mentioned, *asserted]):
+    for number in script.terms.operands_first([*mentioned, *asserted]):
         writer.write(number)
     return "\n".join([*writer.lines, *(f"(assert {writer.texts[number]})" for number in asserted)])
 
@@ -61,18 +61,3 @@ class _Writer:
             head = node.operator
         operands = [self.texts[operand] for operand in node.operands]
         return f"({' '.join([head, *operands])})" if operands else head
-
-
-def _operands_first(script: Script, roots: Sequence[int]) -> Iterator[int]:
-    seen: set[int] = set()
-    stack = list(reversed(roots))
-    while stack:
-        number = stack[-1]
-        waiting = [] if number in seen else [o for o in script.terms.nodes[number].operands if o not in seen]
-        if waiting:
-            stack.extend(waiting)
-            continue
-        stack.pop()
-        if number not in seen:
-            seen.add(number)
-            yield number

@@ -8,7 +8,7 @@ their depth does not matter.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -59,6 +59,23 @@ class Terms:
 
     def width(self, number: int) -> int | None:
         return width_of(self.sorts[number])
+
+    def operands_first(self, roots: Sequence[int], done: Container[int] = ()) -> Iterator[int]:
+        """The subterms of some terms, each once, without those that are done."""
+        seen: set[int] = set()
+        stack = list(reversed(roots))
+        while stack:
+            number = stack[-1]
+            if number in seen or number in done:
+                stack.pop()
+                continue
+            waiting = [o for o in self.nodes[number].operands if o not in seen and o not in done]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            stack.pop()
+            seen.add(number)
+            yield number
 
 
 @dataclass

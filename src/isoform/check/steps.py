@@ -47,17 +47,8 @@ class Merged:
         self._became[term] = result
 
     def became(self, root: int) -> int:
-        nodes = self._script.terms.nodes
-        stack = [root]
-        while stack:
-            number = stack[-1]
-            waiting = [operand for operand in nodes[number].operands if operand not in self._became]
-            if number not in self._became and waiting:
-                stack.extend(waiting)
-                continue
-            stack.pop()
-            if number not in self._became:
-                self._became[number] = self._rebuilt(number)
+        for number in self._script.terms.operands_first([root], self._became):
+            self._became[number] = self._rebuilt(number)
         return self._became[root]
 
     def _rebuilt(self, number: int) -> int:

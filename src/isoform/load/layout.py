@@ -75,7 +75,8 @@ class Layout:
     def _add_elements(self, name: str, start: int, laid: Laid, dimensions: tuple[int, ...]) -> None:
         if laid.size == 0:
             return
-        indices = itertools.product(*map(range, dimensions))
+        # `product` makes lists of its ranges: the first so many elements need no larger index.
+        indices = itertools.product(*(range(min(count, ELEMENTS_SPELLED)) for count in dimensions))
         for number, index in enumerate(itertools.islice(indices, ELEMENTS_SPELLED)):
             spelled = name + "".join(f"[{i}]" for i in index)
             self._members.append((spelled, start + number * laid.size, laid.type))

@@ -29,6 +29,13 @@ NAMED = (
     Kind.INT_ZEXT,
     Kind.POPCOUNT,
     Kind.LZCOUNT,
+    Kind.FLOAT_SQRT,
+    Kind.FLOAT_NAN,
+    Kind.FLOAT_FROM_FLOAT,
+    Kind.FLOAT_FROM_INT,
+    Kind.FLOAT_TO_INT,
+    Kind.FLOAT_ROUND_TO_INT,
+    Kind.FLOAT_ROUND,
 )
 SIGNED = (Kind.INT_SLESS, Kind.INT_SLESSEQUAL, Kind.INT_SDIV, Kind.INT_SREM)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from isoform.errors import Unsupported, UserError
 from isoform.evaluate import mask
+from isoform.evaluate_floats import FLOAT_RULES
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
 from isoform.lift.lift import lift
 from isoform.microop import Kind, MicroOp, Space, Var
@@ -351,6 +352,7 @@ _EXPRESSIONS: dict[Kind, Writer] = {
     ),
     Kind.POPCOUNT: lambda op, v: f"({v[0]}).bit_count()",
     Kind.LZCOUNT: lambda op, v: f"{8 * op.ins[0].size} - ({v[0]}).bit_length()",
+    **dict.fromkeys(FLOAT_RULES, _by_definition),
 }
 
 

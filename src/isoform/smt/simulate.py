@@ -7,6 +7,7 @@ from typing import Any
 
 from bitwuzla import Kind as K  # noqa: N817 (it stands in every line below)
 
+from isoform.smt.floats import operation_of
 from isoform.smt.terms import Term
 
 Values = list[Any]
@@ -101,6 +102,9 @@ def _rule(term: Term) -> Rule:
     if kind == K.CONST_ARRAY:
         return lambda draw, v: ArrayValue(hash(("constant", v[0])), {})
     if kind == K.APPLY:
+        operation = operation_of(term)
+        if operation is not None:
+            return lambda draw, v: operation.on_numbers(v[1:])
         shape = sort.bv_size() if sort.is_bv() else 0
         return lambda draw, v: hash(tuple(v)) & mask if shape else ArrayValue(hash(tuple(v)), {})
     plain = _PLAIN.get(kind)

@@ -58,6 +58,8 @@ class Terms:
         self._extracts: dict[tuple[Term, int, int], Term] = {}
         """Parts already taken: without it, a part of a shared term is taken once for every way to reach it."""
         self._variables: dict[str, Term] = {}
+        self.uses_floats = False
+        """Whether there is any application of a floating-point operation (see `floats.py`)."""
         self.true = self.manager.mk_true()
         self.false = self.manager.mk_false()
 

@@ -21,6 +21,10 @@ STACK_IN_BOUNDS = Assumption(
     "stack-in-bounds", "an array on the stack is only indexed inside the function's own stack frame"
 )
 STACK_ALIGNED = Assumption("stack-aligned", "the stack pointer is aligned as the calling convention says")
+DEFAULT_ROUNDING_MODE = Assumption(
+    "default-rounding-mode",
+    "the floating-point control word has its default: round to nearest, denormals kept, exceptions masked",
+)
 DIRECTION_FLAG = Assumption("direction-flag-clear", "the direction flag is clear at entry, as the convention says")
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from isoform.evaluate_floats import FLOAT_RULES
 from isoform.microop import Kind, MicroOp, Space, Var
+from isoform.smt import floats
 from isoform.smt.terms import Term, Terms
-from isoform.sym.state import STACK_ALIGNED, State
+from isoform.sym.state import DEFAULT_ROUNDING_MODE, STACK_ALIGNED, State
 
 Temps = dict[int, Term]
 
@@ -40,6 +42,8 @@ def step(state: State, temps: Temps, op: MicroOp) -> None:
         result = state.side.undefined(8 * op.out.size)
     else:
         values = [read(state, temps, v) for v in op.ins]
+        if kind in FLOAT_RULES:
+            state.side.world.assume(DEFAULT_ROUNDING_MODE)
         result = _aligned_stack(state, op, values) or _RULES[kind](state.side.terms, 8 * op.out.size, values)
     write(state, temps, op.out, result)
 
@@ -102,7 +106,20 @@ def _boolean(name: str) -> Rule:
     return lambda t, w, v: t.flag(getattr(t, name)(t.condition(v[0]), t.condition(v[1])), w)
 
 
+def _float_comparison(compare: Callable[[Terms, Term, Term], Term]) -> Rule:
+    return lambda t, w, v: t.flag(compare(t, v[0], v[1]), w)
+
+
+def _float_result(kind: Kind) -> Rule:
+    return lambda t, w, v: floats.result(t, kind, w, v)
+
+
 _RULES: dict[Kind, Rule] = {
+    **{kind: _float_result(kind) for kind in FLOAT_RULES},
+    Kind.FLOAT_EQUAL: _float_comparison(floats.equal),
+    Kind.FLOAT_LESS: _float_comparison(floats.less),
+    Kind.FLOAT_LESSEQUAL: _float_comparison(floats.less_or_equal),
+    Kind.FLOAT_NAN: lambda t, w, v: t.flag(floats.is_nan_term(t, v[0]), w),
     Kind.COPY: lambda t, w, v: v[0],
     Kind.SELECT: lambda t, w, v: t.ite(t.condition(v[0]), v[1], v[2]),
     Kind.INT_EQUAL: _comparison("eq"),

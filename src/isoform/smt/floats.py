@@ -1,0 +1,304 @@
+"""Floating point in formulas.
+
+An operation is first of all an uninterpreted function of the bits of its operands, `float-add-64(a, b)`: two sides that
+do the same to the same numbers agree whatever it is, and the solver sees that at once. Where that is not enough, each
+application gets its definition in the SMT theory of floating point.
+
+A definition is total: for all operands there is exactly one result that satisfies it (a float is its bit pattern but for
+the NaNs, and the definition names the NaN that is meant). So asserting definitions takes no input away, leaving them out
+adds none that matters to a proof, and both are sound; only a model needs all of them to mean something.
+
+Comparisons and the test for NaN are plain formulas over the bits and need no theory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bitwuzla
+from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
+
+from isoform.evaluate import evaluate
+from isoform.evaluate_floats import canonical_nan, infinity, is_nan, sign_bit, to_bits, to_float
+from isoform.microop import ROUNDING_MODES, Kind
+from isoform.smt.terms import Term, Terms
+
+_SIZES = (4, 8)
+_FORMATS = {4: (8, 24), 8: (11, 53)}
+"""Bits of the exponent and of the significand."""
+_MODES = {
+    "nearest": bitwuzla.RoundingMode.RNE,
+    "down": bitwuzla.RoundingMode.RTN,
+    "up": bitwuzla.RoundingMode.RTP,
+    "zero": bitwuzla.RoundingMode.RTZ,
+}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One of the uninterpreted functions, and what it stands for."""
+
+    name: str
+    kind: Kind
+    out: int
+    """Sizes in bytes."""
+    sizes: tuple[int, ...]
+    constants: tuple[int, ...] = ()
+    """Operands after the symbolic ones."""
+
+    def on_numbers(self, values: Sequence[int]) -> int:
+        constants = self.constants
+        return evaluate(self.kind, self.out, [*self.sizes, *(1 for _ in constants)], [*values, *constants])
+
+
+def _operations() -> Iterator[Operation]:
+    for size in _SIZES:
+        bits = 8 * size
+        for kind, word in ((Kind.FLOAT_ADD, "add"), (Kind.FLOAT_MUL, "multiply"), (Kind.FLOAT_DIV, "divide")):
+            yield Operation(f"float-{word}-{bits}", kind, size, (size, size))
+        yield Operation(f"float-root-{bits}", Kind.FLOAT_SQRT, size, (size,))
+        for number, mode in enumerate(ROUNDING_MODES):
+            yield Operation(f"float-round-{mode}-{bits}", Kind.FLOAT_ROUND, size, (size,), (number,))
+        for other in _SIZES:
+            if other != size:
+                yield Operation(f"float-from-float-{8 * other}-{bits}", Kind.FLOAT_FROM_FLOAT, size, (other,))
+            yield Operation(f"float-from-integer-{8 * other}-{bits}", Kind.FLOAT_FROM_INT, size, (other,))
+            yield Operation(f"float-truncate-{bits}-{8 * other}", Kind.FLOAT_TO_INT, other, (size,))
+            yield Operation(f"float-to-nearest-{bits}-{8 * other}", Kind.FLOAT_ROUND_TO_INT, other, (size,))
+
+
+_BY_NAME = {operation.name: operation for operation in _operations()}
+_BY_SHAPE = {(o.kind, o.out, o.sizes, o.constants): o for o in _BY_NAME.values()}
+
+
+def operation_of(term: Term) -> Operation | None:
+    """The operation that an application stands for; None for terms of any other kind."""
+    if term.kind() != K.APPLY:
+        return None
+    function = term.children()[0]
+    return _BY_NAME.get(function.symbol() or "") if function.is_const() else None
+
+
+# -- building ---------------------------------------------------------------------------------------
+
+
+def is_nan_term(t: Terms, x: Term) -> Term:
+    width = t.width(x)
+    return t.ult(t.bv(infinity(width // 8), width - 1), _magnitude(t, x))
+
+
+def equal(t: Terms, x: Term, y: Term) -> Term:
+    zeros = t.conj(_is_zero(t, x), _is_zero(t, y))
+    return t.conj(_ordered(t, x, y), t.disj(t.eq(x, y), zeros))
+
+
+def less(t: Terms, x: Term, y: Term) -> Term:
+    """Patterns of one sign are ordered as numbers, those of negative ones the other way round."""
+    a, b = _magnitude(t, x), _magnitude(t, y)
+    zeros = t.conj(_is_zero(t, x), _is_zero(t, y))
+    from_negative = _choice(t, _is_negative(t, y), t.ult(b, a), t.negate(zeros))
+    from_positive = t.conj(t.negate(_is_negative(t, y)), t.ult(a, b))
+    return t.conj(_ordered(t, x, y), _choice(t, _is_negative(t, x), from_negative, from_positive))
+
+
+def less_or_equal(t: Terms, x: Term, y: Term) -> Term:
+    return t.conj(_ordered(t, x, y), t.negate(less(t, y, x)))
+
+
+def _choice(t: Terms, condition: Term, then: Term, otherwise: Term) -> Term:
+    return t.disj(t.conj(condition, then), t.conj(t.negate(condition), otherwise))
+
+
+def _magnitude(t: Terms, x: Term) -> Term:
+    return t.extract(x, t.width(x) - 2, 0)
+
+
+def _is_negative(t: Terms, x: Term) -> Term:
+    top = t.width(x) - 1
+    return t.eq(t.extract(x, top, top), t.bv(1, 1))
+
+
+def _is_zero(t: Terms, x: Term) -> Term:
+    return t.eq(_magnitude(t, x), t.bv(0, t.width(x) - 1))
+
+
+def _ordered(t: Terms, x: Term, y: Term) -> Term:
+    return t.conj(t.negate(is_nan_term(t, x)), t.negate(is_nan_term(t, y)))
+
+
+def result(t: Terms, kind: Kind, width: int, values: Sequence[Term]) -> Term:
+    """The bits of the result of an arithmetic operation or a conversion."""
+    sizes = [t.width(value) // 8 for value in values]
+    numbers = [t.value(value) for value in values]
+    known = [number for number in numbers if number is not None]
+    if len(known) == len(values):
+        return t.bv(evaluate(kind, width // 8, sizes, known), width)
+    if kind is Kind.FLOAT_SUB:
+        # a - b = a + (-b), signs of zeros included.
+        return result(t, Kind.FLOAT_ADD, width, [values[0], _negated(t, values[1])])
+    if kind in (Kind.FLOAT_ADD, Kind.FLOAT_MUL):
+        values = _in_order(t, values)
+    simple = _SIMPLER[kind](t, width, values) if kind in _SIMPLER else None
+    return simple if simple is not None else _applied(t, kind, width, values)
+
+
+def _applied(t: Terms, kind: Kind, width: int, values: Sequence[Term]) -> Term:
+    symbolic = values[:1] if kind is Kind.FLOAT_ROUND else values
+    constants = tuple(t.value(value) or 0 for value in values[len(symbolic) :])
+    sizes = tuple(t.width(value) // 8 for value in symbolic)
+    operation = _BY_SHAPE[kind, width // 8, sizes, constants]
+    function = t.function_variable(operation.name, [t.sort(8 * size) for size in sizes], t.sort(width))
+    t.uses_floats = True
+    return t.apply(function, list(symbolic))
+
+
+def _in_order(t: Terms, values: Sequence[Term]) -> Sequence[Term]:
+    """Sums and products do not depend on the order of their operands; a constant goes last."""
+    left, right = values
+    if t.value(left) is not None or (t.value(right) is None and right.id() < left.id()):
+        return right, left
+    return left, right
+
+
+def _negated(t: Terms, x: Term) -> Term:
+    width = t.width(x)
+    return t.xor_(x, t.bv(sign_bit(width // 8), width))
+
+
+def _same(t: Terms, x: Term) -> Term:
+    """What an operation that changes no number makes of x: only NaNs lose their payload."""
+    width = t.width(x)
+    return t.ite(is_nan_term(t, x), t.bv(canonical_nan(width // 8), width), x)
+
+
+def _simpler_sum(t: Terms, width: int, values: Sequence[Term]) -> Term | None:
+    """x + (-0) = x, for zeros of both signs."""
+    return _same(t, values[0]) if t.value(values[1]) == sign_bit(width // 8) else None
+
+
+def _simpler_product(t: Terms, width: int, values: Sequence[Term]) -> Term | None:
+    number = t.value(values[1])
+    if number is None:
+        return None
+    size = width // 8
+    if number == to_bits(2.0, size):
+        # Both are twice the number, rounded once.
+        return result(t, Kind.FLOAT_ADD, width, [values[0], values[0]])
+    if number == to_bits(1.0, size):
+        return _same(t, values[0])
+    return _same(t, _negated(t, values[0])) if number == to_bits(-1.0, size) else None
+
+
+def _simpler_quotient(t: Terms, width: int, values: Sequence[Term]) -> Term | None:
+    """Division by a power of two is multiplication by its inverse, if that can be written exactly."""
+    number, size = t.value(values[1]), width // 8
+    if number is None or is_nan(number, size) or to_float(number, size) in (0.0, float("inf"), float("-inf")):
+        return None
+    divisor = to_float(number, size)
+    inverse = to_bits(1.0 / divisor, size)
+    if not is_nan(inverse, size) and inverse & ~sign_bit(size) < infinity(size):
+        back = to_float(inverse, size)
+        if abs(divisor).as_integer_ratio() == back.as_integer_ratio()[::-1] or (
+            divisor < 0 and (-divisor).as_integer_ratio() == (-back).as_integer_ratio()[::-1]
+        ):
+            return result(t, Kind.FLOAT_MUL, width, [values[0], t.bv(inverse, width)])
+    return None
+
+
+_SIMPLER: dict[Kind, Callable[[Terms, int, Sequence[Term]], Term | None]] = {
+    Kind.FLOAT_ADD: _simpler_sum,
+    Kind.FLOAT_MUL: _simpler_product,
+    Kind.FLOAT_DIV: _simpler_quotient,
+}
+
+
+# -- defining ---------------------------------------------------------------------------------------
+
+
+def definitions(t: Terms, roots: Iterable[Term]) -> list[Term]:
+    """What every application in these terms stands for."""
+    if not t.uses_floats:
+        return []
+    found, seen, pending = [], set(), list(roots)
+    while pending:
+        term = pending.pop()
+        if term in seen:
+            continue
+        seen.add(term)
+        pending += term.children()
+        operation = operation_of(term)
+        if operation is not None:
+            found.append(_Definition(t.manager, operation, term).formula())
+    return found
+
+
+class _Definition:
+    def __init__(self, manager: Any, operation: Operation, term: Term) -> None:
+        self._manager = manager
+        self._operation = operation
+        self._term = term
+        self._operands = term.children()[1:]
+
+    def formula(self) -> Term:
+        kind = self._operation.kind
+        if kind is Kind.FLOAT_TO_INT:
+            return self._integer("zero")
+        if kind is Kind.FLOAT_ROUND_TO_INT:
+            return self._integer("nearest")
+        return self._float(self._number())
+
+    def _number(self) -> Term:
+        """The result as a float."""
+        operation, mode = self._operation, self._mode("nearest")
+        match operation.kind:
+            case Kind.FLOAT_FROM_INT:
+                exponent, significand = _FORMATS[operation.out]
+                return self._make(K.FP_TO_FP_FROM_SBV, mode, self._operands[0], indices=[exponent, significand])
+            case Kind.FLOAT_FROM_FLOAT:
+                exponent, significand = _FORMATS[operation.out]
+                return self._make(K.FP_TO_FP_FROM_FP, mode, self._operand(0), indices=[exponent, significand])
+            case Kind.FLOAT_SQRT:
+                return self._make(K.FP_SQRT, mode, self._operand(0))
+            case Kind.FLOAT_ROUND:
+                return self._make(K.FP_RTI, self._mode(ROUNDING_MODES[operation.constants[0]]), self._operand(0))
+        operator = {Kind.FLOAT_ADD: K.FP_ADD, Kind.FLOAT_MUL: K.FP_MUL, Kind.FLOAT_DIV: K.FP_DIV}[operation.kind]
+        return self._make(operator, mode, self._operand(0), self._operand(1))
+
+    def _float(self, number: Term) -> Term:
+        """Equality of floats tells zeros apart and holds between NaNs: which one is said beside it."""
+        size = self._operation.out
+        is_result = self._make(K.EQUAL, self._as_float(self._term, size), number)
+        nan = self._manager.mk_bv_value(self._manager.mk_bv_sort(8 * size), canonical_nan(size))
+        is_canonical = self._make(K.EQUAL, self._term, nan)
+        return self._make(
+            K.AND, is_result, self._make(K.IMPLIES, self._make(K.FP_IS_NAN, number), is_canonical)
+        )
+
+    def _integer(self, mode: str) -> Term:
+        size, bits = self._operation.sizes[0], 8 * self._operation.out
+        whole = self._make(K.FP_RTI, self._mode(mode), self._operand(0))
+        low, high = (self._constant(sign * 2.0 ** (bits - 1), size) for sign in (-1, 1))
+        fits = self._make(K.AND, self._make(K.FP_LEQ, low, whole), self._make(K.FP_LT, whole, high))
+        inside = self._make(K.FP_TO_SBV, self._mode(mode), whole, indices=[bits])
+        outside = self._manager.mk_bv_value(self._manager.mk_bv_sort(bits), 1 << (bits - 1))
+        return self._make(K.EQUAL, self._term, self._make(K.ITE, fits, inside, outside))
+
+    def _operand(self, number: int) -> Term:
+        return self._as_float(self._operands[number], self._operation.sizes[number])
+
+    def _constant(self, number: float, size: int) -> Term:
+        bits = self._manager.mk_bv_value(self._manager.mk_bv_sort(8 * size), to_bits(number, size))
+        return self._as_float(bits, size)
+
+    def _as_float(self, bits: Term, size: int) -> Term:
+        return self._make(K.FP_TO_FP_FROM_BV, bits, indices=list(_FORMATS[size]))
+
+    def _mode(self, name: str) -> Term:
+        return self._manager.mk_rm_value(_MODES[name])
+
+    def _make(self, kind: Any, *operands: Term, indices: Sequence[int] = ()) -> Term:
+        if indices:
+            return self._manager.mk_term(kind, list(operands), list(indices))
+        return self._manager.mk_term(kind, list(operands))
