@@ -9,10 +9,13 @@ import pytest
 from isoform.budget import Budget
 from isoform.contract import Contract, SignatureSource
 from isoform.evaluate import can_evaluate, evaluate, mask, signed
+from isoform.evaluate_floats import FLOAT_RULES
 from isoform.isa.registry import machine
 from isoform.load.image import Image
 from isoform.microop import Kind, MicroOp, Space, Var, const
 from isoform.run.compile import expression_kinds
+from isoform.semantics.state import special_float
+from isoform.smt.floats import definitions
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Terms
 from isoform.sym.state import Side, World
@@ -26,11 +29,14 @@ COMPARISONS = {
     *(Kind.INT_CARRY, Kind.INT_SCARRY, Kind.INT_SBORROW),
 }
 SHIFTS = {Kind.INT_LEFT, Kind.INT_RIGHT, Kind.INT_SRIGHT}
+FLOAT_COMPARISONS = {Kind.FLOAT_EQUAL, Kind.FLOAT_LESS, Kind.FLOAT_LESSEQUAL}
 UNARY = {Kind.COPY, Kind.INT_2COMP, Kind.INT_NEGATE, Kind.INT_ZEXT, Kind.INT_SEXT, Kind.POPCOUNT, Kind.LZCOUNT}
 
 
 def shape(kind: Kind, rnd: random.Random) -> tuple[int, list[int]]:
     """A plausible output size and operand sizes."""
+    if kind in FLOAT_RULES:
+        return float_shape(kind, rnd)
     size = rnd.choice((1, 2, 4, 8, 16))
     if kind in BOOLEAN:
         return 1, [1] * (1 if kind is Kind.BOOL_NEGATE else 2)
@@ -51,7 +57,24 @@ def shape(kind: Kind, rnd: random.Random) -> tuple[int, list[int]]:
     return size, [size] * (1 if kind in UNARY else 2)
 
 
+def float_shape(kind: Kind, rnd: random.Random) -> tuple[int, list[int]]:
+    size, other = rnd.choice((4, 8)), rnd.choice((4, 8))
+    if kind in FLOAT_COMPARISONS:
+        return 1, [size, size]
+    if kind is Kind.FLOAT_NAN:
+        return 1, [size]
+    if kind is Kind.FLOAT_FROM_FLOAT:
+        return 12 - size, [size]
+    if kind in (Kind.FLOAT_FROM_INT, Kind.FLOAT_TO_INT, Kind.FLOAT_ROUND_TO_INT):
+        return other, [size]
+    if kind is Kind.FLOAT_ROUND:
+        return size, [size, 1]
+    return size, [size] * (1 if kind is Kind.FLOAT_SQRT else 2)
+
+
 def operand(kind: Kind, index: int, size: int, rnd: random.Random) -> int:
+    if kind in FLOAT_RULES and kind is not Kind.FLOAT_FROM_INT:
+        return rnd.randrange(4) if size == 1 else special_float(rnd, size)
     if kind in BOOLEAN or (kind is Kind.SELECT and index == 0):
         return rnd.getrandbits(1)
     if kind is Kind.SUBPIECE and index == 1:
@@ -72,6 +95,8 @@ def cases(kind: Kind) -> list[tuple[MicroOp, list[int], int]]:
         if kind is Kind.SUBPIECE:
             values[1] = rnd.randrange(0, sizes[0] - out_size + 1)
             ins = (ins[0], const(values[1], 4))
+        if kind is Kind.FLOAT_ROUND:
+            ins = (ins[0], const(values[1], 1))
         op = MicroOp(kind, Var(Space.TEMP, 99, out_size), ins)
         found.append((op, values, evaluate(kind, out_size, sizes, values)))
     return found
@@ -133,5 +158,5 @@ def test_symbolic_step_agrees(kind: Kind, constant: bool) -> None:
             assert terms.value(result) == expected, (SEED, op, values)
             continue
         pins = [terms.raw_equal(symbols[v.offset], numbers[v.offset]) for v in op.ins if v.space is Space.TEMP]
-        assert solver.check([] if constant else pins) is Answer.SAT
+        assert solver.check([*definitions(terms, [result]), *([] if constant else pins)]) is Answer.SAT
         assert solver.value(result) == expected, (SEED, op, values)

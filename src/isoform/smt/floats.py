@@ -21,7 +21,7 @@ import bitwuzla
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
 from isoform.evaluate import evaluate
-from isoform.evaluate_floats import canonical_nan, infinity, is_nan, sign_bit, to_bits, to_float
+from isoform.evaluate_floats import canonical_nan, infinity, sign_bit, to_bits, to_float
 from isoform.microop import ROUNDING_MODES, Kind
 from isoform.smt.terms import Term, Terms
 
@@ -194,17 +194,17 @@ def _simpler_product(t: Terms, width: int, values: Sequence[Term]) -> Term | Non
 def _simpler_quotient(t: Terms, width: int, values: Sequence[Term]) -> Term | None:
     """Division by a power of two is multiplication by its inverse, if that can be written exactly."""
     number, size = t.value(values[1]), width // 8
-    if number is None or is_nan(number, size) or to_float(number, size) in (0.0, float("inf"), float("-inf")):
+    if number is None or not _is_finite(number, size) or to_float(number, size) == 0:
         return None
-    divisor = to_float(number, size)
-    inverse = to_bits(1.0 / divisor, size)
-    if not is_nan(inverse, size) and inverse & ~sign_bit(size) < infinity(size):
-        back = to_float(inverse, size)
-        if abs(divisor).as_integer_ratio() == back.as_integer_ratio()[::-1] or (
-            divisor < 0 and (-divisor).as_integer_ratio() == (-back).as_integer_ratio()[::-1]
-        ):
-            return result(t, Kind.FLOAT_MUL, width, [values[0], t.bv(inverse, width)])
-    return None
+    inverse = to_bits(1.0 / to_float(number, size), size)
+    if not _is_finite(inverse, size):
+        return None
+    (a, b), (c, d) = (to_float(bits, size).as_integer_ratio() for bits in (number, inverse))
+    return result(t, Kind.FLOAT_MUL, width, [values[0], t.bv(inverse, width)]) if a * c == b * d else None
+
+
+def _is_finite(bits: int, size: int) -> bool:
+    return bits & ~sign_bit(size) < infinity(size)
 
 
 _SIMPLER: dict[Kind, Callable[[Terms, int, Sequence[Term]], Term | None]] = {
