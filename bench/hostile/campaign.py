@@ -31,6 +31,8 @@ FORMATS = ("elf", "dwarf", "toy", "asm", "prototype", "precondition", "certifica
 FAILURES = Path(tempfile.gettempdir()) / "hostile-failures"
 SHRINK_SECONDS = 20.0
 MOST_SAVED = 40
+SLOW = 6.0
+"""Seconds after which a case is worth a line."""
 _EXITS = {0: "equivalent or fine", 1: "different", 2: "refused", 3: "bounded or unknown"}
 
 Maker = Callable[[Random], Case]
@@ -55,7 +57,9 @@ class Tally:
     def note(self, case: Case, answer: Answer) -> None:
         self.cases[case.format] += 1
         self.exits[case.format, answer.code] += 1
-        self.slowest[case.format] = max(self.slowest.get(case.format, 0.0), answer.seconds)
+        self.slowest[case.format] = max(self.slowest.get(case.format, 0.0), answer.processor)
+        if answer.processor > SLOW:
+            print(f"slow: {answer.processor:.1f} s ({case.format}, {case.what}): isoform {' '.join(case.words)}", flush=True)
         self.largest[case.format] = max(self.largest.get(case.format, 0), answer.peak)
 
     def table(self) -> str:

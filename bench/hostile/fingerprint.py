@@ -13,6 +13,8 @@ _WRITE, _EXECUTE = 1, 4
 OBJECT = 1
 CLOSED = ("arithmetic", "loop", "paint")
 """Functions of the samples that refer to nothing."""
+CONSTANT = ("lookup", "choose")
+"""Those that refer to constant tables."""
 
 
 def fingerprint(data: bytes, function: str) -> Any:
@@ -85,6 +87,8 @@ def _of_linked(elf: ElfMap, function: str) -> Any:
         for index, section in enumerate(elf.sections)
         if section.flags & 2 and not section.flags & _WRITE and section.type != RELOCATIONS
     ]
+    if function in CONSTANT:
+        return code, contents
     relocations = [
         (*row, () if not row[2] else _symbols(elf, elf.sections[index].link)[row[2]][:4])
         for index in elf.indexes_of(RELOCATIONS)

@@ -44,7 +44,8 @@ def answer(loaded: tuple[Loaded, Loaded], options: Options, budget: Budget) -> V
     """The verdict on two loaded functions."""
     subjects = (subject(loaded[0]), subject(loaded[1]))
     try:
-        functions = tuple(lifted(side, inline=options.calls is not CallRule.UNINTERPRETED) for side in loaded)
+        inline = options.calls is not CallRule.UNINTERPRETED
+        functions = tuple(lifted(side, inline, budget) for side in loaded)
         question = settle(functions[0], functions[1], options)
     except Unsupported as reason:
         return _refused(subjects, options, budget, str(reason))
@@ -53,9 +54,10 @@ def answer(loaded: tuple[Loaded, Loaded], options: Options, budget: Budget) -> V
     return replace(verdict, tried=tuple(ladder.tried), seconds=budget.elapsed, views=_views(functions))
 
 
-def lifted(loaded: Loaded, inline: bool = True) -> Function:
+def lifted(loaded: Loaded, inline: bool = True, budget: Budget | None = None) -> Function:
     """The micro-ops and control-flow graph of a loaded function."""
-    return lift(loaded.image, machine(loaded.image.machine), loaded.symbol.name, loaded.symbol.address, inline)
+    symbol = loaded.symbol
+    return lift(loaded.image, machine(loaded.image.machine), symbol.name, symbol.address, inline, budget=budget)
 
 
 def show(spec: str, options: LoadOptions | None = None) -> Function:

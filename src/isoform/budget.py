@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from isoform.errors import Unsupported
+
 
 class Budget:
     def __init__(self, seconds: float) -> None:
@@ -30,6 +32,11 @@ class Budget:
 
     def why_exhausted(self) -> str:
         return "it was interrupted" if self.interrupted else f"the budget of {self.seconds:g} s ran out"
+
+    def require(self, doing: str) -> None:
+        """Stop here if it is exhausted."""
+        if self.exhausted:
+            raise Unsupported(f"{self.why_exhausted()} while {doing}")
 
 
 @contextmanager

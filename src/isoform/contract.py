@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from isoform.precondition import Precondition
 
 
-SHOW_MEMORY_AT_END = frozenset({"exit", "quick_exit", "error"})
+SHOW_MEMORY_AT_END = frozenset({"exit", "quick_exit", "error", "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"})
 """Calls that end the program but let others (exit handlers, buffers) see memory first."""
 
 

@@ -8,6 +8,7 @@ from functools import cache
 
 from isoform.contract import Argument, CallArguments, Contract, MemoryRule, Place, ReturnAs, SignatureSource
 from isoform.convention import Placement, argument_assumptions, place_signature
+from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function, Return
@@ -87,12 +88,20 @@ def _from_liveness(target: Function, rewrite: Function) -> Signature:
 
 
 def _result_from_liveness(target: Function, rewrite: Function) -> CType:
-    register = target.machine.registers[target.machine.convention.result[0]]
-    for size in (8, 4, 2, 1):
-        part = register._replace(size=size)
-        if size <= register.size and all(_always_written(f, part) for f in (target, rewrite)):
-            return CType(TypeKind.INTEGER, 8 * size, spelling=f"uint{8 * size}_t")
-    return VOID
+    sizes = [_result_bytes(function) for function in (target, rewrite)]
+    if 0 in sizes and any(sizes):
+        # One of them leaves its result out on some path, or has none: guessing either way could be wrong.
+        silent = (target, rewrite)[sizes.index(0)].name
+        raise Unsupported(f"{silent} does not always set a result and the other one does: give --signature")
+    size = min(sizes)
+    return CType(TypeKind.INTEGER, 8 * size, spelling=f"uint{8 * size}_t") if size else VOID
+
+
+def _result_bytes(function: Function) -> int:
+    """How many low bytes of the result register every path to a return writes."""
+    register = function.machine.registers[function.machine.convention.result[0]]
+    sizes = (size for size in (8, 4, 2, 1) if size <= register.size)
+    return next((size for size in sizes if _always_written(function, register._replace(size=size))), 0)
 
 
 def _always_written(function: Function, part: Var) -> bool:

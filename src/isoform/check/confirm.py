@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from isoform.check.expansion import verify_equal, verify_equation
+from isoform.check.expansion import unified, verify_equal, verify_equation
 from isoform.check.formula import formula_text
 from isoform.check.smtlib import Script, read_script
 from isoform.check.sorts import ReadError
@@ -132,7 +132,7 @@ def _with_steps_applied(script: Script, shown: dict[str, str]) -> _Formula:
             raise _MalformedError(f"{label} {error}") from None
     lemmas = [term for label, term in script.assertions if label.startswith(LEMMA)]
     mentioned = [*goals, *(term for _, term in steps)] if steps else []
-    return _Formula(script, [merged.became(goal) for goal in goals], lemmas, mentioned)
+    return _Formula(script, unified(script.terms, [merged.became(goal) for goal in goals]), lemmas, mentioned)
 
 
 def _patterns(script: Script) -> tuple[int, int]:

@@ -39,7 +39,7 @@ FLAG_BITS = {"cf": 0, "pf": 2, "af": 4, "zf": 6, "sf": 7, "df": 10, "of": 11}
 UNTOUCHED = ("fs_offset", "gs_offset", "canary", *(f"ymm{n}h" for n in range(16)))
 """Containers that no instruction we let run can change."""
 
-ARGUMENT_REGISTERS = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
+LARGEST_COPY = 1 << 20
 SCRATCH_AFTER_CALL = ("rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", *VECTOR)
 CANARY_OFFSET = 0x28
 THROUGH_A_POINTER = "through a pointer"
@@ -302,19 +302,32 @@ class _Execution:
         from isoform.load.known import NO_RETURN
 
         arguments = tuple(self._argument(place) for place in self._call_arguments(name))
-        record = CallRecord(name, arguments) if name else CallRecord(THROUGH_A_POINTER, (address, *arguments))
-        self._calls.append(record)
-        if name in NO_RETURN:
-            self._end(Status.EXITED, name)
-            return 0
+        result = self._library_call(name, arguments)
+        if result is None:
+            record = CallRecord(name, arguments) if name else CallRecord(THROUGH_A_POINTER, (address, *arguments))
+            self._calls.append(record)
+            if name in NO_RETURN:
+                self._end(Status.EXITED, name)
+                return 0
+            result = self._inputs.call_results.get((record.callee, record.arguments), 0)
         self._scramble()
-        result = self._inputs.call_results.get((record.callee, record.arguments), 0)
         self._cpu.set("rax", result & ADDRESS_MASK)
         for register in ("rdx", "xmm0", "xmm1"):  # further results, alike on both sides
             self._cpu.set(register, 0)
         stack_pointer = self._cpu.get("rsp")
         self._cpu.set("rsp", (stack_pointer + 8) & ADDRESS_MASK)
         return int.from_bytes(self._cpu.read(stack_pointer, 8), "little")
+
+    def _library_call(self, name: str, arguments: tuple[int, ...]) -> int | None:
+        """The result of memset, memcpy or memmove, done; None if it is none of them."""
+        if name not in ("memset", "memcpy", "memmove") or len(arguments) != 3:
+            return None
+        destination, source, size = arguments
+        if size > LARGEST_COPY:
+            raise MemoryLimitError
+        data = bytes([source & 0xFF]) * size if name == "memset" else self._cpu.read(source, size)
+        self._cpu.write(destination, data)
+        return destination
 
     def _scramble(self) -> None:
         """Gives what a call leaves open values of this side's own, so that code which relies on them shows."""

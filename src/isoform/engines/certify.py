@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bitwuzla import Term, TermManager
 
+from isoform.budget import Budget
+from isoform.check.confirm import Request
+from isoform.check.workers import Workers
 from isoform.question import Question
-from isoform.smt.certificate import CertificateWriter, UsedStep
+from isoform.smt.certificate import SMT_UNSAT, CertificateWriter, UsedStep, question_text
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.simulate import topological
-from isoform.smt.sweep import Step
+from isoform.smt.solver import Solver
+from isoform.smt.sweep import Step, sweep
+from isoform.smt.terms import Terms
 from isoform.verdict import Assumption, Subject
 
 if TYPE_CHECKING:
-    from isoform.engines.loopfree import Encoding
+    from isoform.engines.loopfree import Asserted, Encoding
+
+_EASY_SECONDS = 1.0
+_SWEEPING_SECONDS = 10.0
+"""For all obligations together."""
 
 _HOW = (
     "Each obligation asserts the rules for the inputs, that the input is one the encoding covers, and that one "
@@ -37,7 +47,7 @@ def write_certificate(
 
     with CertificateWriter(Path(folder)) as writer:
         steps = _Steps(writer, encoding.world.terms.manager)
-        for part in encoding.asserted:
+        for part in _confirmable(encoding):
             used = [steps.used(step) for step in needed_steps(part.goal.bad, part.steps)]
             writer.add_smt(part.goal.name, part.goal.shows, part.labelled, part.lemmas, used)
         sides = [
@@ -55,6 +65,33 @@ def write_certificate(
             }
         )
     return folder
+
+
+def _confirmable(encoding: Encoding) -> Iterator[Asserted]:
+    """The obligations, swept where the solver that will confirm them cannot do it at once. That it can is tried out
+    here, not promised: the certificate is right without it, only harder to check."""
+    terms = encoding.world.terms
+    budget = Budget(_SWEEPING_SECONDS)
+    with Workers(1) as workers:
+        for part in encoding.asserted:
+            if part.steps or part.goal.bad == terms.false or budget.exhausted or _is_easy(part, workers):
+                yield part
+            else:
+                yield _swept(part, terms, budget)
+
+
+def _is_easy(part: Asserted, workers: Workers) -> bool:
+    text = question_text(part.labelled, lemmas=part.lemmas)
+    return workers.ask(Request(text, SMT_UNSAT, "z3", _EASY_SECONDS)).result == "confirmed"
+
+
+def _swept(part: Asserted, terms: Terms, budget: Budget) -> Asserted:
+    """The lemmas are then about the swept formula."""
+    swept = sweep(terms, Solver(terms, budget), [part.goal.bad], budget.left)
+    normalizer = Normalizer(terms.manager)
+    for _, term in part.labelled:
+        normalizer.normalize(swept.roots[0] if term == part.goal.bad else term)
+    return replace(part, lemmas=normalizer.lemmas, steps=swept.steps)
 
 
 def needed_steps(root: Term, steps: Sequence[Step]) -> list[Step]:

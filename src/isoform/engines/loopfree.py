@@ -110,7 +110,10 @@ def encode(question: Question, budget: Budget) -> Encoding:
         if not any(_add_hints(known, new) for known, new in zip(hints, discovered, strict=True)):
             break
         inline = question.contract.calls is not CallRule.UNINTERPRETED
-        functions = (relifted(functions[0], hints[0], inline), relifted(functions[1], hints[1], inline))
+        functions = (
+            relifted(functions[0], hints[0], inline, budget),
+            relifted(functions[1], hints[1], inline, budget),
+        )
     encoding.timings["encode"] = time.perf_counter() - started
     return encoding
 

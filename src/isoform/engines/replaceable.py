@@ -11,7 +11,7 @@ from isoform.outcome import Outcome
 
 # fmt: off
 _MEMORY = frozenset({
-    "memcpy", "memmove", "memset", "mempcpy", "memcmp", "bcmp", "bcopy", "bzero", "memchr",
+    "mempcpy", "memcmp", "bcmp", "bcopy", "bzero", "memchr",
     "strlen", "strnlen", "strcpy", "stpcpy", "strncpy", "stpncpy", "strcat", "strncat", "strcmp", "strncmp",
     "strchr", "strrchr", "strspn", "strcspn", "strpbrk", "strstr",
     "__memcpy_chk", "__memmove_chk", "__memset_chk", "__mempcpy_chk", "__strcpy_chk", "__stpcpy_chk",

@@ -272,6 +272,22 @@ class Builder:
     def leading_zeros(self, value: Var, size: int) -> Var:
         return self._emit(Kind.LZCOUNT, size, value)
 
+    def float_binary(self, kind: Kind, left: Var, right: Var) -> Var:
+        return self._binary(kind, left, right)
+
+    def float_unary(self, kind: Kind, size: int, value: Var) -> Var:
+        return self._emit(kind, size, value)
+
+    def float_compare(self, kind: Kind, left: Var, right: Var) -> Var:
+        return self._compare(kind, left, right)
+
+    def float_nan(self, value: Var) -> Var:
+        return self._emit(Kind.FLOAT_NAN, 1, value)
+
+    def float_round(self, value: Var, mode: int) -> Var:
+        """To a whole number, by a number of `ROUNDING_MODES`."""
+        return self._emit(Kind.FLOAT_ROUND, value.size, value, const(mode, 1))
+
     def boolean(self, value: bool) -> Var:
         return TRUE if value else FALSE
 

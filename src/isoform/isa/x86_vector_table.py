@@ -1,10 +1,11 @@
-"""Vector instructions by mnemonic, without floating-point arithmetic: SSE to SSE4.2, AVX and AVX2."""
+"""Vector instructions by mnemonic: SSE to SSE4.2, AVX and AVX2."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from isoform.isa.x86_builder import Builder
+from isoform.isa.x86_floats import FLOATS, VEX_FLOATS
 from isoform.isa.x86_lanes import BINARY, UNARY, VARIABLE_SHIFTS
 from isoform.isa.x86_shuffles import BINARY_IMMEDIATE, SHIFTED_BYTES, UNARY_IMMEDIATE, blend
 from isoform.isa.x86_vector_moves import (
@@ -55,6 +56,7 @@ _MOVES = (
     "MOVAPS", "MOVAPD", "MOVUPS", "MOVUPD", "MOVDQA", "MOVDQU", "LDDQU", "MOVNTDQ", "MOVNTPS", "MOVNTPD", "MOVNTDQA",
 )
 BOTH: Mapping[str, VectorSemantics] = {
+    **FLOATS,
     **{name: binary(operator) for name, operator in BINARY.items()},
     **{name: unary(operator) for name, operator in UNARY.items()},
     **{name: unary_immediate(*entry) for name, entry in UNARY_IMMEDIATE.items()},
@@ -80,6 +82,7 @@ BOTH: Mapping[str, VectorSemantics] = {
 }
 """With a legacy encoding and, under a name that starts with V, a VEX one."""
 VEX_ONLY: Mapping[str, VectorSemantics] = {
+    **VEX_FLOATS,
     **{name: binary(operator) for name, operator in VARIABLE_SHIFTS.items()},
     "VBROADCASTSS": broadcast(4), "VBROADCASTSD": broadcast(8), "VBROADCASTF128": broadcast(16),
     "VBROADCASTI128": broadcast(16), "VPBROADCASTB": broadcast(1), "VPBROADCASTW": broadcast(2),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
+from isoform.budget import Budget
 from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
 from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, Stop, Switch
@@ -52,14 +53,23 @@ Hints = Mapping[int, frozenset[int]]
 
 
 def control_flow_graph(
-    image: Image, machine: Machine, name: str, entry: int, inline: bool = True, hints: Hints | None = None
+    image: Image,
+    machine: Machine,
+    name: str,
+    entry: int,
+    inline: bool = True,
+    hints: Hints | None = None,
+    budget: Budget | None = None,
 ) -> Function:
     """The function at `entry`. With `inline`, calls to code that is present become part of it."""
-    return _Lifter(image, machine, name, inline, hints or {}).function(entry)
+    return _Lifter(image, machine, name, inline, hints or {}, budget).function(entry)
 
 
 class _Lifter:
-    def __init__(self, image: Image, machine: Machine, name: str, inline: bool, hints: Hints) -> None:
+    def __init__(
+        self, image: Image, machine: Machine, name: str, inline: bool, hints: Hints, budget: Budget | None = None
+    ) -> None:
+        self.budget = budget
         self.image = image
         self.machine = machine
         self.name = name
@@ -86,6 +96,8 @@ class _Lifter:
     def _decode(self, address: int) -> Instruction:
         if len(self.instructions) >= MOST_INSTRUCTIONS:
             raise Unsupported(f"{self.name} has more than {MOST_INSTRUCTIONS} instructions")
+        if len(self.instructions) % 256 == 0:
+            self._spend()
         code = self.image.code_at(address)
         if not code and self.machine.memory is not None and self.machine.memory.zeroed:
             return self.machine.decode(b"", address)  # arriving there is a fault of the program
@@ -107,6 +119,10 @@ class _Lifter:
                     raise Unsupported(f"{self.name} at {address:#x}: {self.image.broken[byte]}")
         return instruction
 
+    def _spend(self) -> None:
+        if self.budget is not None:
+            self.budget.require(f"lifting {self.name}")
+
     # -- one routine ----------------------------------------------------------------------------
 
     def routine(self, entry: int) -> _Routine:
@@ -120,6 +136,7 @@ class _Lifter:
         targets: dict[Position, tuple[int, ...]] = {}
         extra: set[Position] = set()
         while True:
+            self._spend()
             leaders = self._leaders(entry, extra)
             blocks = {leader: self._cut(leader, leaders) for leader in sorted(leaders)}
             found = self._resolve(blocks, {(entry, 0), *extra})
@@ -321,6 +338,8 @@ class _Lifter:
                 continue
             if len(self.blocks) >= MOST_BLOCKS:
                 raise Unsupported(f"{self.name} with everything it calls is larger than {MOST_BLOCKS} blocks")
+            if len(self.blocks) % 256 == 0:
+                self._spend()
             raw = self.routine(chain[-1]).blocks[block_id.address, block_id.part]
             exit_, follow = self._exit(block_id, raw, chain)
             block = Block(block_id, raw.ops, raw.addresses, raw.steps, exit_)

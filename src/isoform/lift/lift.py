@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from isoform.budget import Budget
 from isoform.isa.machine import Machine
 from isoform.lift.cfg import Hints, control_flow_graph
 from isoform.lift.function import Block, Branch, Call, Exit, Function, Return, Switch
@@ -13,17 +14,30 @@ from isoform.load.image import Image
 
 
 def lift(
-    image: Image, machine: Machine, name: str, entry: int, inline: bool = True, hints: Hints | None = None
+    image: Image,
+    machine: Machine,
+    name: str,
+    entry: int,
+    inline: bool = True,
+    hints: Hints | None = None,
+    budget: Budget | None = None,
 ) -> Function:
     """The function at `entry`, simplified: constants folded, copies propagated, dead writes removed."""
-    function = control_flow_graph(image, machine, name, entry, inline, hints)
+    function = control_flow_graph(image, machine, name, entry, inline, hints, budget)
+    _spend(budget, name)
     function = replace(function, blocks={i: _fold(b, image) for i, b in function.blocks.items()})
+    _spend(budget, name)
     return remove_dead_writes(function)
 
 
-def relifted(function: Function, hints: Hints, inline: bool = True) -> Function:
+def _spend(budget: Budget | None, name: str) -> None:
+    if budget is not None:
+        budget.require(f"lifting {name}")
+
+
+def relifted(function: Function, hints: Hints, inline: bool = True, budget: Budget | None = None) -> Function:
     """The same function with more known about its computed jumps."""
-    return lift(function.image, function.machine, function.name, function.entry.address, inline, hints)
+    return lift(function.image, function.machine, function.name, function.entry.address, inline, hints, budget)
 
 
 def _fold(block: Block, image: Image) -> Block:

@@ -23,7 +23,7 @@ _QUALIFIERS = {
 _POINTERS = ("DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type")
 
 
-class Unusable(Exception):  # noqa: N818 -- not an error of the program: there is simply no such information
+class Unusable(Exception):
     """This entry says nothing isoform can use."""
 
 

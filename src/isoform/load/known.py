@@ -15,6 +15,7 @@ NO_RETURN: frozenset[str] = frozenset(
         *("__assert_fail", "__assert_perror_fail", "__assert"),
         *("__cxa_throw", "__cxa_rethrow", "__cxa_bad_cast", "__cxa_bad_typeid", "__cxa_pure_virtual"),
         *("_Unwind_Resume", "_ZSt9terminatev"),
+        *("longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"),
     }
 )
 """Functions that never return: a call to one ends the run with that outcome."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from isoform.check.certificate import CheckReport, CheckResult, CheckRow
@@ -59,6 +61,7 @@ def _about(index: Mapping[str, Any]) -> str:
 
 
 def _table(rows: list[CheckRow]) -> Iterator[Spans]:
+    rows = _steps_together(rows)
     name = max((len(row.name) for row in rows), default=0)
     result = max((len(row.result.value) for row in rows), default=0)
     solver = max((len(row.solver) for row in rows), default=0)
@@ -71,3 +74,21 @@ def _table(rows: list[CheckRow]) -> Iterator[Spans]:
         )
         if row.why and row.result is not CheckResult.CONFIRMED:
             yield (Span(" " * (result + 4)), Span(row.why, "different"))
+
+
+def _steps_together(rows: list[CheckRow]) -> list[CheckRow]:
+    """One row for confirmed steps that follow each other: there may be hundreds."""
+    together: list[CheckRow] = []
+    for is_step, run in groupby(rows, key=lambda row: row.is_step and row.result is CheckResult.CONFIRMED):
+        steps = list(run)
+        if is_step and len(steps) > 1:
+            first, last = steps[0], steps[-1]
+            name = f"{first.name} to {last.name.removeprefix('step-')}"
+            solvers = "+".join(sorted({step.solver for step in steps}))
+            seconds = sum(step.seconds for step in steps)
+            together.append(
+                replace(first, name=name, shows=f"{len(steps)} times: {first.shows}", solver=solvers, seconds=seconds)
+            )
+        else:
+            together += steps
+    return together

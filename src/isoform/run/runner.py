@@ -21,6 +21,7 @@ from isoform.outcome import (
     mixed_number,
 )
 from isoform.run.compile import ABORTED, FIRST_CALL, RETURNED, UNRESOLVED, UNSUPPORTED, Program, program_at
+from isoform.run.libc import carry_out
 from isoform.run.memory import CodeModifiedError, Memory, TooMuchMemoryError
 
 
@@ -152,16 +153,18 @@ class _Run:
         name = call.callee or ""
         convention = self._machine.convention
         arguments = tuple(self._argument(place) for place in self._callees(name))
-        if not name:
-            arguments = (self._memory.target, *arguments)
-        self._calls.append(CallRecord(name or "through a pointer", arguments))
-        if name in NO_RETURN:
-            return True
+        result = carry_out(self._memory, name, arguments)
+        if result is None:
+            if not name:
+                arguments = (self._memory.target, *arguments)
+            self._calls.append(CallRecord(name or "through a pointer", arguments))
+            if name in NO_RETURN:
+                return True
+            result = self._inputs.call_results.get((name or "through a pointer", arguments), 0)
         for register in convention.scratch_after_call:
             size = self._machine.registers[register].size
             value = self._memory.undefined(size)
             self._registers[self._position[register]] = value & 1 if size == 1 else value
-        result = self._inputs.call_results.get((name or "through a pointer", arguments), 0)
         for register in (*convention.result, *convention.float_result):
             self._registers[self._position[register]] = 0
         self._registers[self._position[convention.result[0]]] = result

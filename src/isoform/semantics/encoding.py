@@ -2,7 +2,7 @@
 
 `ADD 01 /r Ev,Gv` is a mnemonic, opcode bytes, how ModRM is used, and operands in the notation of the opcode map:
 E a register or memory, G a general register, M memory, I an immediate, J a branch distance, O an absolute address,
-Z a small number; V and H a vector register, U one in ModRM, W that or memory, L one in the immediate's upper half,
+Z a small number, P the predicate of a comparison; V and H a vector register, U one in ModRM, W that or memory, L one in the immediate's upper half,
 B a general register in VEX.vvvv; b w d q dq x a width, v 16/32/64 bits, y 32/64, z an immediate of at most 32 bits.
 """
 
@@ -215,6 +215,8 @@ class Encoder:
         for operand in self._template.operands:
             if operand[0] == "L":
                 yield bytes([self._rng.randrange(16) << 4])
+            elif operand[0] == "P":
+                yield bytes([self._rng.randrange(32 if self._template.vector else 8)])
             elif operand[0] == "Z":
                 yield self._rng.randrange(0x200).to_bytes(2, "little") if operand[1:] == "w" else b"\0"
             elif operand[0] == "O":

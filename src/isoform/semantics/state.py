@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from isoform.evaluate_floats import canonical_nan, infinity, quiet_bit, to_bits
 from isoform.semantics.encoding import DATA_ADDRESS, DATA_SIZE, GENERAL, TARGET_HIGH, TARGET_LOW, Encoded, Template
+from isoform.semantics.x86_float_forms import FLOAT_MNEMONICS
 
 FLAGS = ("cf", "pf", "zf", "sf", "of", "df")
 VECTORS = tuple(range(16))
@@ -41,6 +42,8 @@ def draw(template: Template, encoded: Encoded, rng: random.Random) -> State:
         vectors=_vectors(rng),
         memory=_memory(rng, general),
     )
+    if template.mnemonic.removeprefix("V") in FLOAT_MNEMONICS:
+        _put_floats(rng, state)
     _make_division_fit(template, rng, state)
     return state
 
@@ -149,6 +152,14 @@ def _floats(rng: random.Random, length: int) -> bytes:
         size = rng.choice((4, 8))
         data += b"".join(special_float(rng, size).to_bytes(size, "little") for _ in range(8 // size))
     return data
+
+
+def _put_floats(rng: random.Random, state: State) -> None:
+    state.vectors = [int.from_bytes(_floats(rng, 32), "little") for _ in VECTORS]
+    for number in VECTORS:
+        if rng.random() < 0.25:
+            state.vectors[number] = state.vectors[rng.randrange(16)]
+    state.memory = _floats(rng, 256) * (DATA_SIZE // 256)
 
 
 def _memory(rng: random.Random, general: dict[str, int]) -> bytes:

@@ -71,13 +71,13 @@ class CertificateWriter:
         `steps` are applied first, in their order; lemmas are then about what the assertions became."""
         equations = [(step.label, step.term, step.other) for step in steps]
         uses = {step.label: step.shown_by for step in steps}
-        self._add(name, shows, SMT_UNSAT, _question(assertions, equations, lemmas), uses)
+        self._add(name, shows, SMT_UNSAT, question_text(assertions, equations, lemmas), uses)
 
     def add_equation(
         self, name: str, shows: str, left: Term, right: Term, lemmas: Sequence[tuple[Term, Term]] = ()
     ) -> str:
         """An obligation that steps can use: two terms are equal, whatever their symbols stand for. Gives its file."""
-        return self._add(name, shows, EQUATION, _question([], [], lemmas, [("differ", left, right)]))
+        return self._add(name, shows, EQUATION, question_text([], [], lemmas, [("differ", left, right)]))
 
     def add_lemma(self, name: str, shows: str, before: Term, after: Term) -> None:
         """A rewrite that stands for itself: the two terms are the same polynomial."""
@@ -139,12 +139,13 @@ class CertificateWriter:
         self.discard()
 
 
-def _question(
+def question_text(
     assertions: Sequence[tuple[str, Term]],
-    steps: Sequence[tuple[str, Term, Term]],
-    lemmas: Sequence[tuple[Term, Term]],
+    steps: Sequence[tuple[str, Term, Term]] = (),
+    lemmas: Sequence[tuple[Term, Term]] = (),
     inequations: Sequence[tuple[str, Term, Term]] = (),
 ) -> str:
+    """What is asked, as a file without its heading."""
     equations = [*steps, *((f"lemma-{count}", *lemma) for count, lemma in enumerate(lemmas, 1))]
     lines = ["(set-info :status unsat)", *formula_lines(assertions, equations, inequations), "(check-sat)", ""]
     return "\n".join(lines)

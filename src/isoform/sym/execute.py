@@ -19,6 +19,7 @@ from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, 
 from isoform.microop import Kind
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base, Node
+from isoform.sym.libc import carry_out
 from isoform.sym.state import Side, State
 from isoform.sym.step import Temps, read, step
 from isoform.verdict import Assumption
@@ -336,6 +337,11 @@ class Execution:
             after_calls = bool(self.summary.calls)
             self.summary.endings.append(Ending(state.condition, name, arguments, state.heap, after_calls))
             return
+        result = carry_out(state, name, arguments)
+        if result is not None:
+            self._carried_out(result, state)
+            self._go(block, call.then, state, temps, layer)
+            return
         if state.escaped or any(self.side.mentions_stack(a) for a in arguments):
             raise Unsupported(f"{self.function.name} passes an address of its own stack frame to {name}")
         if any(self.side.points_to_differing(a) for a in arguments):
@@ -382,7 +388,22 @@ class Execution:
         array = terms.apply(after, inputs)
         state.heap = Base(lambda: array, side.constant_byte)
         self.summary.calls.append(CallSite(state.condition, name, arguments, first))
-        kept = {*convention.result, *convention.float_result}
+        self._leave_callee(state, {*convention.result, *convention.float_result})
+
+    def _carried_out(self, result: Term, state: State) -> None:
+        """After a call whose effect is known: its result, and what every call leaves open."""
+        machine = self.side.world.machine
+        for register in machine.convention.result:
+            self._scratch(register, state)
+        state.registers[machine.containers.index(machine.convention.result[0])] = result
+        self._leave_callee(state, set(machine.convention.result))
+
+    def _leave_callee(self, state: State, kept: set[str]) -> None:
+        """Scratch registers but those `kept` are unknown, the return address is popped, and what lies below it
+        was the callee's."""
+        terms = self.terms
+        machine = self.side.world.machine
+        convention = machine.convention
         for register in convention.scratch_after_call:
             if register not in kept:
                 self._scratch(register, state)

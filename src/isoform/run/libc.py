@@ -1,0 +1,23 @@
+"""Library functions with a known meaning, carried out on concrete memory (see `sym/libc.py`)."""
+
+from __future__ import annotations
+
+from isoform.run.memory import Memory, TooMuchMemoryError
+
+MOST_BYTES = 1 << 20
+
+
+def carry_out(memory: Memory, name: str, arguments: tuple[int, ...]) -> int | None:
+    """The result of the call, its effect done; None if it is no such call."""
+    if name not in ("memset", "memcpy", "memmove") or len(arguments) != 3:
+        return None
+    destination, source, size = arguments
+    if size > MOST_BYTES:
+        raise TooMuchMemoryError
+    if name == "memset":
+        data = bytes([source & 0xFF]) * size
+    else:
+        data = bytes(memory.load((source + i) % (1 << 64), 1) for i in range(size))
+    for index, byte in enumerate(data):
+        memory.store((destination + index) % (1 << 64), 1, byte)
+    return destination

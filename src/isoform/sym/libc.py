@@ -1,0 +1,48 @@
+"""Library functions with a known meaning, carried out on a symbolic state instead of taken as unknowns.
+
+Compilers put calls to these where there was code and code where there was a call.
+"""
+
+from __future__ import annotations
+
+from isoform.smt.terms import Term
+from isoform.sym.state import State
+from isoform.verdict import Assumption
+
+MOST_BYTES = 1024
+_CHUNK = 8
+
+LIBRARY_MEANING = Assumption("library-meaning", "memset, memcpy and memmove do what the C standard says")
+
+
+def carry_out(state: State, name: str, arguments: tuple[Term, ...]) -> Term | None:
+    """The result of the call, its effect on memory done; None if it is no such call, or its size is not a
+    constant."""
+    if name not in ("memset", "memcpy", "memmove") or len(arguments) != 3:
+        return None
+    destination, source, count = arguments
+    size = state.side.terms.value(count)
+    if size is None or size > MOST_BYTES:
+        return None
+    state.side.world.assume(LIBRARY_MEANING)
+    pieces = [(start, min(_CHUNK, size - start)) for start in range(0, size, _CHUNK)]
+    if name == "memset":
+        values = [_repeated(state, source, length) for _, length in pieces]
+    else:  # everything is read before anything is written: right for memmove, and memcpy may not overlap
+        values = [state.load(_at(state, source, start), length) for start, length in pieces]
+    for (start, length), value in zip(pieces, values, strict=True):
+        state.store(_at(state, destination, start), value, length)
+    return destination
+
+
+def _at(state: State, address: Term, offset: int) -> Term:
+    return state.side.terms.add(address, state.side.terms.bv(offset, state.side.width))
+
+
+def _repeated(state: State, value: Term, length: int) -> Term:
+    terms = state.side.terms
+    byte = terms.extract(value, 7, 0)
+    word = byte
+    for _ in range(length - 1):
+        word = terms.concat(byte, word)
+    return word
