@@ -57,6 +57,14 @@ ENVIRONMENT_INSTRUCTIONS = frozenset({
 })
 # fmt: on
 """Instructions that answer with something of the machine or operating system around the function."""
+MISTAKEN_INSTRUCTIONS = frozenset(
+    {"blsi", "bzhi", "bextr", "pdep", "phaddw", "phaddd", "phaddsw", "phsubw", "phsubd", "phsubsw", "cmpxchg"}
+)
+"""BLSI inverts CF; BZHI clears a bit too many for an index from the width on; BEXTR and PDEP look at bits 63:32 of
+32-bit operands; the horizontal ones overwrite a source that is also the target; CMPXCHG clears bits 63:32 of the
+register that it should not write."""
+RIP_RELATIVE_MISTAKEN = frozenset({"shld", "shrd", "rorx"})
+"""With an immediate, their address relative to rip is off by the immediate's length."""
 SYSTEM_REGISTER = re.compile(r"\b(?:cr|dr)\d+\b|^(?:[c-g]s|ss)(?:,|$)|, (?:[c-g]s|ss)$")
 UNDEFINED_INSTRUCTIONS = frozenset({"ud0", "ud1", "ud2"})
 
@@ -107,7 +115,9 @@ def _decoded(code: bytes, address: int) -> tuple[int, str, str, str]:
 def _refused(mnemonic: str, operands: str) -> bool:
     """Whether Unicorn's answer to this instruction could not be relied on (see the module's docstring).
     All VEX and EVEX instructions but the bit-manipulation ones start with v or k."""
-    if not mnemonic or mnemonic[0] in "vk" or mnemonic in ENVIRONMENT_INSTRUCTIONS:
+    if not mnemonic or mnemonic[0] in "vk" or mnemonic in ENVIRONMENT_INSTRUCTIONS | MISTAKEN_INSTRUCTIONS:
+        return True
+    if mnemonic in RIP_RELATIVE_MISTAKEN and "rip" in operands:
         return True
     return mnemonic in ("mov", "push", "pop") and SYSTEM_REGISTER.search(operands) is not None
 

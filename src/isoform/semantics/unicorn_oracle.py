@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from isoform.check.unicorn_x86 import MISTAKEN_INSTRUCTIONS, RIP_RELATIVE_MISTAKEN
 from isoform.semantics.encoding import CODE_ADDRESS, DATA_ADDRESS, DATA_SIZE, GENERAL, Template
 from isoform.semantics.state import FLAGS, VECTORS, State
 
@@ -13,22 +14,14 @@ _LOW_HALF = (1 << 128) - 1
 _REPEAT_LIMIT = 64
 
 
-_MISTAKEN = frozenset(
-    {"BLSI", "BZHI", "BEXTR", "PDEP", "PHADDW", "PHADDD", "PHADDSW", "PHSUBW", "PHSUBD", "PHSUBSW", "CMPXCHG"}
-)
-"""BLSI inverts CF; BZHI clears a bit too many for an index from the width on; BEXTR and PDEP look at bits 63:32 of
-32-bit operands; the horizontal ones overwrite a source that is also the target; CMPXCHG clears bits 63:32 of the
-register that it should not write."""
-
-
 def is_mistaken(template: Template) -> bool:
     """What QEMU's model gets wrong, as real processors show."""
     name = template.mnemonic
     # Vector instructions in VEX encoding run with their legacy meaning.
-    if name.startswith("V") or name in _MISTAKEN:
+    if name.startswith("V") or name.lower() in MISTAKEN_INSTRUCTIONS:
         return True
     # An address relative to rip is off by the length of the immediate.
-    if name in ("SHLD", "SHRD", "RORX") and template.memory and "Ib" in template.operands:
+    if name.lower() in RIP_RELATIVE_MISTAKEN and template.memory and "Ib" in template.operands:
         return True
     # The flags after a locked NEG are those of another value.
     return name == "NEG" and template.prefix == b"\xf0"
