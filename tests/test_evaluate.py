@@ -14,7 +14,7 @@ from isoform.isa.registry import machine
 from isoform.load.image import Image
 from isoform.microop import Kind, MicroOp, Space, Var, const
 from isoform.run.compile import expression_kinds
-from isoform.semantics.state import special_float
+from isoform.sample_floats import sample_float
 from isoform.smt.floats import definitions
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Terms
@@ -74,7 +74,7 @@ def float_shape(kind: Kind, rnd: random.Random) -> tuple[int, list[int]]:
 
 def operand(kind: Kind, index: int, size: int, rnd: random.Random) -> int:
     if kind in FLOAT_RULES and kind is not Kind.FLOAT_FROM_INT:
-        return rnd.randrange(4) if size == 1 else special_float(rnd, size)
+        return rnd.randrange(4) if size == 1 else sample_float(rnd, size)
     if kind in BOOLEAN or (kind is Kind.SELECT and index == 0):
         return rnd.getrandbits(1)
     if kind is Kind.SUBPIECE and index == 1:

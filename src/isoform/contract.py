@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from isoform.evaluate_floats import canonical_nan, is_nan, to_float
 from isoform.isa.machine import Machine
 from isoform.load.signature import CType, Signature, TypeKind
 from isoform.outcome import FRAME_LIMIT, RETURN_ADDRESS, STACK_POINTER, Outcome, Status
@@ -77,6 +78,8 @@ class Result:
     register: str
     bits: int
     offset: int = 0
+    is_float: bool = False
+    """Whether these bits are one float or double: then any NaN is as good as any other."""
 
 
 @dataclass(frozen=True)
@@ -142,11 +145,14 @@ class Contract:
             yield Difference("where it returns to", *(_returned(o) for o in (target, rewrite)))
 
     def result_value(self, outcome: Outcome) -> int:
-        """The compared bits of the result as one number."""
+        """The compared bits of the result as one number, with the same NaN for all NaNs."""
         value = shift = 0
         for result in self.results:
             part = outcome.registers.get(result.register, 0) >> (8 * result.offset)
-            value |= (part & ((1 << result.bits) - 1)) << shift
+            part &= (1 << result.bits) - 1
+            if result.is_float and is_nan(part, result.bits // 8):
+                part = canonical_nan(result.bits // 8)
+            value |= part << shift
             shift += result.bits
         if self.return_as is ReturnAs.BOOL:
             return int(value != 0)
@@ -162,6 +168,8 @@ class Contract:
         kind = self.signature.result if self.signature else None
         if kind is not None and kind.kind is TypeKind.POINTER:
             return hex(value)
+        if kind is not None and kind.is_float:
+            return show_float(value, bits)
         signed = kind.signed if kind is not None else True
         return show_number(value, bits, signed)
 
@@ -170,6 +178,14 @@ def show_number(value: int, bits: int, signed: bool) -> str:
     """A number as a person would write it: decimal while short, else hex with the decimal beside it."""
     decimal = value - (1 << bits) if signed and bits and value >> (bits - 1) else value
     return str(decimal) if -10000 <= decimal <= 10000 else f"{decimal} ({value:#x})"
+
+
+def show_float(value: int, bits: int) -> str:
+    """The shortest decimal that gives the number back; of a NaN also its bits, which differ from one to the next."""
+    if is_nan(value, bits // 8):
+        return f"nan ({value:#x})"
+    number = to_float(value, bits // 8)
+    return f"{number:.9g}" if bits == 32 else repr(number)
 
 
 def _ending(outcome: Outcome) -> tuple[Status, str]:

@@ -163,8 +163,8 @@ class _SystemV:
         classes = self._classes("the result", result)
         registers = [next(integer if of_class is _Class.INTEGER else floating) for of_class in classes]
         pending: Result | None = None
-        for start, bits in self._extents(result):
-            part = Result(registers[start // _EIGHTBYTE], bits, start % _EIGHTBYTE)
+        for start, bits, is_float in self._extents(result):
+            part = Result(registers[start // _EIGHTBYTE], bits, start % _EIGHTBYTE, is_float)
             if pending is not None and _adjoin(pending, part):
                 pending = replace(pending, bits=pending.bits + part.bits)
                 continue
@@ -174,14 +174,16 @@ class _SystemV:
         if pending is not None:
             yield pending
 
-    def _extents(self, result: CType) -> list[tuple[int, int]]:
-        """Byte offset and bits of every scalar in a result, split at eightbytes, lowest first."""
-        extents = set()
+    def _extents(self, result: CType) -> list[tuple[int, int, bool]]:
+        """Byte offset, bits and whether it is a float of every scalar in a result, split at eightbytes, lowest first."""
+        extents: dict[tuple[int, int], bool] = {}
         for start, scalar in _scalars(result):
             for low in range(0, scalar.bits, 64):
-                extents.add((start + low // 8, min(64, scalar.bits - low)))
-        ordered = sorted(extents)
-        for (start, bits), (following, _) in pairwise(ordered):
+                extent = (start + low // 8, min(64, scalar.bits - low))
+                # What is also an integer (a union) is compared bit for bit.
+                extents[extent] = scalar.is_float and extents.get(extent, True)
+        ordered = [(*extent, is_float) for extent, is_float in sorted(extents.items())]
+        for (start, bits, _), (following, _, _) in pairwise(ordered):
             if 8 * start + bits > 8 * following:
                 raise UserError(
                     f"{self._signature.name} returns '{result.spelling}', whose members overlap (a union, or "
@@ -267,4 +269,6 @@ def _alignment_is_known(ctype: CType) -> bool:
 
 
 def _adjoin(before: Result, after: Result) -> bool:
+    if before.is_float or after.is_float:
+        return False
     return before.register == after.register and 8 * before.offset + before.bits == 8 * after.offset

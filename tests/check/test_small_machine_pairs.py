@@ -76,7 +76,9 @@ def test_headers_are_complete_and_every_equivalent_pair_has_a_broken_twin() -> N
     assert len(FILES) >= 50
     for path in FILES:
         fields = header(path)
-        assert {"verdict", "because", "a", "b"} <= set(fields) <= {"verdict", "because", "a", "b", "options", "todo"}, path
+        assert {"verdict", "because", "a", "b"} <= set(fields) <= {"verdict", "because", "a", "b", "options", "todo"}, (
+            path
+        )
         assert fields["because"].endswith("."), path
         shlex.split(fields.get("options", ""))
         if fields["verdict"] == "equivalent":

@@ -239,8 +239,14 @@ def test_an_endless_string_instruction_ends(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", [0x5000, STACK_POINTER + 0x100, 2**64 - 16, 0])
 def test_leaving_the_code_ends_the_run_there(tmp_path: Path, target: int) -> None:
-    outcome = ran(tmp_path, "mov [rdi], rax; jmp rdi", rdi=target)
+    outcome = ran(tmp_path, "mov [rdi], rax; push rax; jmp rdi", rdi=target)
     assert (outcome.status, outcome.return_target) == (Status.DONE, target)
+
+
+def test_leaving_with_the_stack_as_at_entry_is_a_tail_call(tmp_path: Path) -> None:
+    outcome = ran(tmp_path, "jmp rdi", rdi=0x5000)
+    assert (outcome.status, outcome.return_target) == (Status.DONE, RETURN_ADDRESS)
+    assert outcome.calls == (CallRecord("through a pointer", (0x5000,)),)
 
 
 def test_the_trace_is_the_path_taken(tmp_path: Path) -> None:

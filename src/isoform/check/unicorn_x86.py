@@ -293,6 +293,8 @@ class _Execution:
         own_code = self._image.aliases.get(address)
         name = self._externals.get(address)
         called = bool(self._trace) and self._trace[-1] in self._call_sites
+        if not called and self._cpu.get("rsp") == self._stack_pointer and address != RETURN_ADDRESS:
+            called = True  # a jump with the stack as at entry: a call whose result is the function's own
         if own_code is None and name is None and (address == RETURN_ADDRESS or not called):
             self._return_target = address
             self._end(Status.DONE)

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 from isoform.budget import Budget
 from isoform.check.replay import independent_runner
-from isoform.contract import CallRule, Difference, in_frame, show_number
+from isoform.contract import CallRule, Difference, in_frame, show_float, show_number
 from isoform.engines.minimise import minimise
 from isoform.engines.replaceable import rests_on_replaceable_calls
 from isoform.lift.function import Function
 from isoform.load.image import Image
-from isoform.load.signature import TypeKind
+from isoform.load.signature import CType, TypeKind
 from isoform.outcome import FRAME_LIMIT, STACK_POINTER, Inputs, Outcome, Status
 from isoform.question import Question, argument_value
 from isoform.verdict import Witness
@@ -175,17 +175,16 @@ def _witness(
 ) -> Witness:
     memory = _memory_that_matters(question, ours)
     arguments = tuple((a.name, argument_value(a, inputs[0])) for a in question.contract.arguments)
-    shown = tuple(
-        (a.name, _show(a.type.kind, a.type.bits, a.type.signed, argument_value(a, inputs[0])))
-        for a in question.contract.arguments
-    )
+    shown = tuple((a.name, _show(a.type, argument_value(a, inputs[0]))) for a in question.contract.arguments)
     return Witness(
         inputs[0], arguments, shown, ours[0], ours[1], found, ("isoform's runner", name), tuple(_runs(memory))
     )
 
 
-def _show(kind: TypeKind, bits: int, signed: bool, value: int) -> str:
-    return hex(value) if kind in (TypeKind.POINTER, TypeKind.STRUCT) else show_number(value, bits, signed)
+def _show(ctype: CType, value: int) -> str:
+    if ctype.kind in (TypeKind.POINTER, TypeKind.STRUCT):
+        return hex(value)
+    return show_float(value, ctype.bits) if ctype.is_float else show_number(value, ctype.bits, ctype.signed)
 
 
 def _memory_that_matters(question: Question, outcomes: tuple[Outcome, Outcome]) -> dict[int, int]:

@@ -8,6 +8,7 @@ from random import Random
 from isoform.contract import Argument, Contract, Place
 from isoform.load.signature import CType, TypeKind
 from isoform.outcome import STACK_POINTER, Inputs
+from isoform.sample_floats import sample_float
 
 BUFFERS = 0x10_0000
 """Where made-up buffers start: away from files, frames and small numbers."""
@@ -57,6 +58,8 @@ class InputMaker:
             return self._pointer(position)
         if kind.kind is TypeKind.BOOL:
             return self._random.getrandbits(1)
+        if kind.is_float and self._random.random() < 0.9:
+            return sample_float(self._random, kind.bits // 8)
         bits = max(1, kind.bits)
         return self._boundary(bits) if boundary else self._random.getrandbits(bits) >> self._random.randrange(bits)
 

@@ -18,6 +18,7 @@ from isoform.errors import UserError
 from isoform.lift.function import Function
 from isoform.lift.lift import relifted
 from isoform.question import Question
+from isoform.smt.floats import definitions
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.sweep import Step, sweep
@@ -189,7 +190,7 @@ class Loopfree:
         if not self._question.contract.preconditions:
             return
         constraints = [term for label, term in self.encoding.world.constraints if not label.startswith("frame")]
-        if self._solver.check(constraints) is Answer.UNSAT:
+        if self._solver.check([*constraints, *definitions(self._terms, constraints)]) is Answer.UNSAT:
             texts = " and ".join(p.text for p in self._question.contract.preconditions)
             raise UserError(f"--assume admits no input at all: {texts} is never true.")
 
@@ -202,12 +203,11 @@ class Loopfree:
             return None
         started = time.perf_counter()
         for _ in range(2):
-            labelled = self._assertions(bad)
-            normalizer = Normalizer(self._terms.manager)
-            answer = self._solver.check([normalizer.normalize(term) for _, term in labelled], seconds)
+            answer, lemmas, defined = self._decide(self._assertions(bad), seconds)
             if answer is Answer.UNSAT:
-                seconds_taken = time.perf_counter() - started
-                self._shown(goal, self._assertions(goal.bad), seconds_taken, normalizer.lemmas, steps)
+                labelled = self._assertions(goal.bad)
+                labelled += self._definitions(labelled) if defined else []
+                self._shown(goal, labelled, time.perf_counter() - started, lemmas, steps)
                 return None
             if answer is Answer.UNKNOWN:
                 return _Open()
@@ -215,6 +215,24 @@ class Loopfree:
             if finding is not None:
                 return finding
         return Failed(f"no usable input was found for or against it: whether {goal.shows}")
+
+    def _decide(
+        self, labelled: list[tuple[str, Term]], seconds: float | None
+    ) -> tuple[Answer, list[tuple[Term, Term]], bool]:
+        """The answer, the rewrites used, and whether it rests on what floating-point operations mean: that is said
+        only if the answer depends on it."""
+        normalizer = Normalizer(self._terms.manager)
+        asserted = [normalizer.normalize(term) for _, term in labelled]
+        answer = self._solver.check(asserted, seconds)
+        definitions = self._definitions(labelled) if answer is Answer.SAT else []
+        if definitions:
+            asserted += [normalizer.normalize(term) for _, term in definitions]
+            answer = self._solver.check(asserted, seconds)
+        return answer, normalizer.lemmas, bool(definitions)
+
+    def _definitions(self, labelled: list[tuple[str, Term]]) -> list[tuple[str, Term]]:
+        found = definitions(self._terms, [term for _, term in labelled])
+        return [(f"float-{number}", term) for number, term in enumerate(found, 1)]
 
     def _assertions(self, bad: Term) -> list[tuple[str, Term]]:
         world = self.encoding.world
@@ -267,14 +285,14 @@ class Loopfree:
         """With every goal shown where the encoding covers the input: does it cover them all?"""
         open_gaps = []
         for gap in self.encoding.gaps:
-            rules = [term for _, term in (*self.encoding.world.constraints, *(self._valid or ()))]
-            answer = self._solver.check([*rules, gap.condition])
+            labelled = [*self.encoding.world.constraints, *(self._valid or ()), ("left-out", gap.condition)]
+            answer, lemmas, defined = self._decide(labelled, None)
             if answer is not Answer.UNSAT:
                 open_gaps.append(gap)
             else:
                 goal = Goal("covered", f"no input is left out because {gap.why}", gap.condition)
-                labelled = [*self.encoding.world.constraints, *(self._valid or ()), ("left-out", gap.condition)]
-                self._shown(goal, labelled, 0.0)
+                labelled += self._definitions(labelled) if defined else []
+                self._shown(goal, labelled, 0.0, lemmas)
         if not open_gaps:
             return Proved()
         other = [gap for gap in open_gaps if gap.kind is not GapKind.LOOP_BOUND]

@@ -120,7 +120,7 @@ class TypeReader:
         bits = element.bits * self._count(die)
         if bits not in (64, 128, 256, 512):
             raise Unusable("a vector of unusual size")
-        return CType(TypeKind.FLOAT, bits, spelling=f"{element.spelling} vector")
+        return CType(TypeKind.FLOAT, bits, spelling=f"{element.spelling} vector", pointee=element)
 
     def _struct(self, die: Any, depth: int) -> CType:
         word = die.tag.removeprefix("DW_TAG_").removesuffix("_type").replace("structure", "struct")

@@ -23,9 +23,14 @@ class CType:
     signed: bool = False
     spelling: str = ""
     pointee: CType | None = None
-    """What a pointer points to, where known (at most two levels deep, void otherwise)."""
+    """What a pointer points to, where known (at most two levels deep, void otherwise); the element of a vector."""
     fields: tuple[tuple[str, int, CType], ...] = ()
     """Of a struct: (name, byte offset, type); arrays are spelled out element by element."""
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it is one number in single or double format, not a vector of them."""
+        return self.kind is TypeKind.FLOAT and self.bits in (32, 64) and self.pointee is None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from isoform.contract import ReturnAs
+from isoform.contract import ReturnAs, show_float
 from isoform.load.signature import TypeKind
 from isoform.outcome import CallRecord, Outcome, Status
 from isoform.report.terminal import LABEL, Span, Spans, print_lines
@@ -63,6 +63,8 @@ def _returned(result: ConcreteRun) -> str:
     value = contract.result_value(result.outcome)
     if contract.signature is not None and contract.signature.result.kind is TypeKind.POINTER:
         return hex(value)
+    if contract.signature is not None and contract.signature.result.is_float:
+        return f"{show_float(value, bits)} ({value:#x})"
     signed = value - (1 << bits) if value >> (bits - 1) else value
     return f"{signed} ({value:#x})"
 

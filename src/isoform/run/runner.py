@@ -10,6 +10,7 @@ from isoform.lift.cfg import SELF
 from isoform.lift.function import Call
 from isoform.load.known import NO_RETURN
 from isoform.microop import ABORT_REASONS, Kind
+from isoform.microop import code as code_address
 from isoform.outcome import (
     FRAME_LIMIT,
     RETURN_ADDRESS,
@@ -124,7 +125,7 @@ class _Run:
                     elif index in (RETURNED, UNRESOLVED) and memory.target != self._return_address:
                         going_on = program_at(program.function, memory.target)
                         if going_on is None:
-                            return self._elsewhere(index)
+                            return self._elsewhere(index, bool(recursions))
                         program, code, costs, index = going_on, going_on.code, going_on.costs, 0
                     else:
                         return self._end(index, program)
@@ -140,13 +141,28 @@ class _Run:
             return Status.UNSUPPORTED, f"{instruction.text} at {memory.reason:#x}"
         return Status.DONE, ""
 
-    def _elsewhere(self, code: int) -> tuple[Status, str]:
+    def _elsewhere(self, code: int, nested: bool) -> tuple[Status, str]:
         """Control went to an address that is neither code nor the caller."""
+        if code == UNRESOLVED and not nested and self._stack_is_as_at_entry():
+            return self._tail_call()
         if self._machine.memory is not None and self._machine.memory.zeroed:
             return Status.ABORTED, "jump outside the program"
         if code == RETURNED:
             return Status.DONE, ""
         return Status.UNSUPPORTED, f"a computed jump to {self._memory.target:#x}"
+
+    def _stack_is_as_at_entry(self) -> bool:
+        pointer = self._machine.convention.stack_pointer
+        if pointer is None or not self._machine.convention.return_address_on_stack:
+            return False
+        return self._registers[self._position[pointer]] == self._stack_pointer
+
+    def _tail_call(self) -> tuple[Status, str]:
+        """A jump through a pointer with the stack as at entry: a call whose result is ours."""
+        back = self._memory.load(self._stack_pointer, 8)
+        self._outside_call(Call(None, code_address(self._memory.target), None))
+        self._memory.target = back
+        return Status.DONE, ""
 
     def _outside_call(self, call: Call) -> bool:
         """Do what the contract says of a call to outside code; True if it ends the run."""

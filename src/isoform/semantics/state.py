@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from isoform.evaluate_floats import canonical_nan, infinity, quiet_bit, to_bits
+from isoform.sample_floats import sample_float
 from isoform.semantics.encoding import DATA_ADDRESS, DATA_SIZE, GENERAL, TARGET_HIGH, TARGET_LOW, Encoded, Template
 from isoform.semantics.x86_float_forms import FLOAT_MNEMONICS
 
@@ -125,32 +125,12 @@ def _lanes(rng: random.Random) -> bytes:
     return bytes(data)
 
 
-def special_float(rng: random.Random, size: int) -> int:
-    """The bits of a float: special values, whole and half numbers, and what is near them; any pattern now and then."""
-    sign = rng.getrandbits(1) << 8 * size - 1
-    one = infinity(size) >> 1 & ~(quiet_bit(size) - 1) & infinity(size)
-    fraction = 2 * quiet_bit(size) - 1
-    choice = rng.random()
-    if choice < 0.35:
-        edges = (0, 1, fraction, fraction + 1, infinity(size), infinity(size) - 1, infinity(size) + 1)
-        nans = (canonical_nan(size), canonical_nan(size) + 5, infinity(size) | rng.getrandbits(8 * size) & fraction)
-        return sign | rng.choice((*edges, *nans, one, rng.getrandbits(8 * size) & fraction))
-    if choice < 0.7:
-        number = rng.choice((rng.randrange(300), rng.randrange(300) / 2, rng.randrange(1 << 24, 1 << 26)))
-        number = rng.choice((number, number * 2.0 ** rng.choice((7, 22, 30, 31, 38, 55, 62))))
-        return (sign | to_bits(float(number), size)) + rng.choice((0, 0, 0, 1, -1)) & (1 << 8 * size) - 1
-    if choice < 0.9:
-        near_one = rng.randrange(-40, 80) << quiet_bit(size).bit_length()
-        return sign | (one + near_one | rng.getrandbits(8 * size) & fraction)
-    return rng.getrandbits(8 * size)
-
-
 def _floats(rng: random.Random, length: int) -> bytes:
     """Singles and doubles side by side."""
     data = b""
     while len(data) < length:
         size = rng.choice((4, 8))
-        data += b"".join(special_float(rng, size).to_bytes(size, "little") for _ in range(8 // size))
+        data += b"".join(sample_float(rng, size).to_bytes(size, "little") for _ in range(8 // size))
     return data
 
 

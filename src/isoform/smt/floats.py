@@ -167,15 +167,15 @@ def _negated(t: Terms, x: Term) -> Term:
     return t.xor_(x, t.bv(sign_bit(width // 8), width))
 
 
-def _same(t: Terms, x: Term) -> Term:
-    """What an operation that changes no number makes of x: only NaNs lose their payload."""
+def with_one_nan(t: Terms, x: Term) -> Term:
+    """x with the same NaN for all NaNs."""
     width = t.width(x)
     return t.ite(is_nan_term(t, x), t.bv(canonical_nan(width // 8), width), x)
 
 
 def _simpler_sum(t: Terms, width: int, values: Sequence[Term]) -> Term | None:
     """x + (-0) = x, for zeros of both signs."""
-    return _same(t, values[0]) if t.value(values[1]) == sign_bit(width // 8) else None
+    return with_one_nan(t, values[0]) if t.value(values[1]) == sign_bit(width // 8) else None
 
 
 def _simpler_product(t: Terms, width: int, values: Sequence[Term]) -> Term | None:
@@ -187,8 +187,8 @@ def _simpler_product(t: Terms, width: int, values: Sequence[Term]) -> Term | Non
         # Both are twice the number, rounded once.
         return result(t, Kind.FLOAT_ADD, width, [values[0], values[0]])
     if number == to_bits(1.0, size):
-        return _same(t, values[0])
-    return _same(t, _negated(t, values[0])) if number == to_bits(-1.0, size) else None
+        return with_one_nan(t, values[0])
+    return with_one_nan(t, _negated(t, values[0])) if number == to_bits(-1.0, size) else None
 
 
 def _simpler_quotient(t: Terms, width: int, values: Sequence[Term]) -> Term | None:
@@ -272,9 +272,7 @@ class _Definition:
         is_result = self._make(K.EQUAL, self._as_float(self._term, size), number)
         nan = self._manager.mk_bv_value(self._manager.mk_bv_sort(8 * size), canonical_nan(size))
         is_canonical = self._make(K.EQUAL, self._term, nan)
-        return self._make(
-            K.AND, is_result, self._make(K.IMPLIES, self._make(K.FP_IS_NAN, number), is_canonical)
-        )
+        return self._make(K.AND, is_result, self._make(K.IMPLIES, self._make(K.FP_IS_NAN, number), is_canonical))
 
     def _integer(self, mode: str) -> Term:
         size, bits = self._operation.sizes[0], 8 * self._operation.out

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from isoform.contract import SHOW_MEMORY_AT_END, AbortRule, MemoryRule, ReturnAs
 from isoform.errors import Unsupported
+from isoform.smt.floats import with_one_nan
 from isoform.smt.terms import Term
 from isoform.sym.execute import Ending, Summary
 from isoform.sym.state import World
@@ -148,6 +149,8 @@ class _Goals:
         for result in self._world.contract.results:
             register = summary.final.container_named(result.register)
             part = terms.extract(register, 8 * result.offset + result.bits - 1, 8 * result.offset)
+            if result.is_float:
+                part = with_one_nan(terms, part)
             value = part if value is None else terms.concat(part, value)
         return value
 

@@ -16,7 +16,7 @@ from isoform.contract import CallArguments
 from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
-from isoform.microop import Kind
+from isoform.microop import Kind, code
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base, Node
 from isoform.sym.libc import carry_out
@@ -258,11 +258,44 @@ class Execution:
             self._go(block, target, state.fork(terms.conj(state.condition, here)), dict(temps), layer)
             state.condition = terms.conj(state.condition, terms.negate(here))
         state = self._to_caller(value, state)
-        if state.condition != terms.false:
+        if state.condition != terms.false and self._is_tail_call(block, value, state):
+            self._tail_call(value, state)
+        elif state.condition != terms.false:
             where = block.steps[-1] if block.steps else block.id.address
             self._discover(where, value)
             why = f"{self.function.name} jumps to a computed address at {where:#x} that isoform could not resolve"
             self._gap(GapKind.UNRESOLVED, state, why)
+
+    def _is_tail_call(self, block: Block, value: Term, state: State) -> bool:
+        """Whether a jump through a pointer that was passed in or read is a call whose result is ours: with the stack
+        as at entry, and to no address of our own code (that would be a jump inside the function)."""
+        convention = self.side.world.machine.convention
+        if block.id.context or not convention.return_address_on_stack or convention.stack_pointer is None:
+            return False
+        at_entry = self.side.is_stack_pointer(state.container_named(convention.stack_pointer))
+        return at_entry and not self._names_code(value)
+
+    def _names_code(self, value: Term) -> bool:
+        """Whether a constant in a term is an address of the image's code."""
+        pending, seen = [value], set()
+        while pending:
+            term = pending.pop()
+            if term in seen:
+                continue
+            seen.add(term)
+            constant = self.terms.value(term)
+            if constant is not None and self.function.image.code_at(constant):
+                return True
+            pending += term.children()
+        return False
+
+    def _tail_call(self, value: Term, state: State) -> None:
+        name = "through a pointer"
+        arguments = self._arguments(Call(None, code(0), None), value, state)
+        self._refuse_frame_addresses(name, arguments, state)
+        target = state.frame.load(0, self.side.width // 8)
+        self._return_from(name, arguments, state)
+        self._finish(target, state)
 
     def _to_caller(self, value: Term, state: State) -> State:
         """Jumping to the caller is returning. Where the caller's address is an input, only the value that was
@@ -342,16 +375,18 @@ class Execution:
             self._carried_out(result, state)
             self._go(block, call.then, state, temps, layer)
             return
+        self._refuse_frame_addresses(name, arguments, state)
+        self._return_from(name, arguments, state)
+        self._go(block, call.then, state, temps, layer)
+
+    def _refuse_frame_addresses(self, name: str, arguments: tuple[Term, ...], state: State) -> None:
+        """What an outside function could do with these isoform cannot say."""
         if state.escaped or any(self.side.mentions_stack(a) for a in arguments):
             raise Unsupported(f"{self.function.name} passes an address of its own stack frame to {name}")
         if any(self.side.points_to_differing(a) for a in arguments):
             raise Unsupported(
                 f"{self.function.name} gives {name} the address of constants that differ between the sides"
             )
-        self.side.world.assume(RECURSION if call.callee == SELF else CALLS_AGREE)
-        self.side.world.assume(CALLEE_FRAME)
-        self._return_from(name, arguments, state)
-        self._go(block, call.then, state, temps, layer)
 
     def _arguments(self, call: Call, value: Term, state: State) -> tuple[Term, ...]:
         machine = self.side.world.machine
@@ -371,6 +406,8 @@ class Execution:
     def _return_from(self, name: str, arguments: tuple[Term, ...], state: State) -> None:
         """Results and memory after an outside call are functions of its arguments and memory."""
         side, terms = self.side, self.terms
+        side.world.assume(RECURSION if name == SELF else CALLS_AGREE)
+        side.world.assume(CALLEE_FRAME)
         machine = side.world.machine
         convention = machine.convention
         memory = side.heap.array(state.heap)
