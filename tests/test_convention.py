@@ -64,7 +64,7 @@ def test_integers_fill_registers_then_the_stack() -> None:
             "struct { float a, b, c; }",
             (Result("xmm0", 32, 0, True), Result("xmm0", 32, 4, True), Result("xmm1", 32, 0, True)),
         ),
-        ("struct { float a; int b; }", (Result("rax", 64),)),
+        ("struct { float a; int b; }", (Result("rax", 32, 0, True), Result("rax", 32, 4))),
         ("struct { unsigned a : 3, b : 9; }", (Result("rax", 12),)),
         ("union { int a; float b; }", (Result("rax", 32),)),
         ("struct {}", ()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 from hostile.elf_map import DYNAMIC_SYMBOLS, FUNCTION, RELOCATIONS, SYMBOL_TABLE, ElfMap, text_at
@@ -10,21 +11,25 @@ from hostile.elf_map import DYNAMIC_SYMBOLS, FUNCTION, RELOCATIONS, SYMBOL_TABLE
 UNREADABLE = "unreadable"
 _OBJECT_FILE = 1
 _WRITE, _EXECUTE = 1, 4
+_NO_ADDEND = (6, 7)
+"""R_X86_64_GLOB_DAT and R_X86_64_JUMP_SLOT."""
 OBJECT = 1
 CLOSED = ("arithmetic", "loop", "paint")
 """Functions of the samples that refer to nothing."""
 CONSTANT = ("lookup", "choose")
 """Those that refer to constant tables."""
+NUMBERS = "numbers"
+"""Mark of a function whose tables hold no addresses: other tables that lie beside them are not its concern."""
 
 
-def fingerprint(data: bytes, function: str) -> Any:
-    """Equal for two files only where the function and what it refers to are. Of a linked file: all of its code,
-    constants and dynamic relocations, unless the function is one that refers to nothing."""
+def fingerprint(data: bytes, function: str, original: bytes) -> Any:
+    """Equal for two files made from `original` only where the function and what it refers to are. Of a linked
+    file: all constants and dynamic relocations, as far as the function has to do with such."""
     try:
         elf = ElfMap(data)
         if struct.unpack_from("<H", data, 16)[0] == _OBJECT_FILE:
             return _of_object(elf, function)
-        return _of_linked(elf, function)
+        return _of_linked(elf, function, constant_ranges(ElfMap(original)))
     except (struct.error, IndexError, ValueError, StopIteration, OverflowError):
         return UNREADABLE
 
@@ -43,7 +48,7 @@ def _of_object(elf: ElfMap, function: str) -> Any:
     symbols = _symbols(elf, elf.indexes_of(SYMBOL_TABLE)[0])
     found = next(s for s in symbols if s[0] == function and s[1] == FUNCTION)
     _, _, home, value, size = found
-    return elf.content(home)[value : value + size], _reached(elf, symbols, home, value, value + size, set())
+    return elf.content(home)[value : value + size], _reached(elf, symbols, home, value, value + size, {NUMBERS} if function == "lookup" else set())
 
 
 def _reached(elf: ElfMap, symbols: list[Any], home: int, start: int, end: int, seen: set[Any]) -> Any:
@@ -72,27 +77,41 @@ def _referred(elf: ElfMap, symbols: list[Any], number: int, seen: set[Any]) -> A
     if header.flags & _EXECUTE and (first, last) == (0, header.size):
         return kind, value, content  # some function in it: to follow all of them leads everywhere
     inner = _reached(elf, symbols, section, first, last, {*seen, (section, first)})
+    if not header.flags & _EXECUTE and NUMBERS in seen:
+        inner = ()
     return kind, value - first, header.flags, content, inner
 
 
-def _of_linked(elf: ElfMap, function: str) -> Any:
+def _of_linked(elf: ElfMap, function: str, constants: Sequence[range]) -> Any:
     found = [s for table in elf.indexes_of(SYMBOL_TABLE, DYNAMIC_SYMBOLS) for s in _symbols(elf, table)]
     _, _, home, value, size = next(s for s in found if s[0] == function and s[1] == FUNCTION)
     start = value - elf.sections[home].address
     code = elf.content(home)[start : start + size]
     if function in CLOSED:
         return code
-    contents = [
-        (section.address, elf.content(index))
-        for index, section in enumerate(elf.sections)
-        if section.flags & 2 and not section.flags & _WRITE and section.type != RELOCATIONS
-    ]
+    contents = [_memory(elf, addresses) for addresses in constants]
     if function in CONSTANT:
         return code, contents
     relocations = [
-        (*row, () if not row[2] else _symbols(elf, elf.sections[index].link)[row[2]][:4])
+        (offset, kind, 0 if kind in _NO_ADDEND else addend, number and _symbols(elf, elf.sections[index].link)[number][:4])
         for index in elf.indexes_of(RELOCATIONS)
         if elf.sections[index].flags & 2
-        for row in struct.iter_unpack("<QIIq", elf.content(index))
+        for offset, kind, number, addend in struct.iter_unpack("<QIIq", elf.content(index))
+        if number or function == "through"  # the only one that uses a table of addresses in the file itself
     ]
     return code, contents, relocations
+
+
+def constant_ranges(elf: ElfMap) -> list[range]:
+    """Addresses of the constants of an undamaged linked file."""
+    sections = zip(elf.names, elf.sections, strict=True)
+    return [range(s.address, s.address + s.size) for name, s in sections if name in (".rodata", ".data.rel.ro")]
+
+
+def _memory(elf: ElfMap, addresses: range) -> Any:
+    """What lies there in a file that may be damaged."""
+    for index, section in enumerate(elf.sections):
+        if section.flags & 2 and section.address <= addresses.start < section.address + section.size:
+            start = addresses.start - section.address
+            return elf.content(index)[start : start + len(addresses)], section.flags & _WRITE
+    return None

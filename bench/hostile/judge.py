@@ -63,6 +63,7 @@ def _wrong_verdict(case: Case, answer: Answer) -> str:
         return "a damaged certificate was confirmed"
     if case.expect is Expect.SAME_CODE:
         damaged = next(file for file in case.files.values() if isinstance(file, Damaged) and file.edits)
-        if fingerprint(damaged.content, case.function) != fingerprint(case.original, case.function):
+        before, after = (fingerprint(data, case.function, case.original) for data in (case.original, damaged.content))
+        if before != after:
             return "equivalent, though the damage changed the function or what it refers to"
     return ""

@@ -22,6 +22,9 @@ from isoform.run.runner import RunOptions, run
 from isoform.settle import settle
 from isoform.verdict import Subject, Unknown, Verdict
 
+LIFTING_SECONDS = 5.0
+"""For commands that take no budget: what is not lifted by then is not made for people to look at."""
+
 
 def compare(
     target: str,
@@ -62,7 +65,7 @@ def lifted(loaded: Loaded, inline: bool = True, budget: Budget | None = None) ->
 
 def show(spec: str, options: LoadOptions | None = None) -> Function:
     """One function, lifted."""
-    return lifted(open_one(spec, options))
+    return lifted(open_one(spec, options), budget=Budget(LIFTING_SECONDS))
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ class _SystemV:
             yield pending
 
     def _extents(self, result: CType) -> list[tuple[int, int, bool]]:
-        """Byte offset, bits and whether it is a float of every scalar in a result, split at eightbytes, lowest first."""
+        """Of every scalar in a result: byte offset, bits, and whether it is a float; split at eightbytes, lowest first."""
         extents: dict[tuple[int, int], bool] = {}
         for start, scalar in _scalars(result):
             for low in range(0, scalar.bits, 64):

@@ -90,8 +90,8 @@ class Kind(Enum):
     SUBPIECE = "subpiece"  # out.size bytes of ins[0] from byte ins[1] (CONST) on
     POPCOUNT = "popcount"
     LZCOUNT = "lzcount"  # of zero: the width of ins[0] in bits
-    # IEEE 754 numbers of 4 and 8 bytes, rounded to nearest even. A NaN that one of these gives is always the same, quiet,
-    # positive and without payload: machines put their own rules around it.
+    # IEEE 754 numbers of 4 and 8 bytes, rounded to nearest even. A NaN that one of these gives is always the same one,
+    # quiet, positive and without payload: machines put their own rules around it.
     FLOAT_ADD = "f+"
     FLOAT_SUB = "f-"
     FLOAT_MUL = "f*"

@@ -15,6 +15,7 @@ from isoform.semantics import ours
 from isoform.semantics.encoding import CODE_ADDRESS, Encoder
 from isoform.semantics.forms import all_forms
 from isoform.semantics.state import State, draw
+from isoform.smt.floats import definitions
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Term, Terms
 from isoform.sym.state import Side, World
@@ -57,7 +58,8 @@ def symbolic(instruction: Instruction, before: dict[str, int]) -> dict[str, int]
     for number, size in enumerate(sizes, 1):
         fixed.append(terms.eq(terms.variable(f"undefined_a_{number}", 8 * size), terms.bv(0, 8 * size)))
     solver = Solver(terms, Budget(60))
-    assert solver.check(fixed) is Answer.SAT
+    meaning = definitions(terms, [*aborts, *(state.container_named(name) for name in before)])
+    assert solver.check([*fixed, *meaning]) is Answer.SAT
     if any(solver.holds(abort) for abort in aborts):
         return None
     return {name: solver.value(state.container_named(name)) for name in before}

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +31,9 @@ KINDS = (SMT_UNSAT, EQUATION, POLYNOMIAL_LEMMA)
 EXPANSION = "expansion"
 TRIVIAL = "trivial"
 _MEMORY_MEGABYTES = 4000
+_SHARING = ("solve-eqs", "max-bv-sharing", "bit-blast", "aig", "sat")
+_SHARES = ((0.2, 2.0), (0.5, 20.0), None)
+"""Of each attempt: its part of the time that is left, and the most seconds; the last has all that is left."""
 _BIT_VECTOR_LOGICS = frozenset(("QF_BV", "QF_ABV", "QF_UFBV", "QF_AUFBV"))
 
 
@@ -39,7 +43,6 @@ class Request:
     kind: str
     solver: str
     seconds: float | None = None
-    """For each of up to two attempts."""
     steps: dict[str, str] = field(default_factory=dict)
     """The texts of the obligations that show the steps, by the labels of these."""
 
@@ -92,6 +95,10 @@ def trivially_confirmed(text: str) -> bool:
         return isinstance(prepared, _Formula) and prepared.is_trivial
     except (ReadError, _MalformedError):
         return False
+
+
+_Attempt = Callable[[float | None], Answer]
+"""Asks a solver in one way, for so many seconds."""
 
 
 class _MalformedError(Exception):
@@ -158,21 +165,53 @@ def _ask_z3(formula: _Formula, seconds: float | None) -> Answer:
             return Answer("undecided", "z3 reads the formula in another way", "z3")
         rewrites = [(lemma.arg(0), lemma.arg(1)) for lemma in lemmas]
         rewritten = [z3.substitute(goal, *rewrites) for goal in goals] if rewrites else goals
-        answer = _z3_answer(z3, rewritten, formula.script.logic, seconds)
-        if answer == z3.unknown and lemmas:
-            answer = _z3_answer(z3, [*goals, *lemmas], formula.script.logic, seconds)
+        return _first_answer(_z3_attempts(z3, rewritten, [*goals, *lemmas], formula.script.logic), seconds)
     except z3.Z3Exception as error:
         return Answer("undecided", f"z3 says: {' '.join(str(error).split())[:200]}", "z3")
-    return _answer(answer == z3.unsat, answer == z3.sat, "z3")
 
 
-def _z3_answer(z3: Any, assertions: list[Any], logic: str, seconds: float | None) -> Any:
-    context = assertions[0].ctx
-    solver = z3.SolverFor(logic, ctx=context) if logic in _BIT_VECTOR_LOGICS else z3.Solver(ctx=context)
-    if seconds is not None:
-        solver.set("timeout", max(1, int(seconds * 1000)))
-    solver.add(assertions)
-    return solver.check()
+def _z3_attempts(z3: Any, rewritten: list[Any], with_lemmas: list[Any], logic: str) -> Iterator[_Attempt]:
+    """z3's own way; without reordering sums, which keeps what two sides share; then its own way again. The second one
+    gives up on some formulas with arrays, so only its `unsat` counts."""
+    context = rewritten[0].ctx
+
+    def usual() -> Any:
+        return z3.SolverFor(logic, ctx=context) if logic in _BIT_VECTOR_LOGICS else z3.Solver(ctx=context)
+
+    def sharing() -> Any:
+        simplify = z3.With(z3.Tactic("simplify", ctx=context), flat=False)
+        return z3.Then(simplify, *(z3.Tactic(name, ctx=context) for name in _SHARING)).solver()
+
+    def asked(make: Callable[[], Any], assertions: list[Any], answers: Sequence[Any]) -> _Attempt:
+        def ask(seconds: float | None) -> Answer:
+            solver = make()
+            if seconds is not None:
+                solver.set("timeout", max(1, int(seconds * 1000)))
+            solver.add(assertions)
+            found = solver.check()
+            found = found if found in answers else z3.unknown
+            return _answer(found == z3.unsat, found == z3.sat, "z3")
+
+        return ask
+
+    yield asked(usual, rewritten, (z3.unsat, z3.sat))
+    yield asked(sharing, rewritten, (z3.unsat,))
+    yield asked(usual, with_lemmas, (z3.unsat, z3.sat))
+
+
+def _first_answer(attempts: Iterator[_Attempt], seconds: float | None) -> Answer:
+    """The first that decides. Each but the last gets a part of the time."""
+    deadline = None if seconds is None else time.monotonic() + seconds
+    answer = Answer("undecided")
+    for attempt, share in zip(attempts, _SHARES, strict=True):
+        left = None if deadline is None else deadline - time.monotonic()
+        if left is not None and left <= 0:
+            break
+        limit = left if share is None else min(share[1], share[0] * left) if left is not None else share[1]
+        answer = attempt(limit)
+        if answer.result != "undecided":
+            break
+    return answer
 
 
 def _ask_cvc5(formula: _Formula, seconds: float | None) -> Answer:

@@ -17,6 +17,7 @@ from isoform.check.confirm import Answer, Request
 _GRACE = 15.0
 """Seconds beyond its limit after which a solver is stopped from outside."""
 _DECIDED = ("confirmed", "refuted")
+_start = subprocess.Popen
 
 
 class Workers:
@@ -59,8 +60,7 @@ class _Worker:
 
     def _ask(self, request: Request) -> Answer:
         process = self._started()
-        # Two attempts at a formula with lemmas, each within the limit.
-        limit = None if request.seconds is None else 2 * request.seconds + _GRACE
+        limit = None if request.seconds is None else request.seconds + _GRACE
         timer = Timer(limit, process.kill) if limit is not None else None
         if timer:
             timer.start()
@@ -77,7 +77,7 @@ class _Worker:
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:
             command = [sys.executable, "-P", "-m", "isoform.check.confirm"]
-            self._process = subprocess.Popen(
+            self._process = _start(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="ascii"
             )
             if self._ended:

@@ -18,7 +18,7 @@ from isoform.errors import UserError
 from isoform.lift.function import Function
 from isoform.lift.lift import relifted
 from isoform.question import Question
-from isoform.smt.floats import definitions
+from isoform.smt.floats import definitions, without_functions
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.sweep import Step, sweep
@@ -206,7 +206,8 @@ class Loopfree:
             answer, lemmas, defined = self._decide(self._assertions(bad), seconds)
             if answer is Answer.UNSAT:
                 labelled = self._assertions(goal.bad)
-                labelled += self._definitions(labelled) if defined else []
+                if defined:
+                    labelled = self._with_definitions(labelled, keep_functions=bool(steps or lemmas))
                 self._shown(goal, labelled, time.perf_counter() - started, lemmas, steps)
                 return None
             if answer is Answer.UNKNOWN:
@@ -224,15 +225,22 @@ class Loopfree:
         normalizer = Normalizer(self._terms.manager)
         asserted = [normalizer.normalize(term) for _, term in labelled]
         answer = self._solver.check(asserted, seconds)
-        definitions = self._definitions(labelled) if answer is Answer.SAT else []
-        if definitions:
-            asserted += [normalizer.normalize(term) for _, term in definitions]
+        meaning = definitions(self._terms, [term for _, term in labelled]) if answer is Answer.SAT else []
+        if meaning:
+            asserted += [normalizer.normalize(term) for term in meaning]
             answer = self._solver.check(asserted, seconds)
-        return answer, normalizer.lemmas, bool(definitions)
+        return answer, normalizer.lemmas, bool(meaning)
 
-    def _definitions(self, labelled: list[tuple[str, Term]]) -> list[tuple[str, Term]]:
-        found = definitions(self._terms, [term for _, term in labelled])
-        return [(f"float-{number}", term) for number, term in enumerate(found, 1)]
+    def _with_definitions(self, labelled: list[tuple[str, Term]], keep_functions: bool) -> list[tuple[str, Term]]:
+        """Assertions for a certificate with what floating-point operations in them mean. Steps and lemmas are about
+        terms with functions in them."""
+        roots = [term for _, term in labelled]
+        if keep_functions:
+            found = definitions(self._terms, roots)
+        else:
+            roots, found = without_functions(self._terms, roots)
+        defined = [(f"float-{number}", term) for number, term in enumerate(found, 1)]
+        return [*((label, term) for (label, _), term in zip(labelled, roots, strict=True)), *defined]
 
     def _assertions(self, bad: Term) -> list[tuple[str, Term]]:
         world = self.encoding.world
@@ -291,7 +299,8 @@ class Loopfree:
                 open_gaps.append(gap)
             else:
                 goal = Goal("covered", f"no input is left out because {gap.why}", gap.condition)
-                labelled += self._definitions(labelled) if defined else []
+                if defined:
+                    labelled = self._with_definitions(labelled, keep_functions=bool(lemmas))
                 self._shown(goal, labelled, 0.0, lemmas)
         if not open_gaps:
             return Proved()

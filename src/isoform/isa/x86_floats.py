@@ -128,8 +128,8 @@ _equal, _less = _compares(Kind.FLOAT_EQUAL), _compares(Kind.FLOAT_LESS)
 _less_or_equal = _compares(Kind.FLOAT_LESSEQUAL)
 _greater, _greater_or_equal = _compares(Kind.FLOAT_LESS, True), _compares(Kind.FLOAT_LESSEQUAL, True)
 
-# By the part of the mnemonic between CMP and the type. Names with a suffix differ only in when they set exception flags,
-# but for EQ_UQ, EQ_US (unordered counts as equal) and NEQ_OQ, NEQ_OS (unordered counts as equal too).
+# By the part of the mnemonic between CMP and the type. A suffix says what a NaN counts as (U: the comparison holds) and
+# which exception flags are set (S or Q).
 _LEGACY_PREDICATES: Mapping[str, Predicate] = {
     "EQ": _equal,
     "LT": _less,

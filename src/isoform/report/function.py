@@ -90,13 +90,14 @@ class _Page:
         renamed = rename_temps(block.ops, block.addresses, _read_by(block.exit), last, self._shared)
         groups = _groups(block, renamed.ops)
         travelling: dict[Var, str] = {}
+        steps = frozenset(block.steps)
         for position, (address, ops) in enumerate(groups):
             infix = Infix(self.function.machine, self.function.image, renamed, travelling)
             meaning = [Span(line) for line in infix.lines(ops)]
             if position == len(groups) - 1:
                 leaving = [Span(line, "marker") for line in self._leaving(block.exit, infix)]
                 meaning += [*(Span(line) for line in infix.rest()), *leaving]
-            yield from self._instruction(address, meaning, begins=address in block.steps)
+            yield from self._instruction(address, meaning, begins=address in steps)
 
     def _origin(self, block: Block) -> str:
         function = self.function

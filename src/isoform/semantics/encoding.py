@@ -2,8 +2,9 @@
 
 `ADD 01 /r Ev,Gv` is a mnemonic, opcode bytes, how ModRM is used, and operands in the notation of the opcode map:
 E a register or memory, G a general register, M memory, I an immediate, J a branch distance, O an absolute address,
-Z a small number, P the predicate of a comparison; V and H a vector register, U one in ModRM, W that or memory, L one in the immediate's upper half,
-B a general register in VEX.vvvv; b w d q dq x a width, v 16/32/64 bits, y 32/64, z an immediate of at most 32 bits.
+Z a small number, P the predicate of a comparison; V and H a vector register, U one in ModRM, W that or memory, L one
+in the immediate's upper half, B a general register in VEX.vvvv; b w d q dq x a width, v 16/32/64 bits, y 32/64, z an
+immediate of at most 32 bits.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ An operation is first of all an uninterpreted function of the bits of its operan
 do the same to the same numbers agree whatever it is, and the solver sees that at once. Where that is not enough, each
 application gets its definition in the SMT theory of floating point.
 
-A definition is total: for all operands there is exactly one result that satisfies it (a float is its bit pattern but for
-the NaNs, and the definition names the NaN that is meant). So asserting definitions takes no input away, leaving them out
-adds none that matters to a proof, and both are sound; only a model needs all of them to mean something.
+A definition is total: for all operands there is exactly one result that satisfies it (a float is its bit pattern but
+for the NaNs, and the definition names the NaN that is meant). So asserting definitions takes no input away. Leaving
+them out only admits more: what is unsatisfiable without them is so with them. Only a model needs all of them.
 
 Comparisons and the test for NaN are plain formulas over the bits and need no theory.
 """
@@ -221,25 +221,56 @@ def definitions(t: Terms, roots: Iterable[Term]) -> list[Term]:
     """What every application in these terms stands for."""
     if not t.uses_floats:
         return []
-    found, seen, pending = [], set(), list(roots)
-    while pending:
-        term = pending.pop()
-        if term in seen:
-            continue
-        seen.add(term)
-        pending += term.children()
+    found = []
+    for term in _operands_first(roots):
         operation = operation_of(term)
         if operation is not None:
-            found.append(_Definition(t.manager, operation, term).formula())
+            found.append(_Definition(t.manager, operation, term, term.children()[1:]).formula())
     return found
 
 
+def without_functions(t: Terms, roots: Sequence[Term]) -> tuple[list[Term], list[Term]]:
+    """The same terms with a constant for each application, and the definitions of those constants. Solvers are quicker
+    without functions, and nothing is lost: that equal operands give equal results follows from the definitions."""
+    made: dict[Term, Term] = {}
+    found: list[Term] = []
+    for term in _operands_first(roots):
+        operands = [made[child] for child in term.children()]
+        operation = operation_of(term)
+        if operation is None:
+            made[term] = _over(t, term, operands)
+            continue
+        made[term] = t.manager.mk_const(term.sort(), f"{operation.name}_{len(found) + 1}")
+        found.append(_Definition(t.manager, operation, made[term], operands[1:]).formula())
+    return [made[root] for root in roots], found
+
+
+def _over(t: Terms, term: Term, operands: list[Term]) -> Term:
+    if operands == term.children():
+        return term
+    indices = term.indices()
+    return t.manager.mk_term(term.kind(), operands, indices) if indices else t.manager.mk_term(term.kind(), operands)
+
+
+def _operands_first(roots: Iterable[Term]) -> Iterator[Term]:
+    seen: set[Term] = set()
+    pending = [(root, False) for root in roots]
+    while pending:
+        term, ready = pending.pop()
+        if ready:
+            yield term
+        elif term not in seen:
+            seen.add(term)
+            pending.append((term, True))
+            pending += [(child, False) for child in term.children() if child not in seen]
+
+
 class _Definition:
-    def __init__(self, manager: Any, operation: Operation, term: Term) -> None:
+    def __init__(self, manager: Any, operation: Operation, term: Term, operands: Sequence[Term]) -> None:
         self._manager = manager
         self._operation = operation
         self._term = term
-        self._operands = term.children()[1:]
+        self._operands = operands
 
     def formula(self) -> Term:
         kind = self._operation.kind

@@ -12,6 +12,10 @@ from isoform.budget import Budget
 from isoform.smt.terms import Term, Terms
 
 
+MOST_MEGABYTES = 4096
+"""A query that needs more memory than this is given up."""
+
+
 class Answer(Enum):
     UNSAT = "unsat"
     SAT = "sat"
@@ -39,9 +43,15 @@ class Solver:
         self._budget = budget
         options = bitwuzla.Options()
         options.set(bitwuzla.Option.PRODUCE_MODELS, True)
+        options.set(bitwuzla.Option.MEMORY_LIMIT, MOST_MEGABYTES)
         self._solver = bitwuzla.Bitwuzla(terms.manager, options)
         self._clock = _Clock(budget)
         self._solver.configure_terminator(self._clock)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing more can be answered: the budget is spent, or the user wants to stop."""
+        return self._budget.exhausted
 
     def check(self, assertions: Sequence[Term], seconds: float | None = None) -> Answer:
         """Is the conjunction satisfiable? After SAT, `value` reads the model until the next call."""

@@ -83,9 +83,12 @@ class _Sweeper:
             self._simulator.add_sample(self._draw)
         for term in self._simulator.order:
             self._replaced[term] = self._rebuild(term)
-            if time.monotonic() < self._deadline and self._refuted < MOST_REFUTED and self._worth_asking(term):
+            if self._may_go_on() and self._worth_asking(term):
                 self._merge(term)
         return Sweep([self._replaced[root] for root in self._roots], self._steps)
+
+    def _may_go_on(self) -> bool:
+        return not self._solver.stopped and time.monotonic() < self._deadline and self._refuted < MOST_REFUTED
 
     # -- samples --------------------------------------------------------------------------------
 
@@ -100,7 +103,7 @@ class _Sweeper:
 
     def _signature(self, term: Term) -> tuple[Any, ...]:
         sort = term.sort()
-        return (sort.bv_size() if sort.is_bv() else 0, *self._simulator.values[term])
+        return (sort.bv_size() if sort.is_bv() else -sort.is_array(), *self._simulator.values[term])
 
     def _distinguish(self) -> None:
         """A sample from the solver's model, on which two terms that looked equal differ."""
@@ -119,7 +122,7 @@ class _Sweeper:
         if sort.is_bool():
             held = sum(self._simulator.values[term])
             return 3 <= held <= len(self._simulator.values[term]) - 3
-        return bool(sort.is_bv()) and term.num_children() > 0
+        return bool(sort.is_bv() or sort.is_array()) and term.num_children() > 0
 
     def _rebuild(self, term: Term) -> Term:
         """The same operator over what its operands have become, and nothing cleverer: a checker does the same."""
@@ -203,7 +206,7 @@ class _Sweeper:
     def _with_cuts(self, left: Term, right: Term) -> tuple[Term, Term]:
         """Both with every subterm they share made a variable. What holds for all its values holds for its own."""
         mine, theirs = topological([left]), topological([right])
-        shared = {t for t in set(mine) & set(theirs) if t.num_children() and (t.sort().is_bv() or t.sort().is_bool())}
+        shared = {t for t in set(mine) & set(theirs) if t.num_children() and not t.sort().is_fun()}
         shared -= {left, right}
         made: dict[Term, Term] = {}
         cut = [self._cut(order, shared, made) for order in (mine, theirs)]
