@@ -96,7 +96,7 @@ def _prototype_bomb(random: Random) -> str:
             f"struct s0 {{ int a; }};{doubling} int f(struct s{count - 1} *v)",
             f"typedef int t0;{arrays} int f(t{min(count, 800) - 1} *v)",
             f"struct s {{ int a[{random.choice((1 << 31, 1 << 40, 1 << 63, -1, 0))}]; }}; int f(struct s v)",
-            f"struct s {{ struct s inner; }}; int f(struct s v)",
+            "struct s { struct s inner; }; int f(struct s v)",
             f"enum e {{ A = 1 << {10 ** random.randrange(1, 12)} }}; int f(enum e x)",
             f"enum e {{ A = 1 {random.choice(('/', '%'))} 0 }}; int f(enum e x)",
             f"enum e {{ A = {'-' * count}1 }}; int f(enum e x)",

@@ -59,11 +59,16 @@ class Tally:
         self.exits[case.format, answer.code] += 1
         self.slowest[case.format] = max(self.slowest.get(case.format, 0.0), answer.processor)
         if answer.processor > SLOW:
-            print(f"slow: {answer.processor:.1f} s ({case.format}, {case.what}): isoform {' '.join(case.words)}", flush=True)
+            print(
+                f"slow: {answer.processor:.1f} s ({case.format}, {case.what}): isoform {' '.join(case.words)}",
+                flush=True,
+            )
         self.largest[case.format] = max(self.largest.get(case.format, 0), answer.peak)
 
     def table(self) -> str:
-        lines = [f"{'format':<14}{'cases':>8}{'0':>8}{'1':>8}{'2':>8}{'3':>8}{'failed':>8}{'slowest':>10}{'memory':>10}"]
+        lines = [
+            f"{'format':<14}{'cases':>8}{'0':>8}{'1':>8}{'2':>8}{'3':>8}{'failed':>8}{'slowest':>10}{'memory':>10}"
+        ]
         failed = Counter(f.case.format for f in self.failures)
         for name in sorted(self.cases):
             counts = "".join(f"{self.exits[name, code]:>8}" for code in _EXITS)
@@ -97,7 +102,14 @@ def case_of(makers: dict[str, Maker], seed: int, number: int) -> Case:
     return makers[names[number % len(names)]](Random(f"{seed}/{number}"))
 
 
-def run_campaign(seconds: float, seed: int, formats: tuple[str, ...], most: int | None = None, only: int | None = None, first: int = 0) -> Tally:
+def run_campaign(
+    seconds: float,
+    seed: int,
+    formats: tuple[str, ...],
+    most: int | None = None,
+    only: int | None = None,
+    first: int = 0,
+) -> Tally:
     tally = Tally()
     with tempfile.TemporaryDirectory(prefix="hostile-samples-") as folder:
         ready = makers(Path(folder), formats)
@@ -107,7 +119,12 @@ def run_campaign(seconds: float, seed: int, formats: tuple[str, ...], most: int 
             for number in itertools.count(first) if only is None else [only]:
                 if time.monotonic() > stop or (most is not None and number - first >= most):
                     break
-                _try(tally, runner, case_of(ready, seed, number), f"{'-'.join(formats) if len(formats) == 1 else 'all'}-{seed}-{number}")
+                _try(
+                    tally,
+                    runner,
+                    case_of(ready, seed, number),
+                    f"{'-'.join(formats) if len(formats) == 1 else 'all'}-{seed}-{number}",
+                )
         finally:
             runner.close()
     return tally

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from random import Random
 from typing import TypeVar
 
 Part = TypeVar("Part")
@@ -66,7 +65,7 @@ class Case:
     """What was done to the valid file, for the report."""
     words: tuple[str, ...]
     """The command line; relative paths are those of `files`."""
-    files: dict[str, File] = field(default_factory=dict)
+    files: Mapping[str, File] = field(default_factory=dict)
     expect: Expect = Expect.ANYTHING
     original: bytes = b""
     """Of SAME_CODE: the undamaged file."""
@@ -74,9 +73,6 @@ class Case:
 
     def with_file(self, name: str, file: File) -> Case:
         return replace(self, files={**self.files, name: file})
-
-
-Mutator = Callable[[Random], Case]
 
 
 def smaller(case: Case) -> Iterator[Case]:

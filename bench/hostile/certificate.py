@@ -14,12 +14,61 @@ from hostile.case import Case, Damaged, Expect, File, Odd
 Certificate = dict[str, bytes]
 _PAIRS = (
     ("int f(int x) { return x * 2; }", "int f(int x) { return x << 1; }"),
-    ("unsigned f(unsigned x, unsigned y) { return x * (y + 3); }", "unsigned f(unsigned x, unsigned y) { return x * y + 3 * x; }"),
+    (
+        "unsigned f(unsigned x, unsigned y) { return x * (y + 3); }",
+        "unsigned f(unsigned x, unsigned y) { return x * y + 3 * x; }",
+    ),
     ("int f(int *p, int i) { p[i] = 3; return p[0]; }", "int f(int *p, int i) { p[i] = 3; return i ? *p : 3; }"),
 )
-_VALUES: tuple[Any, ...] = (None, True, 0, -1, 1e308, 10**400, "", "x" * 100_000, [], {}, [[]], "../../etc/passwd", "\0", "\x1b[31m", "/dev/zero")
-_ATOMS = ("(", ")", "assert", "true", "false", "let", "not", "and", "bvadd", "bvmul", "bvudiv", "ite", "select", "store", "|", '"', ";")
-_MORE_ATOMS = ("#b1", "#x0", "#x" + "f" * 5000, "(_ BitVec 1000000000)", "(_ bv1 0)", "(exit)", "(reset)", "(check-sat)", "(push 1)", "|a b|", "é")
+_VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    0,
+    -1,
+    1e308,
+    10**400,
+    "",
+    "x" * 100_000,
+    [],
+    {},
+    [[]],
+    "../../etc/passwd",
+    "\0",
+    "\x1b[31m",
+    "/dev/zero",
+)
+_ATOMS = (
+    "(",
+    ")",
+    "assert",
+    "true",
+    "false",
+    "let",
+    "not",
+    "and",
+    "bvadd",
+    "bvmul",
+    "bvudiv",
+    "ite",
+    "select",
+    "store",
+    "|",
+    '"',
+    ";",
+)
+_MORE_ATOMS = (
+    "#b1",
+    "#x0",
+    "#x" + "f" * 5000,
+    "(_ BitVec 1000000000)",
+    "(_ bv1 0)",
+    "(exit)",
+    "(reset)",
+    "(check-sat)",
+    "(push 1)",
+    "|a b|",
+    "é",
+)
 
 
 def build(folder: Path) -> list[Certificate]:
@@ -139,7 +188,11 @@ def _formula_bomb(random: Random) -> str:
             head + "(assert " + "(not " * count + "true" + ")" * count + ")" + tail,
             "(" * count,
             head + "(assert (! (= (bvmul x x) (bvmul x x)) :named lemma-1))" * (count // 50) + tail,
-            head + "(define-fun d0 () (_ BitVec 64) (bvadd x x))\n" + doubling + "(assert (! (= d59 x) :named lemma-1))" + tail,
+            head
+            + "(define-fun d0 () (_ BitVec 64) (bvadd x x))\n"
+            + doubling
+            + "(assert (! (= d59 x) :named lemma-1))"
+            + tail,
             head + f"(declare-const y (_ BitVec {10**9}))(assert (= y y))" + tail,
             head + "(assert (= (bvurem (bvmul x x) #x00000000ffffffc5) #x0000000012345678))" + tail,
         )

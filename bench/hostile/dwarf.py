@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from functools import cache
 from random import Random
 
 from hostile.case import Case, Damaged, Edit
@@ -34,7 +35,9 @@ def _debug_sections(elf: ElfMap) -> list[int]:
     return [
         index
         for index, name in enumerate(elf.names)
-        if name.startswith(".debug_") and elf.sections[index].type not in (NO_BITS, RELOCATIONS) and elf.sections[index].size
+        if name.startswith(".debug_")
+        and elf.sections[index].type not in (NO_BITS, RELOCATIONS)
+        and elf.sections[index].size
     ]
 
 
@@ -43,7 +46,9 @@ def _bytes(random: Random, elf: ElfMap) -> Edits:
     index = random.choice(_debug_sections(elf))
     section = elf.sections[index]
     start = random.choice((random.randrange(section.size), random.randrange(min(section.size, 40))))
-    new = random.choice((random.randbytes(random.choice((1, 1, 1, 2, 4))), random.choice(_LEB), random.choice(_NUMBERS)))
+    new = random.choice(
+        (random.randbytes(random.choice((1, 1, 1, 2, 4))), random.choice(_LEB), random.choice(_NUMBERS))
+    )
     new = new[: section.size - start]
     return f"{elf.names[index]}+{start:#x} = {new.hex()}", [Edit(section.offset + start, new)]
 
@@ -105,9 +110,14 @@ def _compressed(random: Random, elf: ElfMap) -> Edits:
     index = random.choice(_debug_sections(elf))
     size = random.choice((1 << 20, 1 << 27, 1 << 31, 1 << 62))
     kind = random.choice((1, 1, 1, 2, 77))
-    packed = zlib.compress(bytes(min(size, 1 << 27)), 1)
+    packed = _bomb(min(size, 1 << 29))
     if random.random() < 0.3:
         packed = zlib.compress(elf.content(index))
     header = kind.to_bytes(8, "little") + size.to_bytes(8, "little") + (1).to_bytes(8, "little")
     edits = [*_appended(elf, index, header + packed), _header(elf, index, 8, _COMPRESSED)]
     return f"{elf.names[index]} compressed, of {size} bytes", edits
+
+
+@cache
+def _bomb(size: int) -> bytes:
+    return zlib.compress(bytes(size), 1)

@@ -91,7 +91,7 @@ def number(random: Random, elf: ElfMap, field: Field) -> int:
         random.getrandbits(8 * field.size),
         elf.number(random.choice(same_kind)),
     ]
-    return random.choice(choices) % (1 << (8 * field.size))
+    return random.choice(choices)
 
 
 def _fields_like(elf: ElfMap, field: Field) -> list[Field]:
@@ -114,7 +114,7 @@ def _field(random: Random, elf: ElfMap) -> Edits:
         elf.segment_fields(),
     ]
     field = random.choice(random.choice([group for group in groups if group]))
-    value = number(random, elf, field)
+    value = number(random, elf, field) % (1 << (8 * field.size))
     return f"{field.name} = {value:#x}", [Edit(field.offset, value.to_bytes(field.size, "little"))]
 
 
@@ -212,5 +212,9 @@ def _many_symbols(random: Random, elf: ElfMap) -> Edits:
     content = content[: 8 << 20]
     at = elf.section_table + HEADER_SIZE * index
     end = len(elf.data)
-    edits = [Edit(end, content), Edit(at + 24, end.to_bytes(8, "little")), Edit(at + 32, len(content).to_bytes(8, "little"))]
+    edits = [
+        Edit(end, content),
+        Edit(at + 24, end.to_bytes(8, "little")),
+        Edit(at + 32, len(content).to_bytes(8, "little")),
+    ]
     return f"{elf.names[index]} of {len(content)} bytes", edits

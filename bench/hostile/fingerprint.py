@@ -48,7 +48,9 @@ def _of_object(elf: ElfMap, function: str) -> Any:
     symbols = _symbols(elf, elf.indexes_of(SYMBOL_TABLE)[0])
     found = next(s for s in symbols if s[0] == function and s[1] == FUNCTION)
     _, _, home, value, size = found
-    return elf.content(home)[value : value + size], _reached(elf, symbols, home, value, value + size, {NUMBERS} if function == "lookup" else set())
+    return elf.content(home)[value : value + size], _reached(
+        elf, symbols, home, value, value + size, {NUMBERS} if function == "lookup" else set()
+    )
 
 
 def _reached(elf: ElfMap, symbols: list[Any], home: int, start: int, end: int, seen: set[Any]) -> Any:
@@ -93,7 +95,12 @@ def _of_linked(elf: ElfMap, function: str, constants: Sequence[range]) -> Any:
     if function in CONSTANT:
         return code, contents
     relocations = [
-        (offset, kind, 0 if kind in _NO_ADDEND else addend, number and _symbols(elf, elf.sections[index].link)[number][:4])
+        (
+            offset,
+            kind,
+            0 if kind in _NO_ADDEND else addend,
+            number and _symbols(elf, elf.sections[index].link)[number][:4],
+        )
         for index in elf.indexes_of(RELOCATIONS)
         if elf.sections[index].flags & 2
         for offset, kind, number, addend in struct.iter_unpack("<QIIq", elf.content(index))

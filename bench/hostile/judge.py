@@ -44,7 +44,7 @@ def _wrong_words(answer: Answer) -> str:
 
 
 def _unprintable(text: str) -> bool:
-    return any(ord(c) < 32 and c not in "\n\t" or 127 <= ord(c) < 160 for c in text)
+    return any((ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 for c in text)
 
 
 def _wrong_verdict(case: Case, answer: Answer) -> str:

@@ -29,7 +29,11 @@ int choose(int x) {
     case 5: return 21; case 6: return 8; case 7: return 1000; default: return x ^ 77;
     }
 }
-int loop(const unsigned char *p, unsigned n) { int s = 0; for (unsigned i = 0; i < n; i++) s = s * 31 + p[i]; return s; }
+int loop(const unsigned char *p, unsigned n) {
+    int s = 0;
+    for (unsigned i = 0; i < n; i++) s = s * 31 + p[i];
+    return s;
+}
 long call(long x) { return outside(x + 1, "some text") + 5; }
 void store(int *p, record *r) { *p = r->kind + shared_counter; r->range.high = total; total += *p; }
 int through(unsigned i, int x) { return steps[i & 1](x) + thread_count; }
@@ -66,7 +70,10 @@ _BUILDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("pic.o", ("-O1", "-g", "-fPIC", "-ffunction-sections", "-fdata-sections", "-c")),
     ("lib.so", ("-O2", "-g", "-fPIC", "-shared", "-nostdlib")),
     ("relr.so", ("-O2", "-fPIC", "-shared", "-nostdlib", "-Wl,-z,now")),
-    ("program", ("-O1", "-g", "-nostdlib", "-static", "-no-pie", "-Wl,-e,arithmetic", "-Wl,--unresolved-symbols=ignore-all")),
+    (
+        "program",
+        ("-O1", "-g", "-nostdlib", "-static", "-no-pie", "-Wl,-e,arithmetic", "-Wl,--unresolved-symbols=ignore-all"),
+    ),
 )
 
 

@@ -8,11 +8,27 @@ from random import Random
 from hostile.case import Case, Damaged, Odd
 
 PAIRS = Path(__file__).resolve().parents[2] / "tests" / "pairs"
-_NUMBERS = ("0", "1", "-1", "31", "32", "32767", "32768", "-32769", "4294967295", "4294967296", "0x", "0xffffffffff", "9" * 5000)
+_NUMBERS = (
+    "0",
+    "1",
+    "-1",
+    "31",
+    "32",
+    "32767",
+    "32768",
+    "-32769",
+    "4294967295",
+    "4294967296",
+    "0x",
+    "0xffffffffff",
+    "9" * 5000,
+)
 _WORDS = {
     ".toy": ("NOP", "ADDX", "ADDXC", "MAXC", "RET", "RETC", "RETX", "JLT", "r0", "r1", "r99", "inst(", ")", ",", ";"),
-    ".asm": ("add", "sub", "mult", "div", "lis", ".word", "lw", "sw", "beq", "bne", "jr", "jalr", "$0", "$31", "$32")
-    + ("loop:", "loop", "(", ")", ",", ";", "$", "0($30)", "mfhi"),
+    ".asm": (
+        *("add", "sub", "mult", "div", "lis", ".word", "lw", "sw", "beq", "bne", "jr", "jalr", "$0", "$31", "$32"),
+        *("loop:", "loop", "(", ")", ",", ";", "$", "0($30)", "mfhi"),
+    ),
 }
 _ODD = ("\0", "\x1b[31m", "\u202e", "é", "\ufeff", "٣", "\r", "\x0b", "\u2028", "%s", "{}", "\\", '"')
 
@@ -78,6 +94,7 @@ def _edited(random: Random, lines: list[str], suffix: str) -> list[str]:
 
 def _bomb(random: Random, text: str, suffix: str) -> tuple[str, bytes]:
     count = random.choice((1000, 20_000, 300_000))
+    bodies: tuple[str, ...]
     if suffix == ".asm":
         bodies = (
             ".word 0\n" * count,

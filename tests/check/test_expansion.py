@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from isoform.check.expansion import verify_lemma
-from isoform.check.smtlib import read_script
-from isoform.check.sorts import ReadError
+from isoform.check.expansion import unified, verify_lemma
+from isoform.check.formula import formula_text
+from isoform.check.smtlib import Node, read_script
+from isoform.check.sorts import BOOL, ReadError
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "smt"))
 from random_terms import RandomTerms
@@ -141,3 +142,39 @@ def test_never_shows_a_false_identity(seed: int) -> None:
 def _close(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
     """Terms that agree at many points are the ones that a mistaken checker would call equal."""
     return sum(a == b for a, b in zip(left, right, strict=True)) > len(left) // 4
+
+
+def test_unified_terms_are_one() -> None:
+    script = read_script(
+        "(declare-const x (_ BitVec 32)) (declare-const y (_ BitVec 32))"
+        "(assert (distinct (bvudiv (bvmul x (bvadd x y)) y) (bvudiv (bvadd (bvmul y x) (bvmul x x)) y)))"
+        "(assert (distinct (bvudiv x y) (bvudiv y x)))"
+    )
+    same, other = unified(script.terms, [term for _, term in script.assertions])
+    assert len(set(script.terms.nodes[same].operands)) == 1
+    assert other == script.assertions[1][1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_unified_terms_have_their_values(seed: int) -> None:
+    """Another solver finds no input on which a term and what it was made into differ."""
+    import z3
+
+    rng = random.Random(seed)
+    print("seed", seed)
+    terms = RandomTerms(rng, (1, 2, 3, 4))
+    declared = "".join(f"(declare-const {n} (_ BitVec {w}))" for n, w in terms.declarations().items())
+    changed = 0
+    for width in terms.widths:
+        pool = [str(terms.term(width, rng.randrange(2, 5))) for _ in range(40)]
+        pool = [text for text in pool if "bvinc" not in text and "bvdec" not in text]
+        script = read_script(declared + "".join(f"(assert (= {text} {text}))" for text in pool))
+        before = [script.terms.nodes[term].operands[0] for _, term in script.assertions]
+        after = unified(script.terms, before)
+        for old, new in zip(before, after, strict=True):
+            changed += old != new
+            differ = script.terms.intern(Node("distinct", (), (old, new)), BOOL)
+            solver = z3.Solver()
+            solver.add(z3.parse_smt2_string(formula_text(script, [differ])))
+            assert solver.check() == z3.unsat, (pool, old, new)
+    assert changed

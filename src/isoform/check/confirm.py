@@ -13,12 +13,12 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from isoform.check.expansion import unified, verify_equal, verify_equation
+from isoform.check.expansion import unified, verify_equation
 from isoform.check.formula import formula_text
-from isoform.check.smtlib import Script, read_script
+from isoform.check.smtlib import Node, Script, read_script
 from isoform.check.sorts import ReadError
 from isoform.check.steps import Merged, StepError, sides
 
@@ -30,6 +30,7 @@ POLYNOMIAL_LEMMA = "polynomial-lemma"
 KINDS = (SMT_UNSAT, EQUATION, POLYNOMIAL_LEMMA)
 EXPANSION = "expansion"
 TRIVIAL = "trivial"
+STEPS = "steps"
 _MEMORY_MEGABYTES = 4000
 _SHARING = ("solve-eqs", "max-bv-sharing", "bit-blast", "aig", "sat")
 _SHARES = ((0.2, 2.0), (0.5, 20.0), None)
@@ -66,12 +67,24 @@ class _Formula:
     lemmas: list[int]
     mentioned: list[int]
 
-    @property
-    def is_trivial(self) -> bool:
-        return any(self.script.terms.nodes[number].operator == "false" for number in self.asserted)
+    def is_contradictory(self) -> bool:
+        """Whether an assertion says `false`, or that a term is not equal to itself."""
+        return any(_contradicts(self.script, number) for number in self.asserted)
 
     def text(self) -> str:
         return formula_text(self.script, [*self.lemmas, *self.asserted], self.mentioned)
+
+
+def _contradicts(script: Script, number: int) -> bool:
+    nodes = script.terms.nodes
+    match nodes[number]:
+        case Node("false", (), ()):
+            return True
+        case Node("distinct", (), (left, right)):
+            return left == right
+        case Node("not", (), (inner,)):
+            return nodes[inner].operator == "=" and len(set(nodes[inner].operands)) == 1
+    return False
 
 
 def confirm(request: Request) -> Answer:
@@ -79,9 +92,12 @@ def confirm(request: Request) -> Answer:
         prepared = _prepared(request)
         if isinstance(prepared, Answer):
             return prepared
-        if prepared.is_trivial:
-            return Answer("confirmed", by=TRIVIAL)
-        return _SOLVERS[request.solver](prepared, request.seconds)
+        if prepared.is_contradictory():
+            return Answer("confirmed", by=STEPS if request.steps else TRIVIAL)
+        formula = replace(prepared, asserted=unified(prepared.script.terms, prepared.asserted))
+        if formula.is_contradictory():
+            return Answer("confirmed", by=EXPANSION)
+        return _SOLVERS[request.solver](formula, request.seconds)
     except ReadError as error:
         return Answer("tampered", f"the file {error}")
     except _MalformedError as error:
@@ -89,10 +105,10 @@ def confirm(request: Request) -> Answer:
 
 
 def trivially_confirmed(text: str) -> bool:
-    """Whether a text asserts what is literally false, so that no solver is needed. The text should be short."""
+    """Whether a text contradicts itself as it stands, so that no solver is needed. The text should be short."""
     try:
         prepared = _prepared(Request(text, SMT_UNSAT, ""))
-        return isinstance(prepared, _Formula) and prepared.is_trivial
+        return isinstance(prepared, _Formula) and prepared.is_contradictory()
     except (ReadError, _MalformedError):
         return False
 
@@ -116,9 +132,7 @@ def _prepared(request: Request) -> Answer | _Formula:
             raise _MalformedError("the file does not hold lemmas only")
         return Answer("confirmed", by=EXPANSION)
     if request.kind == EQUATION:
-        left, right = _patterns(script)
-        if verify_equal(script.terms, left, right):
-            return Answer("confirmed", by=EXPANSION)
+        _patterns(script)
     return _with_steps_applied(script, request.steps)
 
 
@@ -139,7 +153,7 @@ def _with_steps_applied(script: Script, shown: dict[str, str]) -> _Formula:
             raise _MalformedError(f"{label} {error}") from None
     lemmas = [term for label, term in script.assertions if label.startswith(LEMMA)]
     mentioned = [*goals, *(term for _, term in steps)] if steps else []
-    return _Formula(script, unified(script.terms, [merged.became(goal) for goal in goals]), lemmas, mentioned)
+    return _Formula(script, [merged.became(goal) for goal in goals], lemmas, mentioned)
 
 
 def _patterns(script: Script) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 SExpression = str | tuple["SExpression", ...]
 Sort = SExpression | None
@@ -21,6 +22,7 @@ def bit_vector(width: int) -> Sort:
     return ("_", "BitVec", str(width))
 
 
+@lru_cache(1024)
 def width_of(sort: Sort) -> int | None:
     if isinstance(sort, tuple) and sort[:2] == ("_", "BitVec"):
         width = number(sort[2]) if len(sort) == 3 else 0

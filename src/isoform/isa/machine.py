@@ -71,7 +71,15 @@ class Machine:
 
     def register_name(self, var: Var) -> str:
         """The name of a register or sub-register, for people."""
-        return self._names().get((var.offset, var.size), f"reg_{var.offset:x}:{var.size}")
+        return self._names().get((var.offset, var.size)) or self._part_name(var)
+
+    def _part_name(self, var: Var) -> str:
+        """Bits of a container, such as xmm0[31:0]."""
+        for name in self.containers:
+            start = var.offset - self.registers[name].offset
+            if 0 <= start and start + var.size <= self.registers[name].size:
+                return f"{name}[{8 * (start + var.size) - 1}:{8 * start}]"
+        return f"reg_{var.offset:x}:{var.size}"
 
     def _names(self) -> dict[tuple[int, int], str]:
         names: dict[tuple[int, int], str] = self.__dict__.get("_name_table", {})

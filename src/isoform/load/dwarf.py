@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 import time
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
@@ -21,6 +22,8 @@ from isoform.load.signature import VOID, Parameter, Signature
 
 ENTRY_LIMIT = 400_000
 UNIT_LIMIT = 100_000
+SECTION_LIMIT = 30_000
+UNPACKED_LIMIT, UNPACKED_STEP = 128 << 20, 1 << 20
 SECONDS_LIMIT = 5.0
 LINES_LIMIT = 1 << 16
 SOURCE_LIMIT = 4 << 20
@@ -50,16 +53,34 @@ class DebugInfo:
 def read_debug(file: ParsedFile, code: Mapping[int, int], base: int) -> DebugInfo | None:
     """The debug information of a file whose executable sections are at `code` (an object file) or which was
     moved by `base` (a linked one); None where it has none that can be read."""
-    if not file.has_debug:
+    if not file.has_debug or len(file.sections) > SECTION_LIMIT:
         return None
     try:
         from elftools.elf.elffile import ELFFile
 
-        data = file.data if file.linked else _relocated(ELFFile(BytesIO(file.data)), file, code)
+        elf = ELFFile(BytesIO(file.data))
+        _refuse_bombs(elf, file.data)
+        data = file.data if file.linked else _relocated(elf, file, code)
         dwarf = ELFFile(BytesIO(data)).get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
         return DebugInfo(dwarf, base, time.monotonic() + SECONDS_LIMIT)
     except Exception:  # whatever a parser says of hostile debug information, there is none
         return None
+
+
+def _refuse_bombs(elf: Any, data: bytes) -> None:
+    """Compressed sections are unpacked without a limit later on: here they are, bit by bit, with one."""
+    left = UNPACKED_LIMIT
+    for section in elf.iter_sections():
+        header, old = section.header, section.name.startswith(".zdebug")
+        if not old and not header["sh_flags"] & _COMPRESSED:
+            continue
+        start, end = header["sh_offset"] + (12 if old else 24), header["sh_offset"] + header["sh_size"]
+        unpacker, rest = zlib.decompressobj(), data[start:end]
+        while rest and not unpacker.eof:
+            left -= len(unpacker.decompress(rest, UNPACKED_STEP))
+            rest = unpacker.unconsumed_tail
+            if left < 0:
+                raise Unusable("the debug information is too large")
 
 
 def _relocated(elf: Any, file: ParsedFile, code: Mapping[int, int]) -> bytes:

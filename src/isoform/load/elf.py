@@ -17,7 +17,7 @@ from isoform.errors import UserError
 FILE_LIMIT = 512 << 20
 MEMORY_LIMIT = 1 << 30
 SYMBOL_LIMIT = 4_000_000
-SECTION_LIMIT = 200_000
+SECTION_LIMIT = 100_000
 ALIGNMENT_LIMIT = 1 << 21
 
 ISA_NAMES: Mapping[str, str] = {"EM_X86_64": "x86_64"}
@@ -42,6 +42,22 @@ PACKED_RELATIVE = -1
 """Kind of a relocation from a packed table: the address of the file is added to what is there."""
 _WRITE, _ALLOC, _EXECUTE, _MERGE, _STRINGS, _THREAD_LOCAL = 0x1, 0x2, 0x4, 0x10, 0x20, 0x400
 _NO_BITS, _SYMBOLS, _RELA, _REL, _DYNAMIC_SYMBOLS = "SHT_NOBITS", "SHT_SYMTAB", "SHT_RELA", "SHT_REL", "SHT_DYNSYM"
+_TYPES: Mapping[int, str] = {
+    0: "SHT_NULL",
+    2: _SYMBOLS,
+    4: _RELA,
+    8: _NO_BITS,
+    9: _REL,
+    11: _DYNAMIC_SYMBOLS,
+    18: "SHT_SYMTAB_SHNDX",
+    19: "SHT_RELR",
+}
+"""Types of sections that mean something here."""
+_HEADER = struct.Struct("<IIQQQQIIQQ")
+_HEADER_FIELDS = (
+    *("sh_name", "sh_type", "sh_flags", "sh_addr", "sh_offset"),
+    *("sh_size", "sh_link", "sh_info", "sh_addralign", "sh_entsize"),
+)
 
 
 @dataclass(frozen=True)
@@ -183,12 +199,29 @@ class _Parser:
             raise unusable(self.path, "it has no section headers")
         if count > SECTION_LIMIT or elf["e_shoff"] + count * elf["e_shentsize"] > len(self.data):
             raise unusable(self.path, "its section headers lie outside the file")
-        headers = [(section.name, section.header) for section in elf.iter_sections()]
-        for index, (_, header) in enumerate(headers):
-            inside = header["sh_offset"] + header["sh_size"] <= len(self.data)
-            if header["sh_type"] not in (_NO_BITS, "SHT_NULL") and not inside:
+        headers = self._unpacked(elf["e_shoff"], count, elf["e_shentsize"])
+        end, last = 0, 0
+        for start, size, index in sorted((h["sh_offset"], h["sh_size"], i) for i, h in enumerate(headers)):
+            if headers[index]["sh_type"] in (_NO_BITS, "SHT_NULL") or not size:
+                continue
+            if start + size > len(self.data):
                 raise unusable(self.path, f"section {index} lies outside the file")
-        return headers
+            if start < end:
+                raise unusable(self.path, f"sections {last} and {index} overlap in the file")
+            end, last = start + size, index
+        names = self._bytes(headers[elf.get_shstrndx()])
+        for index, header in enumerate(headers):
+            if header["sh_name"] and header["sh_name"] >= len(names):
+                raise unusable(self.path, f"the name of section {index} lies outside the file")
+        return [(_name(names, header["sh_name"]), header) for header in headers]
+
+    def _unpacked(self, start: int, count: int, step: int) -> list[dict[str, Any]]:
+        """The section headers, in bulk: a file may have a hundred thousand of them."""
+        if step != _HEADER.size:
+            raise unusable(self.path, f"its section headers have {step} bytes each")
+        rows = _HEADER.iter_unpack(self.data[start : start + count * step])
+        headers = [dict(zip(_HEADER_FIELDS, row, strict=True)) for row in rows]
+        return [{**header, "sh_type": _TYPES.get(header["sh_type"], header["sh_type"])} for header in headers]
 
     def _bytes(self, header: Any) -> bytes:
         if header["sh_type"] == _NO_BITS:
@@ -302,6 +335,11 @@ class _Parser:
                 raise unusable(self.path, f"a relocation lies outside section {target}")
             found.setdefault(target, []).extend(relocations)
         return {target: tuple(rows) for target, rows in found.items()}
+
+
+def _name(names: bytes, start: int) -> str:
+    end = names.find(b"\0", start)
+    return names[start : end if end >= 0 else len(names)].decode("utf-8", "backslashreplace")
 
 
 def _packed(content: bytes) -> Iterator[Relocation]:

@@ -176,7 +176,10 @@ class ObjectImage:
         if symbol.kind == THREAD_LOCAL:
             raise _UnknownFieldError(f"takes the address of thread-local '{symbol.name}'")
         if symbol.section == COMMON_SECTION:
-            return self.data.of_section(-1 - index)[0].address
+            blocks = self.data.of_section(-1 - index)
+            if not blocks:
+                raise _UnknownFieldError(f"refers to '{symbol.name}', a common symbol that has no place")
+            return blocks[0].address
         home = self.file.sections.get(symbol.section)
         if home is None:
             raise _UnknownFieldError(f"refers to '{symbol.name}', which is in no section that is in memory")

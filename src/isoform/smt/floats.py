@@ -138,6 +138,12 @@ def result(t: Terms, kind: Kind, width: int, values: Sequence[Term]) -> Term:
     if kind is Kind.FLOAT_SUB:
         # a - b = a + (-b), signs of zeros included.
         return result(t, Kind.FLOAT_ADD, width, [values[0], _negated(t, values[1])])
+    if kind in (Kind.FLOAT_MUL, Kind.FLOAT_DIV):
+        (left, flipped), (right, flipped_too) = (_without_sign(t, value) for value in values)
+        if flipped or flipped_too:
+            # Rounding to nearest knows no sign: (-a) * b = -(a * b), and the same for quotients.
+            unsigned = result(t, kind, width, [left, right])
+            return unsigned if flipped == flipped_too else _opposite(t, unsigned)
     if kind in (Kind.FLOAT_ADD, Kind.FLOAT_MUL):
         values = _in_order(t, values)
     simple = _SIMPLER[kind](t, width, values) if kind in _SIMPLER else None
@@ -167,6 +173,22 @@ def _negated(t: Terms, x: Term) -> Term:
     return t.xor_(x, t.bv(sign_bit(width // 8), width))
 
 
+def _opposite(t: Terms, x: Term) -> Term:
+    """A number with the other sign; a NaN as it is."""
+    return t.ite(is_nan_term(t, x), x, _negated(t, x))
+
+
+def _without_sign(t: Terms, x: Term) -> tuple[Term, bool]:
+    """What x is the opposite of, if it was built as one or is a negative constant, and whether that is so."""
+    width = t.width(x)
+    sign = sign_bit(width // 8)
+    number, shape = t.value(x), t.shape(x)
+    if number is not None:
+        return (t.bv(number ^ sign, width), True) if number & sign else (x, False)
+    is_opposite = shape[0] == "xor" and t.value(shape[2]) == sign
+    return (shape[1], True) if is_opposite else (x, False)
+
+
 def with_one_nan(t: Terms, x: Term) -> Term:
     """x with the same NaN for all NaNs."""
     width = t.width(x)
@@ -186,9 +208,7 @@ def _simpler_product(t: Terms, width: int, values: Sequence[Term]) -> Term | Non
     if number == to_bits(2.0, size):
         # Both are twice the number, rounded once.
         return result(t, Kind.FLOAT_ADD, width, [values[0], values[0]])
-    if number == to_bits(1.0, size):
-        return with_one_nan(t, values[0])
-    return with_one_nan(t, _negated(t, values[0])) if number == to_bits(-1.0, size) else None
+    return with_one_nan(t, values[0]) if number == to_bits(1.0, size) else None
 
 
 def _simpler_quotient(t: Terms, width: int, values: Sequence[Term]) -> Term | None:

@@ -11,7 +11,6 @@ import bitwuzla
 from isoform.budget import Budget
 from isoform.smt.terms import Term, Terms
 
-
 MOST_MEGABYTES = 4096
 """A query that needs more memory than this is given up."""
 

@@ -1,9 +1,7 @@
 """Smart constructors over bitwuzla terms.
 
-There is no expression tree of our own: a term is a bitwuzla term. What is kept beside it is its `Shape`, the
-operator and operands it was built from, so that constructors can simplify without asking the solver's
-library. Every rule below is an identity of bit-vectors; `tests/smt/test_terms.py` checks each against
-`evaluate.py` on random numbers.
+Every rule here and in the modules beside (conditions, comparisons, division, quotient) is an identity of bit-vectors;
+`tests/smt/test_terms.py` checks each against plain numbers.
 
 Normal forms that others rely on: a sum has its constant outermost on the right; a boolean that became a
 byte is `ite(c, 1, 0)`; a shift right by a constant is an extraction.
@@ -11,14 +9,14 @@ byte is `ite(c, 1, 0)`; a shift right by a constant is an extraction.
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
-import bitwuzla
 from bitwuzla import Kind as K  # noqa: N817 (it stands in every line below)
 
+from isoform.smt.comparisons import compare, equal
+from isoform.smt.conditions import Conditions
+from isoform.smt.division import signed, signed_division, unsigned_division, unsigned_width
+from isoform.smt.leaves import Shape, Term
 from isoform.smt.quotient import (
     halved_sum_as_quotient,
     high_bits_as_quotient,
@@ -26,107 +24,15 @@ from isoform.smt.quotient import (
     rounded_as_quotient,
 )
 
-Term = Any
-"""A `bitwuzla.Term`. (The library ships no types.)"""
-Shape = tuple[Any, ...]
+__all__ = ["Shape", "Term", "Terms"]
 
 _KEEP_SHIFTED = frozenset({"add", "sub", "mul", "neg", "and", "or", "xor", "not", "scaled", "ite"})
 _PUSH_DEPTH = 24
 """How deep an extraction of low bits is pushed into sums and products."""
 
 
-@cache
-def _manager() -> Any:
-    """The one term manager of the process, made immortal: bitwuzla crashes if a manager is collected before
-    its terms, and inside a reference cycle or at exit Python does not keep that order. Terms themselves
-    are counted and freed as usual."""
-    manager = bitwuzla.TermManager()
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(manager))
-    return manager
-
-
-class Terms:
-    """The terms of one question, with memory of how they were built."""
-
-    def __init__(self) -> None:
-        self.manager = _manager()
-        self._sorts: dict[int, Any] = {}
-        self._constants: dict[tuple[int, int], Term] = {}
-        self._values: dict[Term, int] = {}
-        self._shapes: dict[Term, Shape] = {}
-        self._widths: dict[Term, int] = {}
-        self._extracts: dict[tuple[Term, int, int], Term] = {}
-        """Parts already taken: without it, a part of a shared term is taken once for every way to reach it."""
-        self._variables: dict[str, Term] = {}
-        self.uses_floats = False
-        """Whether there is any application of a floating-point operation (see `floats.py`)."""
-        self.true = self.manager.mk_true()
-        self.false = self.manager.mk_false()
-
-    # -- leaves ---------------------------------------------------------------------------------
-
-    def sort(self, width: int) -> Any:
-        found = self._sorts.get(width)
-        if found is None:
-            found = self._sorts[width] = self.manager.mk_bv_sort(width)
-        return found
-
-    def bv(self, value: int, width: int) -> Term:
-        value &= (1 << width) - 1
-        key = (value, width)
-        found = self._constants.get(key)
-        if found is None:
-            found = self._constants[key] = self.manager.mk_bv_value(self.sort(width), value)
-            self._values[found] = value
-            self._widths[found] = width
-        return found
-
-    def variable(self, name: str, width: int) -> Term:
-        """The one symbol of this name."""
-        found = self._variables.get(name)
-        if found is None:
-            found = self._variables[name] = self.manager.mk_const(self.sort(width), name)
-            self._widths[found] = width
-        return found
-
-    def array_variable(self, name: str, address_width: int) -> Term:
-        found = self._variables.get(name)
-        if found is None:
-            sort = self.manager.mk_array_sort(self.sort(address_width), self.sort(8))
-            found = self._variables[name] = self.manager.mk_const(sort, name)
-        return found
-
-    def function_variable(self, name: str, domain: Sequence[Any], codomain: Any) -> Term:
-        found = self._variables.get(name)
-        if found is None:
-            found = self._variables[name] = self.manager.mk_const(
-                self.manager.mk_fun_sort(list(domain), codomain), name
-            )
-        return found
-
-    def array_sort(self, address_width: int) -> Any:
-        return self.manager.mk_array_sort(self.sort(address_width), self.sort(8))
-
-    def value(self, term: Term) -> int | None:
-        """The number a constant term stands for, None if it is not constant."""
-        return self._values.get(term)
-
-    def width(self, term: Term) -> int:
-        found = self._widths.get(term)
-        if found is None:
-            found = self._widths[term] = term.sort().bv_size()
-        return found
-
-    def shape(self, term: Term) -> Shape:
-        return self._shapes.get(term, ("?",))
-
-    def _make(self, kind: Any, arguments: list[Term], indices: list[int], width: int, shape: Shape | None) -> Term:
-        term = self.manager.mk_term(kind, arguments, indices) if indices else self.manager.mk_term(kind, arguments)
-        if width:
-            self._widths[term] = width
-        if shape is not None:
-            self._shapes[term] = shape
-        return term
+class Terms(Conditions):
+    """The terms of one question. Constants first: most rules begin with them."""
 
     # -- cutting and joining --------------------------------------------------------------------
 
@@ -142,7 +48,7 @@ class Terms:
         if found is None:
             found = self._push_extract(term, high, low, depth)
             if found is None:
-                found = self._make(K.BV_EXTRACT, [term], [high, low], high - low + 1, ("extract", term, high, low))
+                found = self.make(K.BV_EXTRACT, [term], [high, low], high - low + 1, ("extract", term, high, low))
             self._extracts[key] = found
         return found
 
@@ -236,7 +142,7 @@ class Terms:
         joined = self._join_extracts(top, bottom, low_width)
         if joined is not None:
             return joined
-        return self._make(K.BV_CONCAT, [top, bottom], [], width, ("concat", top, bottom))
+        return self.make(K.BV_CONCAT, [top, bottom], [], width, ("concat", top, bottom))
 
     def _join_extracts(self, top: Term, bottom: Term, low_width: int) -> Term | None:
         """Neighbouring parts of one term are one part of it."""
@@ -269,7 +175,7 @@ class Terms:
                 return self.zext(inner, width)
             case ("ite", condition, then, otherwise) if then in self._values and otherwise in self._values:
                 return self.ite(condition, self.zext(then, width), self.zext(otherwise, width))
-        return self._make(K.BV_ZERO_EXTEND, [term], [width - have], width, ("zext", term))
+        return self.make(K.BV_ZERO_EXTEND, [term], [width - have], width, ("zext", term))
 
     def sext(self, term: Term, width: int) -> Term:
         have = self.width(term)
@@ -285,7 +191,7 @@ class Terms:
                 return self.zext(inner, width)
             case ("ite", condition, then, otherwise) if then in self._values and otherwise in self._values:
                 return self.ite(condition, self.sext(then, width), self.sext(otherwise, width))
-        return self._make(K.BV_SIGN_EXTEND, [term], [width - have], width, ("sext", term))
+        return self.make(K.BV_SIGN_EXTEND, [term], [width - have], width, ("sext", term))
 
     # -- arithmetic -----------------------------------------------------------------------------
 
@@ -320,7 +226,7 @@ class Terms:
         if constant == 0:
             return base
         number = self.bv(constant, width)
-        return self._make(K.BV_ADD, [base, number], [], width, ("add", base, number))
+        return self.make(K.BV_ADD, [base, number], [], width, ("add", base, number))
 
     def _add_bases(self, a: Term, b: Term, width: int) -> Term:
         match self._shapes.get(a), self._shapes.get(b):
@@ -341,7 +247,7 @@ class Terms:
             return quotient
         if b.id() < a.id():
             a, b = b, a
-        return self._make(K.BV_ADD, [a, b], [], width, ("add", a, b))
+        return self.make(K.BV_ADD, [a, b], [], width, ("add", a, b))
 
     def sub(self, left: Term, right: Term) -> Term:
         width = self.width(left)
@@ -371,7 +277,7 @@ class Terms:
         quotient = rounded_as_quotient(self, b, a)
         if quotient is not None:
             return self.neg(quotient)
-        return self._make(K.BV_SUB, [a, b], [], width, ("sub", a, b))
+        return self.make(K.BV_SUB, [a, b], [], width, ("sub", a, b))
 
     def neg(self, term: Term) -> Term:
         width = self.width(term)
@@ -385,7 +291,7 @@ class Terms:
                 return self._subtract(b, a, width)
             case ("add", a, b) if b in self._values:
                 return self.add(self.neg(a), self.bv(-self._values[b], width))
-        return self._make(K.BV_NEG, [term], [], width, ("neg", term))
+        return self.make(K.BV_NEG, [term], [], width, ("neg", term))
 
     def mul(self, left: Term, right: Term) -> Term:
         width = self.width(left)
@@ -405,83 +311,19 @@ class Terms:
                 return self.neg(left)
         elif right.id() < left.id():
             left, right = right, left
-        return self._make(K.BV_MUL, [left, right], [], width, ("mul", left, right))
+        return self.make(K.BV_MUL, [left, right], [], width, ("mul", left, right))
 
     def udiv(self, left: Term, right: Term) -> Term:
-        return self._unsigned_division(K.BV_UDIV, "udiv", left, right)
+        return unsigned_division(self, K.BV_UDIV, "udiv", left, right)
 
     def urem(self, left: Term, right: Term) -> Term:
-        return self._unsigned_division(K.BV_UREM, "urem", left, right)
-
-    def _unsigned_division(self, kind: Any, name: str, left: Term, right: Term) -> Term:
-        width = self.width(left)
-        a, b = self._values.get(left), self._values.get(right)
-        if b and a is not None:
-            return self.bv(a // b if name == "udiv" else a % b, width)
-        if b and name == "urem" and b & (b - 1):
-            # One division serves both: what is left over is the dividend less the multiple.
-            return self.sub(left, self.mul(self.udiv(left, right), right))
-        if b and b & (b - 1) == 0:
-            bits = b.bit_length() - 1
-            if name == "udiv":
-                return self.lshr(left, self.bv(bits, width))
-            return self.and_(left, self.bv(b - 1, width))
-        narrow = max(self._unsigned_width(left), self._unsigned_width(right))
-        if narrow < width and b != 0:
-            inner = self._unsigned_division(
-                kind, name, self.extract(left, narrow - 1, 0), self.extract(right, narrow - 1, 0)
-            )
-            # By zero the wide quotient is all ones and the narrow one is not: keep that case apart.
-            if name == "udiv" and b is None:
-                by_zero = self.eq(right, self.bv(0, width))
-                return self.ite(by_zero, self.bv(-1, width), self.zext(inner, width))
-            return self.zext(inner, width)
-        return self._make(kind, [left, right], [], width, (name, left, right))
-
-    def _unsigned_width(self, term: Term) -> int:
-        """A number of bits that the value certainly fits in."""
-        value = self._values.get(term)
-        if value is not None:
-            return max(1, value.bit_length())
-        shape = self._shapes.get(term)
-        return self.width(shape[1]) if shape is not None and shape[0] == "zext" else self.width(term)
-
-    def _signed_width(self, term: Term) -> int:
-        value = self._values.get(term)
-        width = self.width(term)
-        if value is not None:
-            return (value if value >> (width - 1) == 0 else ~value & ((1 << width) - 1)).bit_length() + 1
-        match self._shapes.get(term):
-            case ("sext", inner):
-                return self.width(inner)
-            case ("zext", inner):
-                return self.width(inner) + 1
-        return width
+        return unsigned_division(self, K.BV_UREM, "urem", left, right)
 
     def sdiv(self, left: Term, right: Term) -> Term:
-        return self._signed_division(K.BV_SDIV, "sdiv", left, right)
+        return signed_division(self, K.BV_SDIV, "sdiv", left, right)
 
     def srem(self, left: Term, right: Term) -> Term:
-        return self._signed_division(K.BV_SREM, "srem", left, right)
-
-    def _signed_division(self, kind: Any, name: str, left: Term, right: Term) -> Term:
-        """Narrowed where both operands are sign-extended: one bit more than they need holds the quotient of
-        the least number by -1, and the results by zero (1, -1 and the dividend) fit as well."""
-        width = self.width(left)
-        a, b = self._values.get(left), self._values.get(right)
-        if a is not None and b:
-            return self.bv(_divide(name, _signed(a, width), _signed(b, width)), width)
-        if b and name == "srem":
-            return self.sub(left, self.mul(self.sdiv(left, right), right))
-        needed = max(self._signed_width(left), self._signed_width(right))
-        # Only -1 makes a quotient too large for the operands' width.
-        narrow = needed if b and _signed(b, width) > 0 else needed + 1
-        if narrow < width:
-            inner = self._signed_division(
-                kind, name, self.extract(left, narrow - 1, 0), self.extract(right, narrow - 1, 0)
-            )
-            return self.sext(inner, width)
-        return self._make(kind, [left, right], [], width, (name, left, right))
+        return signed_division(self, K.BV_SREM, "srem", left, right)
 
     # -- shifts ---------------------------------------------------------------------------------
 
@@ -502,14 +344,14 @@ class Terms:
             if bits >= width:
                 return self.bv(0, width)
             return self._shift_left(term, bits, amount, width) if bits else term
-        return self._make(K.BV_SHL, [term, amount], [], width, ("shl", term, amount))
+        return self.make(K.BV_SHL, [term, amount], [], width, ("shl", term, amount))
 
     def _shift_left(self, term: Term, bits: int, amount: Term, width: int) -> Term:
         """A concatenation with zeros, except over sums and the like: there the shift stays a product, so that
         the arithmetic around it can be seen."""
         shape = self._shapes.get(term)
         if shape is not None and shape[0] in _KEEP_SHIFTED:
-            return self._make(K.BV_SHL, [term, amount], [], width, ("scaled", term, bits))
+            return self.make(K.BV_SHL, [term, amount], [], width, ("scaled", term, bits))
         return self.concat(self.extract(term, width - 1 - bits, 0), self.bv(0, bits))
 
     def lshr(self, term: Term, amount: Term) -> Term:
@@ -520,7 +362,7 @@ class Terms:
             if bits >= width:
                 return self.bv(0, width)
             return self.zext(self.extract(term, width - 1, bits), width)
-        return self._make(K.BV_SHR, [term, amount], [], width, ("lshr", term, amount))
+        return self.make(K.BV_SHR, [term, amount], [], width, ("lshr", term, amount))
 
     def ashr(self, term: Term, amount: Term) -> Term:
         width = self.width(term)
@@ -529,7 +371,7 @@ class Terms:
         if bits is not None:
             bits = min(bits, width - 1)
             return self.sext(self.extract(term, width - 1, bits), width)
-        return self._make(K.BV_ASHR, [term, amount], [], width, ("ashr", term, amount))
+        return self.make(K.BV_ASHR, [term, amount], [], width, ("ashr", term, amount))
 
     # -- bitwise --------------------------------------------------------------------------------
 
@@ -597,7 +439,7 @@ class Terms:
         if shape is None or shape[0] != "concat" or self._values.get(shape[2]) != 0:
             return None
         room = self.width(shape[2])
-        if self._unsigned_width(lower) > room:
+        if unsigned_width(self, lower) > room:
             return None
         return self.concat(shape[1], self.extract(lower, room - 1, 0))
 
@@ -622,7 +464,7 @@ class Terms:
     def _bitwise(self, kind: Any, name: str, left: Term, right: Term, width: int) -> Term:
         if right not in self._values and right.id() < left.id():
             left, right = right, left
-        return self._make(kind, [left, right], [], width, (name, left, right))
+        return self.make(kind, [left, right], [], width, (name, left, right))
 
     def not_(self, term: Term) -> Term:
         width = self.width(term)
@@ -632,7 +474,7 @@ class Terms:
         shape = self._shapes.get(term)
         if shape is not None and shape[0] == "not":
             return shape[1]
-        return self._make(K.BV_NOT, [term], [], width, ("not", term))
+        return self.make(K.BV_NOT, [term], [], width, ("not", term))
 
     # -- booleans as bytes ----------------------------------------------------------------------
 
@@ -668,236 +510,19 @@ class Terms:
     # -- comparisons ----------------------------------------------------------------------------
 
     def eq(self, left: Term, right: Term) -> Term:
-        if left == right:
-            return self.true
-        a, b = self._values.get(left), self._values.get(right)
-        if a is not None and b is not None:
-            return self.false
-        if a is not None:
-            left, right, b = right, left, a
-        if b is not None:
-            folded = self._equals_constant(left, b)
-            if folded is not None:
-                return folded
-        else:
-            (x, m), (y, n) = self.split_sum(left), self.split_sum(right)
-            if x is not None and x == y:
-                return self.true if m == n else self.false
-            if right.id() < left.id():
-                left, right = right, left
-        return self._make(K.EQUAL, [left, right], [], 0, ("eq", left, right))
-
-    def _equals_constant(self, term: Term, value: int) -> Term | None:
-        width = self.width(term)
-        match self._shapes.get(term):
-            case ("ite", condition, then, otherwise):
-                a, b = self._values.get(then), self._values.get(otherwise)
-                if a is not None and b is not None:
-                    hits = (a == value, b == value)
-                    if hits == (True, True):
-                        return self.true
-                    if hits == (False, False):
-                        return self.false
-                    return condition if hits[0] else self.negate(condition)
-                if a is not None and a != value:
-                    return self.conj(self.negate(condition), self.eq(otherwise, self.bv(value, width)))
-                if b is not None and b != value:
-                    return self.conj(condition, self.eq(then, self.bv(value, width)))
-            case ("zext", inner):
-                inside = self.width(inner)
-                return self.false if value >> inside else self.eq(inner, self.bv(value, inside))
-            case ("add", base, constant) if constant in self._values:
-                return self.eq(base, self.bv(value - self._values[constant], width))
-            case ("sub", a, b) if value == 0:
-                return self.eq(a, b)
-            case ("neg", inner):
-                return self.eq(inner, self.bv(-value, width))
-            case ("not", inner):
-                return self.eq(inner, self.bv(~value, width))
-            case ("xor", a, b) if value == 0:
-                return self.eq(a, b)
-            case ("concat", top, bottom):
-                split = self.width(bottom)
-                return self.conj(
-                    self.eq(top, self.bv(value >> split, width - split)), self.eq(bottom, self.bv(value, split))
-                )
-        return None
+        return equal(self, left, right)
 
     def ult(self, left: Term, right: Term) -> Term:
-        return self._compare(K.BV_ULT, "ult", left, right, lambda a, b, w: a < b)
+        return compare(self, K.BV_ULT, "ult", left, right, lambda a, b, w: a < b)
 
     def ule(self, left: Term, right: Term) -> Term:
         return self.negate(self.ult(right, left))
 
     def slt(self, left: Term, right: Term) -> Term:
-        return self._compare(K.BV_SLT, "slt", left, right, lambda a, b, w: _signed(a, w) < _signed(b, w))
+        return compare(self, K.BV_SLT, "slt", left, right, lambda a, b, w: signed(a, w) < signed(b, w))
 
     def sle(self, left: Term, right: Term) -> Term:
         return self.negate(self.slt(right, left))
-
-    def _compare(self, kind: Any, name: str, left: Term, right: Term, holds: Callable[[int, int, int], bool]) -> Term:
-        if left == right:
-            return self.false
-        width = self.width(left)
-        a, b = self._values.get(left), self._values.get(right)
-        if a is not None and b is not None:
-            return self.true if holds(a, b, width) else self.false
-        if name == "ult":
-            if b == 0:
-                return self.false
-            if b == 1:
-                return self.eq(left, self.bv(0, width))
-            if a == 0:
-                return self.negate(self.eq(right, left))
-            narrowed = self._compare_extended(left, right, a, b, width)
-            if narrowed is not None:
-                return narrowed
-        else:
-            narrowed = self._compare_sign_extended(kind, left, right, holds)
-            if narrowed is not None:
-                return narrowed
-        return self._make(kind, [left, right], [], 0, (name, left, right))
-
-    def _compare_sign_extended(
-        self, kind: Any, left: Term, right: Term, holds: Callable[[int, int, int], bool]
-    ) -> Term | None:
-        narrow = max(self._signed_width(left), self._signed_width(right))
-        if narrow >= self.width(left):
-            return None
-        return self._compare(kind, "slt", self.extract(left, narrow - 1, 0), self.extract(right, narrow - 1, 0), holds)
-
-    def _compare_extended(self, left: Term, right: Term, a: int | None, b: int | None, width: int) -> Term | None:
-        narrow = max(self._unsigned_width(left), self._unsigned_width(right))
-        if narrow >= width:
-            return None
-        if b is not None and b >> self._unsigned_width(left):
-            return self.true
-        if a is not None and a >> self._unsigned_width(right):
-            return self.false
-        return self.ult(self.extract(left, narrow - 1, 0), self.extract(right, narrow - 1, 0))
-
-    # -- propositional --------------------------------------------------------------------------
-
-    def negate(self, term: Term) -> Term:
-        if term == self.true:
-            return self.false
-        if term == self.false:
-            return self.true
-        shape = self._shapes.get(term)
-        if shape is not None and shape[0] == "negate":
-            return shape[1]
-        return self._make(K.NOT, [term], [], 0, ("negate", term))
-
-    def conj(self, left: Term, right: Term) -> Term:
-        if left == self.true or left == right:
-            return right
-        if right == self.true:
-            return left
-        if left == self.false or right == self.false or left == self.negate(right):
-            return self.false
-        match self._shapes.get(left):
-            case ("conj", a, b) if right in (a, b):
-                return left
-            case ("conj", a, b) if self.negate(right) in (a, b):
-                return self.false
-        return self._make(K.AND, [left, right], [], 0, ("conj", left, right))
-
-    def disj(self, left: Term, right: Term) -> Term:
-        if left == self.false or left == right:
-            return right
-        if right == self.false:
-            return left
-        if left == self.true or right == self.true or left == self.negate(right):
-            return self.true
-        merged = self._merge_paths(left, right)
-        if merged is not None:
-            return merged
-        return self._make(K.OR, [left, right], [], 0, ("disj", left, right))
-
-    def _merge_paths(self, left: Term, right: Term) -> Term | None:
-        """(p ∧ c) ∨ (p ∧ ¬c) = p: what joins after a branch is as free as what went into it."""
-        match self._shapes.get(left), self._shapes.get(right):
-            case ("conj", p, c), ("conj", q, d) if p == q:
-                return self.conj(p, self.disj(c, d)) if c == self.negate(d) else None
-            case ("conj", p, c), _ if p == right:
-                return right
-            case _, ("conj", q, d) if q == left:
-                return left
-        return None
-
-    def selector(self, left: Term, right: Term) -> Term:
-        """A condition that tells two exclusive path conditions apart where one of them holds."""
-        match self._shapes.get(left), self._shapes.get(right):
-            case ("conj", p, c), ("conj", q, d) if p == q and c == self.negate(d):
-                return c
-        return left
-
-    def exclusive(self, left: Term, right: Term) -> Term:
-        """Exclusive or of two conditions."""
-        if left == right:
-            return self.false
-        for a, b in ((left, right), (right, left)):
-            if a == self.true:
-                return self.negate(b)
-            if a == self.false:
-                return b
-        if left == self.negate(right):
-            return self.true
-        return self._make(K.XOR, [left, right], [], 0, ("exclusive", left, right))
-
-    def implies(self, left: Term, right: Term) -> Term:
-        return self.disj(self.negate(left), right)
-
-    def all_of(self, conditions: Sequence[Term]) -> Term:
-        result = self.true
-        for condition in conditions:
-            result = self.conj(result, condition)
-        return result
-
-    def any_of(self, conditions: Sequence[Term]) -> Term:
-        result = self.false
-        for condition in conditions:
-            result = self.disj(result, condition)
-        return result
-
-    def ite(self, condition: Term, then: Term, otherwise: Term) -> Term:
-        if then == otherwise or condition == self.true:
-            return then
-        if condition == self.false:
-            return otherwise
-        shape = self._shapes.get(condition)
-        if shape is not None and shape[0] == "negate":
-            condition, then, otherwise = shape[1], otherwise, then
-        inner = self._shapes.get(then)
-        if inner is not None and inner[0] == "ite" and inner[1] == condition:
-            return self.ite(condition, inner[2], otherwise)
-        inner = self._shapes.get(otherwise)
-        if inner is not None and inner[0] == "ite" and inner[1] == condition:
-            return self.ite(condition, then, inner[3])
-        width = self._widths.get(then, 0)
-        return self._make(K.ITE, [condition, then, otherwise], [], width, ("ite", condition, then, otherwise))
-
-    # -- arrays and functions -------------------------------------------------------------------
-
-    def select(self, array: Term, address: Term) -> Term:
-        return self._make(K.ARRAY_SELECT, [array, address], [], 8, ("select", array, address))
-
-    def store(self, array: Term, address: Term, byte: Term) -> Term:
-        return self._make(K.ARRAY_STORE, [array, address, byte], [], 0, None)
-
-    def array_ite(self, condition: Term, then: Term, otherwise: Term) -> Term:
-        if then == otherwise or condition == self.true:
-            return then
-        if condition == self.false:
-            return otherwise
-        return self._make(K.ITE, [condition, then, otherwise], [], 0, None)
-
-    def apply(self, function: Term, arguments: Sequence[Term]) -> Term:
-        return self._make(K.APPLY, [function, *arguments], [], 0, None)
-
-    def raw_equal(self, left: Term, right: Term) -> Term:
-        """Equality of terms of any sort."""
-        return self.true if left == right else self._make(K.EQUAL, [left, right], [], 0, None)
 
     # -- counting -------------------------------------------------------------------------------
 
@@ -922,12 +547,3 @@ class Terms:
         for i in range(bits):
             result = self.ite(self.eq(self.extract(term, i, i), self.bv(1, 1)), self.bv(bits - 1 - i, width), result)
         return result
-
-
-def _signed(value: int, width: int) -> int:
-    return value - (1 << width) if value >> (width - 1) else value
-
-
-def _divide(name: str, a: int, b: int) -> int:
-    quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-    return quotient if name == "sdiv" else a - b * quotient

@@ -31,8 +31,9 @@ float from_int_rewrite(int x) {
     volatile double wide = x;
     return (float)wide;
 }
+float from_int_broken(int x) { return (float)(x >> 1) * 2.0f; }
 float from_long(long x) { return (float)x; }
-float from_long_broken(long x) {
+float from_long_rewrite(long x) {
     volatile double wide = (double)x;
     return (float)wide;
 }
@@ -52,7 +53,11 @@ float widened(float x) {
     volatile double wide = x;
     return (float)wide;
 }
-double widened_broken(double x) {
+float widened_broken(float x) {
+    volatile int whole = (int)x;
+    return (float)whole;
+}
+double narrowed(double x) {
     volatile float narrow = (float)x;
     return narrow;
 }
@@ -93,8 +98,12 @@ void add_lanes(float *to, const float *from) {
     float a = to[0] + from[0], b = to[1] + from[1], c = to[2] + from[2], d = to[3] + from[3];
     to[0] = a, to[1] = b, to[2] = c, to[3] = d;
 }
-void add_lanes_rewrite(float *to, const float *from) { _mm_storeu_ps(to, _mm_add_ps(_mm_loadu_ps(to), _mm_loadu_ps(from))); }
-void add_lanes_broken(float *to, const float *from) { _mm_storeu_ps(to, _mm_sub_ps(_mm_loadu_ps(to), _mm_loadu_ps(from))); }
+void add_lanes_rewrite(float *to, const float *from) {
+    _mm_storeu_ps(to, _mm_add_ps(_mm_loadu_ps(to), _mm_loadu_ps(from)));
+}
+void add_lanes_broken(float *to, const float *from) {
+    _mm_storeu_ps(to, _mm_sub_ps(_mm_loadu_ps(to), _mm_loadu_ps(from)));
+}
 
 double length(double x, double y) { return __builtin_sqrt(x * x + y * y); }
 double length_broken(double x, double y) { return __builtin_sqrt(x * x) + __builtin_sqrt(y * y); }

@@ -1,0 +1,112 @@
+"""The leaves of terms, and the memory of how terms were built.
+
+There is no expression tree of our own: a term is a bitwuzla term. What is kept beside it is its `Shape`, the operator
+and operands it was built from, so that constructors can simplify without asking the solver's library.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import bitwuzla
+
+Term = Any
+"""A `bitwuzla.Term`. (The library ships no types.)"""
+Shape = tuple[Any, ...]
+
+
+@cache
+def _manager() -> Any:
+    """The one term manager of the process, made immortal: bitwuzla crashes if a manager is collected before
+    its terms, and inside a reference cycle or at exit Python does not keep that order. Terms themselves
+    are counted and freed as usual."""
+    manager = bitwuzla.TermManager()
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(manager))
+    return manager
+
+
+class Leaves:
+    """Constants and variables of one question, and the shapes of everything built over them."""
+
+    def __init__(self) -> None:
+        self.manager = _manager()
+        self._sorts: dict[int, Any] = {}
+        self._constants: dict[tuple[int, int], Term] = {}
+        self._values: dict[Term, int] = {}
+        self._shapes: dict[Term, Shape] = {}
+        self._widths: dict[Term, int] = {}
+        self._extracts: dict[tuple[Term, int, int], Term] = {}
+        """Parts already taken: without it, a part of a shared term is taken once for every way to reach it."""
+        self._variables: dict[str, Term] = {}
+        self.uses_floats = False
+        """Whether there is any application of a floating-point operation (see `floats.py`)."""
+        self.true = self.manager.mk_true()
+        self.false = self.manager.mk_false()
+
+    # -- leaves ---------------------------------------------------------------------------------
+
+    def sort(self, width: int) -> Any:
+        found = self._sorts.get(width)
+        if found is None:
+            found = self._sorts[width] = self.manager.mk_bv_sort(width)
+        return found
+
+    def bv(self, value: int, width: int) -> Term:
+        value &= (1 << width) - 1
+        key = (value, width)
+        found = self._constants.get(key)
+        if found is None:
+            found = self._constants[key] = self.manager.mk_bv_value(self.sort(width), value)
+            self._values[found] = value
+            self._widths[found] = width
+        return found
+
+    def variable(self, name: str, width: int) -> Term:
+        """The one symbol of this name."""
+        found = self._variables.get(name)
+        if found is None:
+            found = self._variables[name] = self.manager.mk_const(self.sort(width), name)
+            self._widths[found] = width
+        return found
+
+    def array_variable(self, name: str, address_width: int) -> Term:
+        found = self._variables.get(name)
+        if found is None:
+            sort = self.manager.mk_array_sort(self.sort(address_width), self.sort(8))
+            found = self._variables[name] = self.manager.mk_const(sort, name)
+        return found
+
+    def function_variable(self, name: str, domain: Sequence[Any], codomain: Any) -> Term:
+        found = self._variables.get(name)
+        if found is None:
+            found = self._variables[name] = self.manager.mk_const(
+                self.manager.mk_fun_sort(list(domain), codomain), name
+            )
+        return found
+
+    def array_sort(self, address_width: int) -> Any:
+        return self.manager.mk_array_sort(self.sort(address_width), self.sort(8))
+
+    def value(self, term: Term) -> int | None:
+        """The number a constant term stands for, None if it is not constant."""
+        return self._values.get(term)
+
+    def width(self, term: Term) -> int:
+        found = self._widths.get(term)
+        if found is None:
+            found = self._widths[term] = term.sort().bv_size()
+        return found
+
+    def shape(self, term: Term) -> Shape:
+        return self._shapes.get(term, ("?",))
+
+    def make(self, kind: Any, arguments: list[Term], indices: list[int], width: int, shape: Shape | None) -> Term:
+        term = self.manager.mk_term(kind, arguments, indices) if indices else self.manager.mk_term(kind, arguments)
+        if width:
+            self._widths[term] = width
+        if shape is not None:
+            self._shapes[term] = shape
+        return term
