@@ -150,7 +150,8 @@ def test_another_solver_confirms_the_certificate(
     assert answer["verdict"] == "equivalent", shown(answer)
     report = check_certificate(folder)
     assert report.ok, [*report.problems, *report.rows]
-    assert [row.name for row in report.rows] == [o["name"] for o in answer["proof"]["obligations"]]
+    confirmed = [row.name for row in report.rows if not row.name.startswith("step-")]  # steps serve the others
+    assert confirmed == [o["name"] for o in answer["proof"]["obligations"]]
 
 
 @pytest.mark.parametrize("pair", [pytest.param(p, id=p.name) for p in ALL])

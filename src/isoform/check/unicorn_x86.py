@@ -293,14 +293,21 @@ class _Execution:
         own_code = self._image.aliases.get(address)
         name = self._externals.get(address)
         called = bool(self._trace) and self._trace[-1] in self._call_sites
-        if not called and self._cpu.get("rsp") == self._stack_pointer and address != RETURN_ADDRESS:
-            called = True  # a jump with the stack as at entry: a call whose result is the function's own
+        if not called and self._jumped() and self._cpu.get("rsp") == self._stack_pointer:
+            called = True  # with the stack as at entry: a call whose result is the function's own
         if own_code is None and name is None and (address == RETURN_ADDRESS or not called):
             self._return_target = address
             self._end(Status.DONE)
         elif self._pay():
             return own_code if own_code is not None else self._outside_call(name or "", address)
         return address
+
+    def _jumped(self) -> bool:
+        """Whether the last instruction was a jump (rather than a return)."""
+        if not self._trace:
+            return False
+        _size, _prefix, mnemonic, _operands = _decoded(self._image.code_at(self._trace[-1]), self._trace[-1])
+        return mnemonic == "jmp"
 
     def _argument(self, place: Place) -> int:
         if place.register is not None:

@@ -277,6 +277,7 @@ class Execution:
 
     def _names_code(self, value: Term) -> bool:
         """Whether a constant in a term is an address of the image's code."""
+        image = self.function.image
         pending, seen = [value], set()
         while pending:
             term = pending.pop()
@@ -284,7 +285,7 @@ class Execution:
                 continue
             seen.add(term)
             constant = self.terms.value(term)
-            if constant is not None and self.function.image.code_at(constant):
+            if constant is not None and (constant in image.aliases or image.code_at(constant)):
                 return True
             pending += term.children()
         return False
