@@ -17,8 +17,9 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-ADDRESS_SPACE = 3 << 29
-"""Bytes: half as much again as a case may use, so that using too much is an answer and not always a crash."""
+ADDRESS_SPACE = 4 << 30
+"""Bytes that can be reserved: more than a case may use, as the CPU model reserves a gibibyte for its translations. How
+much is used is measured, and `runner` ends a process that uses too much at once."""
 SHOWN = 200_000
 _STARTS = ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.system", "os.spawn", "pty.spawn", "ctypes.dlopen")
 

@@ -22,6 +22,8 @@ SECONDS_LIMIT = 10.0
 PATIENCE = 3.0
 """Real time over `SECONDS_LIMIT` that a busy machine may cost."""
 CASES_PER_CHILD = 400
+MEMORY_STOP = 3 << 29
+"""Bytes at which a process is ended: half as much again as a case may use."""
 HEAVY = 500 << 20
 """Bytes after which a child is replaced, so that one case's memory is not counted as the next one's."""
 
@@ -107,6 +109,8 @@ class Runner:
                     self._buffer = rest
                     return _answer(json.loads(line))
             used = _processor_seconds(self._process.pid) - before
+            if _resident(self._process.pid) > MEMORY_STOP:
+                return None
             if used > SECONDS_LIMIT + 1 or time.monotonic() - started > SECONDS_LIMIT * PATIENCE:
                 return None
 
@@ -116,8 +120,11 @@ class Runner:
         seconds = time.monotonic() - started
         time.sleep(0.05)
         status = process.poll()
+        memory = _resident(process.pid)
         self.stop()
         died = f"no answer after {seconds:.1f} s" if status is None else f"the process ended with status {status}"
+        if memory > MEMORY_STOP:
+            died = f"{memory >> 20} MiB of memory after {seconds:.1f} s"
         return Answer(None, seconds=seconds, died=died)
 
     def stop(self) -> None:
@@ -157,6 +164,14 @@ def write_case(case: Case, place: Path) -> None:
                 path.symlink_to(path.name)
             case Odd.ENDLESS:
                 path.symlink_to("/dev/zero")
+
+
+def _resident(process: int) -> int:
+    """Bytes of memory that a process has now."""
+    try:
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):
+        return 0
 
 
 def _processor_seconds(process: int) -> float:

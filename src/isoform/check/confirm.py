@@ -33,7 +33,7 @@ TRIVIAL = "trivial"
 STEPS = "steps"
 _MEMORY_MEGABYTES = 4000
 _SHARING = ("solve-eqs", "max-bv-sharing", "bit-blast", "aig", "sat")
-_SHARES = ((0.2, 2.0), (0.5, 20.0), None)
+_SHARES = ((0.2, 3.0), (0.5, 20.0), None)
 """Of each attempt: its part of the time that is left, and the most seconds; the last has all that is left."""
 _BIT_VECTOR_LOGICS = frozenset(("QF_BV", "QF_ABV", "QF_UFBV", "QF_AUFBV"))
 
