@@ -18,7 +18,22 @@ from isoform.smt.terms import Term, Terms
 
 SEED = 5
 ARITHMETIC = (Kind.FLOAT_ADD, Kind.FLOAT_SUB, Kind.FLOAT_MUL, Kind.FLOAT_DIV)
-NUMBERS = (0.0, 1.0, 2.0, 0.5, 4.0, 0.125, 3.0, 0.1, 2.0**100, 2.0**-100, 2.0**-149, 2.0**127, float("inf"), float("nan"))
+NUMBERS = (
+    0.0,
+    1.0,
+    2.0,
+    0.5,
+    4.0,
+    0.125,
+    3.0,
+    0.1,
+    2.0**100,
+    2.0**-100,
+    2.0**-149,
+    2.0**127,
+    float("inf"),
+    float("nan"),
+)
 
 
 def value_of(term: Term, numbers: dict[Term, int]) -> int:

@@ -53,12 +53,14 @@ class DebugInfo:
 def read_debug(file: ParsedFile, code: Mapping[int, int], base: int) -> DebugInfo | None:
     """The debug information of a file whose executable sections are at `code` (an object file) or which was
     moved by `base` (a linked one); None where it has none that can be read."""
-    if not file.has_debug or len(file.sections) > SECTION_LIMIT:
+    if not file.has_debug:
         return None
     try:
         from elftools.elf.elffile import ELFFile
 
         elf = ELFFile(BytesIO(file.data))
+        if elf.num_sections() > SECTION_LIMIT:
+            return None
         _refuse_bombs(elf, file.data)
         data = file.data if file.linked else _relocated(elf, file, code)
         dwarf = ELFFile(BytesIO(data)).get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)

@@ -21,7 +21,7 @@ import bitwuzla
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
 from isoform.evaluate import evaluate
-from isoform.evaluate_floats import canonical_nan, infinity, sign_bit, to_bits, to_float
+from isoform.evaluate_floats import canonical_nan, infinity, is_nan, quiet_bit, sign_bit, to_bits, to_float
 from isoform.microop import ROUNDING_MODES, Kind
 from isoform.smt.terms import Term, Terms
 
@@ -81,21 +81,73 @@ def operation_of(term: Term) -> Operation | None:
     return _BY_NAME.get(function.symbol() or "") if function.is_const() else None
 
 
+_PROPAGATE_NANS = frozenset(
+    {Kind.FLOAT_ADD, Kind.FLOAT_MUL, Kind.FLOAT_DIV, Kind.FLOAT_SQRT, Kind.FLOAT_ROUND, Kind.FLOAT_FROM_FLOAT}
+)
+"""A NaN among the operands gives a NaN."""
+_MOST_CONDITIONS = 6
+
+
 # -- building ---------------------------------------------------------------------------------------
 
 
 def is_nan_term(t: Terms, x: Term) -> Term:
+    number = number_of(t, x)
+    operation = operation_of(number)
+    return t.false if operation is not None and operation.kind is Kind.FLOAT_FROM_INT else _is_nan(t, number)
+
+
+def _is_nan(t: Terms, x: Term) -> Term:
     width = t.width(x)
     return t.ult(t.bv(infinity(width // 8), width - 1), _magnitude(t, x))
 
 
+def number_of(t: Terms, x: Term) -> Term:
+    """A term that is the same number as x, or a NaN where x is one: x without choices that only choose among NaNs.
+    Machines choose the NaN that comes out; what is computed from it does not depend on the choice."""
+    found = t.float_numbers.get(x)
+    if found is None:
+        found, shape = x, t.shape(x)
+        while shape[0] == "ite" and all(_is_nan_if(t, (shape[1],), choice) for choice in shape[2:]):
+            found = shape[3]
+            shape = t.shape(found)
+        t.float_numbers[x] = found
+    return found
+
+
+def _is_nan_if(t: Terms, conditions: tuple[Term, ...], x: Term) -> bool:
+    """Whether x is known to be a NaN where all the conditions hold."""
+    number = t.value(x)
+    if number is not None:
+        return is_nan(number, t.width(x) // 8)
+    if len(conditions) > _MOST_CONDITIONS:
+        return False
+    if _is_nan(t, x) in conditions:
+        return True
+    shape = t.shape(x)
+    if shape[0] == "ite":
+        return _is_nan_if(t, (*conditions, shape[1]), shape[2]) and _is_nan_if(t, conditions, shape[3])
+    if shape[0] == "or":
+        # A NaN made quiet: one more bit of its payload is set.
+        return t.value(shape[2]) == quiet_bit(t.width(x) // 8) and _is_nan_if(t, conditions, shape[1])
+    opposite, is_opposite = _without_sign(t, x)
+    if is_opposite:
+        return _is_nan_if(t, conditions, opposite)
+    operation = operation_of(x)
+    if operation is None or operation.kind not in _PROPAGATE_NANS:
+        return False
+    return any(is_nan_term(t, operand) in conditions for operand in x.children()[1:])
+
+
 def equal(t: Terms, x: Term, y: Term) -> Term:
+    x, y = number_of(t, x), number_of(t, y)
     zeros = t.conj(_is_zero(t, x), _is_zero(t, y))
     return t.conj(_ordered(t, x, y), t.disj(t.eq(x, y), zeros))
 
 
 def less(t: Terms, x: Term, y: Term) -> Term:
     """Patterns of one sign are ordered as numbers, those of negative ones the other way round."""
+    x, y = number_of(t, x), number_of(t, y)
     a, b = _magnitude(t, x), _magnitude(t, y)
     zeros = t.conj(_is_zero(t, x), _is_zero(t, y))
     from_negative = _choice(t, _is_negative(t, y), t.ult(b, a), t.negate(zeros))
@@ -135,6 +187,11 @@ def result(t: Terms, kind: Kind, width: int, values: Sequence[Term]) -> Term:
     known = [number for number in numbers if number is not None]
     if len(known) == len(values):
         return t.bv(evaluate(kind, width // 8, sizes, known), width)
+    if kind is not Kind.FLOAT_FROM_INT:
+        values = [number_of(t, value) for value in values]
+    by_cases = _by_cases(t, kind, width, values)
+    if by_cases is not None:
+        return by_cases
     if kind is Kind.FLOAT_SUB:
         # a - b = a + (-b), signs of zeros included.
         return result(t, Kind.FLOAT_ADD, width, [values[0], _negated(t, values[1])])
@@ -148,6 +205,25 @@ def result(t: Terms, kind: Kind, width: int, values: Sequence[Term]) -> Term:
         values = _in_order(t, values)
     simple = _SIMPLER[kind](t, width, values) if kind in _SIMPLER else None
     return simple if simple is not None else _applied(t, kind, width, values)
+
+
+def _by_cases(t: Terms, kind: Kind, width: int, values: Sequence[Term]) -> Term | None:
+    """f(c ? k : x) = c ? f(k) : f(x) where f(k) is a constant: compilers fold it on one side only."""
+    for value in values:
+        shape = t.shape(value)
+        if shape[0] != "ite":
+            continue
+        cases = [[_in_case(t, shape[1], number, other) for other in values] for number in (2, 3)]
+        if any(all(t.value(operand) is not None for operand in case) for case in cases):
+            then, otherwise = (result(t, kind, width, case) for case in cases)
+            return t.ite(shape[1], then, otherwise)
+    return None
+
+
+def _in_case(t: Terms, condition: Term, number: int, value: Term) -> Term:
+    shape = t.shape(value)
+    branch: Term = shape[number] if shape[0] == "ite" and shape[1] == condition else value
+    return branch
 
 
 def _applied(t: Terms, kind: Kind, width: int, values: Sequence[Term]) -> Term:
@@ -191,7 +267,10 @@ def _without_sign(t: Terms, x: Term) -> tuple[Term, bool]:
 
 def with_one_nan(t: Terms, x: Term) -> Term:
     """x with the same NaN for all NaNs."""
-    width = t.width(x)
+    x, width = number_of(t, x), t.width(x)
+    operation = operation_of(x)
+    if operation is not None and operation.kind in _PROPAGATE_NANS:
+        return x  # by its definition
     return t.ite(is_nan_term(t, x), t.bv(canonical_nan(width // 8), width), x)
 
 

@@ -43,6 +43,8 @@ class Leaves:
         self._variables: dict[str, Term] = {}
         self.uses_floats = False
         """Whether there is any application of a floating-point operation (see `floats.py`)."""
+        self.float_numbers: dict[Term, Term] = {}
+        """What `floats.number_of` found."""
         self.true = self.manager.mk_true()
         self.false = self.manager.mk_false()
 

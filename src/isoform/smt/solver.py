@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from enum import Enum
 from typing import Any
@@ -27,11 +28,13 @@ class _Clock:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self.stop_at = 0.0
-        """Seconds of the budget that must be left."""
+        self.stop_at: float | None = None
+        """Processor time at which one query must end: unlike the budget, it does not count what others use."""
 
     def __call__(self) -> bool:
-        return self._budget.interrupted or self._budget.left <= self.stop_at
+        if self._budget.exhausted:
+            return True
+        return self.stop_at is not None and time.process_time() >= self.stop_at
 
 
 class Solver:
@@ -53,11 +56,12 @@ class Solver:
         return self._budget.exhausted
 
     def check(self, assertions: Sequence[Term], seconds: float | None = None) -> Answer:
-        """Is the conjunction satisfiable? After SAT, `value` reads the model until the next call."""
+        """Is the conjunction satisfiable? At most `seconds` of processor time are spent on it. After SAT, `value`
+        reads the model until the next call."""
         if any(a == self._terms.false for a in assertions):
             return Answer.UNSAT
         self._pop()
-        self._clock.stop_at = max(0.0, self._budget.left - seconds) if seconds is not None else 0.0
+        self._clock.stop_at = time.process_time() + seconds if seconds is not None else None
         if self._clock():
             return Answer.UNKNOWN
         self._solver.push(1)

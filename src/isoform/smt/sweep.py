@@ -29,6 +29,8 @@ MOST_NODES = 60_000
 LOCAL_SECONDS = 0.25
 MOST_CASES = 48
 """Case splits for one pair of subterms."""
+PAIR_SECONDS = 3.0
+"""For all of them together."""
 WHOLE_SECONDS = 1.0
 MOST_REFUTED = 400
 """After so many pairs that samples could not tell apart but the solver could, sweeping stops paying."""
@@ -74,6 +76,7 @@ class _Sweeper:
         self._refuted = 0
         self._cuts = 0
         self._cases = 0
+        self._pair_deadline = 0.0
 
     def run(self) -> Sweep:
         self._simulator = Simulator(self._roots)
@@ -149,17 +152,23 @@ class _Sweeper:
 
     def _equal(self, left: Term, right: Term) -> tuple[Answer, tuple[Term, Term]]:
         """First over what both have in common as free variables; if that is not enough, in full."""
-        self._cases = MOST_CASES
-        patterns = self._with_cuts(left, right)
-        if self._by_cases(*patterns):
-            return Answer.UNSAT, patterns
+        self._pair_deadline = time.process_time() + PAIR_SECONDS
+        mine, theirs = topological([left]), topological([right])
+        shared = {t for t in set(mine) & set(theirs) if t.num_children() and not t.sort().is_fun()} - {left, right}
+        above = _dependent(left, right, shared)
+        # A shared subterm computed from another one may be needed as what it is: how the two hang together.
+        for cuts in (shared, shared - above) if above else (shared,):
+            patterns = self._cut_at(cuts, mine, theirs)
+            self._cases = MOST_CASES
+            if self._by_cases(*patterns):
+                return Answer.UNSAT, patterns
         return self._ask(left, right, WHOLE_SECONDS), (left, right)
 
     def _by_cases(self, left: Term, right: Term) -> bool:
         """Whether the two are equal, by taking the choices in them one at a time where that is needed: compilers
         move code into and out of branches, and f(c ? a : b) = c ? f(a) : f(b) is a case split away."""
         self._cases -= 1
-        if self._cases < 0:
+        if self._cases < 0 or time.process_time() > self._pair_deadline:
             return False
         answer = self._ask(left, right, LOCAL_SECONDS)
         if answer is not Answer.UNKNOWN:
@@ -204,10 +213,12 @@ class _Sweeper:
         return self._solver.check([differ], min(seconds, max(0.01, self._deadline - time.monotonic())))
 
     def _with_cuts(self, left: Term, right: Term) -> tuple[Term, Term]:
-        """Both with every subterm they share made a variable. What holds for all its values holds for its own."""
         mine, theirs = topological([left]), topological([right])
         shared = {t for t in set(mine) & set(theirs) if t.num_children() and not t.sort().is_fun()}
-        shared -= {left, right}
+        return self._cut_at(shared - {left, right}, mine, theirs)
+
+    def _cut_at(self, shared: set[Term], mine: list[Term], theirs: list[Term]) -> tuple[Term, Term]:
+        """Both with every shared subterm made a variable. What holds for all its values holds for its own."""
         made: dict[Term, Term] = {}
         cut = [self._cut(order, shared, made) for order in (mine, theirs)]
         return cut[0], cut[1]
@@ -223,6 +234,22 @@ class _Sweeper:
                 continue
             made[term] = _same_operator(self._terms, term, [made[child] for child in term.children()])
         return made[order[-1]]
+
+
+def _dependent(left: Term, right: Term, shared: set[Term]) -> set[Term]:
+    """Of the shared terms that one meets first, going down, those that lie above another of them."""
+    first: set[Term] = set()
+    pending, seen = [left, right], set()
+    while pending:
+        term = pending.pop()
+        if term in seen:
+            continue
+        seen.add(term)
+        if term in shared:
+            first.add(term)
+        else:
+            pending += term.children()
+    return {term for term in first if not first.isdisjoint(topological([term])[:-1])}
 
 
 def _same_operator(terms: Terms, term: Term, children: list[Term]) -> Term:
