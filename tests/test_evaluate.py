@@ -15,7 +15,7 @@ from isoform.load.image import Image
 from isoform.microop import Kind, MicroOp, Space, Var, const
 from isoform.run.compile import expression_kinds
 from isoform.sample_floats import sample_float
-from isoform.smt.floats import definitions
+from isoform.smt.float_definitions import definitions
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Terms
 from isoform.sym.state import Side, World

@@ -215,3 +215,24 @@ def test_compressed_debug_information_that_grows_without_end(runner: Any, sample
     struct.pack_into("<Q", data, at + 8, 0x800)
     struct.pack_into("<QQ", data, at + 24, len(data), len(content))
     check(runner, ("compare", "a.so:paint", "a.so:paint", "--budget", "3"), {"a.so": bytes(data + content)}, 0)
+
+
+def test_debug_section_without_bytes_that_claims_much(runner: Any, samples: Any) -> None:
+    from hostile.elf_map import HEADER_SIZE, NO_BITS, ElfMap
+
+    data = bytearray(samples.files["lib.so"])
+    elf = ElfMap(bytes(data))
+    at = elf.section_table + HEADER_SIZE * elf.names.index(".debug_str")
+    struct.pack_into("<I", data, at + 4, NO_BITS)
+    struct.pack_into("<Q", data, at + 32, 1 << 30)
+    check(runner, ("compare", "a.so:paint", "a.so:paint", "--budget", "3"), {"a.so": bytes(data)}, 0)
+
+
+def test_relocations_that_refer_to_no_symbol_table(runner: Any, samples: Any) -> None:
+    from hostile.elf_map import HEADER_SIZE, ElfMap
+
+    data = bytearray(samples.files["o2.o"])
+    elf = ElfMap(bytes(data))
+    index = elf.names.index(".rela.text")
+    struct.pack_into("<I", data, elf.section_table + HEADER_SIZE * index + 40, index)
+    check(runner, ("show", "a.o:store"), {"a.o": bytes(data)}, 2, "refers to no symbol table")

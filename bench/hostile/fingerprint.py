@@ -13,7 +13,8 @@ _OBJECT_FILE = 1
 _WRITE, _EXECUTE = 1, 4
 _NO_ADDEND = (6, 7)
 """R_X86_64_GLOB_DAT and R_X86_64_JUMP_SLOT."""
-OBJECT = 1
+_SPECIAL = (6, 10)
+"""Types of thread-local symbols and of functions that choose a function."""
 CLOSED = ("arithmetic", "loop", "paint")
 """Functions of the samples that refer to nothing."""
 CONSTANT = ("lookup", "choose")
@@ -63,7 +64,7 @@ def _reached(elf: ElfMap, symbols: list[Any], home: int, start: int, end: int, s
         for offset, kind, number, addend in struct.iter_unpack("<QIIq", content[: len(content) // 24 * 24]):
             if start <= offset < end:
                 found.append((offset - start, kind, addend, _referred(elf, symbols, number, seen)))
-    return tuple(found)
+    return sorted(set(found), key=repr)  # the same one twice is one
 
 
 def _referred(elf: ElfMap, symbols: list[Any], number: int, seen: set[Any]) -> Any:
@@ -71,7 +72,8 @@ def _referred(elf: ElfMap, symbols: list[Any], number: int, seen: set[Any]) -> A
     if not 0 < section < 0xFF00:
         return name, section
     header = elf.sections[section]
-    first, last = (value, value + size) if kind in (OBJECT, FUNCTION) and size else (0, header.size)
+    first, last = (value, value + size) if size else (0, header.size)
+    kind = kind if kind in _SPECIAL else 0
     if (section, first) in seen:
         return kind, size
     # A writable section's contents are inputs like any other memory; a local name says nothing.
@@ -81,7 +83,7 @@ def _referred(elf: ElfMap, symbols: list[Any], number: int, seen: set[Any]) -> A
     inner = _reached(elf, symbols, section, first, last, {*seen, (section, first)})
     if not header.flags & _EXECUTE and NUMBERS in seen:
         inner = ()
-    return kind, value - first, header.flags, content, inner
+    return kind, value - first, header.flags, content, tuple(inner)
 
 
 def _of_linked(elf: ElfMap, function: str, constants: Sequence[range]) -> Any:
@@ -94,12 +96,13 @@ def _of_linked(elf: ElfMap, function: str, constants: Sequence[range]) -> Any:
     contents = [_memory(elf, addresses) for addresses in constants]
     if function in CONSTANT:
         return code, contents
+    dynamic = _symbols(elf, elf.indexes_of(DYNAMIC_SYMBOLS)[0])
     relocations = [
         (
             offset,
             kind,
             0 if kind in _NO_ADDEND else addend,
-            number and _symbols(elf, elf.sections[index].link)[number][:4],
+            number and dynamic[number][:4],
         )
         for index in elf.indexes_of(RELOCATIONS)
         if elf.sections[index].flags & 2

@@ -175,7 +175,7 @@ class _SystemV:
             yield pending
 
     def _extents(self, result: CType) -> list[tuple[int, int, bool]]:
-        """Of every scalar in a result: byte offset, bits, and whether it is a float; split at eightbytes, lowest first."""
+        """Byte offset, bits and whether it is a float, for every scalar in a result; split at eightbytes, in order."""
         extents: dict[tuple[int, int], bool] = {}
         for start, scalar in _scalars(result):
             for low in range(0, scalar.bits, 64):

@@ -15,7 +15,7 @@ from isoform.semantics import ours
 from isoform.semantics.encoding import CODE_ADDRESS, Encoder
 from isoform.semantics.forms import all_forms
 from isoform.semantics.state import State, draw
-from isoform.smt.floats import definitions
+from isoform.smt.float_definitions import definitions
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Term, Terms
 from isoform.sym.state import Side, World

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.long
 def test_two_minutes_of_damaged_files() -> None:
     done = subprocess.run(
-        [str(ROOT / "scripts" / "hostile"), "--seconds", "120", "--seed", "2"],
+        [str(ROOT / "scripts" / "hostile"), "--seconds", "120", "--seed", "11"],
         env={**os.environ, "ISOFORM_PYTHON": sys.executable},
         capture_output=True,
         text=True,

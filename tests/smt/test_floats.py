@@ -12,6 +12,7 @@ from isoform.evaluate_floats import canonical_nan, is_nan, sign_bit, to_bits
 from isoform.microop import Kind
 from isoform.sample_floats import sample_float
 from isoform.smt import floats
+from isoform.smt.float_definitions import definitions, without_functions
 from isoform.smt.simulate import Simulator
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Term, Terms
@@ -105,12 +106,12 @@ def test_a_definition_fixes_the_result(with_functions: bool) -> None:
     solver = Solver(terms, Budget(60))
     assert solver.check(claims) is Answer.SAT  # of a function nothing is known
     if with_functions:
-        assert solver.check([*claims, *floats.definitions(terms, claims)]) is Answer.UNSAT
+        assert solver.check([*claims, *definitions(terms, claims)]) is Answer.UNSAT
     else:
-        named, definitions = floats.without_functions(terms, claims)
-        assert len(definitions) == 1
-        assert solver.check([*named, *definitions]) is Answer.UNSAT
-        assert solver.check([*named[:3], *definitions]) is Answer.SAT
+        named, meaning = without_functions(terms, claims)
+        assert len(meaning) == 1
+        assert solver.check([*named, *meaning]) is Answer.UNSAT
+        assert solver.check([*named[:3], *meaning]) is Answer.SAT
 
 
 def test_two_applications_with_equal_operands_agree_without_functions() -> None:
@@ -118,8 +119,59 @@ def test_two_applications_with_equal_operands_agree_without_functions() -> None:
     x, y = (terms.variable(name, 32) for name in "xy")
     roots = [floats.result(terms, Kind.FLOAT_SQRT, 32, [v]) for v in (x, y)]
     claims = [terms.eq(x, y), terms.negate(terms.eq(*roots))]
-    named, definitions = floats.without_functions(terms, claims)
-    assert Solver(terms, Budget(60)).check([*named, *definitions]) is Answer.UNSAT
+    named, meaning = without_functions(terms, claims)
+    assert Solver(terms, Budget(60)).check([*named, *meaning]) is Answer.UNSAT
+
+
+def quiet(t: Terms, x: Term) -> Term:
+    return t.or_(x, t.bv(0x400000, 32))
+
+
+def machine_result(t: Terms, kind: Kind, x: Term, y: Term) -> Term:
+    """As x86 gives it: the first operand that is a NaN, or the default NaN."""
+    plain = floats.result(t, kind, 32, [x, y])
+    made = t.ite(floats.is_nan_term(t, plain), t.bv(0xFFC00000, 32), plain)
+    of_second = t.ite(floats.is_nan_term(t, y), quiet(t, y), made)
+    return t.ite(floats.is_nan_term(t, x), quiet(t, x), of_second)
+
+
+def machine_number(kind: Kind, x: int, y: int) -> int:
+    for operand in (x, y):
+        if is_nan(operand, 4):
+            return operand | 0x400000
+    plain = evaluate(kind, 4, (4, 4), (x, y))
+    return 0xFFC00000 if is_nan(plain, 4) else plain
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_long_computations_are_what_the_table_says(number: int) -> None:
+    """Operations on results of operations, on choices, opposites and constants: all identities on top of each other."""
+    rng = random.Random(f"{SEED} {number}")
+    t = Terms()
+    inputs = [t.variable(name, 32) for name in "xyz"]
+    samples = [[sample_float(rng, 4) for _ in inputs] for _ in range(24)]
+    values = [(term, [sample[n] for sample in samples]) for n, term in enumerate(inputs)]
+    known = (sample_float(rng, 4), to_bits(rng.choice((1.0, -1.0, 2.0, -2.0, 0.5, -4.0, 0.0)), 4), 0x80000000)
+    values += [(t.bv(bits, 32), [bits] * len(samples)) for bits in known]
+    for _ in range(8):
+        (x, xs), (y, ys) = rng.choice(values), rng.choice(values)
+        choice = rng.random()
+        if choice < 0.15:
+            values.append((t.xor_(x, t.bv(sign_bit(4), 32)), [a ^ sign_bit(4) for a in xs]))
+        elif choice < 0.35:
+            condition = floats.less(t, x, y)
+            holds = [evaluate(Kind.FLOAT_LESS, 1, (4, 4), pair) for pair in zip(xs, ys, strict=True)]
+            chosen = [a if c else b for c, a, b in zip(holds, xs, ys, strict=True)]
+            values.append((t.ite(condition, x, y), chosen))
+        elif choice < 0.45:
+            values.append((floats.with_one_nan(t, x), [canonical_nan(4) if is_nan(a, 4) else a for a in xs]))
+        else:
+            kind = rng.choice(ARITHMETIC)
+            numbers = [machine_number(kind, a, b) for a, b in zip(xs, ys, strict=True)]
+            values.append((machine_result(t, kind, x, y), numbers))
+    for term, wanted in values:
+        found = [value_of(term, dict(zip(inputs, sample, strict=True))) for sample in samples]
+        assert found == wanted, f"seed {SEED} {number}: {term}"
 
 
 def test_samples_hold_what_is_worth_trying() -> None:

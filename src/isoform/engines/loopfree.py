@@ -18,7 +18,7 @@ from isoform.errors import UserError
 from isoform.lift.function import Function
 from isoform.lift.lift import relifted
 from isoform.question import Question
-from isoform.smt.floats import definitions, without_functions
+from isoform.smt.float_definitions import definitions, without_functions
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.sweep import Step, sweep

@@ -77,7 +77,7 @@ class Machine:
         """Bits of a container, such as xmm0[31:0]."""
         for name in self.containers:
             start = var.offset - self.registers[name].offset
-            if 0 <= start and start + var.size <= self.registers[name].size:
+            if start >= 0 and start + var.size <= self.registers[name].size:
                 return f"{name}[{8 * (start + var.size) - 1}:{8 * start}]"
         return f"reg_{var.offset:x}:{var.size}"
 

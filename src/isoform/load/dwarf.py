@@ -70,9 +70,14 @@ def read_debug(file: ParsedFile, code: Mapping[int, int], base: int) -> DebugInf
 
 
 def _refuse_bombs(elf: Any, data: bytes) -> None:
-    """Compressed sections are unpacked without a limit later on: here they are, bit by bit, with one."""
+    """Sections that are compressed, or without bytes in the file, are made in full later on without a limit: here
+    they are, bit by bit, with one."""
     left = UNPACKED_LIMIT
     for section in elf.iter_sections():
+        if section.header["sh_type"] == "SHT_NOBITS" and section.name.startswith((".debug", ".zdebug", ".eh_frame")):
+            left -= section.header["sh_size"]
+        if left < 0:
+            raise Unusable("the debug information is too large")
         header, old = section.header, section.name.startswith(".zdebug")
         if not old and not header["sh_flags"] & _COMPRESSED:
             continue

@@ -331,10 +331,15 @@ class _Parser:
             content = self._bytes(header)
             rows = struct.iter_unpack("<QIIq", content[: len(content) // 24 * 24])
             relocations = [Relocation(offset, kind, symbol, addend) for offset, kind, symbol, addend in rows]
+            if any(r.symbol for r in relocations) and not self._has_symbols(headers, header["sh_link"]):
+                raise unusable(self.path, f"{name} refers to no symbol table")
             if not linked and any(r.offset >= len(sections[target].data) for r in relocations):
                 raise unusable(self.path, f"a relocation lies outside section {target}")
             found.setdefault(target, []).extend(relocations)
         return {target: tuple(rows) for target, rows in found.items()}
+
+    def _has_symbols(self, headers: list[tuple[str, Any]], index: int) -> bool:
+        return index < len(headers) and headers[index][1]["sh_type"] in (_SYMBOLS, _DYNAMIC_SYMBOLS)
 
 
 def _name(names: bytes, start: int) -> str:

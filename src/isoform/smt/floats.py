@@ -2,22 +2,16 @@
 
 An operation is first of all an uninterpreted function of the bits of its operands, `float-add-64(a, b)`: two sides that
 do the same to the same numbers agree whatever it is, and the solver sees that at once. Where that is not enough, each
-application gets its definition in the SMT theory of floating point.
-
-A definition is total: for all operands there is exactly one result that satisfies it (a float is its bit pattern but
-for the NaNs, and the definition names the NaN that is meant). So asserting definitions takes no input away. Leaving
-them out only admits more: what is unsatisfiable without them is so with them. Only a model needs all of them.
+application gets its definition in the SMT theory of floating point (`float_definitions.py`).
 
 Comparisons and the test for NaN are plain formulas over the bits and need no theory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import bitwuzla
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
 from isoform.evaluate import evaluate
@@ -26,14 +20,6 @@ from isoform.microop import ROUNDING_MODES, Kind
 from isoform.smt.terms import Term, Terms
 
 _SIZES = (4, 8)
-_FORMATS = {4: (8, 24), 8: (11, 53)}
-"""Bits of the exponent and of the significand."""
-_MODES = {
-    "nearest": bitwuzla.RoundingMode.RNE,
-    "down": bitwuzla.RoundingMode.RTN,
-    "up": bitwuzla.RoundingMode.RTP,
-    "zero": bitwuzla.RoundingMode.RTZ,
-}
 
 
 @dataclass(frozen=True)
@@ -85,7 +71,8 @@ _PROPAGATE_NANS = frozenset(
     {Kind.FLOAT_ADD, Kind.FLOAT_MUL, Kind.FLOAT_DIV, Kind.FLOAT_SQRT, Kind.FLOAT_ROUND, Kind.FLOAT_FROM_FLOAT}
 )
 """A NaN among the operands gives a NaN."""
-_MOST_CONDITIONS = 6
+_MOST_CHOICES = 12
+"""How deep choices inside of each other are looked through."""
 
 
 # -- building ---------------------------------------------------------------------------------------
@@ -115,24 +102,26 @@ def number_of(t: Terms, x: Term) -> Term:
     return found
 
 
-def _is_nan_if(t: Terms, conditions: tuple[Term, ...], x: Term) -> bool:
+def _is_nan_if(t: Terms, conditions: tuple[Term, ...], x: Term, depth: int = 0) -> bool:
     """Whether x is known to be a NaN where all the conditions hold."""
     number = t.value(x)
     if number is not None:
         return is_nan(number, t.width(x) // 8)
-    if len(conditions) > _MOST_CONDITIONS:
+    if depth > _MOST_CHOICES:
         return False
     if _is_nan(t, x) in conditions:
         return True
     shape = t.shape(x)
     if shape[0] == "ite":
-        return _is_nan_if(t, (*conditions, shape[1]), shape[2]) and _is_nan_if(t, conditions, shape[3])
+        then, otherwise = shape[2:]
+        narrower = (*conditions, shape[1])
+        return _is_nan_if(t, narrower, then, depth + 1) and _is_nan_if(t, conditions, otherwise, depth + 1)
     if shape[0] == "or":
         # A NaN made quiet: one more bit of its payload is set.
-        return t.value(shape[2]) == quiet_bit(t.width(x) // 8) and _is_nan_if(t, conditions, shape[1])
+        return t.value(shape[2]) == quiet_bit(t.width(x) // 8) and _is_nan_if(t, conditions, shape[1], depth + 1)
     opposite, is_opposite = _without_sign(t, x)
     if is_opposite:
-        return _is_nan_if(t, conditions, opposite)
+        return _is_nan_if(t, conditions, opposite, depth + 1)
     operation = operation_of(x)
     if operation is None or operation.kind not in _PROPAGATE_NANS:
         return False
@@ -211,13 +200,22 @@ def _by_cases(t: Terms, kind: Kind, width: int, values: Sequence[Term]) -> Term 
     """f(c ? k : x) = c ? f(k) : f(x) where f(k) is a constant: compilers fold it on one side only."""
     for value in values:
         shape = t.shape(value)
-        if shape[0] != "ite":
+        if shape[0] != "ite" or _choices(t, value) > _MOST_CHOICES:
             continue
         cases = [[_in_case(t, shape[1], number, other) for other in values] for number in (2, 3)]
         if any(all(t.value(operand) is not None for operand in case) for case in cases):
             then, otherwise = (result(t, kind, width, case) for case in cases)
             return t.ite(shape[1], then, otherwise)
     return None
+
+
+def _choices(t: Terms, value: Term) -> int:
+    """How many choices there are one after the other, counted as far as it matters."""
+    count, shape = 0, t.shape(value)
+    while shape[0] == "ite" and count <= _MOST_CHOICES:
+        shape = next((t.shape(branch) for branch in shape[2:] if t.shape(branch)[0] == "ite"), ("?",))
+        count += 1
+    return count
 
 
 def _in_case(t: Terms, condition: Term, number: int, value: Term) -> Term:
@@ -311,122 +309,3 @@ _SIMPLER: dict[Kind, Callable[[Terms, int, Sequence[Term]], Term | None]] = {
     Kind.FLOAT_MUL: _simpler_product,
     Kind.FLOAT_DIV: _simpler_quotient,
 }
-
-
-# -- defining ---------------------------------------------------------------------------------------
-
-
-def definitions(t: Terms, roots: Iterable[Term]) -> list[Term]:
-    """What every application in these terms stands for."""
-    if not t.uses_floats:
-        return []
-    found = []
-    for term in _operands_first(roots):
-        operation = operation_of(term)
-        if operation is not None:
-            found.append(_Definition(t.manager, operation, term, term.children()[1:]).formula())
-    return found
-
-
-def without_functions(t: Terms, roots: Sequence[Term]) -> tuple[list[Term], list[Term]]:
-    """The same terms with a constant for each application, and the definitions of those constants. Solvers are quicker
-    without functions, and nothing is lost: that equal operands give equal results follows from the definitions."""
-    made: dict[Term, Term] = {}
-    found: list[Term] = []
-    for term in _operands_first(roots):
-        operands = [made[child] for child in term.children()]
-        operation = operation_of(term)
-        if operation is None:
-            made[term] = _over(t, term, operands)
-            continue
-        made[term] = t.manager.mk_const(term.sort(), f"{operation.name}_{len(found) + 1}")
-        found.append(_Definition(t.manager, operation, made[term], operands[1:]).formula())
-    return [made[root] for root in roots], found
-
-
-def _over(t: Terms, term: Term, operands: list[Term]) -> Term:
-    if operands == term.children():
-        return term
-    indices = term.indices()
-    return t.manager.mk_term(term.kind(), operands, indices) if indices else t.manager.mk_term(term.kind(), operands)
-
-
-def _operands_first(roots: Iterable[Term]) -> Iterator[Term]:
-    seen: set[Term] = set()
-    pending = [(root, False) for root in roots]
-    while pending:
-        term, ready = pending.pop()
-        if ready:
-            yield term
-        elif term not in seen:
-            seen.add(term)
-            pending.append((term, True))
-            pending += [(child, False) for child in term.children() if child not in seen]
-
-
-class _Definition:
-    def __init__(self, manager: Any, operation: Operation, term: Term, operands: Sequence[Term]) -> None:
-        self._manager = manager
-        self._operation = operation
-        self._term = term
-        self._operands = operands
-
-    def formula(self) -> Term:
-        kind = self._operation.kind
-        if kind is Kind.FLOAT_TO_INT:
-            return self._integer("zero")
-        if kind is Kind.FLOAT_ROUND_TO_INT:
-            return self._integer("nearest")
-        return self._float(self._number())
-
-    def _number(self) -> Term:
-        """The result as a float."""
-        operation, mode = self._operation, self._mode("nearest")
-        match operation.kind:
-            case Kind.FLOAT_FROM_INT:
-                exponent, significand = _FORMATS[operation.out]
-                return self._make(K.FP_TO_FP_FROM_SBV, mode, self._operands[0], indices=[exponent, significand])
-            case Kind.FLOAT_FROM_FLOAT:
-                exponent, significand = _FORMATS[operation.out]
-                return self._make(K.FP_TO_FP_FROM_FP, mode, self._operand(0), indices=[exponent, significand])
-            case Kind.FLOAT_SQRT:
-                return self._make(K.FP_SQRT, mode, self._operand(0))
-            case Kind.FLOAT_ROUND:
-                return self._make(K.FP_RTI, self._mode(ROUNDING_MODES[operation.constants[0]]), self._operand(0))
-        operator = {Kind.FLOAT_ADD: K.FP_ADD, Kind.FLOAT_MUL: K.FP_MUL, Kind.FLOAT_DIV: K.FP_DIV}[operation.kind]
-        return self._make(operator, mode, self._operand(0), self._operand(1))
-
-    def _float(self, number: Term) -> Term:
-        """Equality of floats tells zeros apart and holds between NaNs: which one is said beside it."""
-        size = self._operation.out
-        is_result = self._make(K.EQUAL, self._as_float(self._term, size), number)
-        nan = self._manager.mk_bv_value(self._manager.mk_bv_sort(8 * size), canonical_nan(size))
-        is_canonical = self._make(K.EQUAL, self._term, nan)
-        return self._make(K.AND, is_result, self._make(K.IMPLIES, self._make(K.FP_IS_NAN, number), is_canonical))
-
-    def _integer(self, mode: str) -> Term:
-        size, bits = self._operation.sizes[0], 8 * self._operation.out
-        whole = self._make(K.FP_RTI, self._mode(mode), self._operand(0))
-        low, high = (self._constant(sign * 2.0 ** (bits - 1), size) for sign in (-1, 1))
-        fits = self._make(K.AND, self._make(K.FP_LEQ, low, whole), self._make(K.FP_LT, whole, high))
-        inside = self._make(K.FP_TO_SBV, self._mode(mode), whole, indices=[bits])
-        outside = self._manager.mk_bv_value(self._manager.mk_bv_sort(bits), 1 << (bits - 1))
-        return self._make(K.EQUAL, self._term, self._make(K.ITE, fits, inside, outside))
-
-    def _operand(self, number: int) -> Term:
-        return self._as_float(self._operands[number], self._operation.sizes[number])
-
-    def _constant(self, number: float, size: int) -> Term:
-        bits = self._manager.mk_bv_value(self._manager.mk_bv_sort(8 * size), to_bits(number, size))
-        return self._as_float(bits, size)
-
-    def _as_float(self, bits: Term, size: int) -> Term:
-        return self._make(K.FP_TO_FP_FROM_BV, bits, indices=list(_FORMATS[size]))
-
-    def _mode(self, name: str) -> Term:
-        return self._manager.mk_rm_value(_MODES[name])
-
-    def _make(self, kind: Any, *operands: Term, indices: Sequence[int] = ()) -> Term:
-        if indices:
-            return self._manager.mk_term(kind, list(operands), list(indices))
-        return self._manager.mk_term(kind, list(operands))

@@ -110,3 +110,12 @@ double length_broken(double x, double y) { return __builtin_sqrt(x * x) + __buil
 
 double mean(const double *values) { return (values[0] + values[1] + values[2]) / 3.0; }
 double mean_broken(const double *values) { return (values[0] + (values[1] + values[2])) / 3.0; }
+
+double discriminant(double a, double b, double c) {
+    double d = b * b - 4 * a * c;
+    return d < 0 ? -1 : d;
+}
+double discriminant_broken(double a, double b, double c) {
+    double d = b * b - 4 * (a * c);
+    return d < 0 ? -1 : d;
+}
