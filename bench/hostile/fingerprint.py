@@ -13,6 +13,8 @@ _OBJECT_FILE = 1
 _WRITE, _EXECUTE = 1, 4
 _NO_ADDEND = (6, 7)
 """R_X86_64_GLOB_DAT and R_X86_64_JUMP_SLOT."""
+_NO_SYMBOL = (8, 37, 38)
+"""R_X86_64_RELATIVE, R_X86_64_IRELATIVE and R_X86_64_RELATIVE64."""
 _SPECIAL = (6, 10)
 """Types of thread-local symbols and of functions that choose a function."""
 CLOSED = ("arithmetic", "loop", "paint")
@@ -27,12 +29,26 @@ def fingerprint(data: bytes, function: str, original: bytes) -> Any:
     """Equal for two files made from `original` only where the function and what it refers to are. Of a linked
     file: all constants and dynamic relocations, as far as the function has to do with such."""
     try:
-        elf = ElfMap(data)
+        elf = ElfMap(_without_other_tables(data, function, ElfMap(original)))
         if struct.unpack_from("<H", data, 16)[0] == _OBJECT_FILE:
             return _of_object(elf, function)
         return _of_linked(elf, function, constant_ranges(ElfMap(original)))
     except (struct.error, IndexError, ValueError, StopIteration, OverflowError):
         return UNREADABLE
+
+
+def _without_other_tables(data: bytes, function: str, original: ElfMap) -> bytes:
+    """The file with the numbers that this function does not use made zero: `lookup` alone uses `table`."""
+    symbols = _symbols(original, original.indexes_of(SYMBOL_TABLE)[0])
+    _, _, home, value, size = next(s for s in symbols if s[0] == "table")
+    section = original.sections[home]
+    start = section.offset + value - section.address
+    used = range(start, start + size)
+    changed = bytearray(data)
+    for at in range(section.offset, min(section.offset + section.size, len(data))):
+        if (at in used) != (function == "lookup"):
+            changed[at] = 0
+    return bytes(changed)
 
 
 def _symbols(elf: ElfMap, table: int) -> list[tuple[str, int, int, int, int]]:
@@ -102,12 +118,13 @@ def _of_linked(elf: ElfMap, function: str, constants: Sequence[range]) -> Any:
             offset,
             kind,
             0 if kind in _NO_ADDEND else addend,
-            number and dynamic[number][:4],
+            number and kind not in _NO_SYMBOL and dynamic[number][:4],
         )
         for index in elf.indexes_of(RELOCATIONS)
         if elf.sections[index].flags & 2
         for offset, kind, number, addend in struct.iter_unpack("<QIIq", elf.content(index))
-        if number or function == "through"  # the only one that uses a table of addresses in the file itself
+        if (number and kind not in _NO_SYMBOL)
+        or function == "through"  # the only one that uses a table of addresses in the file itself
     ]
     return code, contents, relocations
 

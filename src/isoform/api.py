@@ -22,7 +22,7 @@ from isoform.run.runner import RunOptions, run
 from isoform.settle import settle
 from isoform.verdict import Subject, Unknown, Verdict
 
-LIFTING_SECONDS = 5.0
+LIFTING_SECONDS = 3.0
 """For commands that take no budget: what is not lifted by then is not made for people to look at."""
 
 
