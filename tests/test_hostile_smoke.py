@@ -86,11 +86,12 @@ def test_what_is_wrong_is_noticed(answer: dict[str, Any], noticed: str) -> None:
 
 def test_damage_to_what_a_function_refers_to_is_noticed(samples: Any) -> None:
     from hostile.elf_map import ElfMap
-    from hostile.fingerprint import fingerprint
+    from hostile.fingerprint import UNREADABLE, fingerprint
+    from hostile.samples import SIGNATURES
 
     for name, data in samples.files.items():
         elf = ElfMap(data)
-        assert fingerprint(data, "lookup", data) != "unreadable"
+        assert all(fingerprint(data, function, data) != UNREADABLE for function in SIGNATURES)
         damaged = data
         for section, title in zip(elf.sections, elf.names, strict=True):
             if title.startswith(".rodata"):
@@ -236,3 +237,24 @@ def test_relocations_that_refer_to_no_symbol_table(runner: Any, samples: Any) ->
     index = elf.names.index(".rela.text")
     struct.pack_into("<I", data, elf.section_table + HEADER_SIZE * index + 40, index)
     check(runner, ("show", "a.o:store"), {"a.o": bytes(data)}, 2, "refers to no symbol table")
+
+
+def test_names_stay_on_one_line_and_apart() -> None:
+    from isoform.load.elf import readable
+
+    names = [
+        b"plain",
+        b"new\nline",
+        b"new\\nline",
+        b"\xff",
+        b"\\xff",
+        b"\\\\xff",
+        b"\x1b[31m",
+        "größe".encode(),
+        b"\\udcff",
+    ]
+    shown = [readable(name) for name in names]
+    assert shown[0] == "plain"
+    assert "größe" in shown
+    assert all(name.isprintable() for name in shown)
+    assert len(set(shown)) == len(names)

@@ -10,6 +10,7 @@ from hostile.elf_map import DYNAMIC_SYMBOLS, FUNCTION, RELOCATIONS, SYMBOL_TABLE
 
 UNREADABLE = "unreadable"
 _OBJECT_FILE = 1
+_ABSOLUTE = 0xFFF1
 _WRITE, _EXECUTE = 1, 4
 _NO_ADDEND = (6, 7)
 """R_X86_64_GLOB_DAT and R_X86_64_JUMP_SLOT."""
@@ -19,8 +20,12 @@ _SPECIAL = (6, 10)
 """Types of thread-local symbols and of functions that choose a function."""
 CLOSED = ("arithmetic", "loop", "paint")
 """Functions of the samples that refer to nothing."""
-CONSTANT = ("lookup", "choose")
-"""Those that refer to constant tables."""
+CONSTANTS = {"through": (".data.rel.ro",), "store": ()}
+"""Sections of constants that a function of a linked sample uses, where it is not `.rodata`."""
+IMPORTS = {"call": ("outside",), "store": ("shared_counter", "total")}
+"""Names that a function of a linked sample uses through dynamic relocations."""
+POINTED_TO = ("twice", "thrice")
+"""Functions that the samples call through a table."""
 NUMBERS = "numbers"
 """Mark of a function whose tables hold no addresses: other tables that lie beside them are not its concern."""
 
@@ -32,7 +37,7 @@ def fingerprint(data: bytes, function: str, original: bytes) -> Any:
         elf = ElfMap(_without_other_tables(data, function, ElfMap(original)))
         if struct.unpack_from("<H", data, 16)[0] == _OBJECT_FILE:
             return _of_object(elf, function)
-        return _of_linked(elf, function, constant_ranges(ElfMap(original)))
+        return _of_linked(elf, function, constant_ranges(ElfMap(original), CONSTANTS.get(function, (".rodata",))))
     except (struct.error, IndexError, ValueError, StopIteration, OverflowError):
         return UNREADABLE
 
@@ -86,16 +91,18 @@ def _reached(elf: ElfMap, symbols: list[Any], home: int, start: int, end: int, s
 def _referred(elf: ElfMap, symbols: list[Any], number: int, seen: set[Any]) -> Any:
     name, kind, section, value, size = symbols[number]
     if not 0 < section < 0xFF00:
-        return name, section
+        return name, section == _ABSOLUTE and value
     header = elf.sections[section]
+    if name and header.flags & _WRITE and kind not in _SPECIAL:
+        return name, False  # a variable, which one side may define and the other only use
     first, last = (value, value + size) if size else (0, header.size)
     kind = kind if kind in _SPECIAL else 0
     if (section, first) in seen:
         return kind, size
+    if header.flags & _EXECUTE and (first, last) == (0, header.size):
+        return kind, value, tuple(_pointed_to(elf, symbols))
     # A writable section's contents are inputs like any other memory; a local name says nothing.
     content = b"" if header.flags & _WRITE else elf.content(section)[first:last]
-    if header.flags & _EXECUTE and (first, last) == (0, header.size):
-        return kind, value, content  # some function in it: to follow all of them leads everywhere
     inner = _reached(elf, symbols, section, first, last, {*seen, (section, first)})
     if not header.flags & _EXECUTE and NUMBERS in seen:
         inner = ()
@@ -110,29 +117,31 @@ def _of_linked(elf: ElfMap, function: str, constants: Sequence[range]) -> Any:
     if function in CLOSED:
         return code
     contents = [_memory(elf, addresses) for addresses in constants]
-    if function in CONSTANT:
-        return code, contents
-    dynamic = _symbols(elf, elf.indexes_of(DYNAMIC_SYMBOLS)[0])
-    relocations = [
-        (
-            offset,
-            kind,
-            0 if kind in _NO_ADDEND else addend,
-            number and kind not in _NO_SYMBOL and dynamic[number][:4],
-        )
-        for index in elf.indexes_of(RELOCATIONS)
-        if elf.sections[index].flags & 2
-        for offset, kind, number, addend in struct.iter_unpack("<QIIq", elf.content(index))
-        if (number and kind not in _NO_SYMBOL)
-        or function == "through"  # the only one that uses a table of addresses in the file itself
-    ]
-    return code, contents, relocations
+    dynamic = [symbol for table in elf.indexes_of(DYNAMIC_SYMBOLS)[:1] for symbol in _symbols(elf, table)]
+    wanted = IMPORTS.get(function, ())
+    relocations = []
+    for index in elf.indexes_of(RELOCATIONS):
+        rows = struct.iter_unpack("<QIIq", elf.content(index)) if elf.sections[index].flags & 2 else ()
+        for offset, kind, number, addend in rows:
+            symbol = dynamic[number][:4] if number and kind not in _NO_SYMBOL else None
+            if (symbol is None and function == "through") or (symbol is not None and symbol[0] in wanted):
+                relocations.append((offset, kind, 0 if kind in _NO_ADDEND else addend, symbol))
+    return code, contents, relocations, _pointed_to(elf, found) if function == "through" else ()
 
 
-def constant_ranges(elf: ElfMap) -> list[range]:
+def _pointed_to(elf: ElfMap, symbols: list[Any]) -> list[bytes]:
+    found = {
+        elf.content(home)[value - elf.sections[home].address :][:size]
+        for name, _, home, value, size in symbols
+        if name in POINTED_TO
+    }
+    return sorted(found)
+
+
+def constant_ranges(elf: ElfMap, wanted: Sequence[str]) -> list[range]:
     """Addresses of the constants of an undamaged linked file."""
     sections = zip(elf.names, elf.sections, strict=True)
-    return [range(s.address, s.address + s.size) for name, s in sections if name in (".rodata", ".data.rel.ro")]
+    return [range(s.address, s.address + s.size) for name, s in sections if name in wanted]
 
 
 def _memory(elf: ElfMap, addresses: range) -> Any:

@@ -292,7 +292,7 @@ class _Parser:
             if end < 0 and name_at:
                 raise unusable(self.path, f"the name of symbol {index} lies outside the file")
             kind = info & 15
-            name = names[name_at:end].decode("utf-8", "backslashreplace") if name_at else ""
+            name = readable(names[name_at:end]) if name_at else ""
             if kind == SECTION_SYMBOL and section < len(headers):
                 name = headers[section][0]
             self._check_symbol(name, kind, section, value, size, len(headers), sections)
@@ -344,7 +344,15 @@ class _Parser:
 
 def _name(names: bytes, start: int) -> str:
     end = names.find(b"\0", start)
-    return names[start : end if end >= 0 else len(names)].decode("utf-8", "backslashreplace")
+    return readable(names[start : end if end >= 0 else len(names)])
+
+
+def readable(name: bytes) -> str:
+    """A name on one line without control characters. Two names stay two: the backslash is escaped as well."""
+    text = name.decode("utf-8", "surrogateescape")
+    if text.isprintable() and "\\" not in text:
+        return text
+    return "".join(c if c.isprintable() and c != "\\" else c.encode("unicode_escape").decode() for c in text)
 
 
 def _packed(content: bytes) -> Iterator[Relocation]:
