@@ -20,12 +20,12 @@ _SPECIAL = (6, 10)
 """Types of thread-local symbols and of functions that choose a function."""
 CLOSED = ("arithmetic", "loop", "paint")
 """Functions of the samples that refer to nothing."""
-CONSTANTS = {"through": (".data.rel.ro",), "store": ()}
-"""Sections of constants that a function of a linked sample uses, where it is not `.rodata`."""
-IMPORTS = {"call": ("outside",), "store": ("shared_counter", "total")}
-"""Names that a function of a linked sample uses through dynamic relocations."""
 POINTED_TO = ("twice", "thrice")
 """Functions that the samples call through a table."""
+CONSTANTS = {"through": (".data.rel.ro", *POINTED_TO), "store": ()}
+"""Constants that a function of a linked sample uses, where they are not all of `.rodata`."""
+IMPORTS = {"call": ("outside",), "store": ("shared_counter", "total")}
+"""Names that a function of a linked sample uses through dynamic relocations."""
 NUMBERS = "numbers"
 """Mark of a function whose tables hold no addresses: other tables that lie beside them are not its concern."""
 
@@ -126,7 +126,7 @@ def _of_linked(elf: ElfMap, function: str, constants: Sequence[range]) -> Any:
             symbol = dynamic[number][:4] if number and kind not in _NO_SYMBOL else None
             if (symbol is None and function == "through") or (symbol is not None and symbol[0] in wanted):
                 relocations.append((offset, kind, 0 if kind in _NO_ADDEND else addend, symbol))
-    return code, contents, relocations, _pointed_to(elf, found) if function == "through" else ()
+    return code, contents, sorted(set(relocations), key=repr)  # in whichever order
 
 
 def _pointed_to(elf: ElfMap, symbols: list[Any]) -> list[bytes]:
@@ -141,7 +141,9 @@ def _pointed_to(elf: ElfMap, symbols: list[Any]) -> list[bytes]:
 def constant_ranges(elf: ElfMap, wanted: Sequence[str]) -> list[range]:
     """Addresses of the constants of an undamaged linked file."""
     sections = zip(elf.names, elf.sections, strict=True)
-    return [range(s.address, s.address + s.size) for name, s in sections if name in wanted]
+    ranges = [range(s.address, s.address + s.size) for name, s in sections if name in wanted]
+    symbols = _symbols(elf, elf.indexes_of(SYMBOL_TABLE)[0]) if POINTED_TO[0] in wanted else []
+    return ranges + [range(value, value + size) for name, _, _, value, size in symbols if name in POINTED_TO]
 
 
 def _memory(elf: ElfMap, addresses: range) -> Any:

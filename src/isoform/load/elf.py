@@ -259,6 +259,8 @@ class _Parser:
             if header["sh_type"] == kind:
                 if header["sh_size"] // 24 > SYMBOL_LIMIT:
                     raise unusable(self.path, f"{name} claims more than {SYMBOL_LIMIT} symbols")
+                if header["sh_size"] % 24:
+                    raise unusable(self.path, f"{name} ends in the middle of a symbol")
                 if header["sh_link"] >= len(headers):
                     raise unusable(self.path, f"{name} has no string table")
                 names = self._bytes(headers[header["sh_link"]][1])
@@ -282,10 +284,7 @@ class _Parser:
         sections: Mapping[int, FileSection],
     ) -> tuple[FileSymbol, ...]:
         symbols = []
-        whole = len(content) // 24 * 24
-        for index, (name_at, info, _, section, value, size) in enumerate(
-            struct.iter_unpack("<IBBHQQ", content[:whole])
-        ):
+        for index, (name_at, info, _, section, value, size) in enumerate(struct.iter_unpack("<IBBHQQ", content)):
             if section == EXTENDED_INDEX:
                 section = extended[index] if index < len(extended) else ABSOLUTE_SECTION
             end = names.find(b"\0", name_at) if name_at < len(names) else -1
@@ -329,7 +328,9 @@ class _Parser:
             if header["sh_size"] // 24 > SYMBOL_LIMIT:
                 raise unusable(self.path, f"{name} claims more than {SYMBOL_LIMIT} relocations")
             content = self._bytes(header)
-            rows = struct.iter_unpack("<QIIq", content[: len(content) // 24 * 24])
+            if len(content) % 24:
+                raise unusable(self.path, f"{name} ends in the middle of a relocation")
+            rows = struct.iter_unpack("<QIIq", content)
             relocations = [Relocation(offset, kind, symbol, addend) for offset, kind, symbol, addend in rows]
             if any(r.symbol for r in relocations) and not self._has_symbols(headers, header["sh_link"]):
                 raise unusable(self.path, f"{name} refers to no symbol table")
