@@ -258,3 +258,14 @@ def test_names_stay_on_one_line_and_apart() -> None:
     assert "größe" in shown
     assert all(name.isprintable() for name in shown)
     assert len(set(shown)) == len(names)
+
+
+@pytest.mark.parametrize("table", [".rela.text", ".symtab"])
+def test_table_that_ends_in_the_middle_of_an_entry(runner: Any, samples: Any, table: str) -> None:
+    from hostile.elf_map import HEADER_SIZE, ElfMap
+
+    data = bytearray(samples.files["o2.o"])
+    elf = ElfMap(bytes(data))
+    index = elf.names.index(table)
+    struct.pack_into("<Q", data, elf.section_table + HEADER_SIZE * index + 32, elf.sections[index].size - 8)
+    check(runner, ("show", "a.o:store"), {"a.o": bytes(data)}, 2, "ends in the middle of")
