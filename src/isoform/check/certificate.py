@@ -116,14 +116,21 @@ def check_certificate(
     return CheckReport(ok, ordered, problems, index)
 
 
+def _read_regular(path: Path, most: int) -> bytes:
+    """The start of a regular file: opening a pipe could wait without end."""
+    if path.exists() and not path.is_file():
+        raise OSError(0, "it is no regular file")
+    with path.open("rb") as file:
+        return file.read(most)
+
+
 # The index.
 
 
 def _read_index(folder: Path) -> dict[str, Any]:
     path = folder / "index.json"
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_INDEX + 1)
+        content = _read_regular(path, LARGEST_INDEX + 1)
     except OSError as error:
         raise UserError(
             f"cannot read '{path}' ({error.strerror}); give the folder that --cert wrote, with its index.json"
@@ -237,8 +244,7 @@ def _verified_text(folder: Path, obligation: Obligation) -> str:
     if not _FILE_NAME.fullmatch(name) or obligation["kind"] not in KINDS:
         raise _TamperedError("the index names a file or a kind of obligation that isoform does not write")
     try:
-        with (folder / name).open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
+        content = _read_regular(folder / name, LARGEST_FILE + 1)
     except OSError as error:
         raise _TamperedError(f"{name} cannot be read ({error.strerror})") from None
     if len(content) > LARGEST_FILE or hashlib.sha256(content).hexdigest() != obligation["sha256"]:
