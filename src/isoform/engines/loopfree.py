@@ -284,7 +284,7 @@ class Loopfree:
             )
         return Failed(
             f"the solver found an input against it that {goal.shows}, but running it shows no difference: it rests on "
-            " a value the manual leaves undefined, or on what a frame holds before it is written",
+            "a value the manual leaves undefined, or on what a frame holds before it is written",
         )
 
     # -- gaps -----------------------------------------------------------------------------------
@@ -303,11 +303,18 @@ class Loopfree:
                     labelled = self._with_definitions(labelled, keep_functions=bool(lemmas))
                 self._shown(goal, labelled, 0.0, lemmas)
         if not open_gaps:
-            return Proved()
+            return self._unless_vacuous()
         other = [gap for gap in open_gaps if gap.kind is not GapKind.LOOP_BOUND]
         if other:
             return Failed(other[0].why)
         return WithinBound(self._question.options.unroll)
+
+    def _unless_vacuous(self) -> Finding:
+        """Everything is shown; but a proof that the rules for memory leave no input for says nothing."""
+        rules = [term for _, term in (*self.encoding.world.constraints, *(self._valid or ()))]
+        if rules and self._decide([("rule", rule) for rule in rules], None)[0] is Answer.UNSAT:
+            return Failed("every input makes one of them use memory that it may not use, so nothing can be compared")
+        return Proved()
 
 
 def _not_confirmed(result: NotConfirmed) -> Failed:
