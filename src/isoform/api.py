@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from isoform.budget import Budget, interruptible
 from isoform.contract import CallRule, Contract, SignatureSource
@@ -15,12 +17,15 @@ from isoform.lift.function import Function
 from isoform.lift.lift import lift
 from isoform.load.open import Loaded, LoadOptions, open_one, open_pair
 from isoform.outcome import Inputs, Outcome
-from isoform.question import Options
+from isoform.question import Options, Question
 from isoform.report.listing import View, view_of
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
 from isoform.settle import settle
 from isoform.verdict import Subject, Unknown, Verdict
+
+if TYPE_CHECKING:
+    from isoform.grade.grade import GradeOptions, Grades
 
 LIFTING_SECONDS = 3.0
 """For commands that take no budget: what is not lifted by then is not made for people to look at."""
@@ -52,9 +57,15 @@ def answer(loaded: tuple[Loaded, Loaded], options: Options, budget: Budget) -> V
         question = settle(functions[0], functions[1], options)
     except Unsupported as reason:
         return _refused(subjects, options, budget, str(reason))
+    return answer_question(question, subjects, budget)
+
+
+def answer_question(question: Question, subjects: tuple[Subject, Subject], budget: Budget) -> Verdict:
+    """What the ladder says."""
     ladder = Ladder(question, subjects, budget)
     verdict = ladder.climb()
-    return replace(verdict, tried=tuple(ladder.tried), seconds=budget.elapsed, views=_views(functions))
+    views = views_of((question.target, question.rewrite))
+    return replace(verdict, tried=tuple(ladder.tried), steps=ladder.steps, seconds=budget.elapsed, views=views)
 
 
 def lifted(loaded: Loaded, inline: bool = True, budget: Budget | None = None) -> Function:
@@ -106,6 +117,20 @@ def run_one(
     return ConcreteRun(function, question.contract, inputs, outcome)
 
 
+def grade(
+    reference: str,
+    folder: str | Path,
+    options: Options | None = None,
+    load_reference: LoadOptions | None = None,
+    load_submission: LoadOptions | None = None,
+    grading: GradeOptions | None = None,
+) -> Grades:
+    """Compare every submission in a folder with one reference."""
+    from isoform.grade.grade import grade as grade_all
+
+    return grade_all(reference, folder, options, load_reference, load_submission, grading)
+
+
 def subject(loaded: Loaded) -> Subject:
     return Subject(loaded.display_path, loaded.symbol.name, loaded.image.machine)
 
@@ -126,7 +151,7 @@ def _refused(subjects: tuple[Subject, Subject], options: Options, budget: Budget
     return Unknown(subjects[0], subjects[1], contract, "lifting", budget.elapsed, why=why)
 
 
-def _views(functions: Sequence[Function]) -> tuple[View, ...]:
+def views_of(functions: Sequence[Function]) -> tuple[View, ...]:
     return tuple(
         view_of([f.instructions[a] for a in sorted(f.instructions)], f.image, f.name, f.entry.address)
         for f in functions

@@ -12,11 +12,16 @@ from isoform.errors import Unsupported
 
 
 class Budget:
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, whole: Budget | None = None) -> None:
         self._started = time.monotonic()
         self._deadline = self._started + seconds
+        self._whole = whole
         self.seconds = seconds
         self.interrupted = False
+
+    def part(self, seconds: float) -> Budget:
+        """For one engine: at most so many seconds, and never more than this one has."""
+        return Budget(max(0.0, min(seconds, self.left)), self)
 
     @property
     def elapsed(self) -> float:
@@ -28,9 +33,13 @@ class Budget:
 
     @property
     def exhausted(self) -> bool:
-        return self.interrupted or self.left <= 0
+        return self.interrupted or self.left <= 0 or (self._whole is not None and self._whole.exhausted)
 
     def why_exhausted(self) -> str:
+        if self._whole is not None and self._whole.exhausted:
+            return self._whole.why_exhausted()
+        if self._whole is not None:
+            return f"its {self.seconds:.2g} s of the budget ran out"
         return "it was interrupted" if self.interrupted else f"the budget of {self.seconds:g} s ran out"
 
     def require(self, doing: str) -> None:

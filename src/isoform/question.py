@@ -21,6 +21,8 @@ class Engine(Enum):
     AUTO = "auto"
     TESTING = "testing"
     LOOPFREE = "loopfree"
+    CONCOLIC = "concolic"
+    LOOPS = "loops"
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,14 @@ class Options:
     fuel: int = 10_000
     depth: int = 50
     unroll: int = 16
+    degree: int = 2
+    """Of the monomials in the equations that a proof about loops may use."""
     seed: int = 1
     cert: str | None = None
+    shapes: tuple[str, ...] = ()
+    """What pointer parameters point to, as C declarations: `--shape`."""
+    narrate: bool = False
+    """Whether engines that search note each step for the report."""
     progress: Callable[[str], None] = field(default=lambda what: None, compare=False)
     """Told what is being done, for a terminal."""
 

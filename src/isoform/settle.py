@@ -15,6 +15,7 @@ from isoform.lift.function import Call, Function, Return
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.load.known import known_signature
 from isoform.load.prototype import parse_prototype
+from isoform.load.shape import shaped
 from isoform.load.signature import VOID, CType, Parameter, Signature, TypeKind
 from isoform.microop import Space, Var
 from isoform.precondition import Precondition, parse_precondition
@@ -28,6 +29,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     """The question that these two functions and options make."""
     machine = target.machine
     signature, source = _signature(target, rewrite, options)
+    signature = shaped(signature, options.shapes)
     placement = place_signature(machine, signature)
     contract = Contract(
         machine=machine,
@@ -183,7 +185,7 @@ class _Callees:
             block.exit.callee or ""
             for function in self._functions
             for block in function.blocks.values()
-            if isinstance(block.exit, Call)
+            if isinstance(block.exit, Call) and not block.exit.system
         }
 
     def assumptions(self) -> list[Assumption]:

@@ -71,6 +71,22 @@ class Tried:
 
 
 @dataclass(frozen=True)
+class SearchStep:
+    """One step of a search that runs both functions on inputs it makes up (seed 000, figure 5)."""
+
+    number: int
+    driver: str
+    """Whose next path the inputs are for: target or rewrite."""
+    inputs: tuple[tuple[str, str], ...]
+    path: tuple[str, ...]
+    """The driver's path conditions."""
+    target: str
+    rewrite: str
+    """What each one gave."""
+    remark: str = ""
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The answer to one question. Never instantiated itself: see the four subclasses."""
 
@@ -83,6 +99,9 @@ class Verdict:
     tried: tuple[Tried, ...] = ()
     views: tuple[Any, ...] = field(default=(), repr=False, compare=False)
     """For the report: the two functions as `report.listing.View`s."""
+
+    steps: tuple[SearchStep, ...] = field(default=(), repr=False, compare=False)
+    """For the report: how a search by runs went."""
 
     word: ClassVar[str] = ""
     exit_code: ClassVar[int] = 3

@@ -23,6 +23,7 @@ from isoform.verdict import Assumption, Subject
 
 if TYPE_CHECKING:
     from isoform.engines.loopfree import Asserted, Encoding
+    from isoform.engines.loops.engine import Loops
 
 _EASY_SECONDS = 1.0
 _SWEEPING_SECONDS = 10.0
@@ -39,9 +40,10 @@ _HOW = (
 def write_certificate(
     question: Question,
     subjects: tuple[Subject, Subject],
-    encoding: Encoding,
+    encoding: Encoding | Loops,
     assumptions: tuple[Assumption, ...],
     folder: str,
+    how: str = _HOW,
 ) -> str:
     from isoform.report.json import contract_as_json
 
@@ -57,7 +59,7 @@ def write_certificate(
         writer.finish(
             {
                 "verdict": "equivalent",
-                "how": _HOW,
+                "how": how,
                 "target": sides[0],
                 "rewrite": sides[1],
                 "contract": contract_as_json(question.contract),
@@ -67,7 +69,7 @@ def write_certificate(
     return folder
 
 
-def _confirmable(encoding: Encoding) -> Iterator[Asserted]:
+def _confirmable(encoding: Encoding | Loops) -> Iterator[Asserted]:
     """The obligations, swept where the solver that will confirm them cannot do it at once. That it can is tried out
     here, not promised: the certificate is right without it, only harder to check."""
     terms = encoding.world.terms

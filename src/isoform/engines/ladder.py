@@ -8,14 +8,34 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isoform.budget import Budget
-from isoform.engines.loopfree import Failed, Found, Loopfree, Proved, WithinBound
+from isoform.engines.loopfree import Encoding, Failed, Found, Loopfree, Proved, WithinBound
 from isoform.engines.testing import Tested, run_tests
 from isoform.errors import Unsupported
 from isoform.question import Engine, Question
-from isoform.verdict import Assumption, Bounded, Different, Equivalent, Proof, Subject, Tried, Unknown, Verdict
+from isoform.verdict import (
+    Assumption,
+    Bounded,
+    Different,
+    Equivalent,
+    Proof,
+    SearchStep,
+    Subject,
+    Tried,
+    Unknown,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from isoform.engines.loops.engine import Loops
+
+QUICK_SECONDS = 1.0
+"""For unrolling loops before anything is tried to prove about them."""
+LOOPS_SECONDS = 30.0
+AUTO_SECONDS = 5.0
+"""For the concolic engine as a rung of the ladder: what it finds it mostly finds early."""
 
 
 @dataclass
@@ -25,6 +45,7 @@ class Ladder:
     budget: Budget
     tried: list[Tried] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
+    steps: tuple[SearchStep, ...] = ()
 
     def climb(self) -> Verdict:
         """The verdict of the first engine that settles the question, else the most that any could say."""
@@ -36,10 +57,27 @@ class Ladder:
                 return self._verdict(Different, "testing", witness=tested.witness)
         if engine is Engine.TESTING:
             return self._after_testing(tested)
-        finding = self._try("loopfree", self._loopfree)
+        finding = None
+        turning = all(f.has_loop for f in (self.question.target, self.question.rewrite))
+        if engine is Engine.AUTO and turning:
+            # Loops that turn a fixed number of times, and differences in the first turns, show quickly.
+            quick = min(QUICK_SECONDS, self.budget.left / 8)
+            finding = self._try("loopfree", lambda: self._loopfree(self.budget.part(quick)))
+        if engine is Engine.LOOPS or (engine is Engine.AUTO and turning and _leaves_more(finding)):
+            finding = self._stronger(finding, self._try("loops", self._loops))
+        if engine in (Engine.AUTO, Engine.LOOPFREE) and not isinstance(finding, Verdict):
+            finding = self._stronger(finding, self._try("loopfree", self._loopfree) or Failed(self._last()))
+        if engine is Engine.CONCOLIC or (engine is Engine.AUTO and _leaves_more(finding)):
+            finding = self._stronger(finding, self._try("concolic", self._concolic))
         if isinstance(finding, Verdict):
             return finding
         return self._unknown(finding if isinstance(finding, Failed) else Failed(self._last()))
+
+    def _stronger(self, said: Verdict | Failed | None, now: Verdict | Failed | None) -> Verdict | Failed | None:
+        """Of what two engines said the one that says more. A bound on loops says more than one on paths."""
+        if isinstance(now, (Different, Equivalent)) or not isinstance(said, Verdict):
+            return now if isinstance(now, Verdict) or said is None else said
+        return said
 
     def _try(self, engine: str, run: Callable[[], Any]) -> Any:
         """What the engine found, None where it cannot answer; either way a line of `tried`."""
@@ -76,8 +114,8 @@ class Ladder:
 
     # -- loopfree -------------------------------------------------------------------------------
 
-    def _loopfree(self) -> tuple[Verdict | Failed, str]:
-        engine = Loopfree(self.question, self.budget)
+    def _loopfree(self, budget: Budget | None = None) -> tuple[Verdict | Failed, str]:
+        engine = Loopfree(self.question, budget or self.budget)
         finding = engine.answer()
         self.timings |= engine.encoding.timings
         assumptions = engine.encoding.assumptions
@@ -85,7 +123,7 @@ class Ladder:
             case Found(witness):
                 return self._verdict(Different, "loopfree", assumptions, witness=witness), "a difference"
             case Proved():
-                certificate = self._certificate(engine, assumptions)
+                certificate = self._certificate(engine.encoding, assumptions)
                 proof = Proof(tuple(engine.encoding.obligations), certificate=certificate)
                 said = f"{len(proof.obligations)} obligations shown"
                 return self._verdict(Equivalent, "loopfree", assumptions, proof=proof), said
@@ -96,13 +134,66 @@ class Ladder:
             case Failed() as failed:
                 return failed, failed.why
 
-    def _certificate(self, engine: Loopfree, assumptions: tuple[Assumption, ...]) -> str | None:
+    def _certificate(
+        self, encoding: Encoding | Loops, assumptions: tuple[Assumption, ...], how: str = ""
+    ) -> str | None:
         if self.question.options.cert is None:
             return None
         from isoform.engines.certify import write_certificate
 
         every = _all_assumptions(self.question, assumptions)
-        return write_certificate(self.question, self.subjects, engine.encoding, every, self.question.options.cert)
+        more = {"how": how} if how else {}
+        return write_certificate(self.question, self.subjects, encoding, every, self.question.options.cert, **more)
+
+    # -- loops ----------------------------------------------------------------------------------
+
+    def _loops(self) -> tuple[Verdict | Failed, str]:
+        from isoform.engines.loops.engine import HOW, Loops
+
+        alone = self.question.options.engine is Engine.LOOPS
+        budget = self.budget if alone else self.budget.part(min(LOOPS_SECONDS, self.budget.left / 2))
+        engine = Loops(self.question, budget)
+        finding = engine.answer()
+        self.timings |= engine.timings
+        match finding:
+            case Found(witness):
+                return self._verdict(Different, "loops", witness=witness), "a difference while looking for invariants"
+            case Proved():
+                certificate = self._certificate(engine, engine.assumptions, HOW)
+                cuts, invariants = engine.in_words()
+                proof = Proof(engine.obligations, cuts, invariants, certificate)
+                said = f"{len(proof.obligations)} obligations shown, with what {engine.tests} tests suggested"
+                return self._verdict(Equivalent, "loops", engine.assumptions, proof=proof), said
+            case Failed() as failed:
+                return failed, failed.why
+
+    # -- concolic -------------------------------------------------------------------------------
+
+    def _concolic(self) -> tuple[Verdict | Failed, str]:
+        from isoform.engines.concolic import Concolic, WithinPaths
+        from isoform.engines.concolic.pairs import HOW
+
+        alone = self.question.options.engine is Engine.CONCOLIC
+        budget = self.budget if alone else self.budget.part(min(AUTO_SECONDS, self.budget.left / 4))
+        engine = Concolic(self.question, budget)
+        finding = engine.answer()
+        self.steps = tuple(engine.rows)
+        self.timings["solver"] = engine.solver_seconds
+        assumptions = engine.encoding.assumptions
+        match finding:
+            case Found(witness):
+                said = f"a difference after {engine.counts.runs} runs"
+                return self._verdict(Different, "concolic", assumptions, witness=witness), said
+            case Proved():
+                certificate = self._certificate(engine.encoding, assumptions, HOW)
+                proof = Proof(tuple(engine.encoding.obligations), certificate=certificate)
+                target, rewrite = engine.paths
+                said = f"all {target} paths of the target and {rewrite} of the rewrite, nothing cut"
+                return self._verdict(Equivalent, "concolic", assumptions, proof=proof), said
+            case WithinPaths(bound, why):
+                return self._verdict(Bounded, "concolic", assumptions, bound=bound, why=why), why
+            case Failed() as failed:
+                return failed, failed.why
 
     # -- verdicts -------------------------------------------------------------------------------
 
@@ -123,6 +214,13 @@ class Ladder:
             assumptions=_all_assumptions(self.question, assumptions),
             **rest,
         )
+
+
+def _leaves_more(finding: Verdict | Failed | None) -> bool:
+    """Whether another engine may say more than this. A bug of isoform's is told, not hidden behind a bound."""
+    if isinstance(finding, Failed):
+        return not finding.is_bug
+    return finding is None or isinstance(finding, Bounded)
 
 
 def _all_assumptions(question: Question, more: tuple[Assumption, ...]) -> tuple[Assumption, ...]:

@@ -52,6 +52,8 @@ class WithinBound:
 class Failed:
     why: str
     helps: str = ""
+    is_bug: bool = False
+    """Whether what stopped it is a bug of isoform's, to be told before anything else."""
 
 
 QUICK_SECONDS = 0.4
@@ -142,10 +144,10 @@ def _encode(question: Question, functions: tuple[Function, Function], budget: Bu
 class Loopfree:
     """Asks the obligations of an encoding one after the other."""
 
-    def __init__(self, question: Question, budget: Budget) -> None:
+    def __init__(self, question: Question, budget: Budget, encoding: Encoding | None = None) -> None:
         self._question = question
         self._budget = budget
-        self.encoding = encode(question, budget)
+        self.encoding = encoding if encoding is not None else encode(question, budget)
         self._terms = self.encoding.world.terms
         self._solver = Solver(self._terms, budget)
         self._valid: list[tuple[str, Term]] | None = None
@@ -272,7 +274,7 @@ class Loopfree:
             return self._unrealised(goal)
         result = confirm(self._question, candidates, self._budget)
         if isinstance(result, NotConfirmed):
-            return _not_confirmed(result)
+            return not_confirmed(result)
         return Found(result)
 
     def _unrealised(self, goal: Goal) -> Failed:
@@ -317,11 +319,12 @@ class Loopfree:
         return Proved()
 
 
-def _not_confirmed(result: NotConfirmed) -> Failed:
+def not_confirmed(result: NotConfirmed) -> Failed:
     if result.is_bug:
         return Failed(
             f"a difference was found that does not replay ({result.why}): this is a bug in isoform's semantics of "
             "some instruction",
             "please report it with both functions",
+            is_bug=True,
         )
     return Failed(result.why)

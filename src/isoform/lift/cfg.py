@@ -24,7 +24,7 @@ MOST_DEPTH = 12
 Position = tuple[int, int]
 """Instruction address and index of a micro-op in it."""
 
-_CONTROL = frozenset({Kind.BRANCH, Kind.CBRANCH, Kind.BRANCHIND, Kind.CALL, Kind.CALLIND, Kind.RETURN})
+_CONTROL = frozenset({Kind.BRANCH, Kind.CBRANCH, Kind.BRANCHIND, Kind.CALL, Kind.CALLIND, Kind.SYSTEM, Kind.RETURN})
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def control_flow_graph(
     budget: Budget | None = None,
 ) -> Function:
     """The function at `entry`. With `inline`, calls to code that is present become part of it."""
-    return _Lifter(image, machine, name, inline, hints or {}, budget).function(entry)
+    return _with_calls_refused(_Lifter(image, machine, name, inline, hints or {}, budget).function(entry))
 
 
 class _Lifter:
@@ -186,7 +186,7 @@ class _Lifter:
                     leaders.append(target)
                 leaders.append(after)
                 return leaders, None
-            if op.kind in (Kind.CALL, Kind.CALLIND):
+            if op.kind in (Kind.CALL, Kind.CALLIND, Kind.SYSTEM):
                 if not self._never_returns(op):
                     leaders.append(after)
                 return leaders, None
@@ -302,7 +302,7 @@ class _Lifter:
             raw = blocks[position]
             known = dict(entries[position])
             propagate(raw.ops, self.image, known)
-            if raw.last is not None and raw.last.kind in (Kind.CALL, Kind.CALLIND):
+            if raw.last is not None and raw.last.kind in (Kind.CALL, Kind.CALLIND, Kind.SYSTEM):
                 known = {}
             known = {v: c for v, c in known.items() if c.space is Space.CONST and v.space is Space.REGISTER}
             for successor in self._raw_successors(raw):
@@ -324,7 +324,7 @@ class _Lifter:
             target = self._target(instruction, raw.last.ins[0])
             if target is not None:
                 yield target
-        if raw.last.kind in (Kind.CBRANCH, Kind.CALL, Kind.CALLIND) and raw.next is not None:
+        if raw.last.kind in (Kind.CBRANCH, Kind.CALL, Kind.CALLIND, Kind.SYSTEM) and raw.next is not None:
             yield raw.next
 
     # -- inlining -------------------------------------------------------------------------------
@@ -363,6 +363,8 @@ class _Lifter:
                 return self._return(block_id, last.ins[0], chain)
             case Kind.CALL:
                 return self._call((last.ins[0].offset,), last.ins[0], after, chain)
+            case Kind.SYSTEM:
+                return Call(SYSTEM_CALL, const(0, 8), after, system=True), None
             case Kind.CALLIND:
                 return self._call(computed, last.ins[0], after, chain)
             case _:
@@ -413,6 +415,8 @@ class _Lifter:
             return Call(SELF, value, after), None
         if not self.inline:
             return Call(name or f"function at {target:#x}", value, after), None
+        if target in chain and self.machine.convention.stack_pointer is None:
+            return Switch(value, ()), None  # a jump like any other: engines that follow runs can follow it
         if target in chain:
             raise Unsupported(f"{name or hex(target)}, which {self.name} calls, is recursive")
         if len(chain) > MOST_DEPTH:
@@ -454,6 +458,31 @@ _TAIL = 1 << 20
 """Micro-op index of the blocks made for a tail call: no instruction has so many."""
 SELF = "(itself)"
 """Callee name of a recursive call of the compared function: equal on both sides whatever its symbol is."""
+SYSTEM_CALL = "(system call)"
+"""Callee name of the operating system."""
+
+
+def _with_calls_refused(function: Function) -> Function:
+    """A function that uses what is not known after calls, without semantics from its calls to outside code on."""
+    registers = function.machine.registers
+    unknown = [registers[name] for name in function.machine.convention.not_across_calls]
+    if not any(_touches(op, unknown) for block in function.blocks.values() for op in block.ops):
+        return function
+    return replace(function, blocks={number: _stopped(block) for number, block in function.blocks.items()})
+
+
+def _touches(op: MicroOp, registers: list[Var]) -> bool:
+    used = (var for var in (*op.ins, op.out) if var is not None and var.space is Space.REGISTER)
+    return any(r.offset < var.offset + var.size and var.offset < r.offset + r.size for var in used for r in registers)
+
+
+def _stopped(block: Block) -> Block:
+    if not isinstance(block.exit, Call) or block.exit.then is None or block.exit.system:
+        return block
+    address = block.steps[-1] if block.steps else block.id.address
+    ops = (*block.ops, MicroOp(Kind.UNSUPPORTED, None, ()))
+    why = f"a call of {block.exit.callee or 'a function'} beside x87 instructions"
+    return replace(block, ops=ops, addresses=(*block.addresses, address), exit=Stop(why))
 
 
 def _is_part(symbol: Symbol, name: str) -> bool:

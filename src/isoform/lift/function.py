@@ -58,6 +58,8 @@ class Call:
     value: Var
     then: BlockId | None
     """None: it never comes back."""
+    system: bool = False
+    """Whether it asks the operating system, by the convention's rules for that."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ class Liveness:
 
     def __init__(self, function: Function, at_exit: Iterable[str]) -> None:
         self._function = function
-        self._positions = _byte_positions(function.machine)
+        self._positions = function.machine.byte_positions
         self._masks: dict[Var, Bits] = {}
         self._temps: dict[int, Bits] = {}
         self._next_temp = len(self._positions)
@@ -39,6 +39,8 @@ class Liveness:
             machine, (*convention.integer_arguments, *convention.float_arguments, *convention.result[:1], *pointer)
         )
         self._lost_in_calls = self.mask_of(machine, (*convention.scratch_after_call, *convention.result))
+        self._read_by_system = self.mask_of(machine, (*convention.system_arguments, *pointer))
+        self._lost_in_system = self.mask_of(machine, (*convention.scratch_after_system, *convention.result[:1]))
         self.entry: dict[BlockId, Bits] = {}
         """What is live at the start of each block."""
         self._solve()
@@ -84,6 +86,8 @@ class Liveness:
                 return self._all_registers | self.mask(value)
             case Return(value, to):
                 return self.mask(value) | (self._at_return if to is None else live)
+            case Call(system=True):
+                return (live & ~self._lost_in_system) | self._read_by_system
             case Call(_, value, _):
                 return (live & ~self._lost_in_calls) | self._read_by_calls | self.mask(value)
             case Stop():
@@ -129,14 +133,6 @@ class Liveness:
 
     def is_live_at_entry(self, var: Var) -> bool:
         return bool(self.entry[self._function.entry] & self.mask(var))
-
-
-def _byte_positions(machine: Machine) -> dict[int, int]:
-    positions: dict[int, int] = {}
-    for var in machine.container_vars():
-        for byte in range(var.offset, var.offset + var.size):
-            positions[byte] = len(positions)
-    return positions
 
 
 def output_containers(machine: Machine, results: Iterable[str]) -> tuple[str, ...]:

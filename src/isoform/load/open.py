@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from isoform.errors import UserError
@@ -34,18 +34,35 @@ class Loaded:
     display_path: str
 
 
+_Built = tuple[Path, str | None, tuple[str, ...]]
+
+
+@dataclass
+class Kept:
+    """Files that were read or built for one question, for the next one."""
+
+    images: dict[Path, Image] = field(default_factory=dict)
+    """Assembled text."""
+    parsed: dict[_Built, ParsedFile] = field(default_factory=dict)
+
+
 def open_one(spec: str, options: LoadOptions | None = None) -> Loaded:
     return _open([spec], [options or LoadOptions()])[0]
 
 
 def open_pair(
-    spec_a: str, spec_b: str, options_a: LoadOptions | None = None, options_b: LoadOptions | None = None
+    spec_a: str,
+    spec_b: str,
+    options_a: LoadOptions | None = None,
+    options_b: LoadOptions | None = None,
+    kept: Kept | None = None,
 ) -> tuple[Loaded, Loaded]:
-    target, rewrite = _open([spec_a, spec_b], [options_a or LoadOptions(), options_b or LoadOptions()])
+    target, rewrite = _open([spec_a, spec_b], [options_a or LoadOptions(), options_b or LoadOptions()], kept)
     return target, rewrite
 
 
-def _open(specs: Sequence[str], options: Sequence[LoadOptions]) -> list[Loaded]:
+def _open(specs: Sequence[str], options: Sequence[LoadOptions], kept: Kept | None = None) -> list[Loaded]:
+    kept = kept or Kept()
     split = [split_spec(spec) for spec in specs]
     paths = [path for path, _ in split]
     isas = [_isa(path, option) for path, option in zip(paths, options, strict=True)]
@@ -53,11 +70,11 @@ def _open(specs: Sequence[str], options: Sequence[LoadOptions]) -> list[Loaded]:
         raise UserError(f"{paths[0]} is {isas[0]} but {paths[1]} is {isas[1]}: both sides must be the same machine.")
     names = [name or option.function for (_, name), option in zip(split, options, strict=True)]
     if isas[0] in ELF_ISAS:
-        placements = place_files(_parse_all(paths, options))
+        placements = place_files(_parse_all(paths, options, kept.parsed))
         symbols = choose([p.image for p in placements], names)
         images = _with_debug(placements, symbols)
     else:
-        images = [_text_loader(isas[0])(path) for path in paths]
+        images = [_assemble(isas[0], path, kept.images) for path in paths]
         symbols = choose(images, names)
     return [Loaded(image, s, str(path)) for image, s, path in zip(images, symbols, paths, strict=True)]
 
@@ -68,6 +85,12 @@ def _isa(path: Path, options: LoadOptions) -> str:
     if options.isa is not None and options.isa not in known:
         raise UserError(f"--isa '{options.isa}' is not a machine isoform knows: {', '.join(known)}.")
     return options.isa or TEXT_ISAS.get(path.suffix, ELF_ISAS[0])
+
+
+def _assemble(isa: str, path: Path, kept: dict[Path, Image]) -> Image:
+    if path not in kept:
+        kept[path] = _text_loader(isa)(path)
+    return kept[path]
 
 
 def _text_loader(isa: str) -> Callable[[Path], Image]:
@@ -84,9 +107,10 @@ def _text_loader(isa: str) -> Callable[[Path], Image]:
     return load
 
 
-def _parse_all(paths: Sequence[Path], options: Sequence[LoadOptions]) -> list[ParsedFile]:
+def _parse_all(
+    paths: Sequence[Path], options: Sequence[LoadOptions], parsed: dict[_Built, ParsedFile]
+) -> list[ParsedFile]:
     """Parse every file; a source that is built twice in the same way is built once."""
-    parsed: dict[tuple[Path, str | None, tuple[str, ...]], ParsedFile] = {}
     files = []
     for path, option in zip(paths, options, strict=True):
         key = (path, option.cc, option.cflags)

@@ -41,7 +41,7 @@ def verdict_as_html(verdict: Verdict) -> str:
         (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{_text(summary.word)}: {_text(names)}</title><style>{STYLE}</style></head><body>",
+            f"<title>{escaped(summary.word)}: {escaped(names)}</title><style>{STYLE}</style></head><body>",
             _heading(summary),
             _entries(summary.given),
             _observables(summary),
@@ -52,20 +52,20 @@ def verdict_as_html(verdict: Verdict) -> str:
     )
 
 
-def _text(text: str) -> str:
+def escaped(text: str) -> str:
     return escape(printable(text))
 
 
 def _heading(summary: Summary) -> str:
     return (
         f'<h1><span class="{summary.word}">{summary.symbol} {summary.word}</span> '
-        f"<code>{_text(summary.target)}</code> {summary.relation} <code>{_text(summary.rewrite)}</code> "
-        f'<span class="soft">{_text(summary.time)}</span></h1><p>{_text(summary.why)}</p>'
+        f"<code>{escaped(summary.target)}</code> {summary.relation} <code>{escaped(summary.rewrite)}</code> "
+        f'<span class="soft">{escaped(summary.time)}</span></h1><p>{escaped(summary.why)}</p>'
     )
 
 
 def _entries(entries: Iterable[Entry]) -> str:
-    rows = (f"<dt>{_text(e.label)}</dt><dd>{'<br>'.join(map(_text, e.lines))}</dd>" for e in entries)
+    rows = (f"<dt>{escaped(e.label)}</dt><dd>{'<br>'.join(map(escaped, e.lines))}</dd>" for e in entries)
     return f"<dl>{''.join(rows)}</dl>"
 
 
@@ -73,7 +73,7 @@ def _observables(summary: Summary) -> str:
     if not summary.observables:
         return ""
     rows = (
-        f"<tr><td>{_text(d.what)}</td><td><code>{_text(d.target)}</code></td><td><code>{_text(d.rewrite)}</code></td></tr>"
+        f"<tr><td>{escaped(d.what)}</td><td><code>{escaped(d.target)}</code></td><td><code>{escaped(d.rewrite)}</code></td></tr>"
         for d in summary.observables
     )
     return f"<table><tr><th></th><th>target</th><th>rewrite</th></tr>{''.join(rows)}</table>"
@@ -90,13 +90,13 @@ def _side(view: View, trace: tuple[int, ...]) -> str:
     lines = lines_of(view, trace, MOST_LINES)
     wide = max((len(line.offset) for line in lines), default=0)
     shown = "".join(_line(line, wide, bool(trace)) for line in lines)
-    return f'<div class="code"><b>{_text(view.title)}</b>{shown}</div>'
+    return f'<div class="code"><b>{escaped(view.title)}</b>{shown}</div>'
 
 
 def _line(line: Line, wide: int, marked: bool) -> str:
     if not line.is_code:
-        return f'<div class="source">{" " * (wide + 2)}{_text(line.text)}</div>'
+        return f'<div class="source">{" " * (wide + 2)}{escaped(line.text)}</div>'
     remark = (f"  {line.note}" if line.note else "") + (f"  ×{line.times}" if line.times > 1 else "")
     kind = ("taken" if line.times else "skipped") if marked else ""
     offset = f'<span class="soft">{line.offset:>{wide}}</span>'
-    return f'<div class="{kind}">{offset}  {_text(line.text)}<span class="soft">{_text(remark)}</span></div>'
+    return f'<div class="{kind}">{offset}  {escaped(line.text)}<span class="soft">{escaped(remark)}</span></div>'

@@ -15,6 +15,7 @@ from isoform import __version__
 from isoform.contract import Argument, Contract, ReturnAs
 from isoform.load.signature import CType, TypeKind
 from isoform.outcome import Outcome, Status
+from isoform.report.shapes import shapes_of
 from isoform.verdict import Bounded, Different, Equivalent, Proof, Subject, Unknown, Verdict, Witness
 
 WIDEST_NUMBER = 53
@@ -79,6 +80,7 @@ def _witness(witness: Witness, contract: Contract) -> dict[str, Any]:
     return {
         "inputs": {name: _input(name, value, contract) for name, value in witness.arguments},
         "memory": [{"address": hex(address), "bytes": data.hex()} for address, data in witness.memory],
+        "shapes": dict(shapes_of(witness, contract)),
         "target": _outcome(witness.target, contract),
         "rewrite": _outcome(witness.rewrite, contract),
         "differences": [{"what": d.what, "target": d.target, "rewrite": d.rewrite} for d in witness.differences],

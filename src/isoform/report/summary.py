@@ -10,7 +10,8 @@ from typing import Any
 
 from isoform.contract import AbortRule, Contract, Difference, MemoryRule, ReturnAs
 from isoform.report.listing import View
-from isoform.verdict import Bounded, Different, Equivalent, Subject, Unknown, Verdict, Witness
+from isoform.report.shapes import shapes_of
+from isoform.verdict import Bounded, Different, Equivalent, SearchStep, Subject, Unknown, Verdict, Witness
 
 SYMBOLS = {"equivalent": "✓", "different": "✗", "bounded": "~", "unknown": "?"}
 RELATIONS = {"equivalent": "≡", "different": "≢"}
@@ -44,6 +45,7 @@ class Summary:
     views: tuple[View, ...]
     traces: tuple[tuple[int, ...], tuple[int, ...]]
     rest: tuple[Entry, ...]
+    steps: tuple[SearchStep, ...] = ()
 
 
 def summary_of(verdict: Verdict) -> Summary:
@@ -61,6 +63,7 @@ def summary_of(verdict: Verdict) -> Summary:
         views=tuple(v for v in verdict.views if isinstance(v, View)),
         traces=(witness.target.trace, witness.rewrite.trace) if witness is not None else ((), ()),
         rest=tuple(entry for entry in _rest(verdict, witness) if entry.lines),
+        steps=verdict.steps,
     )
 
 
@@ -106,6 +109,7 @@ def _sentence(text: str) -> str:
 def _given(witness: Witness, contract: Contract) -> Iterator[Entry]:
     inputs = tuple(f"{name} = {value}" for name, value in witness.shown)
     yield Entry("inputs", inputs or ("none that matter",))
+    yield from (Entry("shape", (text,)) for _, text in shapes_of(witness, contract))
     memory = contract.machine.memory
     big_endian = memory is not None and memory.big_endian
     rows = [row for address, data in witness.memory for row in _memory_rows(address, data, big_endian)]

@@ -15,8 +15,9 @@ from typing import NamedTuple, TextIO
 
 from isoform.contract import Difference
 from isoform.report.listing import Line, View, lines_of
+from isoform.report.steps import step_cells
 from isoform.report.summary import MOST_OBSERVABLES, Entry, Summary, summary_of
-from isoform.verdict import Verdict
+from isoform.verdict import SearchStep, Verdict
 
 LABEL = 14
 """Column where what follows a label begins."""
@@ -117,6 +118,8 @@ def _report(summary: Summary, width: int, verbose: bool) -> list[Spans]:
     blocks += [_observables(summary.observables, width)]
     if summary.observables or verbose:
         blocks += [_side_by_side(summary, width)]
+    if verbose:
+        blocks += [_steps(summary.steps, width)]
     blocks += [list(_entries(summary.rest, width, verbose))]
     lines: list[Spans] = []
     for block in filter(None, blocks):
@@ -171,6 +174,20 @@ def _observables(differences: tuple[Difference, ...], width: int) -> list[Spans]
         rows.append((Span(f"  {what}"), Span(target, styles[0]), Span(rewrite, styles[1])))
     if len(shown) < len(differences):
         rows.append((Span(f"  … and {len(differences) - len(shown)} more", "dim"),))
+    return rows
+
+
+def _steps(steps: tuple[SearchStep, ...], width: int) -> list[Spans]:
+    cells = step_cells(steps)
+    if not cells:
+        return []
+    wide = _fitted([max(map(len, column)) for column in zip(*cells, strict=True)], width - 2 - 2 * len(cells[0]))
+    rows: list[Spans] = []
+    for row in cells:
+        text = "".join(cut(cell, size).ljust(size + 2) for cell, size in zip(row, wide, strict=True))
+        rows.append((Span(f"  {text}", "" if rows else "label"),))
+    if len(cells) - 1 < len(steps):
+        rows.append((Span(f"  … and {len(steps) - len(cells) + 1} more", "dim"),))
     return rows
 
 

@@ -77,7 +77,7 @@ class _Containers:
 
     def __init__(self, function: Function) -> None:
         self._vars = function.machine.container_vars()
-        self._by_byte = {b: i for i, v in enumerate(self._vars) for b in range(v.offset, v.offset + v.size)}
+        self._by_byte = function.machine.containers_by_byte
 
     def pieces(self, var: Var) -> list[tuple[int, int, int]]:
         """(container index, byte offset in it, bytes taken), lowest first."""
@@ -152,7 +152,8 @@ class _BlockWriter:
                 where, value = op.ins
                 self._lines.append(f"M.store({self.read(where)}, {value.size}, {self.read(value)})")
             case Kind.ABORT:
-                stop = "; ".join([*self._write_back(), f"M.reason = {op.ins[1].offset}", f"return {ABORTED}"])
+                why = f"M.reason = {op.ins[1].offset}; M.where = {position}"
+                stop = "; ".join([*self._write_back(), why, f"return {ABORTED}"])
                 self._lines.append(f"if {self.read(op.ins[0])}: {stop}")
             case Kind.UNSUPPORTED:
                 address = self._block.addresses[position]

@@ -114,6 +114,10 @@ class Memory:
                     found.update({number * PAGE + i: now[i] for i in stretch if now[i] != before[i]})
         return found
 
+    def page_bytes(self, number: int) -> bytes:
+        """A copy of a page as it is now."""
+        return bytes(self._pages.get(number) or self._page(number))
+
     def entry_byte(self, address: int) -> int:
         number, offset = divmod(address, PAGE)
         before = self._pristine.get(number)

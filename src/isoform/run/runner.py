@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from isoform.contract import CallArguments, Place
+from isoform.contract import CallArguments, Place, system_places
 from isoform.evaluate import evaluate, mask
 from isoform.lift.cfg import SELF
-from isoform.lift.function import Call
+from isoform.lift.function import Block, Call
 from isoform.load.known import NO_RETURN
 from isoform.microop import ABORT_REASONS, Kind
 from isoform.microop import code as code_address
@@ -30,6 +31,8 @@ class _Machine(Memory):
     """What generated code sees as `M`: memory and the few registers of the runner itself."""
 
     reason = 0
+    where = -1
+    """Index in its block of the ABORT that ended the run; -1 if none did."""
     target = 0
     side_seed = 0
     _undefined = 0
@@ -40,6 +43,51 @@ class _Machine(Memory):
 
     def evaluate(self, kind: str, out_size: int, sizes: tuple[int, ...], values: tuple[int, ...]) -> int:
         return evaluate(Kind[kind], out_size, sizes, values)
+
+
+class _Watched(_Machine):
+    """Also notes the address of every load and store that the code makes, in order."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.touched: list[int] = []
+
+    def load(self, address: int, size: int) -> int:
+        self.touched.append(address)
+        return super().load(address, size)
+
+    def store(self, address: int, size: int, value: int) -> None:
+        self.touched.append(address)
+        made = len(self.touched)
+        super().store(address, size, value)
+        del self.touched[made:]  # a store across two pages is made byte by byte
+
+
+class Visit(NamedTuple):
+    """One block of a run: the program it is of (a run may jump into code that was lifted apart), its number there, and
+    how many loads and stores were made before it."""
+
+    program: Program
+    number: int
+    touched: int
+
+    @property
+    def block(self) -> Block:
+        return self.program.function.blocks[self.program.ids[self.number]]
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A run with the way it took."""
+
+    outcome: Outcome
+    visits: list[Visit]
+    targets: list[int]
+    """For each visit that came to the block's end, the address last jumped to, called or returned to."""
+    touched: list[int]
+    """Addresses of all loads and stores, in order."""
+    abort: int
+    """The index in the last block of the ABORT that ended the run; -1 if none did."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +103,17 @@ def run(program: Program, inputs: Inputs, options: RunOptions, callees: CallArgu
     return _Run(program, inputs, options, callees).outcome()
 
 
+def run_traced(
+    program: Program, inputs: Inputs, options: RunOptions, callees: CallArguments = lambda name: ()
+) -> Traced:
+    """The same, with every block on the way."""
+    return _Run(program, inputs, options, callees, watched=True).traced()
+
+
 class _Run:
-    def __init__(self, program: Program, inputs: Inputs, options: RunOptions, callees: CallArguments) -> None:
+    def __init__(
+        self, program: Program, inputs: Inputs, options: RunOptions, callees: CallArguments, watched: bool = False
+    ) -> None:
         self._program = program
         self._inputs = inputs
         self._options = options
@@ -64,7 +121,7 @@ class _Run:
         machine = program.function.machine
         self._machine = machine
         self._names = machine.containers
-        self._position = {name: i for i, name in enumerate(self._names)}
+        self._position = machine.container_positions
         pointer = machine.convention.stack_pointer
         defaults = {pointer: STACK_POINTER} if pointer else {}
         defaults |= machine.initial
@@ -77,7 +134,10 @@ class _Run:
             self._registers[self._position[link]] = RETURN_ADDRESS
         self._return_address = machine.initial.get(link, RETURN_ADDRESS) if link else RETURN_ADDRESS
         self._stack_pointer = self._registers[self._position[pointer]] if pointer else 0
-        self._memory = _Machine(machine, program.function.image, inputs, self._stack_pointer, program.guarded)
+        kind = _Watched if watched else _Machine
+        self._memory = kind(machine, program.function.image, inputs, self._stack_pointer, program.guarded)
+        self._visits: list[Visit] = []
+        self._targets: list[int] = []
         self._memory.side_seed = inputs.side_seed
         if options.record_reads:
             self._memory.recorded = set()
@@ -94,6 +154,11 @@ class _Run:
             status, reason = Status.UNSUPPORTED, "code that modifies itself"
         return self._finish(status, reason)
 
+    def traced(self) -> Traced:
+        outcome = self.outcome()
+        assert isinstance(self._memory, _Watched)
+        return Traced(outcome, self._visits, self._targets, self._memory.touched, self._memory.where)
+
     def _loop(self) -> tuple[Status, str]:
         program = self._program
         code, costs = program.code, program.costs
@@ -101,6 +166,8 @@ class _Run:
         fuel = self._options.fuel
         index = program.index[program.function.entry]
         trace = self._trace if self._options.trace else None
+        touched = memory.touched if isinstance(memory, _Watched) else None
+        visits, targets = self._visits, self._targets
         recursions: list[tuple[int, Program, int]] = []
         steps = 0
         try:
@@ -110,7 +177,11 @@ class _Run:
                     return Status.OUT_OF_FUEL, ""
                 if trace is not None:
                     trace.extend(program.function.blocks[program.ids[index]].steps)
+                if touched is not None:
+                    visits.append(Visit(program, index, len(touched)))
                 index = code[index](registers, memory)
+                if touched is not None:
+                    targets.append(memory.target)
                 while index < 0:
                     if index <= FIRST_CALL:
                         call, index = program.calls[FIRST_CALL - index]
@@ -168,6 +239,9 @@ class _Run:
         """Do what the contract says of a call to outside code; True if it ends the run."""
         name = call.callee or ""
         convention = self._machine.convention
+        if call.system:
+            self._system_call(name)
+            return False
         arguments = tuple(self._argument(place) for place in self._callees(name))
         result = carry_out(self._memory, name, arguments)
         if result is None:
@@ -177,10 +251,11 @@ class _Run:
             if name in NO_RETURN:
                 return True
             result = self._inputs.call_results.get((name or "through a pointer", arguments), 0)
+        left = self._memory.undefined(self._machine.scratch_bytes)
         for register in convention.scratch_after_call:
             size = self._machine.registers[register].size
-            value = self._memory.undefined(size)
-            self._registers[self._position[register]] = value & 1 if size == 1 else value
+            self._registers[self._position[register]] = left & 1 if size == 1 else left & mask(size)
+            left >>= 8 * size
         for register in (*convention.result, *convention.float_result):
             self._registers[self._position[register]] = 0
         self._registers[self._position[convention.result[0]]] = result
@@ -188,6 +263,14 @@ class _Run:
             pointer = self._position[convention.stack_pointer]
             self._registers[pointer] += convention.stack_adjustment
         return False
+
+    def _system_call(self, name: str) -> None:
+        convention = self._machine.convention
+        arguments = tuple(self._argument(place) for place in system_places(self._machine))
+        self._calls.append(CallRecord(name, arguments))
+        self._registers[self._position[convention.result[0]]] = self._inputs.call_results.get((name, arguments), 0)
+        for register in convention.scratch_after_system:
+            self._registers[self._position[register]] = self._memory.undefined(self._machine.registers[register].size)
 
     def _argument(self, place: Place) -> int:
         if place.register is not None:

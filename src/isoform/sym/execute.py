@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from isoform.budget import Budget
-from isoform.contract import CallArguments
+from isoform.contract import CallArguments, system_places
 from isoform.errors import Unsupported
-from isoform.lift.cfg import SELF
+from isoform.lift.cfg import SELF, SYSTEM_CALL
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
 from isoform.microop import Kind, code
 from isoform.smt.terms import Term
@@ -34,6 +34,10 @@ CALLS_AGREE = Assumption(
 )
 RECURSION = Assumption(
     "recursion-by-induction", "where a function calls itself, the two are taken to agree on that deeper call"
+)
+SYSTEM_CALLS = Assumption(
+    "system-calls-agree",
+    "a system call comes back, with the same result for the same arguments and memory, and changes nothing but memory",
 )
 CALLEE_FRAME = Assumption("callees-keep-frames", "functions called leave their caller's stack frame alone")
 
@@ -371,13 +375,16 @@ class Execution:
             after_calls = bool(self.summary.calls)
             self.summary.endings.append(Ending(state.condition, name, arguments, state.heap, after_calls))
             return
-        result = carry_out(state, name, arguments)
+        result = None if call.system else carry_out(state, name, arguments)
         if result is not None:
             self._carried_out(result, state)
             self._go(block, call.then, state, temps, layer)
             return
         self._refuse_frame_addresses(name, arguments, state)
-        self._return_from(name, arguments, state)
+        if call.system:
+            self._return_from_system(arguments, state)
+        else:
+            self._return_from(name, arguments, state)
         self._go(block, call.then, state, temps, layer)
 
     def _refuse_frame_addresses(self, name: str, arguments: tuple[Term, ...], state: State) -> None:
@@ -393,7 +400,7 @@ class Execution:
         machine = self.side.world.machine
         terms = self.terms
         found = [] if call.callee is not None else [value]
-        for place in self.callees(call.callee or ""):
+        for place in system_places(machine) if call.system else self.callees(call.callee or ""):
             if place.register is not None:
                 register = state.container_named(place.register)
                 found.append(terms.extract(register, 8 * (place.offset + place.size) - 1, 8 * place.offset))
@@ -406,17 +413,29 @@ class Execution:
 
     def _return_from(self, name: str, arguments: tuple[Term, ...], state: State) -> None:
         """Results and memory after an outside call are functions of its arguments and memory."""
+        world = self.side.world
+        world.assume(RECURSION if name == SELF else CALLS_AGREE)
+        world.assume(CALLEE_FRAME)
+        results = (*world.machine.convention.result, *world.machine.convention.float_result)
+        self._results_of(name, arguments, results, state)
+        self._leave_callee(state, set(results))
+
+    def _return_from_system(self, arguments: tuple[Term, ...], state: State) -> None:
+        world = self.side.world
+        world.assume(SYSTEM_CALLS)
+        self._results_of(SYSTEM_CALL, arguments, world.machine.convention.result[:1], state)
+        for register in world.machine.convention.scratch_after_system:
+            self._scratch(register, state)
+
+    def _results_of(self, name: str, arguments: tuple[Term, ...], registers: tuple[str, ...], state: State) -> None:
         side, terms = self.side, self.terms
-        side.world.assume(RECURSION if name == SELF else CALLS_AGREE)
-        side.world.assume(CALLEE_FRAME)
         machine = side.world.machine
-        convention = machine.convention
         memory = side.heap.array(state.heap)
         domain = [a.sort() for a in arguments] + [memory.sort()]
         label = f"{name}/{','.join(str(terms.width(a)) for a in arguments)}"
         inputs = [*arguments, memory]
         first: Term = None
-        for register in (*convention.result, *convention.float_result):
+        for register in registers:
             width = 8 * machine.registers[register].size
             function = terms.function_variable(f"{label} {register}", domain, terms.sort(width))
             result = terms.apply(function, inputs)
@@ -426,7 +445,6 @@ class Execution:
         array = terms.apply(after, inputs)
         state.heap = Base(lambda: array, side.constant_byte)
         self.summary.calls.append(CallSite(state.condition, name, arguments, first))
-        self._leave_callee(state, {*convention.result, *convention.float_result})
 
     def _carried_out(self, result: Term, state: State) -> None:
         """After a call whose effect is known: its result, and what every call leaves open."""
@@ -466,7 +484,7 @@ class Execution:
         value = self.side.undefined(width)
         if width == 8:
             value = self.terms.zext(self.terms.extract(value, 0, 0), 8)
-        state.registers[machine.containers.index(register)] = value
+        state.registers[machine.container_positions[register]] = value
 
 
 def _join(selector: Term, state: State, other: State) -> State:

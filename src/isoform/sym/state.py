@@ -25,6 +25,7 @@ DEFAULT_ROUNDING_MODE = Assumption(
     "default-rounding-mode",
     "the floating-point control word has its default: round to nearest, denormals kept, exceptions masked",
 )
+X87_EMPTY = Assumption("x87-stack-empty", "the x87 stack is empty at entry, as the convention says")
 DIRECTION_FLAG = Assumption("direction-flag-clear", "the direction flag is clear at entry, as the convention says")
 
 
@@ -52,7 +53,7 @@ class World:
         if name in machine.initial:
             return self.terms.bv(machine.initial[name], width)
         term = self.terms.variable(name, width)
-        if width == 8 and name in _BOOLEAN:
+        if width == 8 and name in BOOLEAN:
             # Flags hold one bit; as bytes they are 0 or 1 (see microop.py).
             return self.terms.flag(self.terms.eq(self.terms.extract(term, 0, 0), self.terms.bv(1, 1)))
         return term
@@ -71,7 +72,7 @@ class World:
         return self.terms.variable("return_address", 8 * (layout.address_bytes if layout else 8))
 
 
-_BOOLEAN = frozenset({"cf", "pf", "af", "zf", "sf", "of"})
+BOOLEAN = frozenset({"cf", "pf", "af", "zf", "sf", "of"})
 
 
 class Side:
@@ -98,7 +99,7 @@ class Side:
         self.heap_accesses: list[tuple[Term, Term, int]] = []
         """Condition, address and size of accesses to the rest of memory at computed addresses."""
         containers = machine.container_vars()
-        self._by_byte = {b: i for i, v in enumerate(containers) for b in range(v.offset, v.offset + v.size)}
+        self._by_byte = machine.containers_by_byte
         self._containers = containers
         self._pieces: dict[Var, list[tuple[int, int, int]]] = {}
 
@@ -109,8 +110,17 @@ class Side:
         self._undefined += 1
         return self.terms.variable(f"undefined_{self.tag}_{self._undefined}", width)
 
+    def mark(self) -> tuple[int, int]:
+        """How many unknowns there were so far: what `rewind` goes back to."""
+        return self._undefined, self._epochs
+
+    def rewind(self, mark: tuple[int, int]) -> None:
+        """Count unknowns from `mark` on again. For executions of single paths: the n-th unknown of one path and that of
+        another one may be the same symbol, as no input takes both."""
+        self._undefined, self._epochs = mark
+
     def initial_state(self) -> State:
-        frame = Frame(self.frame_chain, self._initial_frame_byte, self._frame_array, self._next_epoch)
+        frame = Frame(self.frame_chain, self.initial_frame_byte, self._frame_array, self.next_epoch)
         return State(self, {}, frame, self.initial_heap(), self.terms.true)
 
     def initial_heap(self) -> Node:
@@ -138,11 +148,11 @@ class Side:
                     array = self.terms.store(array, where, self.terms.bv(byte, 8))
         return array
 
-    def _next_epoch(self) -> int:
+    def next_epoch(self) -> int:
         self._epochs += 1
         return self._epochs
 
-    def _initial_frame_byte(self, offset: int, epoch: int = 0) -> Term:
+    def initial_frame_byte(self, offset: int, epoch: int = 0) -> Term:
         """Below the entry stack pointer: garbage of this side. From it on: the return address and the
         caller's words, which both sides see alike."""
         slot, byte = divmod(offset, 8)
@@ -158,7 +168,7 @@ class Side:
         array = self.terms.array_variable(f"frame_{self.tag}", self.width)
         for offset in range(8 + self.world.contract.stack_argument_bytes):
             where = self.terms.bv(offset, self.width)
-            array = self.terms.store(array, where, self._initial_frame_byte(offset))
+            array = self.terms.store(array, where, self.initial_frame_byte(offset))
         return array
 
     # -- registers ------------------------------------------------------------------------------
@@ -273,7 +283,7 @@ class State:
         return found if found is not None else self.side.initial_register(index)
 
     def container_named(self, name: str) -> Term:
-        return self.container(self.side.world.machine.containers.index(name))
+        return self.container(self.side.world.machine.container_positions[name])
 
     def read_register(self, var: Var) -> Term:
         terms = self.side.terms
@@ -281,6 +291,9 @@ class State:
         for index, start, size in self.side.pieces(var):
             if index not in self.registers and self.side.world.machine.containers[index] == "df":
                 self.side.world.assume(DIRECTION_FLAG)
+            if index not in self.registers and self.side.world.machine.containers[index] == "x87":
+                self.side.world.assume(X87_EMPTY)
+                self.side.world.assume(DEFAULT_ROUNDING_MODE)
             part = terms.extract(self.container(index), 8 * (start + size) - 1, 8 * start)
             result = part if result is None else terms.concat(part, result)
         return result

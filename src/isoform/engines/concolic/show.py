@@ -1,0 +1,152 @@
+"""Terms as a person writes them: `$1 ≠ 42`, `rdi + 8 < 100`. Long ones are cut."""
+
+from __future__ import annotations
+
+from isoform.contract import show_number
+from isoform.smt.terms import Term
+from isoform.sym.entry import argument_term
+from isoform.sym.state import Side, State, World
+
+DEEPEST = 6
+_WORD_BYTES = 8
+_INFIX = {
+    "eq": "=", "ult": "<", "slt": "<", "add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^",
+    "udiv": "/", "urem": "%", "sdiv": "/", "srem": "%", "conj": "and", "disj": "or", "exclusive": "xor",
+    "shl": "<<", "lshr": ">>", "ashr": ">>",
+}  # fmt: skip
+_NEGATED = {"eq": "≠", "ult": "≥", "slt": "≥"}
+_COMPARISONS = frozenset({"eq", "ult", "slt"})
+
+
+class TermWriter:
+    def __init__(self, world: World) -> None:
+        self._terms = world.terms
+        self._names: dict[Term, str] = {}
+        self._registers: dict[Term, tuple[str, int]] = {}
+        """Registers that hold an argument in their low bits: its name and how many bits."""
+
+    def name_arguments(self, entry: State) -> None:
+        """Call what an argument is at entry by the argument's name."""
+        for argument in entry.side.world.contract.arguments:
+            self._names.setdefault(argument_term(entry, argument), argument.name)
+            place = argument.places[0] if len(argument.places) == 1 else None
+            if place is not None and place.register is not None and place.offset == 0:
+                self._registers[entry.container_named(place.register)] = argument.name, 8 * place.size
+
+    def text(self, term: Term, depth: int = 0) -> str:
+        name = self._names.get(term)
+        if name is not None:
+            return name
+        value = self._terms.value(term)
+        if value is not None:
+            width = self._terms.width(term)
+            return show_number(value, width, width in (8, 16, 32, 64)).split(" ")[0]
+        if term.is_const():
+            return str(term.symbol())
+        if depth >= DEEPEST:
+            return "…"
+        return self._compound(term, depth)
+
+    def _compound(self, term: Term, depth: int) -> str:
+        shape = self._terms.shape(term)
+        bytes_compared = self._compared_word(term, depth)
+        if bytes_compared:
+            return f"{bytes_compared[0]} = {bytes_compared[1]}"
+        loaded = self._loaded(term)
+        if loaded is not None:
+            return f"[{self.text(loaded, depth + 1)}]"
+        match shape:
+            case ("negate", inner):
+                return self._negated(inner, depth)
+            case (str() as operator, left, right) if operator in _INFIX:
+                return self._infix(_INFIX[operator], operator, left, right, depth)
+            case ("ite", condition, then, otherwise):
+                parts = [self._operand(t, depth) for t in (condition, then, otherwise)]
+                return f"{parts[0]} ? {parts[1]} : {parts[2]}"
+            case ("zext" | "sext", inner):
+                return self.text(inner, depth)
+            case ("extract", inner, high, low):
+                name, bits = self._registers.get(inner, ("", 0))
+                shown = name if high < bits else self._operand(inner, depth)
+                return f"{shown}[{high}:{low}]"
+            case ("neg", inner):
+                return f"-{self._operand(inner, depth)}"
+            case ("not", inner):
+                return f"~{self._operand(inner, depth)}"
+            case ("concat", top, bottom):
+                return f"{self._operand(top, depth)}:{self._operand(bottom, depth)}"
+            case ("scaled", inner, bits):
+                return f"{self._operand(inner, depth)} << {bits}"
+        return "…"
+
+    def _negated(self, inner: Term, depth: int) -> str:
+        shape = self._terms.shape(inner)
+        bytes_compared = self._compared_word(inner, depth)
+        if bytes_compared:
+            return f"{bytes_compared[0]} ≠ {bytes_compared[1]}"
+        if shape[0] in _NEGATED:
+            return self._infix(_NEGATED[shape[0]], shape[0], shape[1], shape[2], depth)
+        return f"not ({self.text(inner, depth + 1)})"
+
+    def _loaded(self, term: Term) -> Term | None:
+        """The address of a word that was read from memory, if that is what a term is."""
+        shapes = [self._terms.shape(part) for part in self._parts(term)]
+        if not shapes or any(shape[0] != "select" for shape in shapes):
+            return None
+        return self._lowest([shape[2] for shape in shapes])
+
+    def _parts(self, term: Term) -> list[Term]:
+        """What is joined in a term, at most the bytes of a word."""
+        parts: list[Term] = []
+        pending = [term]
+        while pending and len(parts) <= _WORD_BYTES:
+            top = pending.pop()
+            shape = self._terms.shape(top)
+            if shape[0] == "concat":
+                pending += shape[1:]
+            else:
+                parts.append(top)
+        return parts if len(parts) <= _WORD_BYTES else []
+
+    def _lowest(self, addresses: list[Term]) -> Term | None:
+        """The first of addresses that follow one another, in any order."""
+        split = [self._terms.split_sum(address) for address in addresses]
+        split.sort(key=lambda place: place[1])
+        base, start = split[0]
+        if any(b != base or c != start + i for i, (b, c) in enumerate(split)):
+            return None
+        return next(a for a in addresses if self._terms.split_sum(a)[1] == start)
+
+    def _compared_word(self, term: Term, depth: int) -> tuple[str, str] | None:
+        """A word in memory that is compared with a number byte by byte, as both."""
+        found: list[tuple[Term, int]] = []
+        pending = [term]
+        while pending and len(found) <= _WORD_BYTES:
+            shape = self._terms.shape(pending.pop())
+            if shape[0] == "conj":
+                pending += shape[1:]
+                continue
+            inner = self._terms.shape(shape[1]) if shape[0] == "eq" else ("",)
+            value = self._terms.value(shape[2]) if inner[0] == "select" else None
+            if value is None:
+                return None
+            found.append((inner[2], value))
+        if not 1 < len(found) <= _WORD_BYTES or (first := self._lowest([a for a, _ in found])) is None:
+            return None
+        ordered = sorted(found, key=lambda place: self._terms.split_sum(place[0])[1])
+        number = sum(value << (8 * i) for i, (_, value) in enumerate(ordered))
+        return f"[{self.text(first, depth + 1)}]", show_number(number, 8 * len(found), True).split(" ")[0]
+
+    def _infix(self, sign: str, operator: str, left: Term, right: Term, depth: int) -> str:
+        shown = f"{self._operand(left, depth)} {sign} {self._operand(right, depth)}"
+        return f"{shown} (unsigned)" if operator == "ult" else shown
+
+    def _operand(self, term: Term, depth: int) -> str:
+        text = self.text(term, depth + 1)
+        return f"({text})" if " " in text else text
+
+
+def writer_for(side: Side) -> TermWriter:
+    writer = TermWriter(side.world)
+    writer.name_arguments(side.initial_state())
+    return writer

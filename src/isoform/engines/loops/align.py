@@ -1,0 +1,359 @@
+"""Which points of the two traces belong together: cuts and the steps between them, read off runs of both.
+
+A trace is cut up by its *stations*, the arrivals at heads of loops. An alignment picks pairs of stations, one of each
+trace, in order; each pair of heads picked is a cut, and from one to the next each side takes some number of stations.
+One turn against one is the common case; four against one is a loop that was unrolled or vectorised; nothing here is
+believed, the proof shows whether it was a good choice.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from isoform.lift.function import BlockId, Function
+from isoform.run.observe import Snapshot
+
+MOST_STEPS = 64
+"""Stations that one side may pass while the other takes a step."""
+_WIDEST_CHANGE = 20
+"""Stations that one side may pass while the other goes from one loop to another."""
+_TYPICAL_LENGTH, _PASSES = 20, 4
+_MOST_REGISTERS, _FRAME_SEEN, _MOST_PARTNERS = 40, 96, 6
+_MOSTLY, _FEW = 0.75, 4
+_NEW_EDGE, _MEMORY_DIFFERS, _LOOP_CHANGES, _STANDS_STILL = 6.0, 40.0, 1.0, 5.0
+_STATION, _AGREEMENT, _MOST_AGREEMENT = 0.4, 1.5, 2.0
+"""Costs: what makes one way of pairing two traces better than another."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A pair of program points. Entry and end are cuts too, without points."""
+
+    target: BlockId | None
+    rewrite: BlockId | None
+    word: str = ""
+
+    def __str__(self) -> str:
+        if self.target is None or self.rewrite is None:
+            return self.word
+        return f"{self.target.address:#x} / {self.rewrite.address:#x}"
+
+
+Words = tuple[int, ...]
+ENTRY, END = Cut(None, None, "entry"), Cut(None, None, "end")
+
+
+@dataclass(frozen=True)
+class Edge:
+    """From one cut to the next: the target passes so many stations, the rewrite so many. On the way to the end the
+    last of them is the last station before it returns."""
+
+    source: Cut
+    target_steps: int
+    rewrite_steps: int
+    to: Cut
+
+    @property
+    def horizons(self) -> tuple[int, int]:
+        """How far each side must be followed."""
+        more = 1 if self.to == END else 0
+        return self.target_steps + more, self.rewrite_steps + more
+
+
+@dataclass(frozen=True)
+class Traces:
+    """What one test showed of both sides: the state at entry, then at each station."""
+
+    target: tuple[Snapshot, ...]
+    rewrite: tuple[Snapshot, ...]
+    entry: dict[str, int] = field(default_factory=dict)
+    """Values at entry by name: what both sides were given."""
+
+    @cached_property
+    def digests(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        left, right = (tuple(hash(frozenset(s.changes.items())) for s in side) for side in (self.target, self.rewrite))
+        return left, right
+
+    @cached_property
+    def words(self) -> tuple[tuple[Words, ...], tuple[Words, ...]]:
+        """For each station what is in each register and in the frame near its top."""
+        left, right = (tuple(_words(s) for s in side) for side in (self.target, self.rewrite))
+        return left, right
+
+    @cached_property
+    def moving(self) -> tuple[tuple[frozenset[int], ...], tuple[frozenset[int], ...]]:
+        """For each station the values somewhere in it that are not there all along the trace."""
+        return _moving(self.words[0]), _moving(self.words[1])
+
+
+def _moving(side: Sequence[Words]) -> tuple[frozenset[int], ...]:
+    values = [frozenset(words) for words in side]
+    still = frozenset.intersection(*values) if values else frozenset()
+    return tuple(v - still - {0, 1} for v in values)
+
+
+def _words(snapshot: Snapshot) -> Words:
+    """By place: the registers whole, their low halves, and words of the frame of both sizes."""
+    registers = snapshot.registers[:_MOST_REGISTERS]
+    halves = [value & 0xFFFFFFFF for value in registers]
+    slots = [snapshot.slot(offset, size) for size in (4, 8) for offset in range(-_FRAME_SEEN, 0, size)]
+    return (*registers, *halves, *(slot or 0 for slot in slots))
+
+
+Agreeing = dict["Cut", frozenset[tuple[int, int]]]
+"""For each cut the places, one of each side, that mostly hold the same value there."""
+
+
+def _agreeing(tests: Sequence[Traces], paths: Mapping[int, Sequence[tuple[Edge, int, int]]]) -> Agreeing:
+    counts: dict[Cut, Counter[tuple[int, int]]] = {}
+    values: dict[Cut, dict[tuple[int, int], set[int]]] = {}
+    visits: Counter[Cut] = Counter()
+    for number, path in paths.items():
+        for edge, i, j in path:
+            if edge.to == END:
+                continue
+            visits[edge.to] += 1
+            left, right = tests[number].words[0][i], tests[number].words[1][j]
+            places: dict[int, list[int]] = {}
+            for place, value in enumerate(right):
+                places.setdefault(value, []).append(place)
+            count = counts.setdefault(edge.to, Counter())
+            seen = values.setdefault(edge.to, {})
+            for place, value in enumerate(left):
+                for other in places.get(value, [])[:_MOST_PARTNERS]:
+                    count[place, other] += 1
+                    seen.setdefault((place, other), set()).add(value)
+    return {
+        cut: frozenset(
+            pair for pair, n in count.items() if n >= _MOSTLY * visits[cut] and len(values[cut][pair]) > _FEW
+        )
+        for cut, count in counts.items()
+    }
+
+
+@dataclass
+class Alignment:
+    """Cuts, edges, and the pairs of stations of every test."""
+
+    edges: list[Edge]
+    matched: list[list[tuple[Cut, Snapshot, Snapshot]]]
+    cost: float
+
+    @property
+    def cuts(self) -> list[Cut]:
+        return [cut for cut in dict.fromkeys(e.to for e in self.edges) if cut != END]
+
+    def leaving(self, cut: Cut) -> list[Edge]:
+        return [edge for edge in self.edges if edge.source == cut]
+
+
+def stuttering(edges: Sequence[Edge]) -> list[Edge]:
+    """Edges of cycles in which one side goes round while the other stands still: each needs a reason why it ends."""
+    found: list[Edge] = []
+    inner = [e for e in edges if e.to != END]
+    for still in ([e for e in inner if not e.target_steps], [e for e in inner if not e.rewrite_steps]):
+        found += _in_cycles(still)
+    return found
+
+
+def _in_cycles(edges: list[Edge]) -> list[Edge]:
+    """What is left when edges that lead nowhere or come from nowhere are taken away."""
+    while True:
+        kept = [e for e in edges if any(f.source == e.to for f in edges) and any(f.to == e.source for f in edges)]
+        if len(kept) == len(edges):
+            return kept
+        edges = kept
+
+
+def heads(function: Function) -> frozenset[BlockId]:
+    """Blocks that some loop comes back to: every loop goes through one of them."""
+    return frozenset(target for _, target in function.back_edges)
+
+
+Ratio = tuple[int, int]
+Ratios = dict[tuple[BlockId, BlockId], Ratio]
+
+
+def alignments(tests: Sequence[Traces]) -> list[Alignment]:
+    """Ways to pair the stations, most promising first."""
+    found: dict[frozenset[Edge], Alignment] = {}
+    for ratios in _hypotheses(tests):
+        alignment = _align(tests, ratios)
+        if alignment is not None:
+            found.setdefault(frozenset(alignment.edges), alignment)
+    return sorted(found.values(), key=lambda a: a.cost)
+
+
+def _hypotheses(tests: Sequence[Traces]) -> Iterator[Ratios]:
+    """How many turns of one loop go against one of the other, for each pair of loops: as counted over the tests, and
+    one against one."""
+    counts = [(Counter(s.point for s in t.target[1:]), Counter(s.point for s in t.rewrite[1:])) for t in tests]
+    pairs = list(dict.fromkeys((p, q) for left, right in counts for p in left for q in right))
+    measured = {pair: _ratio(pair, counts) for pair in pairs}
+    even = dict.fromkeys(pairs, (1, 1))
+    if all(ratio == (1, 1) for ratio in measured.values()):
+        yield even
+        return
+    uneven = [pair for pair in pairs if measured[pair] != (1, 1)]
+    # The loop that turns least against the other is the one that does several turns in one.
+    for chosen in [uneven, *([pair] for pair in sorted(uneven, key=lambda p: sum(measured[p])))]:
+        yield even | {pair: measured[pair] for pair in chosen}
+    yield even
+
+
+def _ratio(pair: tuple[BlockId, BlockId], counts: Sequence[tuple[Counter[BlockId], Counter[BlockId]]]) -> Ratio:
+    """Turns of the one against turns of the other where they turn most."""
+    turns = [(left[pair[0]], right[pair[1]]) for left, right in counts if left[pair[0]] and right[pair[1]]]
+    if not turns:
+        return 1, 1
+    left, right = max(turns, key=lambda t: (min(t), max(t)))
+    if left >= right:
+        return min(MOST_STEPS, max(1, round(left / right))), 1
+    return 1, min(MOST_STEPS, max(1, round(right / left)))
+
+
+@dataclass(frozen=True)
+class _Taste:
+    """What makes one pairing better than another."""
+
+    ratios: Ratios
+    known: Counter[Edge]
+    agreeing: Agreeing
+
+
+def _align(tests: Sequence[Traces], ratios: Ratios) -> Alignment | None:
+    """Pair every test, each preferring edges that others use; a few times, so that all learn from all."""
+    known: Counter[Edge] = Counter()
+    # Tests with some turns first: how they are paired is least a matter of taste.
+    ordered = sorted(range(len(tests)), key=lambda n: abs(len(tests[n].target) - _TYPICAL_LENGTH))
+    paths: dict[int, list[tuple[Edge, int, int]]] = {}
+    agreeing: Agreeing = {}
+    for _ in range(_PASSES):
+        used: Counter[Edge] = Counter()
+        for number in ordered:
+            path = _cheapest(tests[number], _Taste(ratios, known or used, agreeing))
+            if path is None:
+                return None
+            paths[number] = path
+            used.update({edge for edge, _, _ in path})
+        if used == known:
+            break
+        known, agreeing = used, _agreeing(tests, paths)
+    taste = _Taste(ratios, known, agreeing)
+    edges = dict.fromkeys(edge for path in paths.values() for edge, _, _ in path)
+    matched = [
+        [(e.to, tests[n].target[i], tests[n].rewrite[j]) for e, i, j in paths[n] if e.to != END]
+        for n in range(len(tests))
+    ]
+    cost = _NEW_EDGE * len(edges) + sum(
+        _cost(tests[n], taste, e, i, j) for n, path in paths.items() for e, i, j in path
+    )
+    return Alignment(sorted(edges, key=_edge_order), matched, cost)
+
+
+def _edge_order(edge: Edge) -> tuple[bool, bool, str, str, int, int]:
+    """From the entry first, to the end last."""
+    return (
+        edge.source != ENTRY,
+        edge.to == END,
+        str(edge.source),
+        str(edge.to),
+        edge.target_steps,
+        edge.rewrite_steps,
+    )
+
+
+def _cheapest(test: Traces, taste: _Taste) -> list[tuple[Edge, int, int]] | None:
+    """The cheapest way from entry to end through pairs of stations (Dijkstra)."""
+    goal = (len(test.target), len(test.rewrite))
+    best: dict[tuple[int, int], float] = {(0, 0): 0.0}
+    came: dict[tuple[int, int], tuple[tuple[int, int], Edge]] = {}
+    queue = [(0.0, 0, 0)]
+    while queue:
+        cost, i, j = heapq.heappop(queue)
+        if (i, j) == goal:
+            return _path(came, goal)
+        if cost > best[i, j]:
+            continue
+        for edge, k, m in _moves(test, taste.ratios, i, j):
+            total = cost + _cost(test, taste, edge, k, m)
+            if total < best.get((k, m), float("inf")):
+                best[k, m] = total
+                came[k, m] = (i, j), edge
+                heapq.heappush(queue, (total, k, m))
+    return None
+
+
+def _path(
+    came: dict[tuple[int, int], tuple[tuple[int, int], Edge]], goal: tuple[int, int]
+) -> list[tuple[Edge, int, int]]:
+    path = []
+    node = goal
+    while node in came:
+        before, edge = came[node]
+        path.append((edge, *node))
+        node = before
+    return path[::-1]
+
+
+def _cut_at(test: Traces, i: int, j: int) -> Cut:
+    return ENTRY if i == j == 0 else Cut(test.target[i].point, test.rewrite[j].point)
+
+
+def _turn(ratios: Ratios, cut: Cut) -> Ratio:
+    if cut.target is None or cut.rewrite is None:
+        return 1, 1
+    return ratios.get((cut.target, cut.rewrite), (1, 1))
+
+
+def _moves(test: Traces, ratios: Ratios, i: int, j: int) -> Iterator[tuple[Edge, int, int]]:
+    ends = len(test.target), len(test.rewrite)
+    here = _cut_at(test, i, j)
+    left, right = ends[0] - i - 1, ends[1] - j - 1
+    if left <= MOST_STEPS and right <= MOST_STEPS:
+        yield Edge(here, left, right, END), *ends
+    turn = _turn(ratios, here)
+    k, m = i + turn[0], j + turn[1]
+    if here != ENTRY and k < ends[0] and m < ends[1] and _cut_at(test, k, m) == here:
+        yield Edge(here, *turn, here), k, m
+    reach = max(2, min(_WIDEST_CHANGE, max(turn) + 1))
+    if here == ENTRY:
+        reach = min(_WIDEST_CHANGE, max((max(r) for r in ratios.values()), default=1) + 2)
+    for k in range(i, min(i + reach + 1, ends[0])):
+        for m in range(j, min(j + reach + 1, ends[1])):
+            to = _cut_at(test, k, m)
+            if (k, m) != (i, j) and (to != here or k == i or m == j):
+                yield Edge(here, k - i, m - j, to), k, m
+
+
+def _cost(test: Traces, taste: _Taste, edge: Edge, k: int, m: int) -> float:
+    both_turn = edge.source == edge.to and edge.target_steps and edge.rewrite_steps
+    cost = 0.2 if both_turn else 1 + _STATION * (edge.target_steps**2 + edge.rewrite_steps**2)
+    if not both_turn:
+        cost += _NEW_EDGE / (1 + taste.known[edge])
+        turn = _turn(taste.ratios, edge.source)
+        # As much as if the stations left out had been paired, and agreed in nothing.
+        skipped = max(edge.target_steps / turn[0], edge.rewrite_steps / turn[1]) - 1
+        cost += _AGREEMENT * _MOST_AGREEMENT * max(0.0, skipped)
+    if edge.to == END:
+        return cost
+    if edge.source != edge.to:
+        cost += _LOOP_CHANGES
+    if not edge.target_steps or not edge.rewrite_steps:
+        cost += _STANDS_STILL
+    if test.digests[0][k] != test.digests[1][m]:
+        cost += _MEMORY_DIFFERS
+    pairs = taste.agreeing.get(edge.to)
+    if not taste.agreeing:
+        common = test.moving[0][k] & test.moving[1][m]
+        agreement = min(_MOST_AGREEMENT, sum(1.0 if value > 256 else 0.5 for value in common))
+    elif not pairs:
+        agreement = _MOST_AGREEMENT / 2
+    else:
+        left, right = test.words[0][k], test.words[1][m]
+        agreement = _MOST_AGREEMENT * sum(left[p] == right[q] for p, q in pairs) / len(pairs)
+    return cost + _AGREEMENT * (_MOST_AGREEMENT - agreement)

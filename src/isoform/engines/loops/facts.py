@@ -1,0 +1,344 @@
+"""Facts about the features at a cut: what an invariant is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from isoform.engines.loops.features import Feature
+from isoform.smt.terms import Term, Terms
+
+Values = Callable[[Feature], Term]
+Row = Mapping[Feature, int]
+Show = Callable[[Feature], str]
+
+
+class Extend(Enum):
+    """How a narrow feature becomes a wide number."""
+
+    ZERO = "zero"
+    SIGN = "sign"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A feature as a number of some width: extended if it is narrower, its low bits if it is wider."""
+
+    feature: Feature
+    extend: Extend = Extend.ZERO
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        return (self.feature,)
+
+    @property
+    def widest(self) -> int:
+        return self.feature.bits
+
+    def of_row(self, row: Row, bits: int) -> int:
+        value = row[self.feature]
+        own = self.feature.bits
+        if self.extend is Extend.SIGN and own < bits and value >> (own - 1):
+            value -= 1 << own
+        return value & ((1 << bits) - 1)
+
+    def term(self, terms: Terms, value: Values, bits: int) -> Term:
+        term = value(self.feature)
+        if self.feature.bits > bits:
+            return terms.extract(term, bits - 1, 0)
+        if self.feature.bits == bits:
+            return term
+        return terms.sext(term, bits) if self.extend is Extend.SIGN else terms.zext(term, bits)
+
+    def text(self, show: Show) -> str:
+        name = show(self.feature)
+        return f"sext({name})" if self.extend is Extend.SIGN and self.feature.bits < 64 else name
+
+
+@dataclass(frozen=True)
+class Product:
+    """The product of two features, as a number of some width."""
+
+    left: Feature
+    right: Feature
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        return self.left, self.right
+
+    @property
+    def widest(self) -> int:
+        return max(self.left.bits, self.right.bits)
+
+    def of_row(self, row: Row, bits: int) -> int:
+        return row[self.left] * row[self.right] % (1 << bits)
+
+    def term(self, terms: Terms, value: Values, bits: int) -> Term:
+        left, right = (Column(f).term(terms, value, bits) for f in self.features)
+        return terms.mul(left, right)
+
+    def text(self, show: Show) -> str:
+        return f"{show(self.left)}·{show(self.right)}"
+
+
+Summand = Column | Product
+
+
+class Fact:
+    """Something that holds at a cut: as a formula over the features, and in words."""
+
+    def term(self, terms: Terms, value: Values) -> Term:
+        raise NotImplementedError
+
+    def text(self, show: Show) -> str:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Constant(Fact):
+    feature: Feature
+    number: int
+
+    def term(self, terms: Terms, value: Values) -> Term:
+        return terms.eq(value(self.feature), terms.bv(self.number, self.feature.bits))
+
+    def text(self, show: Show) -> str:
+        return f"{show(self.feature)} = {_number(self.number, self.feature.bits)}"
+
+
+@dataclass(frozen=True)
+class Same(Fact):
+    left: Feature
+    right: Feature
+
+    def term(self, terms: Terms, value: Values) -> Term:
+        return terms.eq(value(self.left), value(self.right))
+
+    def text(self, show: Show) -> str:
+        return f"{show(self.left)} = {show(self.right)}"
+
+
+@dataclass(frozen=True)
+class OnStack(Fact):
+    """A value is at a fixed distance from the stack pointer at entry."""
+
+    feature: Feature
+    pointer: Feature
+    distance: int
+
+    def term(self, terms: Terms, value: Values) -> Term:
+        return terms.eq(value(self.feature), self.definition(terms, value))
+
+    def definition(self, terms: Terms, value: Values) -> Term:
+        return terms.add(value(self.pointer), terms.bv(self.distance, self.feature.bits))
+
+    def text(self, show: Show) -> str:
+        return f"{show(self.feature)} = sp{self.distance:+d}"
+
+
+@dataclass(frozen=True)
+class Linear(Fact):
+    """constant + sum of coefficient · column = 0, modulo 2^bits."""
+
+    constant: int
+    summands: tuple[tuple[int, Summand], ...]
+    bits: int
+
+    def total(self, terms: Terms, value: Values) -> Term:
+        total = terms.bv(self.constant, self.bits)
+        for coefficient, column in self.summands:
+            factor = terms.bv(coefficient, self.bits)
+            total = terms.add(total, terms.mul(column.term(terms, value, self.bits), factor))
+        return total
+
+    def solved(self, terms: Terms, value: Values, column: Summand) -> Term:
+        """What a column with coefficient 1 is, by the others."""
+        return Linear(
+            -self.constant % (1 << self.bits),
+            tuple((-k % (1 << self.bits), c) for k, c in self.summands if c != column),
+            self.bits,
+        ).total(terms, value)
+
+    def term(self, terms: Terms, value: Values) -> Term:
+        unit = next((c for k, c in reversed(self.summands) if k == 1), None)
+        if unit is None:
+            return terms.eq(self.total(terms, value), terms.bv(0, self.bits))
+        return terms.eq(unit.term(terms, value, self.bits), self.solved(terms, value, unit))
+
+    def text(self, show: Show) -> str:
+        head, rest = self.summands[-1], self.summands[:-1]
+        if head[0] != 1:
+            power = head[0] & -head[0]
+            if not rest and head[0] == power:
+                modulus = (1 << self.bits) // power
+                return f"{head[1].text(show)} ≡ {-self.constant // power % modulus} (mod {modulus})"
+            return f"{_sum(self.constant, self.summands, self.bits, show)} ≡ 0 (mod 2^{self.bits})"
+        negated = tuple((-k % (1 << self.bits), c) for k, c in rest)
+        right = _sum(-self.constant % (1 << self.bits), negated, self.bits, show)
+        narrow = f" (mod 2^{self.bits})" if self.bits < max(c.widest for _, c in self.summands) else ""
+        return f"{head[1].text(show)} = {right}{narrow}"
+
+
+@dataclass(frozen=True)
+class Exclusive(Fact):
+    """The exclusive or of some features of one width is a constant."""
+
+    features: tuple[Feature, ...]
+    constant: int
+
+    def rest(self, terms: Terms, value: Values) -> Term:
+        """The last feature by the others."""
+        total = terms.bv(self.constant, self.features[0].bits)
+        for feature in self.features[:-1]:
+            total = terms.xor_(total, value(feature))
+        return total
+
+    def term(self, terms: Terms, value: Values) -> Term:
+        return terms.eq(value(self.features[-1]), self.rest(terms, value))
+
+    def text(self, show: Show) -> str:
+        parts = [show(f) for f in self.features[:-1]]
+        if self.constant:
+            parts.append(_number(self.constant, self.features[0].bits))
+        return f"{show(self.features[-1])} = {' ^ '.join(parts) or '0'}"
+
+
+class FoldBy(Enum):
+    SIGNED_MAX, SIGNED_MIN, MAX, MIN, AND, OR = "max", "min", "unsigned max", "unsigned min", "and", "or"
+
+    def numbers(self, a: int, b: int, bits: int) -> int:
+        match self:
+            case FoldBy.AND:
+                return a & b
+            case FoldBy.OR:
+                return a | b
+            case FoldBy.MAX:
+                return max(a, b)
+            case FoldBy.MIN:
+                return min(a, b)
+        key = lambda n: n ^ (1 << (bits - 1))  # noqa: E731
+        return max(a, b, key=key) if self is FoldBy.SIGNED_MAX else min(a, b, key=key)
+
+    def terms(self, terms: Terms, a: Term, b: Term) -> Term:
+        match self:
+            case FoldBy.AND:
+                return terms.and_(a, b)
+            case FoldBy.OR:
+                return terms.or_(a, b)
+            case FoldBy.MAX:
+                return terms.ite(terms.ult(a, b), b, a)
+            case FoldBy.MIN:
+                return terms.ite(terms.ult(b, a), b, a)
+            case FoldBy.SIGNED_MAX:
+                return terms.ite(terms.slt(a, b), b, a)
+        return terms.ite(terms.slt(b, a), b, a)
+
+
+@dataclass(frozen=True)
+class Fold(Fact):
+    """A feature is the greatest, least … of some others: what a vectorised reduction keeps in its lanes."""
+
+    feature: Feature
+    by: FoldBy
+    lanes: tuple[Feature, ...]
+
+    def definition(self, terms: Terms, value: Values) -> Term:
+        total = value(self.lanes[0])
+        for lane in self.lanes[1:]:
+            total = self.by.terms(terms, total, value(lane))
+        return total
+
+    def term(self, terms: Terms, value: Values) -> Term:
+        return terms.eq(value(self.feature), self.definition(terms, value))
+
+    def text(self, show: Show) -> str:
+        return f"{show(self.feature)} = {self.by.value}({', '.join(map(show, self.lanes))})"
+
+
+class Relation(Enum):
+    BELOW, AT_MOST, LESS, LESS_OR_EQUAL, DIFFERENT = "<u", "≤u", "<", "≤", "≠"
+
+    def numbers(self, a: int, b: int, bits: int) -> bool:
+        match self:
+            case Relation.BELOW:
+                return a < b
+            case Relation.AT_MOST:
+                return a <= b
+            case Relation.DIFFERENT:
+                return a != b
+        top = 1 << (bits - 1)
+        return (a ^ top) < (b ^ top) if self is Relation.LESS else (a ^ top) <= (b ^ top)
+
+    def terms(self, terms: Terms, a: Term, b: Term) -> Term:
+        match self:
+            case Relation.BELOW:
+                return terms.ult(a, b)
+            case Relation.AT_MOST:
+                return terms.ule(a, b)
+            case Relation.LESS:
+                return terms.slt(a, b)
+            case Relation.LESS_OR_EQUAL:
+                return terms.sle(a, b)
+        return terms.negate(terms.eq(a, b))
+
+
+@dataclass(frozen=True)
+class Compare(Fact):
+    """`left` (minus `less`, if there is one) stands in a relation to `right`, a column or a number."""
+
+    left: Column
+    relation: Relation
+    right: Column | int
+    bits: int
+    less: Column | None = None
+
+    def term(self, terms: Terms, value: Values) -> Term:
+        left = self.left.term(terms, value, self.bits)
+        if self.less is not None:
+            left = terms.sub(left, self.less.term(terms, value, self.bits))
+        if isinstance(self.right, int):
+            return self.relation.terms(terms, left, terms.bv(self.right, self.bits))
+        return self.relation.terms(terms, left, self.right.term(terms, value, self.bits))
+
+    def text(self, show: Show) -> str:
+        left = self.left.text(show) + (f" - {self.less.text(show)}" if self.less is not None else "")
+        right = _number(self.right, self.bits) if isinstance(self.right, int) else self.right.text(show)
+        return f"{left} {self.relation.value} {right}"
+
+
+@dataclass(frozen=True)
+class AtLeast(Fact):
+    """`left - less` is at least `number`, without sign: lower bounds of differences."""
+
+    left: Column
+    less: Column | None
+    number: int
+    bits: int
+
+    def term(self, terms: Terms, value: Values) -> Term:
+        left = self.left.term(terms, value, self.bits)
+        if self.less is not None:
+            left = terms.sub(left, self.less.term(terms, value, self.bits))
+        return terms.ule(terms.bv(self.number, self.bits), left)
+
+    def text(self, show: Show) -> str:
+        left = self.left.text(show) + (f" - {self.less.text(show)}" if self.less is not None else "")
+        return f"{left} ≥u {self.number}"
+
+
+def _number(value: int, bits: int) -> str:
+    if value >> (bits - 1) and value - (1 << bits) >= -4096:
+        return str(value - (1 << bits))
+    return str(value) if value < 4096 else f"{value:#x}"
+
+
+def _sum(constant: int, summands: tuple[tuple[int, Summand], ...], bits: int, show: Show) -> str:
+    parts = []
+    for coefficient, column in summands:
+        text = _number(coefficient, bits)
+        name = column.text(show)
+        parts.append(name if text == "1" else f"-{name}" if text == "-1" else f"{text}·{name}")
+    if constant or not parts:
+        parts.append(_number(constant, bits))
+    return " + ".join(parts).replace("+ -", "- ")

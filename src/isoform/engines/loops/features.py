@@ -1,0 +1,133 @@
+"""Features: the values at a cut that matter, as bits of registers and frame slots.
+
+What matters is read off the formulas: a feature is a part of a register or slot that some condition, store, result or
+feature of a later cut depends on. That is liveness to the bit, for slots of the frame as for registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
+
+from isoform.engines.loops.segment import Place
+from isoform.isa.machine import Machine
+from isoform.microop import Space, Var
+from isoform.run.observe import Snapshot
+from isoform.smt.terms import Term
+from isoform.sym.state import State
+
+LANE_BITS = 32
+"""Wider than a word, a register is taken as lanes: of this many bits unless the code uses narrower ones."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """Some bits of a place of one side (tag "a" or "b"), or of a value at entry (tag "")."""
+
+    tag: str
+    place: Place
+    low: int
+    bits: int
+
+    def of_state(self, state: State) -> Term:
+        terms = state.side.terms
+        if isinstance(self.place, int):
+            whole = state.frame.load(self.place, 8)
+        else:
+            whole = state.container_named(self.place)
+        return terms.extract(whole, self.low + self.bits - 1, self.low)
+
+    def of_snapshot(self, snapshot: Snapshot, machine: Machine) -> int:
+        if isinstance(self.place, int):
+            whole = snapshot.slot(self.place, 8) or 0
+        else:
+            whole = snapshot.registers[_index(machine.containers, self.place)]
+        return whole >> self.low & ((1 << self.bits) - 1)
+
+    def text(self, machine: Machine) -> str:
+        mark = "'" if self.tag == "b" else ""
+        if isinstance(self.place, int):
+            where = self.place + self.low // 8
+            size = {8: "byte ", 16: "word ", 32: "", 64: ""}.get(self.bits, "")
+            return f"{size}[sp{where:+d}]{mark}"
+        container = machine.registers[self.place]
+        if self.low % 8 or self.bits % 8:
+            return f"{self.place}{mark}[{self.low + self.bits - 1}:{self.low}]"
+        part = Var(Space.REGISTER, container.offset + self.low // 8, self.bits // 8)
+        name = machine.register_name(part)
+        if "[" in name:
+            head, _, tail = name.partition("[")
+            return f"{head}{mark}[{tail}"
+        return name + mark
+
+
+@lru_cache(maxsize=4096)
+def _index(names: tuple[str, ...], name: str) -> int:
+    return names.index(name)
+
+
+def uses(roots: Iterable[Term], variables: dict[Term, int], seen: set[Any]) -> list[tuple[Term, int, int]]:
+    """Uses (variable, lowest bit, highest bit) of `variables` (with their widths) under `roots`. What is in `seen` was
+    looked at before, and is added to it."""
+    found: list[tuple[Term, int, int]] = []
+    pending = list(roots)
+    while pending:
+        term = pending.pop()
+        if term in seen:
+            continue
+        seen.add(term)
+        if term in variables:
+            found.append((term, 0, variables[term] - 1))
+            continue
+        if term.kind() == K.BV_EXTRACT:
+            inner = term.children()[0]
+            if inner in variables:
+                high, low = (int(n) for n in term.indices())
+                found.append((inner, low, high))
+                continue
+        pending += term.children()
+    return found
+
+
+def parts(ranges: Iterable[tuple[int, int]], is_register: bool) -> list[tuple[int, int]]:
+    """Uses of one place (lowest and highest bit) as disjoint features (lowest bit, number of bits): uses that overlap
+    are one, bytes that are stored one by one are a word again, and what is wider than a word is cut into lanes."""
+    merged: list[list[int]] = []
+    widths = [high - low + 1 for low, high in ranges]
+    for low, high in sorted(ranges):
+        if merged and low <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], high)
+        else:
+            merged.append([low, high])
+    whole = 64 if is_register and max(high for _, high in ranges) < 64 else 32
+    merged = _words(merged, whole)
+    lane = min([LANE_BITS, *(w for w in widths if w in (8, 16))])
+    found = []
+    for low, high in merged:
+        bits = high - low + 1
+        if bits <= 64:
+            found.append((low, bits))
+        else:
+            found += [(start, min(lane, high + 1 - start)) for start in range(low, high + 1, lane)]
+    return found
+
+
+def _words(ranges: list[list[int]], whole: int) -> list[list[int]]:
+    """Single bytes that fill an aligned word, as that word."""
+    for width in (16, 32, 64):
+        if width > whole:
+            break
+        half = width // 2
+        kept: list[list[int]] = []
+        for low, high in ranges:
+            fits = high - low + 1 == half and low % width == half
+            if kept and fits and kept[-1] == [low - half, low - 1]:
+                kept[-1] = [low - half, high]
+            else:
+                kept.append([low, high])
+        ranges = kept
+    return ranges

@@ -1,0 +1,168 @@
+"""Inputs on which loops turn a few times: small numbers, buffers that may overlap, text, linked structures."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from random import Random
+from zlib import crc32
+
+from isoform.contract import Argument
+from isoform.engines.inputs import BUFFERS, put_argument
+from isoform.load.signature import TypeKind
+from isoform.outcome import Inputs, Outcome
+from isoform.question import Question
+from isoform.run.runner import RunOptions, run
+
+_SPACING = 0x1000
+_NODES = BUFFERS + 0x80_0000
+_NODE_SPACING = 0x60
+_MOST_NODES = 10
+_END = _NODES + (_MOST_NODES + 2) * _NODE_SPACING
+_FUEL = 400
+"""Steps in which to see what is used as a pointer."""
+_NOISE = 512
+_MOST_RESULT = 7
+_NEAR = 64
+"""Bytes after a pointer that count as what it points to."""
+
+
+class MixedResults(Mapping[tuple[str, tuple[int, ...]], int]):
+    """Results of outside calls: small numbers, a function of callee and arguments."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def __getitem__(self, key: tuple[str, tuple[int, ...]]) -> int:
+        return crc32(f"{self._seed} {key}".encode()) % _MOST_RESULT
+
+    def __iter__(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+class LoopInputs:
+    """An endless, reproducible stream of inputs for one question."""
+
+    def __init__(self, question: Question, seed: int) -> None:
+        self._question = question
+        self._contract = question.contract
+        self._random = Random(seed)
+        self._number = 0
+        self._follows_pointers = False
+        """Whether the target was seen to use what it reads as an address."""
+
+    def __iter__(self) -> Iterator[tuple[Inputs, Inputs]]:
+        while True:
+            yield self._linked(self._make())
+            self._number += 1
+
+    # -- arguments ------------------------------------------------------------------------------
+
+    def _make(self) -> Inputs:
+        random, machine = self._random, self._contract.machine
+        fixed = {*machine.initial, machine.convention.stack_pointer}
+        registers = {
+            name: random.getrandbits(8 * machine.registers[name].size if machine.registers[name].size > 1 else 1)
+            for name in machine.containers
+            if name not in fixed
+        }
+        memory: dict[int, int] = {}
+        size = random.choice((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 17, 24, 31))
+        for position, argument in enumerate(self._contract.arguments):
+            value = self._value(argument, position, size)
+            put_argument(self._contract, argument, value, registers, memory, random.getrandbits(64))
+        contents = self._contents()
+        fill = self._number + 1 if self._number % 3 == 1 and not self._follows_pointers else 0
+        return Inputs(registers, contents | memory, fill, 2 * self._number + 1, MixedResults(self._number))
+
+    def _value(self, argument: Argument, position: int, size: int) -> int:
+        random, kind = self._random, argument.type
+        if kind.kind is TypeKind.POINTER:
+            return self._pointer(position, size)
+        if kind.kind is TypeKind.BOOL:
+            return random.getrandbits(1)
+        bits = max(1, kind.bits)
+        choice = random.random()
+        if choice < 0.55 or kind.is_float:
+            value = size + random.choice((0, 0, 0, -1, 1, random.randrange(20)))
+        elif choice < 0.8:
+            value = random.randrange(40)
+        elif choice < 0.9:
+            value = -random.randrange(10)
+        else:
+            value = random.getrandbits(bits)
+        return value & ((1 << bits) - 1)
+
+    def _pointer(self, position: int, size: int) -> int:
+        random = self._random
+        if self._follows_pointers and random.random() < 0.1:
+            return 0
+        if self._number % 3 == 2 and random.random() < 0.5:
+            position = random.randrange(len(self._contract.arguments))
+            distance = random.choice((0, 0, 1, 2, 4, 8, 12, 16, 20, 32, size, 4 * size, 8 * size))
+            return BUFFERS + position * _SPACING + distance
+        return BUFFERS + position * _SPACING + 16 * random.randrange(4) + random.choice((0, 0, 0, 4, 8, 1))
+
+    def _contents(self) -> dict[int, int]:
+        """What the buffers hold: noise, small words, or text that ends, alike in all of them up to some place. All
+        other memory is zero, so that a pointer made of noise leads nowhere far."""
+        memory: dict[int, int] = {}
+        style = self._number % 4
+        random = self._random
+        common = [random.randrange(1, 5) for _ in range(random.randrange(24))]
+        for position in range(len(self._contract.arguments)):
+            start = BUFFERS + position * _SPACING
+            if style == 1:
+                text = [*common, *(random.randrange(0, 4) for _ in range(random.randrange(8))), 0]
+                content = bytes(1 + i % 3 for i in range(64)) + bytes(text)
+            elif style == 3:
+                content = b"".join(random.randrange(6).to_bytes(4, "little") for _ in range(64))
+            else:
+                content = random.randbytes(_NOISE)
+            memory.update(enumerate(content, start))
+        if self._follows_pointers:
+            memory.update(enumerate(random.randbytes(_END - _NODES), _NODES))
+        return memory
+
+    # -- structures -----------------------------------------------------------------------------
+
+    def _linked(self, inputs: Inputs) -> tuple[Inputs, Inputs]:
+        """Where the target follows what it reads as a pointer, put pointers to further cells, and null in the end."""
+        length = self._random.randrange(_MOST_NODES)
+        placed: set[int] = set()
+        for _ in range(_MOST_NODES):
+            outcome = self._run(inputs)
+            cells = [c for c in _pointer_cells(outcome) if c not in placed and BUFFERS <= c < _END]
+            if not cells:
+                break
+            memory = dict(inputs.memory)
+            self._follows_pointers = True
+            for cell in cells:
+                placed.add(cell)
+                pointer = _NODES + len(placed) * _NODE_SPACING if len(placed) <= length else 0
+                memory.update({cell + i: pointer >> (8 * i) & 0xFF for i in range(8)})
+            inputs = replace(inputs, memory=memory)
+        return inputs, replace(inputs, side_seed=inputs.side_seed + 1)
+
+    def _run(self, inputs: Inputs) -> Outcome:
+        options = RunOptions(_FUEL, False, True, self._contract.stack_argument_bytes)
+        return run(self._question.programs[0], inputs, options, self._question.callees)
+
+
+def _pointer_cells(outcome: Outcome) -> list[int]:
+    """Where the run read eight bytes of memory whose value is the address of something else that it read."""
+    addresses = sorted(outcome.reads)
+    found = []
+    for cell in addresses:
+        if any(cell + i not in outcome.reads for i in range(8)):
+            continue
+        value = sum(outcome.reads[cell + i] << (8 * i) for i in range(8))
+        position = bisect_left(addresses, value)
+        near = position < len(addresses) and addresses[position] - value < _NEAR
+        if near and value >> 12 and not BUFFERS <= value < _END:
+            found.append(cell)
+    return found

@@ -1,0 +1,387 @@
+"""Guessing an invariant: everything of a few kinds that holds in all the data.
+
+Nothing here is believed. Too little data gives facts that do not hold, and the proof finds them out; a model that
+breaks one becomes a further row, and the guess is made again from all rows, so that combinations of equations which
+still hold are not lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from isoform.engines.loops.facts import (
+    AtLeast,
+    Column,
+    Compare,
+    Constant,
+    Exclusive,
+    Extend,
+    Fact,
+    Fold,
+    FoldBy,
+    Linear,
+    OnStack,
+    Product,
+    Relation,
+    Row,
+    Same,
+    Summand,
+    Values,
+)
+from isoform.engines.loops.features import Feature
+from isoform.engines.loops.kernel import Kernel
+from isoform.outcome import FRAME_LIMIT
+from isoform.smt.terms import Term, Terms
+
+_MOST_FACTORS, _MOST_SUMMANDS, _LARGEST_COEFFICIENT = 7, 5, 4096
+_MOST_COMPARED = 14
+"""Values whose order is looked at."""
+_LOWER_BOUNDS = (1, 2, 3, 4, 8, 16, 32, 64)
+_UPPER_BOUNDS = tuple((1 << k) - 1 for k in (1, 2, 3, 4, 8, 16, 31))
+
+
+@dataclass
+class Invariant:
+    """Facts at a cut. Some features are *defined* by others through them; what is left is free."""
+
+    facts: list[Fact] = field(default_factory=list)
+    definitions: dict[Feature, tuple[Fact, Column | None]] = field(default_factory=dict)
+    """For a defined feature the fact that defines it (and the column of it that does)."""
+    not_negative: set[Feature] = field(default_factory=set)
+    """Features whose sign- and zero-extension are the same."""
+    banned: Collection[Fact] = ()
+
+    def define(self, feature: Feature, fact: Fact, column: Column | None = None) -> None:
+        if fact not in self.banned:
+            self.facts.append(fact)
+            self.definitions[feature] = fact, column
+
+    def add(self, fact: Fact) -> None:
+        if fact not in self.banned:
+            self.facts.append(fact)
+
+    def value_of(self, terms: Terms, feature: Feature, value: Values) -> Term:
+        """A defined feature by the others."""
+        fact, column = self.definitions[feature]
+        match fact:
+            case Constant(_, number):
+                return terms.bv(number, feature.bits)
+            case Same(_, other):
+                return value(other)
+            case OnStack() | Fold():
+                return fact.definition(terms, value)
+            case Exclusive():
+                return fact.rest(terms, value)
+            case Linear():
+                assert column is not None
+                return terms.extract(fact.solved(terms, value, column), feature.bits - 1, 0)
+        raise AssertionError(fact)
+
+
+@dataclass(frozen=True)
+class Given:
+    """Values at entry that an invariant may speak of."""
+
+    pointer: Feature | None
+    """The stack pointer."""
+    kept: tuple[Feature, ...]
+    """What is carried along unchanged: whole registers and words of the stack."""
+    arguments: tuple[Feature, ...]
+    """What equations and comparisons are made with."""
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        pointer = (self.pointer,) if self.pointer is not None else ()
+        return tuple(dict.fromkeys((*pointer, *self.arguments, *self.kept)))
+
+
+def guess(
+    rows: Sequence[Row],
+    features: Sequence[Feature],
+    given: Given,
+    constants: Collection[int] = (),
+    banned: Collection[Fact] = (),
+    degree: int = 1,
+) -> Invariant:
+    """What holds of `features` in all rows, but not the facts that are `banned`. `constants` are numbers that the
+    code compares with."""
+    return _Guess(rows, features, given, constants, banned, degree).invariant
+
+
+class _Guess:
+    def __init__(
+        self,
+        rows: Sequence[Row],
+        features: Sequence[Feature],
+        given: Given,
+        constants: Collection[int],
+        banned: Collection[Fact],
+        degree: int,
+    ) -> None:
+        self.invariant = Invariant(banned=banned)
+        self._rows = rows
+        self._features = features
+        self._given = given
+        self._pointer = given.pointer
+        self._constants = constants
+        self._degree = degree
+        self._single()
+        for bits in (64, 32, 16, 8):
+            self._linear(bits)
+        self._exclusive()
+        self._folds()
+        self._order()
+
+    def _free(self) -> list[Feature]:
+        return [f for f in self._features if f not in self.invariant.definitions]
+
+    def _values(self, feature: Feature) -> tuple[int, ...]:
+        return tuple(row[feature] for row in self._rows)
+
+    # -- one feature ----------------------------------------------------------------------------
+
+    def _single(self) -> None:
+        """Constants, and features that are always the same as another or as a value at entry."""
+        seen: dict[tuple[int, tuple[int, ...]], Feature] = {}
+        for feature in self._given.kept:
+            if feature.bits > 64:
+                continue
+            for bits in {feature.bits, *(b for b in (8, 16, 32, 64) if b < feature.bits)}:
+                low = Feature(feature.tag, feature.place, feature.low, bits)
+                values = tuple(v & ((1 << bits) - 1) for v in self._values(feature))
+                seen.setdefault((bits, values), low)
+        for feature in self._features:
+            values = self._values(feature)
+            distance = self._distance(feature, values)
+            if distance is not None and self._pointer is not None:
+                self.invariant.define(feature, OnStack(feature, self._pointer, distance))
+                continue
+            other = seen.get((feature.bits, values))
+            if other is not None and other.tag == "":
+                self.invariant.define(feature, Same(feature, other))
+            elif len(set(values)) == 1:
+                self.invariant.define(feature, Constant(feature, values[0]))
+            elif other is not None:
+                self.invariant.define(feature, Same(feature, other))
+            else:
+                seen[feature.bits, values] = feature
+
+    def _distance(self, feature: Feature, values: Sequence[int]) -> int | None:
+        """The distance from the stack pointer at entry, if it is the same in all rows and small."""
+        if self._pointer is None or feature.bits != self._pointer.bits or not values:
+            return None
+        distances = {(v - p) % (1 << feature.bits) for v, p in zip(values, self._values(self._pointer), strict=True)}
+        if len(distances) != 1:
+            return None
+        distance = distances.pop()
+        distance -= 1 << feature.bits if distance >> (feature.bits - 1) else 0
+        return distance if -FRAME_LIMIT <= distance < 4096 else None
+
+    # -- equations ------------------------------------------------------------------------------
+
+    def _linear(self, bits: int) -> None:
+        free = [f for f in self._free() if f.bits <= bits or bits == 32]
+        if not any(f.bits == bits or (bits == 64 and f.bits < 64) for f in free):
+            return
+        columns: list[Summand] = [*_columns(self._arguments(bits), bits), *self._products(free, bits)]
+        columns += _columns(free, bits)
+        kernel = Kernel(1 + len(columns), bits)
+        for row in self._rows:
+            kernel.add([1, *(column.of_row(row, bits) for column in columns)])
+        for generator in kernel.reduced():
+            self._equation(generator, columns, bits)
+
+    def _products(self, free: Sequence[Feature], bits: int) -> list[Product]:
+        """Monomials of the second degree, of features of one width."""
+        if self._degree < 2:
+            return []
+        factors = [f for f in (*self._arguments(bits), *free) if f.bits == bits][:_MOST_FACTORS]
+        return [Product(a, b) for i, a in enumerate(factors) for b in factors[i:]]
+
+    def _arguments(self, bits: int) -> list[Feature]:
+        return [f for f in self._given.arguments if f.bits <= 64] if bits >= 32 else []
+
+    def _equation(self, generator: Sequence[int], columns: Sequence[Summand], bits: int) -> None:
+        last = max((i for i, c in enumerate(generator) if c & 1), default=None)
+        if last is not None and last > 0:
+            inverse = pow(generator[last], -1, 1 << bits)
+            generator = [c * inverse % (1 << bits) for c in generator]
+        summands = [(c, column) for c, column in zip(generator[1:], columns, strict=True) if c]
+        if not summands:
+            return
+        if not generator[0] and len(summands) == 2 and len({c.features for _, c in summands}) == 1:
+            if last is not None:  # else: both extensions have the same low bits, always
+                self._not_negative(summands[0][1].features[0])
+            return
+        if last is None or last == 0:
+            if not any(isinstance(column, Product) for _, column in summands):
+                self.invariant.add(Linear(generator[0], tuple(summands), bits))
+            return
+        unit = columns[last - 1]
+        if not _is_plain(summands, bits):
+            return
+        others = [(c, column) for c, column in summands if column != unit]
+        fact = Linear(generator[0], (*others, (1, unit)), bits)
+        used = {f for _, column in others for f in column.features}
+        defined = self.invariant.definitions
+        fits = isinstance(unit, Column) and unit.feature.tag and unit.feature.bits <= bits
+        if (
+            isinstance(unit, Column)
+            and fits
+            and not ({unit.feature} | used) & defined.keys()
+            and unit.feature not in used
+        ):
+            self.invariant.define(unit.feature, fact, unit)
+        else:
+            self.invariant.add(fact)
+
+    def _not_negative(self, feature: Feature) -> None:
+        top = (1 << (feature.bits - 1)) - 1
+        fact = Compare(Column(feature), Relation.AT_MOST, top, feature.bits)
+        if fact not in self.invariant.banned:
+            self.invariant.not_negative.add(feature)
+        self.invariant.add(fact)
+
+    def _exclusive(self) -> None:
+        """Equations over exclusive or: every bit of every row is an observation."""
+        for bits in (8, 16, 32, 64):
+            free = [f for f in self._free() if f.bits == bits]
+            if not 3 <= len(free) <= 24 or len({f.tag for f in free}) < 2:
+                continue
+            kernel = Kernel(len(free), 1)
+            reference = self._rows[0]
+            for row in self._rows[1:]:
+                changes = [row[f] ^ reference[f] for f in free]
+                for bit in range(bits):
+                    kernel.add([c >> bit & 1 for c in changes])
+            for generator in kernel.generators:
+                chosen = tuple(f for f, c in zip(free, generator, strict=True) if c)
+                if len(chosen) < 2:
+                    continue
+                constant = 0
+                for f in chosen:
+                    constant ^= reference[f]
+                fact = Exclusive(chosen, constant)
+                if chosen[-1] in self.invariant.definitions:
+                    self.invariant.add(fact)
+                else:
+                    self.invariant.define(chosen[-1], fact)
+
+    def _folds(self) -> None:
+        """A feature of one side that is the greatest, least … of the lanes of the other's vectors."""
+        free = self._free()
+        for tag, other in (("a", "b"), ("b", "a")):
+            groups = _lane_groups([f for f in free if f.tag == other])
+            for feature in [f for f in free if f.tag == tag]:
+                found = self._fold(feature, groups)
+                if found is not None and feature not in self.invariant.definitions:
+                    self.invariant.define(feature, found)
+
+    def _fold(self, feature: Feature, groups: Sequence[tuple[Feature, ...]]) -> Fold | None:
+        for lanes in groups:
+            if lanes[0].bits != feature.bits:
+                continue
+            for by in FoldBy:
+                if all(_folded(by, lanes, row) == row[feature] for row in self._rows):
+                    return Fold(feature, by, lanes)
+        return None
+
+    # -- order ----------------------------------------------------------------------------------
+
+    def _order(self) -> None:
+        columns = self._compared()
+        for bits in (32, 64):
+            mine = [c for c in columns if bits == 64 or (c.feature.bits == 32 and c.extend is Extend.ZERO)]
+            mine = mine[:_MOST_COMPARED]
+            numbers = {c: [c.of_row(row, bits) for row in self._rows] for c in mine}
+            for column in mine:
+                if column.feature.bits == bits:
+                    self._bounds(column, numbers[column], bits)
+            for left, right in combinations(mine, 2):
+                if bits == 32 or 64 in (left.feature.bits, right.feature.bits):
+                    self._pair(left, right, numbers[left], numbers[right], bits)
+
+    def _compared(self) -> list[Column]:
+        """Free features and those that are no fixed distance or value, each once, and the arguments."""
+        fixed = (Constant, OnStack, Same)
+        chosen = [
+            f
+            for f in self._features
+            if f.bits in (32, 64) and not isinstance(self.invariant.definitions.get(f, (None, None))[0], fixed)
+        ]
+        columns = [Column(f) for f in (*chosen, *self._arguments(64)) if f.bits in (32, 64)]
+        signed = [c.feature for c in columns if c.feature.bits == 32 and c.feature not in self.invariant.not_negative]
+        return columns + [Column(f, Extend.SIGN) for f in signed]
+
+    def _bounds(self, column: Column, numbers: Sequence[int], bits: int) -> None:
+        least, most = min(numbers), max(numbers)
+        for number in self._constants:
+            number &= (1 << bits) - 1
+            if number and least <= number <= most and number not in numbers:
+                self.invariant.add(Compare(column, Relation.DIFFERENT, number, bits))
+        if least > 0:
+            bound = max((b for b in _LOWER_BOUNDS if b <= least), default=1)
+            self.invariant.add(AtLeast(column, None, bound, bits))
+        upper = next((b for b in _UPPER_BOUNDS if b >= most and b < 1 << (bits - 1)), None)
+        if upper is not None:
+            self.invariant.add(Compare(column, Relation.AT_MOST, upper, bits))
+
+    def _pair(self, left: Column, right: Column, a: Sequence[int], b: Sequence[int], bits: int) -> None:
+        if left.feature == right.feature:
+            return
+        pairs = list(zip(a, b, strict=True))
+        found = False
+        for strict, weak in ((Relation.LESS, Relation.LESS_OR_EQUAL), (Relation.BELOW, Relation.AT_MOST)):
+            for one, other, ordered in ((left, right, pairs), (right, left, [(y, x) for x, y in pairs])):
+                for relation in (strict, weak):
+                    if all(relation.numbers(x, y, bits) for x, y in ordered):
+                        self.invariant.add(Compare(one, relation, other, bits))
+                        found = True
+                        break
+        if not found and all(x != y for x, y in pairs):
+            self.invariant.add(Compare(left, Relation.DIFFERENT, right, bits))
+        for one, other, ordered in ((left, right, pairs), (right, left, [(y, x) for x, y in pairs])):
+            distances = [(x - y) % (1 << bits) for x, y in ordered]
+            least = min(distances)
+            if least > 1 and max(distances) < 1 << (bits - 1):
+                bound = max(b for b in _LOWER_BOUNDS if b <= least)
+                self.invariant.add(AtLeast(one, other, bound, bits))
+
+
+def _is_plain(summands: Sequence[tuple[int, Summand]], bits: int) -> bool:
+    """Whether an equation with products in it looks like one that a program keeps."""
+    if not any(isinstance(column, Product) for _, column in summands):
+        return True
+    small = all(min(c, (1 << bits) - c) < _LARGEST_COEFFICIENT for c, _ in summands)
+    return small and len(summands) <= _MOST_SUMMANDS
+
+
+def _columns(features: Iterable[Feature], bits: int) -> list[Column]:
+    found = []
+    for feature in features:
+        found.append(Column(feature))
+        if feature.bits < bits and feature.bits > 8:
+            found.append(Column(feature, Extend.SIGN))
+    return found
+
+
+def _lane_groups(features: Sequence[Feature]) -> list[tuple[Feature, ...]]:
+    """The lanes of each vector register, and all lanes of one width together."""
+    by_place: dict[tuple[str | int, int], list[Feature]] = {}
+    for feature in features:
+        by_place.setdefault((feature.place, feature.bits), []).append(feature)
+    groups = [tuple(lanes) for lanes in by_place.values() if len(lanes) > 1]
+    for bits in {f.bits for f in features}:
+        every = tuple(f for lanes in groups for f in lanes if f.bits == bits)
+        if every and every not in groups:
+            groups.append(every)
+    return groups
+
+
+def _folded(by: FoldBy, lanes: Sequence[Feature], row: Row) -> int:
+    total = row[lanes[0]]
+    for lane in lanes[1:]:
+        total = by.numbers(total, row[lane], lane.bits)
+    return total

@@ -1,0 +1,67 @@
+"""Linear equations that hold in data: the kernel of a matrix over the integers modulo a power of two.
+
+Machine arithmetic wraps, so equations are sought where it happens. The set of all vectors v with row · v = 0 (mod 2^w)
+for every row is a module, not a vector space: it has generators, some of them multiples of a power of two, and those
+say that something is a multiple of a smaller one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class Kernel:
+    """The generators, row by row: each new row only shrinks what the rows before it left."""
+
+    def __init__(self, columns: int, bits: int) -> None:
+        self._bits = bits
+        self._modulus = 1 << bits
+        self.generators = [[int(i == j) for j in range(columns)] for i in range(columns)]
+        """Of a generator that is still as it began, column k holds 1 and it says nothing about other columns; columns
+        that come first are the first to be used up, so later columns are expressed by earlier ones."""
+
+    def add(self, row: Sequence[int]) -> bool:
+        """Take one more observation into account. True if an equation did not hold of it."""
+        modulus = self._modulus
+        products = [sum(a * b for a, b in zip(row, g, strict=True) if b) % modulus for g in self.generators]
+        pivot = self._least_divisible(products)
+        if pivot is None:
+            return False
+        power = products[pivot] & -products[pivot]
+        inverse = pow(products[pivot] // power, -1, modulus)
+        chosen = self.generators[pivot]
+        for index, product in enumerate(products):
+            if index != pivot and product:
+                factor = product // power * inverse % modulus
+                mine = self.generators[index]
+                self.generators[index] = [(a - factor * b) % modulus for a, b in zip(mine, chosen, strict=True)]
+        # What is left of the chosen one: the multiple of it that is zero here too.
+        rest = [modulus // power * a % modulus for a in chosen]
+        self.generators[pivot : pivot + 1] = [rest] if any(rest) else []
+        return True
+
+    def reduced(self) -> list[list[int]]:
+        """The generators with coefficients as small as those that are multiples of a power of two can make them."""
+        generators = [list(g) for g in self.generators]
+        for index, torsion in enumerate(generators):
+            column = self._least_divisible(torsion)
+            if column is None or torsion[column] & 1:
+                continue
+            power = torsion[column] & -torsion[column]
+            inverse = pow(torsion[column] // power, -1, self._modulus)
+            for other, generator in enumerate(generators):
+                if other != index:
+                    times = (generator[column] + power // 2) // power * inverse % self._modulus
+                    if times:
+                        generators[other] = [
+                            (a - times * b) % self._modulus for a, b in zip(generator, torsion, strict=True)
+                        ]
+        return [g for g in generators if any(g)]
+
+    def _least_divisible(self, products: Sequence[int]) -> int | None:
+        """The first product with the fewest factors of two: dividing by it is possible for all the others."""
+        best, least = None, self._modulus
+        for index, product in enumerate(products):
+            if product and product & -product < least:
+                best, least = index, product & -product
+        return best

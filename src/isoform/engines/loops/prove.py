@@ -1,0 +1,311 @@
+"""Proving a candidate: invariants to a fixpoint, then that they are enough."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from isoform.budget import Budget
+from isoform.engines.loopfree import Asserted
+from isoform.engines.loops.align import END, ENTRY, Cut, Edge, stuttering
+from isoform.engines.loops.facts import Fact
+from isoform.engines.loops.rank import Measure, measures
+from isoform.engines.loops.simulation import Node, Pass, Simulation
+from isoform.lift.function import BlockId
+from isoform.smt.float_definitions import definitions
+from isoform.smt.polynomial import Normalizer
+from isoform.smt.solver import Answer, Solver
+from isoform.smt.sweep import Step, sweep
+from isoform.smt.terms import Term
+from isoform.sym.compare import Goal
+from isoform.sym.state import State
+from isoform.verdict import Obligation
+
+MOST_ROUNDS = 400
+QUICK_SECONDS = 1.0
+MOST_REPAIRS = 8
+"""Edges that are added because a model shows that they were missing."""
+MOST_LENGTHENED = 3
+"""Stations by which a way to the end may be longer than tests showed."""
+
+
+class NotShownError(Exception):
+    """The candidate is not a simulation relation, or it could not be shown to be one."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+@dataclass
+class Shown:
+    """Every obligation of a candidate is unsatisfiable."""
+
+    simulation: Simulation
+    obligations: list[Obligation] = field(default_factory=list)
+    asserted: list[Asserted] = field(default_factory=list)
+
+
+class Prover:
+    """Proves one candidate or raises NotShownError."""
+
+    def __init__(self, simulation: Simulation, budget: Budget) -> None:
+        self._simulation = simulation
+        self._terms = simulation.terms
+        self._budget = budget
+        self._solver = Solver(self._terms, budget)
+        self._final: list[Asserted] = []
+        self.rounds = 0
+        self._lengthened: dict[Cut, int] = {}
+
+    def prove(self) -> Shown:
+        for _ in range(MOST_REPAIRS):
+            self._fixpoint()
+            if self._cover():
+                break
+        else:
+            raise NotShownError("the two keep leaving the ways on which they were paired")
+        return self._finish(self._rank())
+
+    # -- invariants -----------------------------------------------------------------------------
+
+    def _fixpoint(self) -> None:
+        """Weaken invariants until every edge keeps them."""
+        simulation = self._simulation
+        verified: dict[Edge, tuple[int, int]] = {}
+        edges = [e for e in simulation.edges if e.to != END]
+        while True:
+            pending = [e for e in edges if verified.get(e) != self._versions(e)]
+            if not pending:
+                return
+            for edge in pending:
+                self._keep(edge)
+                verified[edge] = self._versions(edge)
+
+    def _versions(self, edge: Edge) -> tuple[int, int]:
+        nodes = self._simulation.nodes
+        return (nodes[edge.source].version if edge.source in nodes else 0), nodes[edge.to].version
+
+    def _keep(self, edge: Edge) -> None:
+        """Weaken the invariant at the end of an edge until the edge keeps it."""
+        simulation = self._simulation
+        node = simulation.nodes[edge.to]
+        while True:
+            self.rounds += 1
+            if self.rounds > MOST_ROUNDS or self._budget.exhausted:
+                raise NotShownError("no invariant was found that the loops keep")
+            followed = simulation.followed(edge.source)
+            arrived = followed.arrivals(edge)
+            if arrived is None:
+                return
+            simulation.check_structure(edge, arrived)
+            going = simulation.going(followed, edge)
+            broken = [(fact, self._terms.conj(going, bad)) for fact, bad in simulation.broken(edge, arrived)]
+            broken = [(fact, bad) for fact, bad in broken if bad != self._terms.false]
+            if not broken:
+                return
+            answer = self._ask(followed.assumed, self._terms.any_of([bad for _, bad in broken]), QUICK_SECONDS)
+            if answer is Answer.UNSAT:
+                return
+            if answer is Answer.SAT:
+                self._learn(node, arrived)
+            elif not self._one_by_one(followed, node, arrived, broken):
+                return
+
+    def _one_by_one(
+        self,
+        followed: Pass,
+        node: Node,
+        arrived: tuple[State, State],
+        broken: Sequence[tuple[Fact | None, Term]],
+    ) -> bool:
+        """Each fact for itself, where all together are too hard. True if the invariant changed."""
+        for fact, bad in broken:
+            answer = self._decide(followed.assumed, bad)
+            if answer is Answer.SAT:
+                self._learn(node, arrived)
+                return True
+            if answer is Answer.UNKNOWN:
+                if self._budget.exhausted:
+                    raise NotShownError(f"{self._budget.why_exhausted()} while looking for an invariant")
+                if fact is None:
+                    raise NotShownError("it could not be decided which inputs reach a cut")
+                node.banned.add(fact)
+                self._simulation.guess_again(node)
+                return True
+        return False
+
+    def _learn(self, node: Node, arrived: tuple[State, State]) -> None:
+        """The model is a further observation."""
+        simulation = self._simulation
+        value = simulation.arrival_values(arrived)
+        features = (*node.features, *simulation.given.features)
+        node.rows.append({f: self._solver.value(value(f)) for f in features})
+        simulation.guess_again(node)
+
+    # -- questions ------------------------------------------------------------------------------
+
+    def _ask(self, assumed: Sequence[tuple[str, Term]], bad: Term, seconds: float | None) -> Answer:
+        normalizer = Normalizer(self._terms.manager)
+        asserted = [normalizer.normalize(term) for _, term in (*assumed, ("bad", bad))]
+        answer = self._solver.check(asserted, seconds)
+        meaning = definitions(self._terms, [*(t for _, t in assumed), bad]) if answer is Answer.SAT else []
+        if meaning:
+            answer = self._solver.check([*asserted, *(normalizer.normalize(term) for term in meaning)], seconds)
+        return answer
+
+    def _decide(self, assumed: Sequence[tuple[str, Term]], bad: Term) -> Answer:
+        """First a quick look; then with equal parts of both sides merged."""
+        if bad == self._terms.false:
+            return Answer.UNSAT
+        answer = self._ask(assumed, bad, QUICK_SECONDS)
+        if answer is Answer.UNKNOWN:
+            swept = sweep(self._terms, self._solver, [bad], min(10.0, self._budget.left / 4))
+            answer = self._ask(assumed, swept.roots[0], max(QUICK_SECONDS, self._budget.left / 4))
+            self._steps = swept.steps
+        else:
+            self._steps = []
+        return answer
+
+    _steps: Sequence[Step] = ()
+
+    # -- whether it is enough -------------------------------------------------------------------
+
+    def _cover(self) -> bool:
+        """Whether the edges are all the ways there are. If not, one that a model shows is added."""
+        simulation = self._simulation
+        for cut in (ENTRY, *simulation.nodes):
+            followed = simulation.followed(cut)
+            uncovered = simulation.uncovered(cut)
+            answer = self._decide(followed.assumed, uncovered)
+            if answer is Answer.UNKNOWN:
+                raise NotShownError(
+                    f"it could not be decided whether the two leave {cut} on the ways that tests showed"
+                )
+            if answer is Answer.SAT:
+                edge = self._missing(cut, followed)
+                if edge is None:
+                    raise NotShownError(f"from {cut} the two may part: {self._model_in_words(cut, followed)}")
+                simulation.add(edge)
+                return False
+        return True
+
+    def _missing(self, cut: Cut, followed: Pass) -> Edge | None:
+        """An edge between known cuts that the model goes."""
+        simulation = self._simulation
+        left, right = (self._stations(segment.arrivals) for segment in followed.segments)
+        candidates = [
+            Edge(cut, i, j, to)
+            for to in simulation.nodes
+            for i in left.get(to.target, ())
+            for j in right.get(to.rewrite, ())
+        ]
+        candidates = [e for e in candidates if e not in simulation.edges and (e.target_steps or e.rewrite_steps)]
+        if not candidates:
+            return self._longer(cut)
+        return min(candidates, key=lambda e: e.target_steps + e.rewrite_steps, default=None)
+
+    def _longer(self, cut: Cut) -> Edge | None:
+        """The model goes where nothing was followed to: to the end, perhaps, a little further on."""
+        leaving = self._simulation.leaving(cut)
+        left = max((e.horizons[0] for e in leaving), default=0)
+        right = max((e.horizons[1] for e in leaving), default=0)
+        edge = Edge(cut, left, right, END)
+        seen = max((max(e.target_steps, e.rewrite_steps) for e in leaving), default=0)
+        return edge if self._lengthened.setdefault(cut, seen) + MOST_LENGTHENED > max(left, right) else None
+
+    def _stations(self, arrivals: dict[tuple[int, BlockId], State]) -> dict[BlockId | None, list[int]]:
+        """Of the stations passed, those that the model passes, by block."""
+        found: dict[BlockId | None, list[int]] = {}
+        for (steps, block), state in arrivals.items():
+            if self._solver.holds(state.condition):
+                found.setdefault(block, []).append(steps)
+        return found
+
+    def _model_in_words(self, cut: Cut, followed: Pass) -> str:
+        simulation = self._simulation
+        node = simulation.nodes.get(cut)
+        features = [*simulation.given.arguments, *(node.features if node is not None else ())]
+        shown = [f"{f.text(simulation.machine)} = {self._solver.value(followed.value(f)):#x}" for f in features]
+        return ", ".join(shown)
+
+    # -- that it ends ---------------------------------------------------------------------------
+
+    def _rank(self) -> dict[Edge, Measure]:
+        """For each way round on which one side stands still, a number that gets smaller each time."""
+        simulation = self._simulation
+        found = {}
+        for edge in stuttering(simulation.edges):
+            if edge.source != edge.to:
+                raise NotShownError(f"one side goes round from {edge.source} while the other waits")
+            measure = self._measure(edge)
+            if measure is None:
+                raise NotShownError(
+                    f"at {edge.source} one side turns while the other waits, and why that ends was not found"
+                )
+            found[edge] = measure
+        return found
+
+    def _measure(self, edge: Edge) -> Measure | None:
+        followed = self._simulation.followed(edge.source)
+        arrived = followed.arrivals(edge)
+        if arrived is None:
+            return Measure(None, None, 64)
+        for measure in measures(self._simulation, edge.source):
+            if self._ask(followed.assumed, self._not_smaller(followed, edge, measure), QUICK_SECONDS) is Answer.UNSAT:
+                return measure
+        return None
+
+    def _not_smaller(self, followed: Pass, edge: Edge, measure: Measure) -> Term:
+        simulation = self._simulation
+        arrived = followed.arrivals(edge)
+        if arrived is None:
+            return self._terms.false
+        before = measure.term(self._terms, followed.value)
+        after = measure.term(self._terms, simulation.arrival_values(arrived))
+        return self._terms.conj(simulation.going(followed, edge), self._terms.ule(before, after))
+
+    # -- the proof ------------------------------------------------------------------------------
+
+    def _finish(self, ranks: dict[Edge, Measure]) -> Shown:
+        simulation = self._simulation
+        shown = Shown(simulation)
+        for cut in (ENTRY, *simulation.nodes):
+            followed = simulation.followed(cut)
+            where = f"from {cut}"
+            goal = Goal("covered", f"{where}, both go on the same way", simulation.uncovered(cut))
+            self._show(shown, followed, goal)
+            for edge in simulation.leaving(cut):
+                if edge.to == END:
+                    continue
+                arrived = followed.arrivals(edge)
+                if arrived is None:
+                    continue
+                going = simulation.going(followed, edge)
+                bads = [bad for _, bad in simulation.broken(edge, arrived)]
+                bad = self._terms.conj(going, self._terms.any_of(bads))
+                self._show(shown, followed, Goal("invariant", f"{where} to {edge.to}, the invariant is kept", bad))
+                differs = self._terms.conj(going, simulation.memory_differs(arrived))
+                self._show(shown, followed, Goal("memory", f"{where} to {edge.to}, memory stays the same", differs))
+            if any(edge.to == END for edge in simulation.leaving(cut)):
+                for goal in simulation.goals_at_end(cut):
+                    self._show(shown, followed, Goal(goal.name, f"{where} to the end, {goal.shows}", goal.bad))
+        for edge, measure in ranks.items():
+            followed = simulation.followed(edge.source)
+            text = measure.text(lambda f: f.text(simulation.machine))
+            shows = f"at {edge.source}, {text} gets smaller each time one side turns alone"
+            self._show(shown, followed, Goal("ends", shows, self._not_smaller(followed, edge, measure)))
+        return shown
+
+    def _show(self, shown: Shown, followed: Pass, goal: Goal) -> None:
+        started = time.perf_counter()
+        answer = self._decide(followed.assumed, goal.bad)
+        if answer is not Answer.UNSAT:
+            raise NotShownError(f"{goal.shows}: {'not so' if answer is Answer.SAT else 'not decided in time'}")
+        shown.obligations.append(Obligation(goal.name, goal.shows, time.perf_counter() - started))
+        labelled = [*followed.assumed, ("differs", goal.bad)]
+        normalizer = Normalizer(self._terms.manager)
+        for _, term in labelled:
+            normalizer.normalize(term)
+        shown.asserted.append(Asserted(goal, labelled, normalizer.lemmas, list(self._steps)))

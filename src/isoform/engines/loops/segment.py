@@ -1,0 +1,86 @@
+"""From one cut to the next ones: merged symbolic execution of one side that starts at a block and notes its state at
+every station."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+
+from isoform.budget import Budget
+from isoform.contract import CallArguments
+from isoform.errors import Unsupported
+from isoform.lift.function import Block, BlockId, Function
+from isoform.smt.terms import Term
+from isoform.sym.chain import Base
+from isoform.sym.execute import Execution
+from isoform.sym.frame import Frame
+from isoform.sym.state import Side, State
+from isoform.sym.step import Temps
+
+Place = str | int
+"""A container by name, or an eight-byte slot of the frame by its distance from the stack pointer at entry."""
+SLOT_BYTES = 8
+
+
+class Segment(Execution):
+    """Every path from `start` on, until it has passed `horizon` stations or has ended. Since every loop goes through
+    a station, what lies between two of them has no loops."""
+
+    def __init__(
+        self,
+        side: Side,
+        function: Function,
+        budget: Budget,
+        callees: CallArguments,
+        start: BlockId,
+        state: State,
+        stations: frozenset[BlockId],
+        horizon: int,
+    ) -> None:
+        super().__init__(side, function, budget, 0, callees)
+        self.arrivals: dict[tuple[int, BlockId], State] = {}
+        """The state at the n-th station passed, by n and block."""
+        self._stations = stations
+        self._horizon = horizon
+        self._arrive(start, state, {}, 0)
+        self._follow()
+
+    def _follow(self) -> None:
+        while self._queue:
+            if self.budget.exhausted:
+                raise Unsupported(f"{self.budget.why_exhausted()} while encoding {self.function.name}")
+            layer, position = heapq.heappop(self._queue)
+            state, temps = self._merge(self._waiting.pop((layer, position)))
+            block = self.function.order[position]
+            if layer and block in self._stations:
+                self.arrivals[layer, block] = state.fork(state.condition)
+                if layer >= self._horizon:
+                    continue
+            if state.condition != self.terms.false:
+                self._block(self.function.blocks[block], state, temps, layer)
+
+    def _go(self, block: Block, target: BlockId, state: State, temps: Temps, layer: int) -> None:
+        if state.condition == self.terms.false:
+            return
+        if target not in self._stations:
+            self._arrive(target, state, temps, layer)
+        elif layer < self._horizon:
+            self._arrive(target, state, temps, layer + 1)
+
+
+def start_state(side: Side, known: Callable[[Place], Term], memory: Term) -> State:
+    """A state in which every register and every slot of the frame is what `known` says."""
+    terms, machine = side.terms, side.world.machine
+    registers = {index: known(name) for index, name in enumerate(machine.containers)}
+
+    def frame_byte(offset: int, epoch: int) -> Term:
+        if epoch:
+            return side.initial_frame_byte(offset, epoch)
+        slot, byte = divmod(offset, SLOT_BYTES)
+        return terms.extract(known(SLOT_BYTES * slot), 8 * byte + 7, 8 * byte)
+
+    def no_array() -> Term:
+        raise Unsupported("a loop goes on with an array on the stack that is indexed")
+
+    frame = Frame(side.frame_chain, frame_byte, no_array, side.next_epoch)
+    return State(side, registers, frame, Base(lambda: memory, side.constant_byte), terms.true)

@@ -1,0 +1,535 @@
+"""A candidate simulation relation: cuts, invariants, and the formulas between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from isoform.budget import Budget
+from isoform.engines.loops.align import END, ENTRY, Alignment, Cut, Edge, Traces
+from isoform.engines.loops.facts import Fact, Row
+from isoform.engines.loops.features import Feature, parts, uses
+from isoform.engines.loops.invariant import Given, Invariant, guess
+from isoform.engines.loops.segment import Place, Segment, start_state
+from isoform.errors import Unsupported
+from isoform.lift.function import BlockId, Call, Function, Switch
+from isoform.lift.liveness import Liveness, output_containers
+from isoform.microop import Kind, Space
+from isoform.outcome import FRAME_LIMIT, STACK_POINTER
+from isoform.question import Question
+from isoform.run.observe import Snapshot
+from isoform.smt.terms import Term, Terms
+from isoform.sym.compare import Goal, goals
+from isoform.sym.entry import constrain_entry
+from isoform.sym.state import BOOLEAN, Side, State, World
+from isoform.sym.validity import frame_bounds, valid_addresses
+
+MOST_ROWS = 64
+_NEITHER_BY_COVERAGE = frozenset({"aborts", "returns"})
+"""Goals that the coverage of a cut says already."""
+TAGS = ("a", "b")
+_COMPARING = frozenset({Kind.INT_EQUAL, Kind.INT_NOTEQUAL, Kind.INT_SUB, Kind.INT_LESS, Kind.INT_SLESS})
+_MOST_CONSTANTS = 24
+
+
+@dataclass
+class Node:
+    """A cut with what is known about it."""
+
+    cut: Cut
+    features: list[Feature] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    invariant: Invariant = field(default_factory=Invariant)
+    banned: set[Fact] = field(default_factory=set)
+    holds_addresses: tuple[bool, bool] = (False, False)
+    version: int = 0
+
+
+@dataclass
+class Pass:
+    """Both sides followed from one cut."""
+
+    segments: tuple[Segment, Segment]
+    assumed: list[tuple[str, Term]]
+    version: int
+    value: Callable[[Feature], Term]
+
+    def arrivals(self, edge: Edge) -> tuple[State, State] | None:
+        """The states at the end of an edge; None if it cannot be gone."""
+        if edge.to == END or edge.to.target is None or edge.to.rewrite is None:
+            return None
+        left = self._arrival(0, edge.target_steps, edge.to.target)
+        right = self._arrival(1, edge.rewrite_steps, edge.to.rewrite)
+        return None if left is None or right is None else (left, right)
+
+    starts: tuple[State, State] | None = None
+
+    def _arrival(self, side: int, steps: int, block: BlockId) -> State | None:
+        if steps == 0:
+            return self.starts[side] if self.starts is not None else None
+        return self.segments[side].arrivals.get((steps, block))
+
+
+class Simulation:
+    """Builds the formulas of one alignment."""
+
+    def __init__(
+        self, question: Question, budget: Budget, alignment: Alignment, tests: Sequence[Traces], degree: int
+    ) -> None:
+        self.question = question
+        self.degree = degree
+        self.budget = budget
+        self.edges = list(alignment.edges)
+        self.functions: tuple[Function, Function] = question.target, question.rewrite
+        self.machine = question.contract.machine
+        self.terms = Terms()
+        self.world = World(self.terms, question.contract)
+        sides = [Side(self.world, f.image, tag) for f, tag in zip(self.functions, TAGS, strict=True)]
+        self._entry = sides[0].initial_state()
+        constrain_entry(self.world, self._entry)
+        self.given = self._given_at_entry()
+        self.untouched = tuple(untouched(f) for f in self.functions)
+        """Registers that a side never writes: everywhere they are what they were at entry."""
+        self.constants = frozenset(number for f in self.functions for number in compared_constants(f))
+        self.nodes = {cut: Node(cut) for cut in alignment.cuts}
+        self.valid = False
+        """Whether the rules for valid memory are asserted."""
+        self._stations = tuple(frozenset(e[1] for e in f.back_edges) for f in self.functions)
+        self._snapshots: dict[Cut, list[tuple[Snapshot, Snapshot, Snapshot]]] = {cut: [] for cut in alignment.cuts}
+        for test, matched in zip(tests, alignment.matched, strict=True):
+            for cut, left, right in matched:
+                self._snapshots[cut].append((test.target[0], left, right))
+        outputs = output_containers(self.machine, [r.register for r in question.contract.results])
+        self._liveness = tuple(Liveness(f, outputs) for f in self.functions)
+        self._passes: dict[Cut, Pass] = {}
+        self._entered: dict[Cut, Term] = {}
+        self._find_features()
+
+    # -- what is given at entry -----------------------------------------------------------------
+
+    def _given_at_entry(self) -> Given:
+        machine, contract = self.machine, self.question.contract
+        convention = machine.convention
+        pointer = None
+        if convention.stack_pointer is not None:
+            pointer = Feature("", convention.stack_pointer, 0, 8 * machine.registers[convention.stack_pointer].size)
+        arguments, kept = [], []
+        for argument in contract.arguments:
+            for place in argument.places:
+                if place.register is not None:
+                    bits = 8 * machine.registers[place.register].size
+                    kept.append(Feature("", place.register, 0, bits))
+                    if bits <= 64 and not argument.type.is_float:
+                        arguments.append(Feature("", place.register, 0, 8 * place.size))
+                else:
+                    kept.append(Feature("", place.offset, 0, 64))
+                    if place.size <= 8:
+                        arguments.append(Feature("", place.offset, 0, 8 * place.size))
+        kept += [Feature("", name, 0, 8 * machine.registers[name].size) for name in convention.callee_saved]
+        if convention.return_address_on_stack:
+            kept.append(Feature("", 0, 0, 64))
+        return Given(pointer, tuple(dict.fromkeys(kept)), tuple(dict.fromkeys(arguments)))
+
+    def given_value(self, feature: Feature) -> Term:
+        return feature.of_state(self._entry)
+
+    # -- features -------------------------------------------------------------------------------
+
+    def _find_features(self) -> None:
+        """Follow every cut with plain variables, and see which of them matter."""
+        plain: dict[Cut, _Plain] = {}
+        for cut in self.nodes:
+            plain[cut] = _Plain(self, cut, self._snapshots[cut])
+            self._passes[cut] = self._follow(cut, plain[cut].state)
+        self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
+        needed: dict[Cut, dict[tuple[str, Place], list[tuple[int, int]]]] = {cut: {} for cut in self.nodes}
+        seen: dict[Cut, set[object]] = {cut: set() for cut in self.nodes}
+        pending = {cut: self._first_roots(cut) for cut in self.nodes}
+        while any(pending.values()):
+            cut = next(c for c, roots in pending.items() if roots)
+            roots, pending[cut] = pending[cut], []
+            before = parts_of(needed[cut])
+            for variable, low, high in uses(roots, plain[cut].widths, seen[cut]):
+                needed[cut].setdefault(plain[cut].places[variable], []).append((low, high))
+            # What matters here must be carried here from the cuts before.
+            new = [f for f in parts_of(needed[cut]) if f not in before]
+            for edge in self.edges:
+                if new and edge.to == cut and edge.source in self.nodes:
+                    pending[edge.source] += self._carried(edge, new)
+        for cut, node in self.nodes.items():
+            found = dict.fromkeys((*plain[cut].pinned, *parts_of(needed[cut])))
+            node.features = sorted(found, key=_feature_order)
+            node.rows = [self._row(node.features, *observed) for observed in _sample(self._snapshots[cut])]
+            node.invariant = guess(node.rows, node.features, self.given, self.constants, (), self.degree)
+        self._enter()
+        self._passes = {ENTRY: self._passes[ENTRY]}
+
+    def _first_roots(self, cut: Cut) -> list[Term]:
+        """Whatever a proof at this cut is about, but for the features of other cuts."""
+        followed = self._passes[cut]
+        roots = [s.summary.aborts for s in followed.segments]
+        for edge in self.leaving(cut):
+            arrived = followed.arrivals(edge)
+            if edge.to == END:
+                roots += [goal.bad for goal in self._goals(followed)]
+                roots += [s.summary.final.condition for s in followed.segments if s.summary.final is not None]
+            elif arrived is not None:
+                for state in arrived:
+                    roots += [state.condition, state.side.heap.array(state.heap)]
+        return roots
+
+    def _carried(self, edge: Edge, features: Sequence[Feature]) -> list[Term]:
+        arrived = self._passes[edge.source].arrivals(edge)
+        if arrived is None:
+            return []
+        return [f.of_state(arrived[TAGS.index(f.tag)]) for f in features]
+
+    def _row(self, features: Sequence[Feature], entry: Snapshot, left: Snapshot, right: Snapshot) -> Row:
+        source = {"": entry, "a": left, "b": right}
+        return {f: f.of_snapshot(source[f.tag], self.machine) for f in (*features, *self.given.features)}
+
+    def _enter(self) -> None:
+        """What reaching a cut says about the inputs alone: it stays true however often a loop turns."""
+        reached = {cut: {cut} for cut in self.nodes}
+        for _ in self.nodes:
+            for edge in self.edges:
+                if edge.source in self.nodes and edge.to in self.nodes:
+                    reached[edge.to] |= reached[edge.source]
+        ways = dict.fromkeys(self.nodes, self.terms.false)
+        for edge in self.leaving(ENTRY):
+            arrived = self._passes[ENTRY].arrivals(edge)
+            if arrived is not None:
+                way = self.terms.conj(arrived[0].condition, arrived[1].condition)
+                ways[edge.to] = self.terms.disj(ways[edge.to], way)
+        for cut in self.nodes:
+            self._entered[cut] = self.terms.any_of([ways[other] for other in reached[cut]])
+
+    def guess_again(self, node: Node) -> None:
+        node.invariant = guess(node.rows, node.features, self.given, self.constants, node.banned, self.degree)
+        node.version += 1
+
+    def is_live(self, cut: Cut, feature: Feature) -> bool:
+        index = TAGS.index(feature.tag)
+        block = (cut.target, cut.rewrite)[index]
+        assert block is not None
+        live = self._liveness[index]
+        return bool(live.entry[block] & live.mask(self.machine.registers[str(feature.place)]))
+
+    # -- following ------------------------------------------------------------------------------
+
+    def leaving(self, cut: Cut) -> list[Edge]:
+        return [edge for edge in self.edges if edge.source == cut]
+
+    def add(self, edge: Edge) -> None:
+        """One more way on."""
+        self.edges.append(edge)
+        self._passes.pop(edge.source, None)
+        if edge.source == ENTRY and edge.to in self.nodes:
+            self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
+            self._enter()
+            for node in self.nodes.values():
+                node.version += 1
+
+    def _entry_state(self, side: Side) -> State:
+        return side.initial_state()
+
+    def _follow(self, cut: Cut, start: Callable[[Side], State]) -> Pass:
+        horizons = [edge.horizons for edge in self.leaving(cut)]
+        segments, starts = [], []
+        for number, (function, tag) in enumerate(zip(self.functions, TAGS, strict=True)):
+            side = Side(self.world, function.image, tag)
+            state = start(side)
+            starts.append(state.fork(state.condition))
+            block = (cut.target, cut.rewrite)[number] or function.entry
+            horizon = max((h[number] for h in horizons), default=1)
+            try:
+                segment = Segment(
+                    side, function, self.budget, self.question.callees, block, state, self._stations[number], horizon
+                )
+            except KeyError as missing:
+                raise Unsupported("a loop inside one instruction carries more than registers") from missing
+            segments.append(segment)
+        return Pass((segments[0], segments[1]), [], 0, self.given_value, (starts[0], starts[1]))
+
+    def followed(self, cut: Cut) -> Pass:
+        """Both sides followed from a cut where its invariant holds."""
+        found = self._passes.get(cut)
+        if cut == ENTRY:
+            if found is None:
+                found = self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
+            found.assumed = self._rules(found)
+            return found
+        node = self.nodes[cut]
+        if found is None or found.version != node.version:
+            known = _Known(self, node)
+            found = self._follow(cut, known.state)
+            found.version, found.value = node.version, known.value
+            self._passes[cut] = found
+            facts = [
+                (f"invariant-{n}", fact.term(self.terms, known.value)) for n, fact in enumerate(node.invariant.facts, 1)
+            ]
+            entered = [("entered", self._entered[cut])]
+            found.assumed = [*self._rules(found), *(a for a in (*entered, *facts) if a[1] != self.terms.true)]
+        return found
+
+    def _rules(self, followed: Pass) -> list[tuple[str, Term]]:
+        sides = [s.side for s in followed.segments]
+        bounds = [rule for side in sides for rule in frame_bounds(side)]
+        valid = valid_addresses(*sides) if self.valid else []
+        return [*self.world.constraints, *bounds, *valid]
+
+    # -- what must be shown ---------------------------------------------------------------------
+
+    def arrival_values(self, arrived: tuple[State, State]) -> Callable[[Feature], Term]:
+        def value(feature: Feature) -> Term:
+            return self.given_value(feature) if not feature.tag else feature.of_state(arrived[TAGS.index(feature.tag)])
+
+        return value
+
+    def broken(self, edge: Edge, arrived: tuple[State, State]) -> list[tuple[Fact | None, Term]]:
+        """For each fact at the end of an edge the condition that it does not hold there; last, without a fact, that
+        the inputs do not let the cut be reached."""
+        value = self.arrival_values(arrived)
+        found: list[tuple[Fact | None, Term]] = [
+            (fact, self.terms.negate(fact.term(self.terms, value))) for fact in self.nodes[edge.to].invariant.facts
+        ]
+        return [*found, (None, self.terms.negate(self._entered[edge.to]))]
+
+    def going(self, followed: Pass, edge: Edge) -> Term:
+        """The condition that an edge is gone."""
+        if edge.to == END:
+            finals = [s.summary.final for s in followed.segments]
+            conditions = [f.condition if f is not None else self.terms.false for f in finals]
+            return self.terms.conj(*conditions)
+        arrived = followed.arrivals(edge)
+        if arrived is None:
+            return self.terms.false
+        return self.terms.conj(arrived[0].condition, arrived[1].condition)
+
+    def memory_differs(self, arrived: tuple[State, State]) -> Term:
+        arrays = [state.side.heap.array(state.heap) for state in arrived]
+        if arrays[0] == arrays[1]:
+            return self.terms.false
+        where = self.terms.variable("some_address", arrived[0].side.width)
+        return self.terms.negate(self.terms.eq(*(self.terms.select(array, where) for array in arrays)))
+
+    def uncovered(self, cut: Cut) -> Term:
+        """No edge from here is gone, and the two do not abort or end the program together either."""
+        from isoform.contract import AbortRule
+
+        followed = self.followed(cut)
+        aborts = [s.summary.aborts for s in followed.segments]
+        covered = [self.going(followed, edge) for edge in self.leaving(cut)]
+        if self.question.contract.aborts is AbortRule.REFINE:
+            covered.append(aborts[0])
+        covered.append(self.terms.conj(*aborts))
+        callees = {e.callee for s in followed.segments for e in s.summary.endings}
+        for callee in sorted(callees):
+            ended = [
+                self.terms.any_of([e.condition for e in s.summary.endings if e.callee == callee])
+                for s in followed.segments
+            ]
+            covered.append(self.terms.conj(*ended))
+        return self.terms.negate(self.terms.any_of(covered))
+
+    def goals_at_end(self, cut: Cut) -> list[Goal]:
+        return self._goals(self.followed(cut))
+
+    def _goals(self, followed: Pass) -> list[Goal]:
+        left, right = (s.summary for s in followed.segments)
+        return [g for g in goals(self.world, left, right) if g.name not in _NEITHER_BY_COVERAGE]
+
+    def check_structure(self, edge: Edge, arrived: tuple[State, State]) -> None:
+        """What formulas cannot say: addresses of the frame stay known as such, and nothing else was left open."""
+        node = self.nodes[edge.to]
+        limit = self.machine.convention.stack_arguments_offset + self.question.contract.stack_argument_bytes
+        for state, tag in zip(arrived, TAGS, strict=True):
+            if state.escaped:
+                raise Unsupported("an address of the stack frame is stored in memory and a loop goes on")
+            if state.frame.is_indexed:
+                raise Unsupported("a loop goes on with an array on the stack that is indexed")
+            if state.frame.written_from(limit):
+                raise Unsupported("the caller's stack is written and a loop goes on")
+            if state.holds_addresses and not node.holds_addresses[TAGS.index(tag)]:
+                flags = list(node.holds_addresses)
+                flags[TAGS.index(tag)] = True
+                node.holds_addresses = flags[0], flags[1]
+                node.version += 1
+            for feature in node.features:
+                if feature.tag != tag or not state.side.mentions_stack(feature.of_state(state)):
+                    continue
+                if not self.is_on_stack(node, feature):
+                    raise Unsupported(
+                        f"{feature.text(self.machine)} is an address of the stack frame, and a loop moves it"
+                    )
+
+    def is_on_stack(self, node: Node, feature: Feature) -> bool:
+        """Whether the cut's state has the feature as an address of the frame."""
+        from isoform.engines.loops.facts import OnStack, Same
+
+        fact = node.invariant.definitions.get(feature, (None, None))[0]
+        if isinstance(fact, Same):
+            return self.is_on_stack(node, fact.right)
+        return isinstance(fact, OnStack)
+
+
+def untouched(function: Function) -> frozenset[str]:
+    machine = function.machine
+    names = machine.containers
+    containers = machine.container_vars()
+    by_byte = {b: n for n, v in zip(names, containers, strict=True) for b in range(v.offset, v.offset + v.size)}
+    written: set[str] = set()
+    for block in function.blocks.values():
+        for op in block.ops:
+            if op.out is not None and op.out.space is Space.REGISTER:
+                written.update(by_byte[b] for b in range(op.out.offset, op.out.offset + op.out.size))
+        if isinstance(block.exit, Call | Switch):
+            convention = machine.convention
+            written.update((*convention.scratch_after_call, *convention.result, *convention.float_result))
+            written.update((convention.stack_pointer,) if convention.stack_pointer else ())
+    return frozenset(names) - written
+
+
+def compared_constants(function: Function) -> frozenset[int]:
+    """Numbers that the code compares something with, as far as they stand in it, and their neighbours."""
+    found = {0, 1, -1}
+    for block in function.blocks.values():
+        for op in block.ops:
+            if op.kind in _COMPARING:
+                found.update(var.offset for var in op.ins if var.space is Space.CONST and var.offset < 1 << 32)
+    return frozenset(sorted(found)[:_MOST_CONSTANTS])
+
+
+def parts_of(needed: dict[tuple[str, Place], list[tuple[int, int]]]) -> list[Feature]:
+    return [
+        Feature(tag, place, low, bits)
+        for (tag, place), ranges in needed.items()
+        for low, bits in parts(ranges, isinstance(place, str))
+    ]
+
+
+def _feature_order(feature: Feature) -> tuple[bool, bool, str, int]:
+    """The rewrite's first: it is what the target's are expressed by. Registers before slots."""
+    return feature.tag == "a", isinstance(feature.place, int), str(feature.place), feature.low
+
+
+def _sample(rows: Sequence[tuple[Snapshot, Snapshot, Snapshot]]) -> Iterator[tuple[Snapshot, Snapshot, Snapshot]]:
+    step = max(1, len(rows) // MOST_ROWS)
+    yield from list(rows)[::step]
+
+
+class _Plain:
+    """A start state of plain variables, in which only addresses of the frame are known as such."""
+
+    def __init__(
+        self, simulation: Simulation, cut: Cut, observed: Sequence[tuple[Snapshot, Snapshot, Snapshot]]
+    ) -> None:
+        self._simulation = simulation
+        self._cut = cut
+        self.pinned: list[Feature] = []
+        """Places that matter and hold an address of the frame."""
+        self._observed = observed
+        self.widths: dict[Term, int] = {}
+        self.places: dict[Term, tuple[str, Place]] = {}
+        self._found: dict[tuple[str, Place], Term] = {}
+
+    def state(self, side: Side) -> State:
+        memory = side.terms.array_variable("memory_here", side.width)
+        return start_state(side, lambda place: self._known(side, place), memory)
+
+    def _known(self, side: Side, place: Place) -> Term:
+        key = side.tag, place
+        if key not in self._found:
+            self._found[key] = self._new(side, place)
+        return self._found[key]
+
+    def _new(self, side: Side, place: Place) -> Term:
+        machine, terms = self._simulation.machine, side.terms
+        if place in self._simulation.untouched[TAGS.index(side.tag)]:
+            return side.world.register(str(place))
+        bits = 64 if isinstance(place, int) else 8 * machine.registers[place].size
+        feature = Feature(side.tag, place, 0, bits)
+        pointer = self._simulation.given.pointer
+        if pointer is not None and pointer.bits == bits:
+            distance = self._distance(feature)
+            if distance is not None:
+                if isinstance(place, int) or self._simulation.is_live(self._cut, feature):
+                    self.pinned.append(feature)
+                return terms.add(self._simulation.given_value(pointer), terms.bv(distance, bits))
+        variable = terms.variable(f"{side.tag}.{place}", bits)
+        self.widths[variable] = bits
+        self.places[variable] = side.tag, place
+        return _as_flag(terms, variable) if place in BOOLEAN else variable
+
+    def _distance(self, feature: Feature) -> int | None:
+        machine = self._simulation.machine
+        index = TAGS.index(feature.tag) + 1
+        values = {feature.of_snapshot(observed[index], machine) for observed in self._observed}
+        if len(values) != 1:
+            return None
+        distance = values.pop() - STACK_POINTER
+        return distance if -FRAME_LIMIT <= distance < 4096 else None
+
+
+class _Known:
+    """A start state in which an invariant holds: what it defines is written out, what it leaves is a variable."""
+
+    def __init__(self, simulation: Simulation, node: Node) -> None:
+        self._simulation = simulation
+        self._node = node
+        self._values: dict[Feature, Term] = {}
+        self._by_place: dict[tuple[str, Place], list[Feature]] = {}
+        for feature in node.features:
+            self._by_place.setdefault((feature.tag, feature.place), []).append(feature)
+
+    def state(self, side: Side) -> State:
+        memory = side.terms.array_variable("memory_here", side.width)
+        state = start_state(side, lambda place: self._known(side, place), memory)
+        state.holds_addresses = self._node.holds_addresses[TAGS.index(side.tag)]
+        return state
+
+    def value(self, feature: Feature) -> Term:
+        if not feature.tag:
+            return self._simulation.given_value(feature)
+        found = self._values.get(feature)
+        if found is None:
+            invariant, terms = self._node.invariant, self._simulation.terms
+            if feature in invariant.definitions:
+                found = invariant.value_of(terms, feature, self.value)
+            elif feature in invariant.not_negative:
+                found = terms.zext(terms.variable(f"{feature_name(feature)}.low", feature.bits - 1), feature.bits)
+            else:
+                found = terms.variable(feature_name(feature), feature.bits)
+            self._values[feature] = found
+        return found
+
+    def _known(self, side: Side, place: Place) -> Term:
+        """A whole register or slot: its features, and variables for the bits that do not matter."""
+        machine, terms = self._simulation.machine, side.terms
+        if place in self._simulation.untouched[TAGS.index(side.tag)]:
+            return side.world.register(str(place))
+        width = 64 if isinstance(place, int) else 8 * machine.registers[place].size
+        if place in BOOLEAN:
+            features = self._by_place.get((side.tag, place))
+            bit = self.value(features[0]) if features else terms.variable(f"{side.tag}.{place}.unused", 1)
+            return _as_flag(terms, bit)
+        whole: Term = None
+        position = 0
+        for feature in [*self._by_place.get((side.tag, place), ()), None]:
+            low = feature.low if feature is not None else width
+            if low > position:
+                unused = terms.variable(f"{side.tag}.{place}.unused.{position}.{low}", low - position)
+                whole = unused if whole is None else terms.concat(unused, whole)
+            if feature is not None:
+                value = self.value(feature)
+                whole = value if whole is None else terms.concat(value, whole)
+                position = feature.low + feature.bits
+        return whole
+
+
+def feature_name(feature: Feature) -> str:
+    return f"{feature.tag}.{feature.place}.{feature.low}.{feature.bits}"
+
+
+def _as_flag(terms: Terms, variable: Term) -> Term:
+    return terms.flag(terms.eq(terms.extract(variable, 0, 0), terms.bv(1, 1)))

@@ -1,0 +1,79 @@
+"""A concrete run with a snapshot of the state each time it comes to one of some blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+from isoform.contract import CallArguments
+from isoform.lift.function import BlockId
+from isoform.outcome import FRAME_LIMIT, PAGE, STACK_POINTER, Inputs, Outcome
+from isoform.run.compile import BlockCode, Program
+from isoform.run.runner import RunOptions, run
+
+MOST_SNAPSHOTS = 600
+FRAME_BELOW = 2 * PAGE + STACK_POINTER % PAGE
+"""Bytes below the stack pointer at entry that a snapshot keeps."""
+FRAME_ABOVE = PAGE
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The state of one side when it came to the start of a block."""
+
+    point: BlockId
+    registers: tuple[int, ...]
+    """By container."""
+    frame: bytes
+    """From `FRAME_BELOW` bytes below the stack pointer at entry on."""
+    changes: dict[int, int]
+    """Bytes outside the frame that differ from their value at entry."""
+
+    def slot(self, offset: int, size: int) -> int | None:
+        """A word of the frame, by its distance from the stack pointer at entry; None if it was not kept."""
+        start = offset + FRAME_BELOW
+        if start < 0 or start + size > len(self.frame):
+            return None
+        return int.from_bytes(self.frame[start : start + size], "little")
+
+
+class TooManySnapshotsError(Exception):
+    """A run came to the watched blocks more often than is kept."""
+
+
+def observe(
+    program: Program, inputs: Inputs, options: RunOptions, callees: CallArguments, watched: Collection[BlockId]
+) -> tuple[list[Snapshot], Outcome]:
+    """Run, and take a snapshot at entry and at each arrival at a block in `watched`. Raises TooManySnapshotsError."""
+    taken: list[Snapshot] = []
+    has_stack = program.function.machine.convention.stack_pointer is not None
+    code = list(program.code)
+    for block in {program.function.entry, *watched}:
+        index = program.index[block]
+        code[index] = _watching(code[index], block, taken, has_stack)
+    outcome = run(replace(program, code=tuple(code)), inputs, options, callees)
+    return taken, outcome
+
+
+def _watching(inner: BlockCode, block: BlockId, taken: list[Snapshot], has_stack: bool) -> BlockCode:
+    take = _with_frame if has_stack else _without_frame
+
+    def watching(registers: list[int], memory: Any) -> int:
+        if len(taken) >= MOST_SNAPSHOTS:
+            raise TooManySnapshotsError
+        taken.append(take(block, registers, memory))
+        return inner(registers, memory)
+
+    return watching
+
+
+def _with_frame(block: BlockId, registers: list[int], memory: Any) -> Snapshot:
+    low, high = STACK_POINTER - FRAME_BELOW, STACK_POINTER + FRAME_ABOVE
+    frame = b"".join(memory.page_bytes(number) for number in range(low // PAGE, high // PAGE + 1))
+    changes = {a: b for a, b in memory.changes().items() if not STACK_POINTER - FRAME_LIMIT <= a < high}
+    return Snapshot(block, tuple(map(int, registers)), frame, changes)
+
+
+def _without_frame(block: BlockId, registers: list[int], memory: Any) -> Snapshot:
+    return Snapshot(block, tuple(map(int, registers)), b"", memory.changes())

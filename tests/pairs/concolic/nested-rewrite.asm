@@ -1,0 +1,14 @@
+; the same: only 13 and 39 will do
+lis $4
+.word 13
+lis $5
+.word 39
+bne $2, $5, no
+beq $1, $4, yes
+no:
+add $3, $0, $0
+jr $31
+yes:
+lis $3
+.word 1
+jr $31

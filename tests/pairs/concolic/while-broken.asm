@@ -1,0 +1,23 @@
+; adds one too many when the loop passes 13
+lis $4
+.word 21
+sltu $5, $1, $4
+beq $5, $0, other
+lis $6
+.word 1
+add $3, $0, $0
+add $8, $1, $0
+loop:
+beq $8, $0, end
+add $3, $3, $8
+sub $8, $8, $6
+lis $9
+.word 13
+bne $8, $9, loop
+add $3, $3, $6
+beq $0, $0, loop
+end:
+jr $31
+other:
+add $3, $2, $0
+jr $31
