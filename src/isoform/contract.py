@@ -65,6 +65,11 @@ CallArguments = Callable[[str], tuple[Place, ...]]
 places count from the stack pointer at the callee's entry."""
 
 
+def system_places(machine: Machine) -> tuple[Place, ...]:
+    """Where a system call finds its number and its arguments: all of them, whatever the service takes."""
+    return tuple(Place(name, 0, machine.registers[name].size) for name in machine.convention.system_arguments)
+
+
 @dataclass(frozen=True)
 class Argument:
     name: str

@@ -47,6 +47,7 @@ class Kind(Enum):
     BRANCHIND = "branchind"  # to the address ins[0]
     CALL = "call"  # the code at ins[0]; the machine has already put its return address away
     CALLIND = "callind"
+    SYSTEM = "system"  # asks the operating system for a service; the convention says where its arguments are
     RETURN = "return"  # to the address ins[0]
     # An architectural fault: the run ends here if the boolean ins[0]; ins[1] indexes ABORT_REASONS.
     ABORT = "abort"

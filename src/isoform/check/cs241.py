@@ -6,8 +6,9 @@ It fetches every word from memory, so a program that writes its own code runs wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from isoform.check.stepped import Stepped
 from isoform.load.image import Image
 from isoform.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
 
@@ -248,6 +249,29 @@ def run(image: Image, entry: int, inputs: Inputs, fuel: int, trace: bool = False
         except _FaultError as reason:
             fault = str(reason)
     return _outcome(cpu, fault, steps, tuple(visited))
+
+
+def execute_one(image: Image, address: int, registers: Mapping[str, int]) -> Stepped:
+    """The instruction at `address` from any state of the registers, with memory as the image has it."""
+    cpu = _Cs241(image, Inputs({}))
+    cpu.registers = [registers[f"${number}"] for number in range(32)]
+    cpu.hi, cpu.lo, cpu.pc = registers["hi"], registers["lo"], address
+    before = dict(cpu.memory)
+    fault = ""
+    try:
+        cpu.step()
+    except _FaultError as reason:
+        fault = str(reason)
+    after = {f"${number}": value for number, value in enumerate(cpu.registers)} | {"hi": cpu.hi, "lo": cpu.lo}
+    stored = {at + n: byte for at in cpu.memory.keys() - before for n, byte in enumerate(_word_bytes(cpu.memory[at]))}
+    for at, word in before.items():
+        if cpu.memory[at] != word:
+            stored |= {at + n: byte for n, byte in enumerate(_word_bytes(cpu.memory[at]))}
+    return Stepped(after, stored, cpu.pc, fault)
+
+
+def _word_bytes(word: int) -> bytes:
+    return word.to_bytes(4, "big")
 
 
 def _outcome(cpu: _Cs241, fault: str, steps: int, visited: tuple[int, ...]) -> Outcome:

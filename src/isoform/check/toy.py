@@ -3,6 +3,9 @@ code with the lifter, so that a witness can be replayed on something independent
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from isoform.check.stepped import Stepped
 from isoform.load.image import Image
 from isoform.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
 
@@ -94,6 +97,20 @@ def run(image: Image, entry: int, inputs: Inputs, fuel: int, trace: bool = False
         machine.step()
         steps += 1
     return _outcome(machine, steps, tuple(visited))
+
+
+def execute_one(image: Image, address: int, registers: Mapping[str, int]) -> Stepped:
+    """The instruction at `address` from any state of the registers."""
+    section = image.section_at(address)
+    assert section is not None
+    machine = _Toy(section.data, 0)
+    machine.registers = [registers[f"r{number}"] for number in range(4)]
+    machine.position = address - section.address
+    machine.step()
+    after = {f"r{number}": value for number, value in enumerate(machine.registers)}
+    if machine.returned is not None:
+        return Stepped({**registers, **after, "out": machine.returned}, {}, None, machine.fault)
+    return Stepped({**registers, **after}, {}, section.address + machine.position, machine.fault)
 
 
 def _outcome(machine: _Toy, steps: int, visited: tuple[int, ...]) -> Outcome:

@@ -17,6 +17,10 @@ GENERAL = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", *(f"r{n}" for
 VECTOR = tuple(f"xmm{n}" for n in range(16))
 
 
+X87 = ("fpsw", "fpcw", "fptag", *(f"fp{n}" for n in range(8)))
+X87_CONTROL, X87_EMPTY = 0x037F, 0xFFFF
+
+
 class MemoryLimitError(Exception):
     """The run touched more memory than it may."""
 
@@ -48,11 +52,14 @@ class UnicornX86:
         self.machine.hook_add(unicorn.UC_HOOK_TLB_FILL, self._on_page)
         self.machine.hook_add(unicorn.UC_HOOK_CODE, self._on_instruction)
         self.machine.hook_add(unicorn.UC_HOOK_INTR, self._on_interrupt)
-        self._pristine = self.machine.context_save()
         self._numbers = {
             name: getattr(x86_const, f"UC_X86_REG_{name.upper()}")
-            for name in (*GENERAL, *VECTOR, "rip", "eflags", "fs_base", "gs_base")
+            for name in (*GENERAL, *VECTOR, *X87, "rip", "eflags", "fs_base", "gs_base")
         }
+        # It starts with another control word and with all of the x87 stack in use.
+        self.set("fpcw", X87_CONTROL)
+        self.set("fptag", X87_EMPTY)
+        self._pristine = self.machine.context_save()
         self._watcher: Watcher | None = None
         self._memory: EntryMemory
         self.entry_pages: dict[int, bytes] = {}
@@ -80,6 +87,19 @@ class UnicornX86:
 
     def set(self, name: str, value: int) -> None:
         self.machine.reg_write(self._numbers[name], value)
+
+    def x87(self) -> int:
+        """The x87 registers in use, ten bytes each and the top of the stack first, their number in the byte after the
+        place of the eighth, and the control word."""
+        top, tags = self.get("fpsw") >> 11 & 7, self.get("fptag")
+        value = count = 0
+        for number in (n % 8 for n in range(top, top + 8)):
+            if tags >> (2 * number) & 3 == 3:
+                break
+            significand, rest = self.machine.reg_read(self._numbers[f"fp{number}"])
+            value |= (significand | rest << 64) << (80 * count)
+            count += 1
+        return int(value | count << 640 | self.get("fpcw") << 648)
 
     def read(self, address: int, size: int) -> bytes:
         return b"".join(bytes(self.machine.mem_read(at, count)) for at, count in self._pieces(address, size))

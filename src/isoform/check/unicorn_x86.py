@@ -59,10 +59,12 @@ ENVIRONMENT_INSTRUCTIONS = frozenset({
 """Instructions that answer with something of the machine or operating system around the function."""
 MISTAKEN_INSTRUCTIONS = frozenset(
     {"blsi", "bzhi", "bextr", "pdep", "phaddw", "phaddd", "phaddsw", "phsubw", "phsubd", "phsubsw", "cmpxchg"}
+    | {"pcmpestri", "pcmpestrm", "fisttp", "fcomi", "fcompi", "fucomi", "fucompi"}
 )
 """BLSI inverts CF; BZHI clears a bit too many for an index from the width on; BEXTR and PDEP look at bits 63:32 of
 32-bit operands; the horizontal ones overwrite a source that is also the target; CMPXCHG clears bits 63:32 of the
-register that it should not write."""
+register that it should not write; PCMPESTRI and PCMPESTRM crash the process; FISTTP gives
+other numbers for what does not fit; FCOMI and its relatives leave OF and SF."""
 RIP_RELATIVE_MISTAKEN = frozenset({"shld", "shrd", "rorx"})
 """With an immediate, their address relative to rip is off by the immediate's length."""
 SYSTEM_REGISTER = re.compile(r"\b(?:cr|dr)\d+\b|^(?:[c-g]s|ss)(?:,|$)|, (?:[c-g]s|ss)$")
@@ -378,6 +380,7 @@ class _Execution:
         values = {name: self._cpu.get(name) for name in (*GENERAL, *VECTOR)}
         flags = self._cpu.get("eflags")
         values |= {name: flags >> bit & 1 for name, bit in FLAG_BITS.items()}
+        values["x87"] = self._cpu.x87()
         return values | {name: self._inputs.registers.get(name, 0) for name in UNTOUCHED}
 
     def _changed_bytes(self) -> Iterator[tuple[int, int]]:

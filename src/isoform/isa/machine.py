@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from isoform.microop import Instruction, Space, Var
@@ -28,6 +29,12 @@ class Convention:
     """How far above its value at entry the stack pointer must be at exit."""
     scratch_after_call: tuple[str, ...] = ()
     """Containers whose value a call to outside code leaves open (never the result or callee-saved ones)."""
+    not_across_calls: tuple[str, ...] = ()
+    """Containers of which isoform does not know what a call to outside code does with them."""
+    system_arguments: tuple[str, ...] = ()
+    """Where a system call finds its number and its arguments. Its result is the first of `result`."""
+    scratch_after_system: tuple[str, ...] = ()
+    """Containers whose value a system call leaves open; all others stay as they are."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,27 @@ class Machine:
     initial: dict[str, int] = field(default_factory=dict)
     """Containers with a fixed value at entry; all others are inputs."""
     instruction_alignment: int = 1
+
+    @cached_property
+    def container_positions(self) -> dict[str, int]:
+        """Where a container is in `containers`."""
+        return {name: position for position, name in enumerate(self.containers)}
+
+    @cached_property
+    def containers_by_byte(self) -> dict[int, int]:
+        """For each byte of the register file the position of its container."""
+        variables = enumerate(self.container_vars())
+        return {byte: n for n, var in variables for byte in range(var.offset, var.offset + var.size)}
+
+    @cached_property
+    def byte_positions(self) -> dict[int, int]:
+        """The bytes of all containers, numbered from 0 on."""
+        return {byte: number for number, byte in enumerate(self.containers_by_byte)}
+
+    @cached_property
+    def scratch_bytes(self) -> int:
+        """Size of all that a call to outside code leaves open."""
+        return sum(self.registers[name].size for name in self.convention.scratch_after_call)
 
     def container_vars(self) -> tuple[Var, ...]:
         return tuple(self.registers[name] for name in self.containers)

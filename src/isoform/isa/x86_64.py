@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 
 from isoform.isa.machine import Convention, Machine, Memory
 from isoform.isa.sleigh import SleighDecoder
 from isoform.isa.x86_amendments import amend
-from isoform.isa.x86_registers import CANARY, FLAGS, REGISTERS, WIDE
-from isoform.microop import Var
+from isoform.isa.x86_operands import EVEX, NoSemanticsError
+from isoform.isa.x86_registers import CANARY, FLAGS, MASK_CONTAINERS, REGISTERS, VECTOR_CONTAINERS, WIDE, X87_AT_ENTRY
+from isoform.microop import Instruction, Var
 
 __all__ = ["CANARY", "CONVENTION", "MACHINE", "REGISTERS"]
 
@@ -23,8 +25,10 @@ _CONTAINERS = (
     *(f"mm{n}" for n in range(8)),
     "xmmtmp1",
     "xmmtmp2",
-    *(f"{kind}{n}{half}" for n in range(16) for kind, half in (("xmm", ""), ("ymm", "h"), ("zmm", "h"))),
+    *VECTOR_CONTAINERS,
+    *MASK_CONTAINERS,
     "canary",
+    "x87",
 )
 
 _COVERED = frozenset(
@@ -44,7 +48,7 @@ CONVENTION = Convention(
     result=("rax", "rdx"),
     float_arguments=tuple(f"xmm{n}" for n in range(8)),
     float_result=("xmm0", "xmm1"),
-    callee_saved=("rbx", "rbp", "r12", "r13", "r14", "r15", "df"),
+    callee_saved=("rbx", "rbp", "r12", "r13", "r14", "r15", "df", "x87"),
     stack_pointer="rsp",
     stack_arguments_offset=8,
     return_address_on_stack=True,
@@ -52,18 +56,47 @@ CONVENTION = Convention(
     scratch_after_call=(
         *("rcx", "rsi", "rdi", "r8", "r9", "r10", "r11"),
         *(name for name in FLAGS if name != "df"),
-        *(f"{kind}{n}{half}" for n in range(16) for kind, half in (("xmm", ""), ("ymm", "h"), ("zmm", "h"))),
+        *VECTOR_CONTAINERS,
+        *MASK_CONTAINERS,
         *(f"mm{n}" for n in range(8)),
     ),
+    not_across_calls=("x87",),
+    system_arguments=("rax", "rdi", "rsi", "rdx", "r10", "r8", "r9"),
+    scratch_after_system=("rcx", "r11"),
 )
+
+_LONGEST = 15
+_EXTENDED = (b"\x62", b"\xc4", b"\xc5")
+"""First bytes of EVEX and VEX, among which are the instructions on masks."""
+_sleigh = SleighDecoder("x86:LE:64:default", amend, _covered, longest=_LONGEST, translate=False)
+
+
+def decode(code: bytes, address: int) -> Instruction:
+    """EVEX and mask instructions by their bytes, all others by SLEIGH, which also names what has no semantics."""
+    if code[:1] in _EXTENDED:
+        with suppress(NoSemanticsError):
+            return _decode_extended(code[:_LONGEST], address)
+    return _sleigh(code, address)
+
+
+def _decode_extended(code: bytes, address: int) -> Instruction:
+    """Imported only where there is such code, for few files have any."""
+    if code[0] == EVEX:
+        from isoform.isa import x86_evex
+
+        return x86_evex.decode(code, address)
+    from isoform.isa import x86_masks
+
+    return x86_masks.decode(code, address)
+
 
 MACHINE = Machine(
     name="x86_64",
     title="x86-64",
-    decode=SleighDecoder("x86:LE:64:default", amend, _covered, longest=15, translate=False),
+    decode=decode,
     memory=Memory(address_bytes=8),
     convention=CONVENTION,
     registers=REGISTERS,
     containers=tuple(sorted(_CONTAINERS, key=lambda name: REGISTERS[name].offset)),
-    initial={"df": 0},
+    initial={"df": 0, "x87": X87_AT_ENTRY},
 )

@@ -7,7 +7,7 @@ taken from them: an instruction that is in no table, or in a form that its entry
 
 from __future__ import annotations
 
-from isoform.isa import x86_bits, x86_control, x86_integer, x86_moves, x86_shifts, x86_strings, x86_vector_table
+from isoform.isa import x86_bits, x86_control, x86_integer, x86_moves, x86_shifts, x86_strings, x86_vector_table, x87
 from isoform.isa.sleigh import Decoded
 from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_integer import Semantics
@@ -22,6 +22,8 @@ from isoform.isa.x86_operands import (
     operands,
     prefixes,
 )
+from isoform.isa.x86_registers import REGISTERS
+from isoform.isa.x86_sha import SHA
 from isoform.microop import Kind, MicroOp
 
 _UNSUPPORTED = (MicroOp(Kind.UNSUPPORTED, None, ()),)
@@ -46,6 +48,9 @@ _WITHOUT_OPERAND_SIZE = frozenset(
 _WITHOUT_REPEAT = frozenset({"MOVNTI", "MOVBE", "ADCX", "CMPXCHG8B", "CMPXCHG16B", "LFENCE", "MFENCE", "SFENCE"})
 _IMPLIED_ADDRESS = frozenset({"LOOP", "LOOPZ", "LOOPNZ", "XLAT", "MASKMOVDQU", "VMASKMOVDQU"})
 _NOP_OR_EXCHANGE = 0x90
+_LENGTHS_IN_REGISTERS = frozenset({"PCMPESTRI", "PCMPESTRM", "VPCMPESTRI", "VPCMPESTRM"})
+_LONG_VEX = 0xC4
+_FIRST_UPPER_VECTOR = REGISTERS["xmm16"].offset
 
 
 def amend(decoded: Decoded) -> tuple[MicroOp, ...]:
@@ -59,13 +64,17 @@ def amend(decoded: Decoded) -> tuple[MicroOp, ...]:
 def _semantics(decoded: Decoded) -> tuple[MicroOp, ...]:
     name, *suffixes = decoded.mnemonic.upper().split(".")
     found = prefixes(decoded.code)
-    if _is_misread(name, found):
+    if found.opcode in x87.OPCODES:
+        return _x87(decoded, found)
+    if _is_misread(name, found) or _has_wide_lengths(name, found, decoded.code):
         raise NoSemanticsError
     b = Builder(decoded.address, decoded.length)
     repeat = next((s for s in suffixes if s in _REPEATS), "")
     if not frozenset(suffixes) <= _IGNORED_SUFFIXES | {repeat}:
         raise NoSemanticsError
     arguments = operands(decoded, found)
+    if any(_is_upper_vector(argument) for argument in arguments):
+        raise NoSemanticsError
     if found.lock and not (name in _LOCKED and isinstance(arguments[0], Memory)):
         raise NoSemanticsError
     string = x86_strings.find(name, found.rex_wide) if _are_pointers(arguments) else None
@@ -77,6 +86,14 @@ def _semantics(decoded: Decoded) -> tuple[MicroOp, ...]:
         raise NoSemanticsError
     else:
         _apply(b, name, found, arguments)
+    return b.finish()
+
+
+def _x87(decoded: Decoded, found: Prefixes) -> tuple[MicroOp, ...]:
+    if found.lock or found.doubled:
+        raise NoSemanticsError
+    b = Builder(decoded.address, decoded.length)
+    x87.emit(b, decoded, found)
     return b.finish()
 
 
@@ -107,6 +124,17 @@ def _vector(name: str) -> Semantics | None:
     return lambda b, *arguments: semantics(b, vex, *arguments)
 
 
+def _is_upper_vector(operand: Operand) -> bool:
+    """Vector registers from 16 on, of which only EVEX encodings know: SLEIGH takes REX.X for their upper bit."""
+    return isinstance(operand, Register) and operand.is_vector and operand.var.offset >= _FIRST_UPPER_VECTOR
+
+
+def _has_wide_lengths(name: str, found: Prefixes, code: bytes) -> bool:
+    """Whether the lengths of strings are in all of rax and rdx, which the disassembly does not show."""
+    vex_wide = found.opcode == _LONG_VEX and bool(code[code.index(_LONG_VEX) + 2] & 0x80)
+    return name in _LENGTHS_IN_REGISTERS and (found.rex_wide or vex_wide)
+
+
 def _is_misread(name: str, found: Prefixes) -> bool:
     """Whether SLEIGH may take the bytes for something else than the processor does, or shows them only in part.
     Compilers write none of these; each was found by comparing with a processor."""
@@ -120,6 +148,7 @@ def _is_misread(name: str, found: Prefixes) -> bool:
         or (name in _IMPLIED_ADDRESS and (found.address_size or found.segment))
         or (name in _WITHOUT_OPERAND_SIZE and found.operand_size)
         or (name in _WITHOUT_REPEAT and found.repeats > 0)
+        or (name in SHA and (found.operand_size or found.repeats > 0))
         or (name in ("PAUSE", "XCHG") and found.opcode == _NOP_OR_EXCHANGE and found.rex_low != (name == "XCHG"))
         or (_vector(name) is not None and (found.address_size or (found.operand_size and found.repeats > 0)))
     )

@@ -7,6 +7,8 @@ of the other operand's width.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from isoform.isa.x86_operands import Immediate, Memory, NoSemanticsError, Operand, Register, is_general
 from isoform.isa.x86_registers import CANARY, REGISTERS
 from isoform.microop import FALSE, TRUE, Kind, MicroOp, Space, Var, abort_reason, code, const
@@ -15,10 +17,22 @@ CANARY_OFFSET = 0x28
 Value = Var | int
 
 
+class Masking(NamedTuple):
+    """What EVEX does to the lanes of a vector result before it is written."""
+
+    register: Var
+    """One of k1 to k7, a bit a lane."""
+    lane: int
+    """Its size in bytes."""
+    zeroing: bool
+    """Whether lanes whose bit is clear become 0; else they keep what the target has."""
+
+
 class Builder:
-    def __init__(self, address: int, length: int) -> None:
+    def __init__(self, address: int, length: int, masking: Masking | None = None) -> None:
         self.address = address
         self.next_address = address + length
+        self.masking = masking
         self.ops: list[MicroOp] = []
         self._temps = 0
         self._addresses: dict[Memory, Var] = {}
@@ -124,6 +138,9 @@ class Builder:
     def leave_to(self, kind: Kind, target: Var) -> None:
         """CALL, CALLIND, BRANCHIND or RETURN."""
         self.ops.append(MicroOp(kind, None, (target,)))
+
+    def ask_system(self) -> None:
+        self.ops.append(MicroOp(Kind.SYSTEM, None, ()))
 
     # Values
 

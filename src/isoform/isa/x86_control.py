@@ -66,10 +66,15 @@ def loop(while_zero: bool | None) -> Semantics:
     return semantics
 
 
+def system_call(b: Builder) -> None:
+    b.ask_system()
+
+
 TABLE: Mapping[str, Semantics] = {
     "JMP": jump,
     "CALL": call,
     "RET": return_,
+    "SYSCALL": system_call,
     "JRCXZ": jump_if_count_zero(8),
     "JECXZ": jump_if_count_zero(4),
     "LOOP": loop(None),

@@ -20,7 +20,7 @@ _VEX = frozenset(b"\xc4\xc5\x62")
 _OPERAND_SIZE, _ADDRESS_SIZE, _LOCK = 0x66, 0x67, 0xF0
 _REPEATS = frozenset(b"\xf2\xf3")
 _SEGMENT_OVERRIDES = frozenset(b"\x64\x65")
-VECTOR_START, VECTOR_END = REGISTERS["xmm0"].offset, REGISTERS["zmm15h"].offset
+VECTOR_START, VECTOR_END = REGISTERS["zmm0"].offset, REGISTERS["zmm31"].offset + REGISTERS["zmm31"].size
 _MMX = frozenset(f"mm{n}" for n in range(8))
 
 
@@ -54,6 +54,8 @@ class Memory:
     displacement: int
     size: int | None
     """As the disassembly has it, which is not always the size of the access; None where it says nothing."""
+    repeated: int = 0
+    """Bytes of the element that EVEX repeats to fill a vector; 0 where the operand is all in memory."""
 
 
 Operand = Register | Immediate | Memory
@@ -76,6 +78,7 @@ class Prefixes:
     """REX.B: a register in the opcode or in ModRM's lowest field is one of r8 to r15."""
     opcode: int
     """The first byte after all of them."""
+    opcode_at: int
 
 
 def prefixes(code: bytes) -> Prefixes:
@@ -99,6 +102,7 @@ def prefixes(code: bytes) -> Prefixes:
         rex_wide=is_rex and bool(opcode & 8),
         rex_low=is_rex and bool(opcode & 1),
         opcode=following if is_rex else opcode,
+        opcode_at=count + is_rex,
     )
 
 
@@ -110,6 +114,14 @@ def operands(decoded: Decoded, found: Prefixes) -> tuple[Operand, ...]:
         if isinstance(operand, Memory) and found.address_size and operand.base is None and operand.index is None:
             raise NoSemanticsError
     return parsed
+
+
+def memory_operand(text: str) -> Memory:
+    """The memory that `extended double ptr [RSP + 0x18]` names, whatever its size."""
+    operand = _operand(text.rpartition("ptr ")[2].strip())
+    if not isinstance(operand, Memory):
+        raise NoSemanticsError
+    return operand
 
 
 @lru_cache(maxsize=4096)

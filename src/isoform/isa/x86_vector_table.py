@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from isoform.isa.x86_builder import Builder
+from isoform.isa.x86_crypto import AES
 from isoform.isa.x86_floats import FLOATS, VEX_FLOATS
 from isoform.isa.x86_lanes import BINARY, UNARY, VARIABLE_SHIFTS
+from isoform.isa.x86_sha import SHA
 from isoform.isa.x86_shuffles import BINARY_IMMEDIATE, SHIFTED_BYTES, UNARY_IMMEDIATE, blend
+from isoform.isa.x86_string_compare import STRING_COMPARISONS
 from isoform.isa.x86_vector_moves import (
     duplicate,
     duplicate_double,
@@ -57,6 +60,9 @@ _MOVES = (
 )
 BOTH: Mapping[str, VectorSemantics] = {
     **FLOATS,
+    **AES,
+    **SHA,
+    **STRING_COMPARISONS,
     **{name: binary(operator) for name, operator in BINARY.items()},
     **{name: unary(operator) for name, operator in UNARY.items()},
     **{name: unary_immediate(*entry) for name, entry in UNARY_IMMEDIATE.items()},

@@ -94,19 +94,17 @@ def permute_quads(b: Builder, vex: bool, target: Operand, source: Operand, place
 def permute_dwords(b: Builder, vex: bool, target: Operand, choosers: Operand, source: Operand) -> None:
     """`vpermd`, `vpermps`: each lane chooses among all eight."""
     table = [lane for half in read(b, source, 2) for lane in split(b, half, 4)]
-    chosen = [_pick(b, table, lane) for half in read(b, choosers, 2) for lane in split(b, half, 4)]
+    chosen = [pick(b, table, lane) for half in read(b, choosers, 2) for lane in split(b, half, 4)]
     write(b, vex, target, [b.join(*chosen[:4]), b.join(*chosen[4:])])
 
 
-def _pick(b: Builder, table: list[Var], index: Var, first_bit: int = 0) -> Var:
+def pick(b: Builder, table: list[Var], index: Var, first_bit: int = 0) -> Var:
     """The entry that the low bits of the index choose, by a tree of selections."""
     if len(table) == 1:
         return table[0]
     half = len(table) // 2
     top = first_bit + half.bit_length() - 1
-    return b.select(
-        b.bit(index, top), _pick(b, table[half:], index, first_bit), _pick(b, table[:half], index, first_bit)
-    )
+    return b.select(b.bit(index, top), pick(b, table[half:], index, first_bit), pick(b, table[:half], index, first_bit))
 
 
 def permute_within(size: int) -> VectorSemantics:
@@ -115,7 +113,7 @@ def permute_within(size: int) -> VectorSemantics:
     def by_lanes(b: Builder, half: Var, choosers: Var) -> Var:
         table = split(b, half, size)
         first_bit = 0 if size == 4 else 1
-        return b.join(*(_pick(b, table, lane, first_bit) for lane in split(b, choosers, size)))
+        return b.join(*(pick(b, table, lane, first_bit) for lane in split(b, choosers, size)))
 
     def semantics(b: Builder, vex: bool, target: Operand, source: Operand, steer: Operand) -> None:
         if isinstance(steer, Immediate):

@@ -1,13 +1,14 @@
-"""Vector instructions of x86-64 as a whole: operands, the two encodings, and the shapes they come in.
+"""Vector instructions of x86-64 as a whole: operands, the encodings, and the shapes they come in.
 
-Legacy encodings keep the bits above 127 of their target; VEX encodings clear what is above their result.
+Legacy encodings keep the bits above 127 of their target; VEX and EVEX encodings clear what is above their result. EVEX
+adds a mask, which is applied where a result is written, and operands in memory that are one element repeated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from isoform.isa.x86_builder import Builder
+from isoform.isa.x86_builder import Builder, Masking
 from isoform.isa.x86_lanes import HALF, Binary, Unary, split
 from isoform.isa.x86_operands import Immediate, Memory, NoSemanticsError, Operand, Register
 from isoform.isa.x86_registers import REGISTERS
@@ -18,6 +19,8 @@ VectorSemantics = Callable[..., None]
 """Takes the builder, whether the encoding is VEX, and the operands."""
 
 XMM0 = REGISTERS["xmm0"]
+WHOLE_CONTAINERS = REGISTERS["zmm16"].offset
+"""From here on a vector register is one container."""
 
 
 # Operands
@@ -33,6 +36,9 @@ def read(b: Builder, source: Operand, count: int) -> list[Var]:
     """The first `count` halves of an operand."""
     if isinstance(source, Register) and source.is_vector:
         return [Var(Space.REGISTER, source.var.offset + HALF * n, HALF) for n in range(count)]
+    if isinstance(source, Memory) and source.repeated:
+        element = b.load(b.address_of_part(source, 0, source.repeated), source.repeated)
+        return [b.join(*[element] * (HALF // source.repeated))] * count
     if isinstance(source, Memory):
         return [b.load(b.address_of_part(source, HALF * n, HALF), HALF) for n in range(count)]
     raise NoSemanticsError
@@ -46,6 +52,13 @@ def low(b: Builder, source: Operand, size: int) -> Var:
 
 
 def write(b: Builder, vex: bool, target: Operand, halves: list[Var]) -> None:
+    if b.masking is not None:
+        halves = _masked(b, b.masking, halves, target)
+    write_all(b, vex, target, halves)
+
+
+def write_all(b: Builder, vex: bool, target: Operand, halves: list[Var]) -> None:
+    """Without regard to a mask."""
     if isinstance(target, Memory):
         for number, half in enumerate(halves):
             b.store(b.address_of_part(target, HALF * number, HALF), half)
@@ -54,16 +67,46 @@ def write(b: Builder, vex: bool, target: Operand, halves: list[Var]) -> None:
         raise NoSemanticsError
     # A half may be read for another one's sake: nothing is written before all are computed.
     held = [b.hold(half) if half.space is Space.REGISTER else half for half in halves] if len(halves) > 1 else halves
-    for number, half in enumerate(held):
+    if target.var.offset >= WHOLE_CONTAINERS:
+        b.set(Var(Space.REGISTER, target.var.offset, 4 * HALF), b.zext(b.join(*held), 4 * HALF))
+        return
+    for number, half in enumerate(held[:2]):
         b.set(Var(Space.REGISTER, target.var.offset + HALF * number, HALF), half)
+    if len(held) > 2:
+        b.set(Var(Space.REGISTER, target.var.offset + 2 * HALF, 2 * HALF), b.join(*held[2:]))
     if vex:
         clear_above(b, target.var.offset, len(halves))
+
+
+def _masked(b: Builder, masking: Masking, halves: list[Var], target: Operand) -> list[Var]:
+    """Lanes whose bit is clear become 0 or stay what the target has."""
+    lanes = lanes_of(b, halves, masking.lane)
+    others = [] if masking.zeroing else lanes_of(b, read(b, target, len(halves)), masking.lane)
+    return halves_from(b, masked_lanes(b, masking, lanes, others))
+
+
+def masked_lanes(b: Builder, masking: Masking, lanes: list[Var], others: list[Var]) -> list[Var]:
+    """`others` are what stays where a bit is clear, and not looked at where such lanes become 0."""
+    if masking.zeroing:
+        others = [const(0, masking.lane)] * len(lanes)
+    pairs = enumerate(zip(lanes, others, strict=True))
+    return [b.select(b.bit(masking.register, number), lane, other) for number, (lane, other) in pairs]
+
+
+def lanes_of(b: Builder, halves: list[Var], size: int) -> list[Var]:
+    return [lane for half in halves for lane in split(b, half, size)]
+
+
+def halves_from(b: Builder, lanes: list[Var]) -> list[Var]:
+    per_half = HALF // lanes[0].size
+    return [b.join(*lanes[n : n + per_half]) for n in range(0, len(lanes), per_half)]
 
 
 def clear_above(b: Builder, offset: int, count: int) -> None:
     if count < 2:
         b.set(Var(Space.REGISTER, offset + HALF, HALF), 0)
-    b.set(Var(Space.REGISTER, offset + 2 * HALF, 2 * HALF), 0)
+    if count < 4:
+        b.set(Var(Space.REGISTER, offset + 2 * HALF, 2 * HALF), 0)
 
 
 def sources_of(vex: bool, target: Operand, sources: tuple[Operand, ...]) -> tuple[Operand, ...]:

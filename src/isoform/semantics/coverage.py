@@ -2,28 +2,35 @@
 
     ./scripts/coverage-isa FILE…
 
-Code is decoded from every function symbol to its end, and what lies between functions from where the last one ended.
+Counted are functions, from the symbols and from the unwind table (which also knows what a stripped file has no symbol
+for), decoded from start to end; and, outside of them, code that a direct jump or call of counted code leads to. Other
+bytes of executable sections are not counted: between functions lie padding and, in hand-written code, tables.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 
 from isoform.errors import UserError
 from isoform.isa.machine import Machine
 from isoform.isa.registry import machine
 from isoform.load.elf import parse_elf
-from isoform.load.image import Image, Symbol
+from isoform.load.image import Image
 from isoform.load.place import place
 from isoform.load.resolve import read_file
-from isoform.microop import Kind
+from isoform.microop import Instruction, Kind, Space
 
 LISTED = 15
+Range = tuple[int, int]
+_LEAVES = frozenset({Kind.BRANCH, Kind.BRANCHIND, Kind.RETURN})
+_UNREADABLE = "(bad)"
 
 
 @dataclass
@@ -34,71 +41,132 @@ class Coverage:
     supported: int = 0
     functions: int = 0
     whole_functions: int = 0
+    code_bytes: int = 0
+    """Of the instructions counted, out of `all_bytes` in executable sections."""
+    all_bytes: int = 0
     missing: Counter[str] = field(default_factory=Counter)
 
+    def count(self, instruction: Instruction) -> bool:
+        """Whether it has full semantics."""
+        lacks = any(op.kind is Kind.UNSUPPORTED for op in instruction.ops)
+        self.instructions += 1
+        self.code_bytes += instruction.length
+        self.supported += not lacks
+        if lacks:
+            self.missing[instruction.text.split(" ")[0]] += 1
+        return not lacks
 
-def coverage(image: Image, limit: int | None = None) -> Coverage:
-    """Decode all code of an image (at most `limit` instructions) and count."""
+
+def coverage(image: Image, unwind: list[Range] | None = None, limit: int | None = None) -> Coverage:
+    """Decode all code of an image (at most `limit` instructions) and count. `unwind` are ranges of an unwind table."""
     counted = Coverage()
     isa = machine(image.machine)
-    for start, end, is_function in _stretches(image):
+    sections = [(s.address, s.end) for s in image.sections if s.executable and not s.name.startswith(".plt")]
+    counted.all_bytes = sum(end - start for start, end in sections)
+    functions = _functions(image, unwind or [], sections)
+    targets: set[int] = set()
+    for start, end in functions:
         whole = True
-        for name in _names(image, isa, start, end):
-            counted.instructions += 1
-            counted.supported += name is None
-            if name is not None:
-                counted.missing[name] += 1
-                whole = False
+        for instruction in _decoded(image, isa, start, end):
+            whole &= counted.count(instruction)
+            targets.update(_targets(instruction))
             if limit is not None and counted.instructions >= limit:
                 return counted
-        if is_function:
-            counted.functions += 1
-            counted.whole_functions += whole
+        counted.functions += 1
+        counted.whole_functions += whole
+    _count_reached(counted, image, isa, _Ranges(functions), _Ranges(sections), targets)
     return counted
 
 
-def _stretches(image: Image) -> Iterator[tuple[int, int, bool]]:
-    """(start, end, whether it is a function) of all code, without overlap."""
-    functions = sorted({s.address: s for s in image.symbols if s.is_function and s.size}.values(), key=_address)
-    for section in (s for s in image.sections if s.executable and not s.name.startswith(".plt")):
-        at = section.address
-        for symbol in functions:
-            end = min(symbol.address + symbol.size, section.end)
-            if not section.address <= symbol.address < section.end or symbol.address < at:
-                continue
-            if at < symbol.address:
-                yield at, symbol.address, False
-            yield symbol.address, end, True
-            at = end
-        if at < section.end:
-            yield at, section.end, False
+def _functions(image: Image, unwind: list[Range], sections: list[Range]) -> list[Range]:
+    """Start and end of every function, without overlap."""
+    known = [(s.address, s.address + s.size) for s in image.symbols if s.is_function and s.size]
+    ends: dict[int, int] = {}
+    for start, end in (*known, *unwind):
+        ends[start] = max(end, ends.get(start, start))
+    found: list[Range] = []
+    for start, end in sorted(ends.items()):
+        home = next((section for section in sections if section[0] <= start < section[1]), None)
+        if home is not None and (not found or start >= found[-1][1]):
+            found.append((start, min(end, home[1])))
+    return found
 
 
-def _address(symbol: Symbol) -> int:
-    return symbol.address
+class _Ranges:
+    """Sorted ranges without overlap."""
+
+    def __init__(self, ranges: list[Range]) -> None:
+        self._ranges = sorted(ranges)
+        self._starts = [start for start, _ in self._ranges]
+
+    def __contains__(self, address: int) -> bool:
+        at = bisect_right(self._starts, address) - 1
+        return at >= 0 and address < self._ranges[at][1]
 
 
-def _names(image: Image, isa: Machine, start: int, end: int) -> Iterator[str | None]:
-    """For each instruction its mnemonic if it has no semantics, else None."""
+def _decoded(image: Image, isa: Machine, start: int, end: int) -> Iterator[Instruction]:
     while start < end:
         code = image.code_at(start)
         if not code:
             return
         instruction = isa.decode(code, start)
-        lacks = any(op.kind is Kind.UNSUPPORTED for op in instruction.ops)
-        yield (instruction.text.split(" ")[0] if lacks else None)
-        start += instruction.length
+        yield instruction
+        start = instruction.next_address
+
+
+def _targets(instruction: Instruction) -> Iterator[int]:
+    for op in instruction.ops:
+        if op.kind in (Kind.BRANCH, Kind.CBRANCH, Kind.CALL) and op.ins[0].space is Space.CODE:
+            yield op.ins[0].offset
+
+
+def _count_reached(
+    counted: Coverage, image: Image, isa: Machine, functions: _Ranges, sections: _Ranges, targets: set[int]
+) -> None:
+    """Code outside functions that jumps and calls lead to, from there to where it leaves."""
+    pending, seen = list(targets), set[int]()
+    while pending:
+        address = pending.pop()
+        while address not in seen and address not in functions and address in sections:
+            seen.add(address)
+            code = image.code_at(address)
+            if not code:
+                break
+            instruction = isa.decode(code, address)
+            counted.count(instruction)
+            pending.extend(_targets(instruction))
+            if _UNREADABLE in instruction.text or (instruction.ops and instruction.ops[-1].kind in _LEAVES):
+                break
+            address = instruction.next_address
+
+
+def unwind_ranges(data: bytes, base: int) -> list[Range]:
+    """Start and end of what the file's unwind table describes; nothing where there is none or it cannot be read."""
+    from elftools.common.exceptions import ELFError
+    from elftools.dwarf.callframe import FDE
+    from elftools.elf.elffile import ELFFile
+
+    try:
+        dwarf = ELFFile(BytesIO(data)).get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
+        entries = dwarf.EH_CFI_entries() if dwarf.has_EH_CFI() else []
+    except (ELFError, ValueError, KeyError, AssertionError):
+        return []
+    headers = (entry.header for entry in entries if isinstance(entry, FDE))
+    starts = ((base + header["initial_location"], header["address_range"]) for header in headers)
+    return [(start, start + size) for start, size in starts]
 
 
 def report(path: Path, limit: int | None) -> str:
-    image = place([parse_elf(read_file(path), str(path))])[0]
-    counted = coverage(image, limit)
+    data = read_file(path)
+    image = place([parse_elf(data, str(path))])[0]
+    counted = coverage(image, unwind_ranges(data, image.base), limit)
     share = 100 * counted.supported / max(1, counted.instructions)
     functions = 100 * counted.whole_functions / max(1, counted.functions)
     lines = [
         f"{path}",
         f"  instructions  {counted.instructions:9}  with full semantics {share:7.3f} %",
         f"  functions     {counted.functions:9}  with full semantics {functions:7.3f} %",
+        f"  bytes of code {counted.code_bytes:9}  of {counted.all_bytes} in executable sections",
     ]
     if counted.missing:
         shown = ", ".join(f"{name} {count}" for name, count in counted.missing.most_common(LISTED))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 from isoform.semantics.encoding import Template
+from isoform.semantics.x86_crypto_forms import CRYPTO_LINES, STRING_COMPARE_LINES
 from isoform.semantics.x86_float_forms import FLOAT_LINES
 from isoform.semantics.x86_general_forms import BRANCHES, GENERAL_LINES, LOCKED, VEX_GENERAL_LINES
 from isoform.semantics.x86_vector_forms import VECTOR_LINES
@@ -18,7 +19,8 @@ _WIDTHS = {"v": (2, 4, 8), "z": (2, 4, 8), "y": (4, 8)}
 def all_forms() -> tuple[Template, ...]:
     general = (form for line in GENERAL_LINES for form in _locked(_parse(line)))
     vex = (replace(form, vector=16, wide=form.width == 8) for line in VEX_GENERAL_LINES for form in _parse(line))
-    vector = (form for line in (*VECTOR_LINES, *FLOAT_LINES) for form in _parse_vector(line))
+    lines = (*VECTOR_LINES, *FLOAT_LINES, *CRYPTO_LINES, *STRING_COMPARE_LINES)
+    vector = (form for line in lines for form in _parse_vector(line))
     return (*general, *vex, *vector)
 
 

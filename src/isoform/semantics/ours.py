@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from isoform.evaluate import evaluate, mask
-from isoform.isa.x86_registers import REGISTERS
+from isoform.isa.x86_registers import REGISTERS, X87, X87_AT_ENTRY
 from isoform.microop import ABORT_REASONS, Instruction, Kind, MicroOp, Space, Var
 from isoform.semantics.encoding import DATA_ADDRESS, DATA_SIZE, GENERAL
 from isoform.semantics.state import FLAGS, VECTORS, State
@@ -32,6 +32,7 @@ class _Run:
             self.set(REGISTERS[name], state.flags[name])
         for number in VECTORS:
             self.set(REGISTERS[f"ymm{number}"], state.vectors[number])
+        self.set(X87, X87_AT_ENTRY)
 
     def get(self, var: Var) -> int:
         if var.space is Space.REGISTER:

@@ -1,0 +1,17 @@
+"""What one instruction did on a plain interpreter, from a state that need not be one at entry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Stepped:
+    registers: Mapping[str, int]
+    memory: Mapping[int, int]
+    """Bytes that were stored, by address."""
+    next_address: int | None
+    """None where the program ended here."""
+    fault: str = ""
+    """Empty, or the reason of the abort; the rest then means nothing."""

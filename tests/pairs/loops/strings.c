@@ -1,0 +1,95 @@
+/* What <string.h> does, byte by byte: with an index, and with a pointer. */
+
+typedef unsigned long size;
+
+size length(const char *s) {
+    size i = 0;
+    while (s[i]) i++;
+    return i;
+}
+size length_rewrite(const char *s) {
+    const char *p = s;
+    while (*p) p++;
+    return (size)(p - s);
+}
+size length_broken(const char *s) {
+    const char *p = s;
+    while (*p++) {}
+    return (size)(p - s);
+}
+
+void *fill(void *to, int byte, size n) {
+    unsigned char *p = to;
+    for (size i = 0; i < n; i++) p[i] = (unsigned char)byte;
+    return to;
+}
+void *fill_rewrite(void *to, int byte, size n) {
+    unsigned char *p = to, *end = p + n;
+    while (p != end) *p++ = (unsigned char)byte;
+    return to;
+}
+void *fill_broken(void *to, int byte, size n) {
+    unsigned char *p = to, *end = p + n;
+    while (p != end) *p++ = (unsigned char)byte;
+    return p;
+}
+
+void *copy(void *to, const void *from, size n) {
+    unsigned char *p = to;
+    const unsigned char *q = from;
+    for (size i = 0; i < n; i++) p[i] = q[i];
+    return to;
+}
+void *copy_rewrite(void *to, const void *from, size n) {
+    unsigned char *p = to;
+    const unsigned char *q = from;
+    while (n--) *p++ = *q++;
+    return to;
+}
+void *copy_broken(void *to, const void *from, size n) {
+    unsigned char *p = to;
+    const unsigned char *q = from;
+    while (n--) p[n] = q[n];
+    return to;
+}
+
+int compare(const void *left, const void *right, size n) {
+    const unsigned char *p = left, *q = right;
+    for (size i = 0; i < n; i++)
+        if (p[i] != q[i]) return p[i] - q[i];
+    return 0;
+}
+int compare_rewrite(const void *left, const void *right, size n) {
+    const unsigned char *p = left, *q = right;
+    for (; n; n--, p++, q++) {
+        int difference = *p - *q;
+        if (difference) return difference;
+    }
+    return 0;
+}
+int compare_broken(const void *left, const void *right, size n) {
+    const signed char *p = left, *q = right;
+    for (; n; n--, p++, q++) {
+        int difference = *p - *q;
+        if (difference) return difference;
+    }
+    return 0;
+}
+
+int compare_strings(const char *left, const char *right) {
+    size i = 0;
+    while (left[i] && left[i] == right[i]) i++;
+    return (unsigned char)left[i] - (unsigned char)right[i];
+}
+int compare_strings_rewrite(const char *left, const char *right) {
+    for (;; left++, right++) {
+        unsigned char l = (unsigned char)*left, r = (unsigned char)*right;
+        if (l != r || !l) return l - r;
+    }
+}
+int compare_strings_broken(const char *left, const char *right) {
+    for (;; left++, right++) {
+        signed char l = (signed char)*left, r = (signed char)*right;
+        if (l != r || !l) return l - r;
+    }
+}
