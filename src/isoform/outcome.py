@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 from random import Random
+from zlib import crc32
 
 
 class Status(Enum):
@@ -35,7 +36,9 @@ class Inputs:
     """0: what is undefined (flags, fresh frame bytes, registers after a call) is zero; else pseudo-random.
     Each side has its own."""
     call_results: Mapping[tuple[str, tuple[int, ...]], int] = field(default_factory=dict)
-    """Result of an outside call by (callee, arguments); other calls return `default_call_result`."""
+    """Result of an outside call by (callee, arguments)."""
+    call_seed: int = 0
+    """0: other calls return zero; else small pseudo-random numbers, by callee, arguments and how many came before."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,17 @@ def mixed_page(seed: int, number: int) -> bytes:
 
 def mixed_byte(seed: int, address: int) -> int:
     return mixed_page(seed, address // PAGE)[address % PAGE]
+
+
+def mixed_result(seed: int, callee: str, arguments: tuple[int, ...], number: int) -> int:
+    """What the `number`-th outside call of a run returns where nothing else is said."""
+    if not seed:
+        return 0
+    return (crc32(f"{seed} {callee} {arguments} {number}".encode()) % MIXED_RESULTS - 1) % (1 << 32)
+
+
+MIXED_RESULTS = 8
+"""From -1 on, as 32 bits."""
 
 
 def mixed_number(seed: int, index: int, size: int) -> int:

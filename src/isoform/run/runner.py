@@ -21,6 +21,7 @@ from isoform.outcome import (
     Outcome,
     Status,
     mixed_number,
+    mixed_result,
 )
 from isoform.run.compile import ABORTED, FIRST_CALL, RETURNED, UNRESOLVED, UNSUPPORTED, Program, program_at
 from isoform.run.libc import carry_out
@@ -250,7 +251,7 @@ class _Run:
             self._calls.append(CallRecord(name or "through a pointer", arguments))
             if name in NO_RETURN:
                 return True
-            result = self._inputs.call_results.get((name or "through a pointer", arguments), 0)
+            result = self._result_of(name or "through a pointer", arguments)
         left = self._memory.undefined(self._machine.scratch_bytes)
         for register in convention.scratch_after_call:
             size = self._machine.registers[register].size
@@ -268,9 +269,15 @@ class _Run:
         convention = self._machine.convention
         arguments = tuple(self._argument(place) for place in system_places(self._machine))
         self._calls.append(CallRecord(name, arguments))
-        self._registers[self._position[convention.result[0]]] = self._inputs.call_results.get((name, arguments), 0)
+        self._registers[self._position[convention.result[0]]] = self._result_of(name, arguments)
         for register in convention.scratch_after_system:
             self._registers[self._position[register]] = self._memory.undefined(self._machine.registers[register].size)
+
+    def _result_of(self, callee: str, arguments: tuple[int, ...]) -> int:
+        given = self._inputs.call_results.get((callee, arguments))
+        if given is not None:
+            return given
+        return mixed_result(self._inputs.call_seed, callee, arguments, len(self._calls))
 
     def _argument(self, place: Place) -> int:
         if place.register is not None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from isoform.lift.function import BlockId, Function
+from isoform.lift.function import BlockId
 from isoform.run.observe import Snapshot
 
 MOST_STEPS = 64
@@ -167,11 +167,6 @@ def _in_cycles(edges: list[Edge]) -> list[Edge]:
         if len(kept) == len(edges):
             return kept
         edges = kept
-
-
-def heads(function: Function) -> frozenset[BlockId]:
-    """Blocks that some loop comes back to: every loop goes through one of them."""
-    return frozenset(target for _, target in function.back_edges)
 
 
 Ratio = tuple[int, int]

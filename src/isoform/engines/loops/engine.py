@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from isoform.budget import Budget
 from isoform.engines.confirm import confirm, differs
 from isoform.engines.loopfree import Asserted, Failed, Found, Proved
-from isoform.engines.loops.align import Alignment, alignments, heads
+from isoform.engines.loops.align import Alignment, Traces, alignments
 from isoform.engines.loops.prove import NotShownError, Prover, Shown
 from isoform.engines.loops.simulation import Simulation
-from isoform.engines.loops.tests import Gathered, gather
+from isoform.engines.loops.stations import Stations, choices, heads
+from isoform.engines.loops.tests import Gathered, gather, traced_again
 from isoform.errors import Unsupported
 from isoform.question import Question
 from isoform.sym.state import World
 from isoform.verdict import Assumption, Obligation, Witness
 
-MOST_ALIGNMENTS = 6
+MOST_ALIGNMENTS = 3
+"""With one choice of stations."""
+MOST_ATTEMPTS = 40
+SHARE = 2.5
+"""One attempt may use up so much of what is left of the budget: one part in so many."""
 
 HOW = (
     "The two functions are cut up at pairs of points, one in each. The obligations of a cut assert its invariant and "
@@ -27,6 +33,17 @@ HOW = (
     "there; the others that at the end all observables agree. 'ends' says that a number gets smaller whenever one "
     "side turns while the other waits. From the entry on, by induction, the two stay together for ever or end alike."
 )
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One candidate for a proof."""
+
+    stations: Stations
+    traces: list[Traces]
+    alignment: Alignment
+    degree: int
+    order: bool
 
 
 @dataclass
@@ -49,12 +66,7 @@ class Loops:
                 return Found(result)
         if len(gathered.traces) < 2:
             return _too_few(gathered)
-        started = time.perf_counter()
-        candidates = alignments(gathered.traces)[:MOST_ALIGNMENTS]
-        self.timings["guess"] = time.perf_counter() - started
-        if not candidates:
-            return Failed("the traces of the two could not be paired", "more tests may help")
-        return self._prove(candidates, gathered)
+        return self._prove(gathered)
 
     def _gather(self) -> Gathered:
         started = time.perf_counter()
@@ -64,30 +76,53 @@ class Loops:
         self.tests = len(gathered.traces)
         return gathered
 
-    def _prove(self, candidates: list[Alignment], gathered: Gathered) -> Proved | Failed:
+    def _prove(self, gathered: Gathered) -> Proved | Failed:
         started = time.perf_counter()
         why = ""
-        attempts = [
-            (degree, alignment) for degree in range(1, self.question.options.degree + 1) for alignment in candidates
-        ]
-        for number, (degree, alignment) in enumerate(attempts):
-            share = self.budget.left / max(1, min(3, len(attempts) - number))
-            budget = self.budget.part(share)
-            self.question.options.progress(f"proving loops, attempt {number + 1} of {len(attempts)}")
+        for number, attempt in enumerate(self._attempts(gathered), 1):
+            budget = self.budget.part(self.budget.left / SHARE)
+            self.question.options.progress(f"proving loops, attempt {number}")
             try:
-                simulation = Simulation(self.question, budget, alignment, gathered.traces, degree)
+                simulation = Simulation(
+                    self.question,
+                    budget,
+                    attempt.alignment,
+                    attempt.traces,
+                    attempt.stations,
+                    attempt.degree,
+                    attempt.order,
+                )
                 self.shown = Prover(simulation, budget).prove()
                 break
             except NotShownError as reason:
                 why = why or reason.why
             except Unsupported as reason:
                 why = why or str(reason)
-            if self.budget.exhausted:
+            if self.budget.exhausted or number >= MOST_ATTEMPTS:
                 break
-        self.timings["solve"] = time.perf_counter() - started
+        self.timings["solve"] = time.perf_counter() - started - self.timings["guess"]
         if self.shown is None:
             return Failed(f"no proof was found for the loops: {why}", "a precondition (--assume) or tests may help")
         return Proved()
+
+    def _attempts(self, gathered: Gathered) -> Iterator[Attempt]:
+        """Equations first, then with comparisons; then with stations elsewhere; then with products."""
+        self.timings["guess"] = 0.0
+        found: list[tuple[Stations, list[Traces], list[Alignment]]] = []
+        for stations in choices(self.question.target, self.question.rewrite):
+            started = time.perf_counter()
+            traces = traced_again(self.question, gathered, stations) if found else gathered.traces
+            candidates = alignments(traces)[:MOST_ALIGNMENTS]
+            self.timings["guess"] += time.perf_counter() - started
+            found.append((stations, traces, candidates))
+            for alignment in candidates:
+                for order in (False, True):
+                    yield Attempt(stations, traces, alignment, 1, order)
+        for degree in range(2, self.question.options.degree + 1):
+            for stations, traces, candidates in found:
+                for alignment in candidates:
+                    for order in (False, True):
+                        yield Attempt(stations, traces, alignment, degree, order)
 
     def in_words(self) -> tuple[tuple[dict[str, Any], ...], tuple[str, ...]]:
         """The cuts, and the invariant at each."""

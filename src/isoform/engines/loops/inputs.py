@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
-from zlib import crc32
 
 from isoform.contract import Argument
 from isoform.engines.inputs import BUFFERS, put_argument
@@ -19,29 +18,12 @@ _SPACING = 0x1000
 _NODES = BUFFERS + 0x80_0000
 _NODE_SPACING = 0x60
 _MOST_NODES = 10
-_END = _NODES + (_MOST_NODES + 2) * _NODE_SPACING
+BUFFERS_END = _NODES + (_MOST_NODES + 2) * _NODE_SPACING
 _FUEL = 400
 """Steps in which to see what is used as a pointer."""
 _NOISE = 512
-_MOST_RESULT = 7
 _NEAR = 64
 """Bytes after a pointer that count as what it points to."""
-
-
-class MixedResults(Mapping[tuple[str, tuple[int, ...]], int]):
-    """Results of outside calls: small numbers, a function of callee and arguments."""
-
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-
-    def __getitem__(self, key: tuple[str, tuple[int, ...]]) -> int:
-        return crc32(f"{self._seed} {key}".encode()) % _MOST_RESULT
-
-    def __iter__(self) -> Iterator[tuple[str, tuple[int, ...]]]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
 
 
 class LoopInputs:
@@ -77,7 +59,7 @@ class LoopInputs:
             put_argument(self._contract, argument, value, registers, memory, random.getrandbits(64))
         contents = self._contents()
         fill = self._number + 1 if self._number % 3 == 1 and not self._follows_pointers else 0
-        return Inputs(registers, contents | memory, fill, 2 * self._number + 1, MixedResults(self._number))
+        return Inputs(registers, contents | memory, fill, 2 * self._number + 1, {}, self._number + 1)
 
     def _value(self, argument: Argument, position: int, size: int) -> int:
         random, kind = self._random, argument.type
@@ -125,7 +107,7 @@ class LoopInputs:
                 content = random.randbytes(_NOISE)
             memory.update(enumerate(content, start))
         if self._follows_pointers:
-            memory.update(enumerate(random.randbytes(_END - _NODES), _NODES))
+            memory.update(enumerate(random.randbytes(BUFFERS_END - _NODES), _NODES))
         return memory
 
     # -- structures -----------------------------------------------------------------------------
@@ -136,7 +118,7 @@ class LoopInputs:
         placed: set[int] = set()
         for _ in range(_MOST_NODES):
             outcome = self._run(inputs)
-            cells = [c for c in _pointer_cells(outcome) if c not in placed and BUFFERS <= c < _END]
+            cells = [c for c in _pointer_cells(outcome) if c not in placed and BUFFERS <= c < BUFFERS_END]
             if not cells:
                 break
             memory = dict(inputs.memory)
@@ -163,6 +145,6 @@ def _pointer_cells(outcome: Outcome) -> list[int]:
         value = sum(outcome.reads[cell + i] << (8 * i) for i in range(8))
         position = bisect_left(addresses, value)
         near = position < len(addresses) and addresses[position] - value < _NEAR
-        if near and value >> 12 and not BUFFERS <= value < _END:
+        if near and value >> 12 and not BUFFERS <= value < BUFFERS_END:
             found.append(cell)
     return found

@@ -36,6 +36,7 @@ from isoform.outcome import FRAME_LIMIT
 from isoform.smt.terms import Term, Terms
 
 _MOST_FACTORS, _MOST_SUMMANDS, _LARGEST_COEFFICIENT = 7, 5, 4096
+_MOST_IN_CONGRUENCE = 2
 _MOST_COMPARED = 14
 """Values whose order is looked at."""
 _LOWER_BOUNDS = (1, 2, 3, 4, 8, 16, 32, 64)
@@ -97,17 +98,29 @@ class Given:
         return tuple(dict.fromkeys((*pointer, *self.arguments, *self.kept)))
 
 
+@dataclass(frozen=True)
+class Kinds:
+    """Which kinds of facts are looked for."""
+
+    degree: int = 1
+    """Of the monomials in equations."""
+    order: bool = True
+    """Whether comparisons are."""
+    pointers: frozenset[Feature] = frozenset()
+    """Features that hold addresses: their order relative to other numbers means nothing."""
+
+
 def guess(
     rows: Sequence[Row],
     features: Sequence[Feature],
     given: Given,
     constants: Collection[int] = (),
     banned: Collection[Fact] = (),
-    degree: int = 1,
+    kinds: Kinds | None = None,
 ) -> Invariant:
     """What holds of `features` in all rows, but not the facts that are `banned`. `constants` are numbers that the
     code compares with."""
-    return _Guess(rows, features, given, constants, banned, degree).invariant
+    return _Guess(rows, features, given, constants, banned, kinds or Kinds()).invariant
 
 
 class _Guess:
@@ -118,7 +131,7 @@ class _Guess:
         given: Given,
         constants: Collection[int],
         banned: Collection[Fact],
-        degree: int,
+        kinds: Kinds,
     ) -> None:
         self.invariant = Invariant(banned=banned)
         self._rows = rows
@@ -126,13 +139,15 @@ class _Guess:
         self._given = given
         self._pointer = given.pointer
         self._constants = constants
-        self._degree = degree
+        self._kinds = kinds
         self._single()
+        self._extended()
         for bits in (64, 32, 16, 8):
             self._linear(bits)
         self._exclusive()
         self._folds()
-        self._order()
+        if kinds.order:
+            self._order()
 
     def _free(self) -> list[Feature]:
         return [f for f in self._features if f not in self.invariant.definitions]
@@ -168,6 +183,20 @@ class _Guess:
             else:
                 seen[feature.bits, values] = feature
 
+    def _extended(self) -> None:
+        """Words that are always another feature, extended as machines do in passing."""
+        narrow = [f for f in self._free() if f.bits == 32]
+        seen: dict[tuple[int, ...], Column] = {}
+        for extend in (Extend.ZERO, Extend.SIGN):
+            for feature in narrow:
+                column = Column(feature, extend)
+                seen.setdefault(tuple(column.of_row(row, 64) for row in self._rows), column)
+        for feature in [f for f in self._free() if f.bits == 64]:
+            found = seen.get(self._values(feature))
+            if found is not None:
+                unit = Column(feature)
+                self.invariant.define(feature, Linear(0, ((-1 % (1 << 64), found), (1, unit)), 64), unit)
+
     def _distance(self, feature: Feature, values: Sequence[int]) -> int | None:
         """The distance from the stack pointer at entry, if it is the same in all rows and small."""
         if self._pointer is None or feature.bits != self._pointer.bits or not values:
@@ -186,7 +215,8 @@ class _Guess:
         if not any(f.bits == bits or (bits == 64 and f.bits < 64) for f in free):
             return
         columns: list[Summand] = [*_columns(self._arguments(bits), bits), *self._products(free, bits)]
-        columns += _columns(free, bits)
+        # Narrow ones first, so that wide ones are expressed by an extension of them, not they by a part.
+        columns += _columns(sorted(free, key=lambda f: f.bits), bits)
         kernel = Kernel(1 + len(columns), bits)
         for row in self._rows:
             kernel.add([1, *(column.of_row(row, bits) for column in columns)])
@@ -195,7 +225,7 @@ class _Guess:
 
     def _products(self, free: Sequence[Feature], bits: int) -> list[Product]:
         """Monomials of the second degree, of features of one width."""
-        if self._degree < 2:
+        if self._kinds.degree < 2:
             return []
         factors = [f for f in (*self._arguments(bits), *free) if f.bits == bits][:_MOST_FACTORS]
         return [Product(a, b) for i, a in enumerate(factors) for b in factors[i:]]
@@ -216,7 +246,7 @@ class _Guess:
                 self._not_negative(summands[0][1].features[0])
             return
         if last is None or last == 0:
-            if not any(isinstance(column, Product) for _, column in summands):
+            if len(summands) <= _MOST_IN_CONGRUENCE and all(isinstance(column, Column) for _, column in summands):
                 self.invariant.add(Linear(generator[0], tuple(summands), bits))
             return
         unit = columns[last - 1]
@@ -297,10 +327,11 @@ class _Guess:
             mine = mine[:_MOST_COMPARED]
             numbers = {c: [c.of_row(row, bits) for row in self._rows] for c in mine}
             for column in mine:
-                if column.feature.bits == bits:
+                if column.feature.bits == bits and column.feature not in self._kinds.pointers:
                     self._bounds(column, numbers[column], bits)
             for left, right in combinations(mine, 2):
-                if bits == 32 or 64 in (left.feature.bits, right.feature.bits):
+                alike = (left.feature in self._kinds.pointers) == (right.feature in self._kinds.pointers)
+                if alike and (bits == 32 or 64 in (left.feature.bits, right.feature.bits)):
                     self._pair(left, right, numbers[left], numbers[right], bits)
 
     def _compared(self) -> list[Column]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+_SWEEPS = 3
+
 
 class Kernel:
     """The generators, row by row: each new row only shrinks what the rows before it left."""
@@ -43,20 +45,25 @@ class Kernel:
     def reduced(self) -> list[list[int]]:
         """The generators with coefficients as small as those that are multiples of a power of two can make them."""
         generators = [list(g) for g in self.generators]
-        for index, torsion in enumerate(generators):
-            column = self._least_divisible(torsion)
-            if column is None or torsion[column] & 1:
-                continue
-            power = torsion[column] & -torsion[column]
-            inverse = pow(torsion[column] // power, -1, self._modulus)
-            for other, generator in enumerate(generators):
-                if other != index:
-                    times = (generator[column] + power // 2) // power * inverse % self._modulus
-                    if times:
-                        generators[other] = [
-                            (a - times * b) % self._modulus for a, b in zip(generator, torsion, strict=True)
-                        ]
+        for _ in range(_SWEEPS):
+            before = [list(g) for g in generators]
+            for index in range(len(generators)):
+                self._reduce_by(generators, index)
+            if generators == before:
+                break
         return [g for g in generators if any(g)]
+
+    def _reduce_by(self, generators: list[list[int]], index: int) -> None:
+        torsion = generators[index]
+        column = self._least_divisible(torsion)
+        if column is None or torsion[column] & 1:
+            return
+        power = torsion[column] & -torsion[column]
+        inverse = pow(torsion[column] // power, -1, self._modulus)
+        for other, generator in enumerate(generators):
+            times = (generator[column] + power // 2) // power * inverse % self._modulus
+            if other != index and times:
+                generators[other] = [(a - times * b) % self._modulus for a, b in zip(generator, torsion, strict=True)]
 
     def _least_divisible(self, products: Sequence[int]) -> int | None:
         """The first product with the fewest factors of two: dividing by it is possible for all the others."""

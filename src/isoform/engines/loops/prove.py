@@ -24,6 +24,9 @@ from isoform.verdict import Obligation
 
 MOST_ROUNDS = 400
 QUICK_SECONDS = 1.0
+FACT_SECONDS = 0.4
+MOST_MODELS = 16
+"""Taken at once, before a guess is made again."""
 MOST_REPAIRS = 8
 """Edges that are added because a model shows that they were missing."""
 MOST_LENGTHENED = 3
@@ -109,7 +112,7 @@ class Prover:
             if answer is Answer.UNSAT:
                 return
             if answer is Answer.SAT:
-                self._learn(node, arrived)
+                self._learn(followed, node, arrived, broken)
             elif not self._one_by_one(followed, node, arrived, broken):
                 return
 
@@ -120,28 +123,45 @@ class Prover:
         arrived: tuple[State, State],
         broken: Sequence[tuple[Fact | None, Term]],
     ) -> bool:
-        """Each fact for itself, where all together are too hard. True if the invariant changed."""
+        """Each fact for itself, where all together are too hard; what cannot be decided is no longer claimed. True
+        if the invariant changed."""
+        undecided: list[Fact] = []
         for fact, bad in broken:
-            answer = self._decide(followed.assumed, bad)
+            answer = self._ask(followed.assumed, bad, FACT_SECONDS)
             if answer is Answer.SAT:
-                self._learn(node, arrived)
+                self._learn(followed, node, arrived, broken)
                 return True
             if answer is Answer.UNKNOWN:
                 if self._budget.exhausted:
                     raise NotShownError(f"{self._budget.why_exhausted()} while looking for an invariant")
                 if fact is None:
                     raise NotShownError("it could not be decided which inputs reach a cut")
-                node.banned.add(fact)
-                self._simulation.guess_again(node)
-                return True
-        return False
+                undecided.append(fact)
+        if undecided:
+            node.banned.update(undecided)
+            self._simulation.guess_again(node)
+        return bool(undecided)
 
-    def _learn(self, node: Node, arrived: tuple[State, State]) -> None:
-        """The model is a further observation."""
+    def _learn(
+        self,
+        followed: Pass,
+        node: Node,
+        arrived: tuple[State, State],
+        broken: Sequence[tuple[Fact | None, Term]],
+    ) -> None:
+        """The model is a further observation; and so are models that break what it leaves whole."""
         simulation = self._simulation
         value = simulation.arrival_values(arrived)
         features = (*node.features, *simulation.given.features)
-        node.rows.append({f: self._solver.value(value(f)) for f in features})
+        for _ in range(MOST_MODELS):
+            node.rows.append({f: self._solver.value(value(f)) for f in features})
+            whole = [(fact, bad) for fact, bad in broken if not self._solver.holds(bad)]
+            if not whole or len(whole) == len(broken):
+                break
+            broken = whole
+            bads = self._terms.any_of([bad for _, bad in broken])
+            if self._ask(followed.assumed, bads, FACT_SECONDS) is not Answer.SAT:
+                break
         simulation.guess_again(node)
 
     # -- questions ------------------------------------------------------------------------------

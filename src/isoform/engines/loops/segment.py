@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from isoform.budget import Budget
 from isoform.contract import CallArguments
+from isoform.engines.loops.stations import cut_order
 from isoform.errors import Unsupported
 from isoform.lift.function import Block, BlockId, Function
 from isoform.smt.terms import Term
@@ -42,6 +43,10 @@ class Segment(Execution):
         """The state at the n-th station passed, by n and block."""
         self._stations = stations
         self._horizon = horizon
+        order = cut_order(function, stations)
+        assert order is not None, "every loop goes through a station"
+        self._blocks = order
+        self._order = {block: index for index, block in enumerate(order)}
         self._arrive(start, state, {}, 0)
         self._follow()
 
@@ -51,7 +56,7 @@ class Segment(Execution):
                 raise Unsupported(f"{self.budget.why_exhausted()} while encoding {self.function.name}")
             layer, position = heapq.heappop(self._queue)
             state, temps = self._merge(self._waiting.pop((layer, position)))
-            block = self.function.order[position]
+            block = self._blocks[position]
             if layer and block in self._stations:
                 self.arrivals[layer, block] = state.fork(state.condition)
                 if layer >= self._horizon:

@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from isoform.budget import Budget
+from isoform.contract import AbortRule, MemoryRule
+from isoform.engines.inputs import BUFFERS
 from isoform.engines.loops.align import END, ENTRY, Alignment, Cut, Edge, Traces
 from isoform.engines.loops.facts import Fact, Row
 from isoform.engines.loops.features import Feature, parts, uses
-from isoform.engines.loops.invariant import Given, Invariant, guess
+from isoform.engines.loops.inputs import BUFFERS_END
+from isoform.engines.loops.invariant import Given, Invariant, Kinds, guess
 from isoform.engines.loops.segment import Place, Segment, start_state
+from isoform.engines.loops.stations import Stations
 from isoform.errors import Unsupported
 from isoform.lift.function import BlockId, Call, Function, Switch
 from isoform.lift.liveness import Liveness, output_containers
@@ -41,6 +45,7 @@ class Node:
     rows: list[Row] = field(default_factory=list)
     invariant: Invariant = field(default_factory=Invariant)
     banned: set[Fact] = field(default_factory=set)
+    pointers: frozenset[Feature] = frozenset()
     holds_addresses: tuple[bool, bool] = (False, False)
     version: int = 0
 
@@ -74,10 +79,17 @@ class Simulation:
     """Builds the formulas of one alignment."""
 
     def __init__(
-        self, question: Question, budget: Budget, alignment: Alignment, tests: Sequence[Traces], degree: int
+        self,
+        question: Question,
+        budget: Budget,
+        alignment: Alignment,
+        tests: Sequence[Traces],
+        stations: Stations,
+        degree: int = 1,
+        order: bool = True,
     ) -> None:
         self.question = question
-        self.degree = degree
+        self.degree, self.order = degree, order
         self.budget = budget
         self.edges = list(alignment.edges)
         self.functions: tuple[Function, Function] = question.target, question.rewrite
@@ -94,7 +106,7 @@ class Simulation:
         self.nodes = {cut: Node(cut) for cut in alignment.cuts}
         self.valid = False
         """Whether the rules for valid memory are asserted."""
-        self._stations = tuple(frozenset(e[1] for e in f.back_edges) for f in self.functions)
+        self._stations = stations
         self._snapshots: dict[Cut, list[tuple[Snapshot, Snapshot, Snapshot]]] = {cut: [] for cut in alignment.cuts}
         for test, matched in zip(tests, alignment.matched, strict=True):
             for cut, left, right in matched:
@@ -160,7 +172,8 @@ class Simulation:
             found = dict.fromkeys((*plain[cut].pinned, *parts_of(needed[cut])))
             node.features = sorted(found, key=_feature_order)
             node.rows = [self._row(node.features, *observed) for observed in _sample(self._snapshots[cut])]
-            node.invariant = guess(node.rows, node.features, self.given, self.constants, (), self.degree)
+            node.pointers = self._pointers(node)
+            node.invariant = guess(node.rows, node.features, self.given, self.constants, (), self._kinds(node))
         self._enter()
         self._passes = {ENTRY: self._passes[ENTRY]}
 
@@ -184,6 +197,14 @@ class Simulation:
             return []
         return [f.of_state(arrived[TAGS.index(f.tag)]) for f in features]
 
+    def _pointers(self, node: Node) -> frozenset[Feature]:
+        """Features that are an address in every test."""
+        words = [f for f in (*node.features, *self.given.arguments) if f.bits == 64]
+        return frozenset(f for f in words if all(row[f] == 0 or BUFFERS <= row[f] < BUFFERS_END for row in node.rows))
+
+    def _kinds(self, node: Node) -> Kinds:
+        return Kinds(self.degree, self.order, node.pointers)
+
     def _row(self, features: Sequence[Feature], entry: Snapshot, left: Snapshot, right: Snapshot) -> Row:
         source = {"": entry, "a": left, "b": right}
         return {f: f.of_snapshot(source[f.tag], self.machine) for f in (*features, *self.given.features)}
@@ -205,7 +226,7 @@ class Simulation:
             self._entered[cut] = self.terms.any_of([ways[other] for other in reached[cut]])
 
     def guess_again(self, node: Node) -> None:
-        node.invariant = guess(node.rows, node.features, self.given, self.constants, node.banned, self.degree)
+        node.invariant = guess(node.rows, node.features, self.given, self.constants, node.banned, self._kinds(node))
         node.version += 1
 
     def is_live(self, cut: Cut, feature: Feature) -> bool:
@@ -306,17 +327,23 @@ class Simulation:
             return self.terms.false
         return self.terms.conj(arrived[0].condition, arrived[1].condition)
 
+    @property
+    def shares_memory(self) -> bool:
+        """Whether memory is the same on both sides at every cut. Where it is no output, nothing is known of it."""
+        return self.question.contract.memory is MemoryRule.COMPARE
+
+    def memory_here(self, side: Side) -> Term:
+        return self.terms.array_variable("memory_here" if self.shares_memory else f"memory_{side.tag}", side.width)
+
     def memory_differs(self, arrived: tuple[State, State]) -> Term:
         arrays = [state.side.heap.array(state.heap) for state in arrived]
-        if arrays[0] == arrays[1]:
+        if not self.shares_memory or arrays[0] == arrays[1]:
             return self.terms.false
         where = self.terms.variable("some_address", arrived[0].side.width)
         return self.terms.negate(self.terms.eq(*(self.terms.select(array, where) for array in arrays)))
 
     def uncovered(self, cut: Cut) -> Term:
         """No edge from here is gone, and the two do not abort or end the program together either."""
-        from isoform.contract import AbortRule
-
         followed = self.followed(cut)
         aborts = [s.summary.aborts for s in followed.segments]
         covered = [self.going(followed, edge) for edge in self.leaving(cut)]
@@ -434,8 +461,7 @@ class _Plain:
         self._found: dict[tuple[str, Place], Term] = {}
 
     def state(self, side: Side) -> State:
-        memory = side.terms.array_variable("memory_here", side.width)
-        return start_state(side, lambda place: self._known(side, place), memory)
+        return start_state(side, lambda place: self._known(side, place), self._simulation.memory_here(side))
 
     def _known(self, side: Side, place: Place) -> Term:
         key = side.tag, place
@@ -483,8 +509,7 @@ class _Known:
             self._by_place.setdefault((feature.tag, feature.place), []).append(feature)
 
     def state(self, side: Side) -> State:
-        memory = side.terms.array_variable("memory_here", side.width)
-        state = start_state(side, lambda place: self._known(side, place), memory)
+        state = start_state(side, lambda place: self._known(side, place), self._simulation.memory_here(side))
         state.holds_addresses = self._node.holds_addresses[TAGS.index(side.tag)]
         return state
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from isoform.budget import Budget
-from isoform.engines.loops.align import Traces, heads
+from isoform.engines.loops.align import Traces
 from isoform.engines.loops.inputs import LoopInputs
-from isoform.lift.function import BlockId
+from isoform.engines.loops.stations import Stations, heads
 from isoform.outcome import Inputs, Outcome, Status
 from isoform.question import Question
 from isoform.run.observe import Snapshot, TooManySnapshotsError, observe
@@ -40,8 +40,7 @@ def gather(question: Question, budget: Budget, seed: int, own: Iterable[tuple[In
     """Run both on `own` inputs and then on made-up ones until there are enough traces."""
     found = Gathered()
     stations = heads(question.target), heads(question.rewrite)
-    fuel = min(_FUEL, question.options.fuel)
-    options = RunOptions(fuel, False, False, question.contract.stack_argument_bytes)
+    options = _run_options(question)
     until = budget.left - _MOST_SECONDS
     lengths: Counter[tuple[int, int]] = Counter()
     for inputs in (*own, *islice(LoopInputs(question, seed), _MOST_TRIED)):
@@ -57,10 +56,10 @@ def gather(question: Question, budget: Budget, seed: int, own: Iterable[tuple[In
         if target.status is not Status.DONE or rewrite.status is not Status.DONE:
             found.ended[next(o for o in (target, rewrite) if o.status is not Status.DONE).status.value] += 1
             if target.status is not rewrite.status and _differ(question, target, rewrite):
-                found.differing = found.differing or inputs
+                found.differing = found.differing or _without_results(inputs)
             continue
         if _differ(question, target, rewrite):
-            found.differing = inputs
+            found.differing = _without_results(inputs)
             break
         length = len(left), len(right)
         if max(length) > _LONGEST or lengths[length] >= 3:
@@ -71,6 +70,26 @@ def gather(question: Question, budget: Budget, seed: int, own: Iterable[tuple[In
     return found
 
 
+def traced_again(question: Question, gathered: Gathered, stations: Stations) -> list[Traces]:
+    """The same tests, seen at other stations."""
+    found = []
+    for inputs in gathered.inputs:
+        ran = _observe(question, inputs, _run_options(question), stations)
+        if ran is not None and max(len(ran[0][0]), len(ran[1][0])) <= _LONGEST:
+            found.append(Traces(tuple(ran[0][0]), tuple(ran[1][0])))
+    return found
+
+
+def _run_options(question: Question) -> RunOptions:
+    fuel = min(_FUEL, question.options.fuel)
+    return RunOptions(fuel, False, False, question.contract.stack_argument_bytes)
+
+
+def _without_results(inputs: tuple[Inputs, Inputs]) -> tuple[Inputs, Inputs]:
+    """A witness must not rest on what outside calls were made to return."""
+    return replace(inputs[0], call_seed=0), replace(inputs[1], call_seed=0)
+
+
 def _differ(question: Question, target: Outcome, rewrite: Outcome) -> bool:
     return bool(question.contract.differences(target, rewrite))
 
@@ -79,7 +98,7 @@ def _observe(
     question: Question,
     inputs: tuple[Inputs, Inputs],
     options: RunOptions,
-    stations: tuple[frozenset[BlockId], frozenset[BlockId]],
+    stations: Stations,
 ) -> tuple[tuple[list[Snapshot], Outcome], tuple[list[Snapshot], Outcome]] | None:
     try:
         left, right = (

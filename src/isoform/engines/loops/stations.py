@@ -1,0 +1,70 @@
+"""Stations: blocks of a function such that every loop goes through one of them. Cuts are pairs of stations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isoform.lift.function import BlockId, Function
+
+Stations = tuple[frozenset[BlockId], frozenset[BlockId]]
+
+
+def choices(target: Function, rewrite: Function) -> Iterator[Stations]:
+    """Ways to choose the stations of both, most common first: where loops begin, or where their first test that may
+    leave them is passed. The compiler that turns a `while` into a `do` moves the one to the other."""
+    left, right = (heads(target), past_tests(target)), (heads(rewrite), past_tests(rewrite))
+    yield from dict.fromkeys(((left[0], right[0]), (left[1], right[1]), (left[0], right[1]), (left[1], right[0])))
+
+
+def heads(function: Function) -> frozenset[BlockId]:
+    """Blocks that some loop comes back to."""
+    return frozenset(target for _, target in function.back_edges)
+
+
+def past_tests(function: Function) -> frozenset[BlockId]:
+    """For each loop the block that follows a test that may leave it, if that alone cuts the loop; else its head."""
+    chosen = set(heads(function))
+    for head in heads(function):
+        body = _body(function, head)
+        for block in (b for b in function.order if b in body):
+            inside = [s for s in function.blocks[block].successors if s in body]
+            outside = [s for s in function.blocks[block].successors if s not in body]
+            if len(inside) == 1 and outside and inside[0] not in chosen:
+                candidate = frozenset((chosen - {head}) | {inside[0]})
+                if cut_order(function, candidate) is not None:
+                    chosen = set(candidate)
+                    break
+    return frozenset(chosen)
+
+
+def _body(function: Function, head: BlockId) -> set[BlockId]:
+    """The natural loop of a head: what reaches one of its back edges without going through it."""
+    body = {head}
+    pending = [source for source, target in function.back_edges if target == head]
+    while pending:
+        block = pending.pop()
+        if block not in body:
+            body.add(block)
+            pending += function.predecessors[block]
+    return body
+
+
+def cut_order(function: Function, stations: frozenset[BlockId]) -> tuple[BlockId, ...] | None:
+    """An order of the blocks in which every edge that does not lead to a station goes forward; None if there is none,
+    that is, if some loop goes through no station."""
+    reached = set(function.order)
+    waiting = {b: sum(before in reached for before in function.predecessors[b]) for b in function.order}
+    ready = [b for b in reversed(function.order) if b in stations or not waiting[b]]
+    order: list[BlockId] = []
+    placed = set(ready)
+    while ready:
+        block = ready.pop()
+        order.append(block)
+        for successor in function.blocks[block].successors:
+            if successor in stations:
+                continue
+            waiting[successor] -= 1
+            if not waiting[successor] and successor not in placed:
+                placed.add(successor)
+                ready.append(successor)
+    return tuple(order) if len(order) == len(function.order) else None
