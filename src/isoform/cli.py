@@ -83,12 +83,18 @@ def compare(
         AbortRule, typer.Option(help="equal: both abort or neither; refine: where A aborts, B may do anything.")
     ] = AbortRule.EQUAL,
     calls: Annotated[CallRule, typer.Option(help="What to do with calls to code that is present.")] = CallRule.AUTO,
-    engine: Annotated[str, typer.Option(metavar="ENGINE", help="auto, testing, loopfree or concolic.")] = "auto",
+    engine: Annotated[str, typer.Option(metavar="ENGINE", help="auto, testing, loopfree, concolic or loops.")] = "auto",
     budget: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for the whole question.", min=0.01)] = 60.0,
     fuel: Annotated[int, typer.Option(metavar="STEPS", help="Steps a concrete run may take.", min=1)] = 10_000,
     depth: Annotated[int, typer.Option(metavar="N", help="Path conditions that a search follows.", min=1)] = 50,
     unroll: Annotated[int, typer.Option(metavar="N", help="Turns of loops that are unrolled.", min=0)] = 16,
+    degree: Annotated[
+        int, typer.Option(metavar="N", help="Degree of the equations that proofs about loops may use: 1 to 3.")
+    ] = 2,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of random tests.", min=0)] = 1,
+    tests: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Your own tests, as JSON: see docs/engines/loops.md.")
+    ] = None,
     cert: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder to write a proof's certificate to.")] = None,
     isa: Isa = None,
     cc: Cc = None,
@@ -123,7 +129,9 @@ def compare(
         fuel=fuel,
         depth=depth,
         unroll=unroll,
+        degree=_degree(degree),
         seed=seed,
+        tests=str(tests) if tests is not None else None,
         cert=str(cert) if cert else None,
         shapes=tuple(shape or ()),
         narrate=verbose and not as_json,
@@ -392,6 +400,12 @@ def _seconds(budget: float) -> float:
     if not math.isfinite(budget):
         raise UserError("--budget must be a number of seconds.")
     return budget
+
+
+def _degree(degree: int) -> int:
+    if not 1 <= degree <= 3:
+        raise UserError(f"--degree {degree} is not 1, 2 or 3.")
+    return degree
 
 
 def _number(text: str) -> int:

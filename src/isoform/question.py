@@ -43,6 +43,8 @@ class Options:
     degree: int = 2
     """Of the monomials in the equations that a proof about loops may use."""
     seed: int = 1
+    tests: str | None = None
+    """A file of the user's own tests."""
     cert: str | None = None
     shapes: tuple[str, ...] = ()
     """What pointer parameters point to, as C declarations: `--shape`."""

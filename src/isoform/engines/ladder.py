@@ -14,6 +14,7 @@ from isoform.budget import Budget
 from isoform.engines.loopfree import Encoding, Failed, Found, Loopfree, Proved, WithinBound
 from isoform.engines.testing import Tested, run_tests
 from isoform.errors import Unsupported
+from isoform.outcome import Inputs
 from isoform.question import Engine, Question
 from isoform.verdict import (
     Assumption,
@@ -46,10 +47,13 @@ class Ladder:
     tried: list[Tried] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
     steps: tuple[SearchStep, ...] = ()
+    own: tuple[tuple[Inputs, Inputs], ...] = ()
+    """The user's own tests."""
 
     def climb(self) -> Verdict:
         """The verdict of the first engine that settles the question, else the most that any could say."""
         engine = self.question.options.engine
+        self._read_tests()
         tested: Tested | None = None
         if engine in (Engine.AUTO, Engine.TESTING):
             tested = self._try("testing", self._test)
@@ -72,6 +76,13 @@ class Ladder:
         if isinstance(finding, Verdict):
             return finding
         return self._unknown(finding if isinstance(finding, Failed) else Failed(self._last()))
+
+    def _read_tests(self) -> None:
+        path = self.question.options.tests
+        if path is not None:
+            from isoform.engines.loops.own_tests import read_own_tests
+
+            self.own = read_own_tests(path, self.question.contract)
 
     def _stronger(self, said: Verdict | Failed | None, now: Verdict | Failed | None) -> Verdict | Failed | None:
         """Of what two engines said the one that says more. A bound on loops says more than one on paths."""
@@ -97,7 +108,8 @@ class Ladder:
 
     def _test(self) -> tuple[Tested, str]:
         started = time.perf_counter()
-        tested = run_tests(self.question, self.budget, thorough=self.question.options.engine is Engine.TESTING)
+        thorough = self.question.options.engine is Engine.TESTING
+        tested = run_tests(self.question, self.budget, thorough, self.own)
         self.timings["test"] = time.perf_counter() - started
         return tested, tested.sentence()
 
@@ -152,7 +164,7 @@ class Ladder:
 
         alone = self.question.options.engine is Engine.LOOPS
         budget = self.budget if alone else self.budget.part(min(LOOPS_SECONDS, self.budget.left / 2))
-        engine = Loops(self.question, budget)
+        engine = Loops(self.question, budget, self.own)
         finding = engine.answer()
         self.timings |= engine.timings
         match finding:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 
 from isoform.budget import Budget
 from isoform.engines.confirm import NotConfirmed, confirm, differs
 from isoform.engines.inputs import InputMaker
-from isoform.outcome import Status
+from isoform.outcome import Inputs, Status
 from isoform.question import Question
 from isoform.verdict import Witness
 
@@ -38,16 +39,23 @@ class Tested:
         return said + (f", {self.undecided} of them undecided ({self.why_undecided})" if self.undecided else "")
 
 
-def run_tests(question: Question, budget: Budget, thorough: bool = False) -> Tested:
-    """Run both on many inputs. Inputs that the preconditions exclude do not count."""
+def run_tests(
+    question: Question, budget: Budget, thorough: bool = False, own: Sequence[tuple[Inputs, Inputs]] = ()
+) -> Tested:
+    """Run both on many inputs, the user's `own` first. Inputs that the preconditions exclude do not count."""
     maker = InputMaker(question.contract, question.options.seed)
     wanted = THOROUGH_TESTS if thorough else QUICK_TESTS
-    until = budget.left / 2 if thorough else budget.left - SECONDS
+    half = budget.left / 2
+    until = half if thorough else budget.left - SECONDS
     ran = undecided = 0
     why = ""
     unconfirmed: NotConfirmed | None = None
-    for inputs in islice(maker, 4 * wanted):
-        if ran >= wanted or budget.exhausted or budget.left < until:
+    # A witness must not rest on what outside calls were made to return.
+    mine = [(replace(left, call_seed=0), replace(right, call_seed=0)) for left, right in own]
+    for number, inputs in enumerate(chain(mine, islice(maker, 4 * wanted))):
+        if budget.exhausted or budget.left < (half if number < len(mine) else until):
+            break
+        if ran >= wanted + len(mine):
             break
         if not question.admits(inputs[0]):
             continue
@@ -57,7 +65,7 @@ def run_tests(question: Question, budget: Budget, thorough: bool = False) -> Tes
         if stuck is not None:
             undecided += 1
             why = why or stuck.reason or stuck.status.value
-            if undecided == ran == 5:
+            if undecided == ran == 5 + len(mine):
                 break  # nothing here can be run to its end
         if question.contract.differences(*outcomes) and differs(question, inputs):
             found = confirm(question, inputs, budget)

@@ -17,7 +17,7 @@ from typing import Any
 
 from isoform.load.dwarf_types import TypeReader, Unusable, reference
 from isoform.load.elf import ParsedFile
-from isoform.load.image import Line
+from isoform.load.image import Line, Local
 from isoform.load.signature import VOID, Parameter, Signature
 
 ENTRY_LIMIT = 400_000
@@ -31,6 +31,9 @@ SOURCE_SUFFIXES = (".c", ".h", ".s", ".S", ".cc", ".cpp", ".cxx", ".hpp", ".inc"
 _ALLOC, _COMPRESSED = 0x2, 0x800
 _WIDTHS = {1: 8, 10: 4, 11: 4}  # of R_X86_64_64, R_X86_64_32 and R_X86_64_32S
 _ASSEMBLER = 0x8001  # DW_LANG_Mips_Assembler: of every assembler
+_FRAME_BASES = {b"\x9c": 8, b"\x56": -8}  # the canonical frame address; rbp, after push rbp
+_FBREG = 0x91
+LOCALS_LIMIT = 256
 _NO_CALL = 3  # DW_CC_nocall: the function does not obey the calling convention
 
 
@@ -241,6 +244,69 @@ def _parameter(types: TypeReader, die: Any, index: int) -> Parameter:
 def _text(die: Any, attribute: str) -> str:
     found = die.attributes.get(attribute)
     return found.value.decode("utf-8", "backslashreplace") if found and isinstance(found.value, bytes) else ""
+
+
+# Locals
+
+
+def frame_locals(debug: DebugInfo, address: int) -> tuple[Local, ...]:
+    """Variables and parameters of the function at `address` that have one place in its frame all along, as those of
+    unoptimised code have."""
+    found: list[Local] = []
+    try:
+        for unit in _units(debug, address):
+            types = TypeReader(unit, debug.spend)
+            scopes: list[tuple[int, int, int]] = []
+            """(depth, start, end) of the function and of the blocks in it that are open."""
+            base: int | None = None
+            for depth, die in _entries(debug, unit):
+                while scopes and depth <= scopes[-1][0]:
+                    scopes.pop()
+                if base is not None and not scopes:
+                    return tuple(found)
+                extent = _extent(die)
+                if not scopes:
+                    if die.tag == "DW_TAG_subprogram" and extent is not None and extent[0] == address - debug.bias:
+                        base = _FRAME_BASES.get(_expression(die, "DW_AT_frame_base"))
+                        if base is None:
+                            return ()
+                        scopes.append((depth, *extent))
+                elif die.tag == "DW_TAG_lexical_block":
+                    scopes.append((depth, *(extent or scopes[-1][1:])))
+                elif die.tag in ("DW_TAG_variable", "DW_TAG_formal_parameter") and base is not None:
+                    start, end = (bound + debug.bias for bound in scopes[-1][1:])
+                    found += _local(types, die, base, start, end)
+                    if len(found) > LOCALS_LIMIT:
+                        return ()
+    except Exception:  # names only decorate the report
+        pass
+    return tuple(found)
+
+
+def _local(types: TypeReader, die: Any, base: int, start: int, end: int) -> list[Local]:
+    location, name = _expression(die, "DW_AT_location"), _text(die, "DW_AT_name")
+    if not name or len(location) < 2 or location[0] != _FBREG:
+        return []
+    offset = 0
+    for position, byte in enumerate(location[1:]):
+        offset |= (byte & 0x7F) << (7 * position)
+    if len(location) > 6 or location[-1] & 0x80 or any(byte < 0x80 for byte in location[1:-1]):
+        return []
+    if location[-1] & 0x40:
+        offset -= 1 << (7 * (len(location) - 1))
+    try:
+        size = types.of(die).bits // 8
+    except Unusable:
+        return []
+    return [Local(name, base + offset, size, start, end)]
+
+
+def _expression(die: Any, attribute: str) -> bytes:
+    """The bytes of a location that is one expression; none where it is anything else."""
+    found = die.attributes.get(attribute)
+    if found is None or found.form not in ("DW_FORM_exprloc", "DW_FORM_block1"):
+        return b""
+    return bytes(found.value)
 
 
 # Lines

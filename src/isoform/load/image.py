@@ -48,6 +48,19 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Local:
+    """A variable that stays at one place of a function's frame, for the report."""
+
+    name: str
+    offset: int
+    """Bytes from the stack pointer at entry."""
+    size: int
+    start: int
+    end: int
+    """Addresses of the code in which the name means this variable."""
+
+
+@dataclass(frozen=True)
 class Image:
     """Invariants: sections do not overlap; an external symbol's address lies in no section; on both
     images of a question equal names of data objects, externals and address-taken functions have equal
@@ -69,6 +82,8 @@ class Image:
     """Source line by instruction address, where known."""
     source: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Source text by file name, where it was at hand."""
+    locals: tuple[Local, ...] = ()
+    """Variables of the function in question, outer scopes first, where known."""
     from_source: bool = False
     """Whether isoform itself compiled or assembled this file."""
 

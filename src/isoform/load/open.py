@@ -135,7 +135,7 @@ def _parse(path: Path, options: LoadOptions) -> ParsedFile:
 
 def _with_debug(placements: Sequence[Placement], symbols: Sequence[Symbol]) -> list[Image]:
     """The images with signatures and source lines of the chosen functions. One file on both sides is read once."""
-    from isoform.load.dwarf import lines, read_debug, signatures, source_text
+    from isoform.load.dwarf import frame_locals, lines, read_debug, signatures, source_text
 
     images = []
     debug = None
@@ -147,5 +147,7 @@ def _with_debug(placements: Sequence[Placement], symbols: Sequence[Symbol]) -> l
             continue
         where = lines(debug, symbol.address, symbol.address + symbol.size)
         found = signatures(debug, {symbol.name}, symbol.address)
-        images.append(replace(placement.image, signatures=found, lines=where, source=source_text(where)))
+        names = frame_locals(debug, symbol.address)
+        text = source_text(where)
+        images.append(replace(placement.image, signatures=found, lines=where, source=text, locals=names))
     return images

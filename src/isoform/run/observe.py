@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from isoform.contract import CallArguments
@@ -29,6 +29,15 @@ class Snapshot:
     """From `FRAME_BELOW` bytes below the stack pointer at entry on."""
     changes: dict[int, int]
     """Bytes outside the frame that differ from their value at entry."""
+    entry_byte: Callable[[int], int] = field(compare=False, repr=False)
+    """What memory held at entry."""
+
+    def word(self, address: int, size: int, big_endian: bool) -> int:
+        """A word of memory outside the frame as it was when the snapshot was taken."""
+        found = bytes(
+            self.changes[a] if a in self.changes else self.entry_byte(a) for a in range(address, address + size)
+        )
+        return int.from_bytes(found, "big" if big_endian else "little")
 
     def slot(self, offset: int, size: int) -> int | None:
         """A word of the frame, by its distance from the stack pointer at entry; None if it was not kept."""
@@ -72,8 +81,8 @@ def _with_frame(block: BlockId, registers: list[int], memory: Any) -> Snapshot:
     low, high = STACK_POINTER - FRAME_BELOW, STACK_POINTER + FRAME_ABOVE
     frame = b"".join(memory.page_bytes(number) for number in range(low // PAGE, high // PAGE + 1))
     changes = {a: b for a, b in memory.changes().items() if not STACK_POINTER - FRAME_LIMIT <= a < high}
-    return Snapshot(block, tuple(map(int, registers)), frame, changes)
+    return Snapshot(block, tuple(map(int, registers)), frame, changes, memory.entry_byte)
 
 
 def _without_frame(block: BlockId, registers: list[int], memory: Any) -> Snapshot:
-    return Snapshot(block, tuple(map(int, registers)), b"", memory.changes())
+    return Snapshot(block, tuple(map(int, registers)), b"", memory.changes(), memory.entry_byte)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,9 @@ from isoform.engines.loops.prove import NotShownError, Prover, Shown
 from isoform.engines.loops.simulation import Simulation
 from isoform.engines.loops.stations import Stations, choices, heads
 from isoform.engines.loops.tests import Gathered, gather, traced_again
+from isoform.engines.loops.untaken import untaken
 from isoform.errors import Unsupported
+from isoform.outcome import Inputs
 from isoform.question import Question
 from isoform.sym.state import World
 from isoform.verdict import Assumption, Obligation, Witness
@@ -52,6 +54,8 @@ class Loops:
 
     question: Question
     budget: Budget
+    own: Sequence[tuple[Inputs, Inputs]] = ()
+    """The user's own tests."""
     timings: dict[str, float] = field(default_factory=dict)
     shown: Shown | None = None
     tests: int = 0
@@ -71,14 +75,14 @@ class Loops:
     def _gather(self) -> Gathered:
         started = time.perf_counter()
         self.question.options.progress("running both on inputs on which their loops turn")
-        gathered = gather(self.question, self.budget, self.question.options.seed)
+        gathered = gather(self.question, self.budget, self.question.options.seed, self.own)
         self.timings["trace"] = time.perf_counter() - started
         self.tests = len(gathered.traces)
         return gathered
 
     def _prove(self, gathered: Gathered) -> Proved | Failed:
         started = time.perf_counter()
-        why = ""
+        reasons: list[tuple[bool, NotShownError]] = []
         for number, attempt in enumerate(self._attempts(gathered), 1):
             budget = self.budget.part(self.budget.left / SHARE)
             self.question.options.progress(f"proving loops, attempt {number}")
@@ -95,15 +99,24 @@ class Loops:
                 self.shown = Prover(simulation, budget).prove()
                 break
             except NotShownError as reason:
-                why = why or reason.why
+                reasons.append((attempt.order, reason))
             except Unsupported as reason:
-                why = why or str(reason)
+                reasons.append((attempt.order, NotShownError(str(reason))))
             if self.budget.exhausted or number >= MOST_ATTEMPTS:
                 break
         self.timings["solve"] = time.perf_counter() - started - self.timings["guess"]
         if self.shown is None:
-            return Failed(f"no proof was found for the loops: {why}", "a precondition (--assume) or tests may help")
+            return self._failed(gathered, reasons)
         return Proved()
+
+    def _failed(self, gathered: Gathered, reasons: Sequence[tuple[bool, NotShownError]]) -> Failed:
+        """What stopped the strongest attempt, of several the first."""
+        if not reasons:
+            return Failed("the traces of the two could not be paired", _helps(gathered, ""))
+        reason = max(reasons, key=lambda r: r[0])[1]
+        missed = untaken(self.question, gathered.inputs) if not self.budget.exhausted else []
+        why = f"no proof was found for the loops: {reason.why}"
+        return Failed(f"{why}; {missed[0]}" if missed else why, _helps(gathered, reason.helps, bool(missed)))
 
     def _attempts(self, gathered: Gathered) -> Iterator[Attempt]:
         """Equations first, then with comparisons; then with stations elsewhere; then with products."""
@@ -150,5 +163,19 @@ class Loops:
 
 
 def _too_few(gathered: Gathered) -> Failed:
-    ended = ", ".join(f"{count} {word}" for word, count in gathered.ended.most_common())
-    return Failed(f"too few tests came to an end ({ended or 'none was allowed'})", "a precondition may help: --assume")
+    if not gathered.ran:
+        return Failed("no test satisfies the preconditions", _helps(gathered, "tests that do (--tests)"))
+    ended = ", ".join(f"on {count} {what}" for what, count in gathered.ended.most_common(3))
+    why = f"of {gathered.ran} tests {len(gathered.traces) or 'none'} could be used" + (f": {ended}" if ended else "")
+    return Failed(why, _helps(gathered, "a precondition (--assume) or tests (--tests) with which both stop early"))
+
+
+def _helps(gathered: Gathered, specific: str, missed: bool = False) -> str:
+    """What would help, most specific first."""
+    if gathered.own and gathered.own_excluded == gathered.own:
+        return f"tests that --assume allows: it excludes all {gathered.own} of --tests"
+    if gathered.own_unused:
+        return f"other tests: {gathered.own_unused[0]}"
+    if missed:
+        return "tests that go there (--tests), or a precondition that says that nothing does (--assume)"
+    return specific or "a precondition (--assume), more tests (--tests), or more time (--budget)"

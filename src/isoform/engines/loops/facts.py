@@ -2,58 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from isoform.engines.loops.features import Feature
+from isoform.engines.loops.features import Column, Feature, Row, Show, Values
 from isoform.smt.terms import Term, Terms
-
-Values = Callable[[Feature], Term]
-Row = Mapping[Feature, int]
-Show = Callable[[Feature], str]
-
-
-class Extend(Enum):
-    """How a narrow feature becomes a wide number."""
-
-    ZERO = "zero"
-    SIGN = "sign"
-
-
-@dataclass(frozen=True)
-class Column:
-    """A feature as a number of some width: extended if it is narrower, its low bits if it is wider."""
-
-    feature: Feature
-    extend: Extend = Extend.ZERO
-
-    @property
-    def features(self) -> tuple[Feature, ...]:
-        return (self.feature,)
-
-    @property
-    def widest(self) -> int:
-        return self.feature.bits
-
-    def of_row(self, row: Row, bits: int) -> int:
-        value = row[self.feature]
-        own = self.feature.bits
-        if self.extend is Extend.SIGN and own < bits and value >> (own - 1):
-            value -= 1 << own
-        return value & ((1 << bits) - 1)
-
-    def term(self, terms: Terms, value: Values, bits: int) -> Term:
-        term = value(self.feature)
-        if self.feature.bits > bits:
-            return terms.extract(term, bits - 1, 0)
-        if self.feature.bits == bits:
-            return term
-        return terms.sext(term, bits) if self.extend is Extend.SIGN else terms.zext(term, bits)
-
-    def text(self, show: Show) -> str:
-        name = show(self.feature)
-        return f"sext({name})" if self.extend is Extend.SIGN and self.feature.bits < 64 else name
 
 
 @dataclass(frozen=True)
@@ -88,6 +42,10 @@ Summand = Column | Product
 class Fact:
     """Something that holds at a cut: as a formula over the features, and in words."""
 
+    def features(self) -> Iterator[Feature]:
+        """What it speaks of."""
+        raise NotImplementedError
+
     def term(self, terms: Terms, value: Values) -> Term:
         raise NotImplementedError
 
@@ -100,6 +58,9 @@ class Constant(Fact):
     feature: Feature
     number: int
 
+    def features(self) -> Iterator[Feature]:
+        yield self.feature
+
     def term(self, terms: Terms, value: Values) -> Term:
         return terms.eq(value(self.feature), terms.bv(self.number, self.feature.bits))
 
@@ -111,6 +72,9 @@ class Constant(Fact):
 class Same(Fact):
     left: Feature
     right: Feature
+
+    def features(self) -> Iterator[Feature]:
+        yield from (self.left, self.right)
 
     def term(self, terms: Terms, value: Values) -> Term:
         return terms.eq(value(self.left), value(self.right))
@@ -126,6 +90,9 @@ class OnStack(Fact):
     feature: Feature
     pointer: Feature
     distance: int
+
+    def features(self) -> Iterator[Feature]:
+        yield from (self.feature, self.pointer)
 
     def term(self, terms: Terms, value: Values) -> Term:
         return terms.eq(value(self.feature), self.definition(terms, value))
@@ -160,6 +127,9 @@ class Linear(Fact):
             self.bits,
         ).total(terms, value)
 
+    def features(self) -> Iterator[Feature]:
+        yield from (feature for _, column in self.summands for feature in column.features)
+
     def term(self, terms: Terms, value: Values) -> Term:
         unit = next((c for k, c in reversed(self.summands) if k == 1), None)
         if unit is None:
@@ -184,24 +154,27 @@ class Linear(Fact):
 class Exclusive(Fact):
     """The exclusive or of some features of one width is a constant."""
 
-    features: tuple[Feature, ...]
+    members: tuple[Feature, ...]
     constant: int
+
+    def features(self) -> Iterator[Feature]:
+        yield from self.members
 
     def rest(self, terms: Terms, value: Values) -> Term:
         """The last feature by the others."""
-        total = terms.bv(self.constant, self.features[0].bits)
-        for feature in self.features[:-1]:
+        total = terms.bv(self.constant, self.members[0].bits)
+        for feature in self.members[:-1]:
             total = terms.xor_(total, value(feature))
         return total
 
     def term(self, terms: Terms, value: Values) -> Term:
-        return terms.eq(value(self.features[-1]), self.rest(terms, value))
+        return terms.eq(value(self.members[-1]), self.rest(terms, value))
 
     def text(self, show: Show) -> str:
-        parts = [show(f) for f in self.features[:-1]]
+        parts = [show(f) for f in self.members[:-1]]
         if self.constant:
-            parts.append(_number(self.constant, self.features[0].bits))
-        return f"{show(self.features[-1])} = {' ^ '.join(parts) or '0'}"
+            parts.append(_number(self.constant, self.members[0].bits))
+        return f"{show(self.members[-1])} = {' ^ '.join(parts) or '0'}"
 
 
 class FoldBy(Enum):
@@ -249,6 +222,9 @@ class Fold(Fact):
             total = self.by.terms(terms, total, value(lane))
         return total
 
+    def features(self) -> Iterator[Feature]:
+        yield from (self.feature, *self.lanes)
+
     def term(self, terms: Terms, value: Values) -> Term:
         return terms.eq(value(self.feature), self.definition(terms, value))
 
@@ -293,6 +269,10 @@ class Compare(Fact):
     bits: int
     less: Column | None = None
 
+    def features(self) -> Iterator[Feature]:
+        columns = (self.left, self.less, self.right)
+        yield from (column.feature for column in columns if isinstance(column, Column))
+
     def term(self, terms: Terms, value: Values) -> Term:
         left = self.left.term(terms, value, self.bits)
         if self.less is not None:
@@ -315,6 +295,9 @@ class AtLeast(Fact):
     less: Column | None
     number: int
     bits: int
+
+    def features(self) -> Iterator[Feature]:
+        yield from (column.feature for column in (self.left, self.less) if column is not None)
 
     def term(self, terms: Terms, value: Values) -> Term:
         left = self.left.term(terms, value, self.bits)

@@ -6,8 +6,9 @@ feature of a later cut depends on. That is liveness to the bit, for slots of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +18,7 @@ from isoform.engines.loops.segment import Place
 from isoform.isa.machine import Machine
 from isoform.microop import Space, Var
 from isoform.run.observe import Snapshot
-from isoform.smt.terms import Term
+from isoform.smt.terms import Term, Terms
 from isoform.sym.state import State
 
 LANE_BITS = 32
@@ -63,6 +64,91 @@ class Feature:
             head, _, tail = name.partition("[")
             return f"{head}{mark}[{tail}"
         return name + mark
+
+
+Values = Callable[[Feature], Term]
+Row = Mapping[Feature, int]
+Show = Callable[[Feature], str]
+
+
+class Extend(Enum):
+    """How a narrow feature becomes a wide number."""
+
+    ZERO = "zero"
+    SIGN = "sign"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A feature as a number of some width: extended if it is narrower, its low bits if it is wider."""
+
+    feature: Feature
+    extend: Extend = Extend.ZERO
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        return (self.feature,)
+
+    @property
+    def widest(self) -> int:
+        return self.feature.bits
+
+    def of_row(self, row: Row, bits: int) -> int:
+        value = row[self.feature]
+        own = self.feature.bits
+        if self.extend is Extend.SIGN and own < bits and value >> (own - 1):
+            value -= 1 << own
+        return value & ((1 << bits) - 1)
+
+    def term(self, terms: Terms, value: Values, bits: int) -> Term:
+        term = value(self.feature)
+        if self.feature.bits > bits:
+            return terms.extract(term, bits - 1, 0)
+        if self.feature.bits == bits:
+            return term
+        return terms.sext(term, bits) if self.extend is Extend.SIGN else terms.zext(term, bits)
+
+    def text(self, show: Show) -> str:
+        name = show(self.feature)
+        return f"sext({name})" if self.extend is Extend.SIGN and self.feature.bits < 64 else name
+
+
+@dataclass(frozen=True)
+class Cell(Feature):
+    """A word of memory, at an address that is made of features of one side."""
+
+    constant: int
+    summands: tuple[tuple[int, Column], ...]
+
+    def at(self, terms: Terms, value: Values, width: int) -> Term:
+        """Its address."""
+        total = terms.bv(self.constant, width)
+        for coefficient, column in self.summands:
+            term = column.term(terms, value, width)
+            total = terms.add(total, terms.mul(term, terms.bv(coefficient, width)))
+        return total
+
+    def of_state(self, state: State) -> Term:
+        side = state.side
+        address = self.at(side.terms, lambda f: f.of_state(state), side.width)
+        return side.heap.load(state.heap, address, self.bits // 8)
+
+    def of_snapshot(self, snapshot: Snapshot, machine: Machine) -> int:
+        width = 8 * machine.memory.address_bytes if machine.memory is not None else 64
+        row = {c.feature: c.feature.of_snapshot(snapshot, machine) for _, c in self.summands}
+        address = self.constant + sum(k * c.of_row(row, width) for k, c in self.summands)
+        big = machine.memory is not None and machine.memory.big_endian
+        return snapshot.word(address % (1 << width), self.bits // 8, big)
+
+    def text(self, machine: Machine) -> str:
+        parts = [
+            f"{k}·{c.text(lambda f: f.text(machine))}" if k != 1 else c.text(lambda f: f.text(machine))
+            for k, c in self.summands
+        ]
+        if self.constant:
+            signed = self.constant - (1 << 64) if self.constant >> 63 else self.constant
+            parts.append(str(signed))
+        return f"mem{self.bits}[{' + '.join(parts).replace('+ -', '- ')}]"
 
 
 @lru_cache(maxsize=4096)

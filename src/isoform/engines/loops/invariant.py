@@ -13,11 +13,9 @@ from itertools import combinations
 
 from isoform.engines.loops.facts import (
     AtLeast,
-    Column,
     Compare,
     Constant,
     Exclusive,
-    Extend,
     Fact,
     Fold,
     FoldBy,
@@ -25,12 +23,10 @@ from isoform.engines.loops.facts import (
     OnStack,
     Product,
     Relation,
-    Row,
     Same,
     Summand,
-    Values,
 )
-from isoform.engines.loops.features import Feature
+from isoform.engines.loops.features import Cell, Column, Extend, Feature, Row, Values
 from isoform.engines.loops.kernel import Kernel
 from isoform.outcome import FRAME_LIMIT
 from isoform.smt.terms import Term, Terms
@@ -55,9 +51,27 @@ class Invariant:
     banned: Collection[Fact] = ()
 
     def define(self, feature: Feature, fact: Fact, column: Column | None = None) -> None:
-        if fact not in self.banned:
-            self.facts.append(fact)
+        if fact in self.banned:
+            return
+        self.facts.append(fact)
+        if not self._rests_on(fact, feature):
             self.definitions[feature] = fact, column
+
+    def _rests_on(self, fact: Fact, feature: Feature) -> bool:
+        """Whether a fact, with what is defined written out, speaks of a feature at more than one place: then it says
+        something about the feature, but does not define it."""
+        pending = [f for f in fact.features() if f != feature]
+        seen = set(pending)
+        while pending:
+            top = pending.pop()
+            if top == feature:
+                return True
+            more = [c.feature for _, c in top.summands] if isinstance(top, Cell) else []
+            if top in self.definitions:
+                more += [f for f in self.definitions[top][0].features() if f != top]
+            pending += [f for f in more if f not in seen]
+            seen.update(more)
+        return False
 
     def add(self, fact: Fact) -> None:
         if fact not in self.banned:
@@ -106,6 +120,8 @@ class Kinds:
     """Of the monomials in equations."""
     order: bool = True
     """Whether comparisons are."""
+    cells: tuple[Cell, ...] = ()
+    """Words of memory that facts may speak of."""
     pointers: frozenset[Feature] = frozenset()
     """Features that hold addresses: their order relative to other numbers means nothing."""
 
@@ -140,6 +156,7 @@ class _Guess:
         self._pointer = given.pointer
         self._constants = constants
         self._kinds = kinds
+        self._cells = kinds.cells
         self._single()
         self._extended()
         for bits in (64, 32, 16, 8):
@@ -167,6 +184,8 @@ class _Guess:
                 low = Feature(feature.tag, feature.place, feature.low, bits)
                 values = tuple(v & ((1 << bits) - 1) for v in self._values(feature))
                 seen.setdefault((bits, values), low)
+        for cell in self._cells:
+            seen.setdefault((cell.bits, self._values(cell)), cell)
         for feature in self._features:
             values = self._values(feature)
             distance = self._distance(feature, values)
@@ -174,7 +193,7 @@ class _Guess:
                 self.invariant.define(feature, OnStack(feature, self._pointer, distance))
                 continue
             other = seen.get((feature.bits, values))
-            if other is not None and other.tag == "":
+            if other is not None and (other.tag == "" or isinstance(other, Cell)) and len(set(values)) > 1:
                 self.invariant.define(feature, Same(feature, other))
             elif len(set(values)) == 1:
                 self.invariant.define(feature, Constant(feature, values[0]))
@@ -185,17 +204,18 @@ class _Guess:
 
     def _extended(self) -> None:
         """Words that are always another feature, extended as machines do in passing."""
-        narrow = [f for f in self._free() if f.bits == 32]
-        seen: dict[tuple[int, ...], Column] = {}
-        for extend in (Extend.ZERO, Extend.SIGN):
-            for feature in narrow:
-                column = Column(feature, extend)
-                seen.setdefault(tuple(column.of_row(row, 64) for row in self._rows), column)
-        for feature in [f for f in self._free() if f.bits == 64]:
-            found = seen.get(self._values(feature))
-            if found is not None:
-                unit = Column(feature)
-                self.invariant.define(feature, Linear(0, ((-1 % (1 << 64), found), (1, unit)), 64), unit)
+        for bits in (64, 32, 16):
+            narrow = [*self._cells, *(f for f in self._free() if f.bits in (8, 16, 32))]
+            seen: dict[tuple[int, ...], Column] = {}
+            for extend in (Extend.ZERO, Extend.SIGN):
+                for feature in (f for f in narrow if f.bits < bits):
+                    column = Column(feature, extend)
+                    seen.setdefault(tuple(column.of_row(row, bits) for row in self._rows), column)
+            for feature in [f for f in self._free() if f.bits == bits]:
+                found = seen.get(self._values(feature))
+                if found is not None and found.feature not in self.invariant.definitions:
+                    unit = Column(feature)
+                    self.invariant.define(feature, Linear(0, ((-1 % (1 << bits), found), (1, unit)), bits), unit)
 
     def _distance(self, feature: Feature, values: Sequence[int]) -> int | None:
         """The distance from the stack pointer at entry, if it is the same in all rows and small."""
@@ -214,7 +234,8 @@ class _Guess:
         free = [f for f in self._free() if f.bits <= bits or bits == 32]
         if not any(f.bits == bits or (bits == 64 and f.bits < 64) for f in free):
             return
-        columns: list[Summand] = [*_columns(self._arguments(bits), bits), *self._products(free, bits)]
+        cells = [cell for cell in self._cells if cell.bits <= bits]
+        columns: list[Summand] = [*_columns([*self._arguments(bits), *cells], bits), *self._products(free, bits)]
         # Narrow ones first, so that wide ones are expressed by an extension of them, not they by a part.
         columns += _columns(sorted(free, key=lambda f: f.bits), bits)
         kernel = Kernel(1 + len(columns), bits)
@@ -256,7 +277,7 @@ class _Guess:
         fact = Linear(generator[0], (*others, (1, unit)), bits)
         used = {f for _, column in others for f in column.features}
         defined = self.invariant.definitions
-        fits = isinstance(unit, Column) and unit.feature.tag and unit.feature.bits <= bits
+        fits = isinstance(unit, Column) and unit.feature in self._features and unit.feature.bits <= bits
         if (
             isinstance(unit, Column)
             and fits
@@ -393,7 +414,7 @@ def _columns(features: Iterable[Feature], bits: int) -> list[Column]:
     found = []
     for feature in features:
         found.append(Column(feature))
-        if feature.bits < bits and feature.bits > 8:
+        if feature.bits < bits and (feature.bits > 8 or isinstance(feature, Cell)):
             found.append(Column(feature, Extend.SIGN))
     return found
 

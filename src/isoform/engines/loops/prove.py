@@ -36,9 +36,10 @@ MOST_LENGTHENED = 3
 class NotShownError(Exception):
     """The candidate is not a simulation relation, or it could not be shown to be one."""
 
-    def __init__(self, why: str) -> None:
+    def __init__(self, why: str, helps: str = "") -> None:
         super().__init__(why)
         self.why = why
+        self.helps = helps
 
 
 @dataclass
@@ -152,7 +153,7 @@ class Prover:
         """The model is a further observation; and so are models that break what it leaves whole."""
         simulation = self._simulation
         value = simulation.arrival_values(arrived)
-        features = (*node.features, *simulation.given.features)
+        features = (*node.features, *node.cells, *simulation.given.features)
         for _ in range(MOST_MODELS):
             node.rows.append({f: self._solver.value(value(f)) for f in features})
             whole = [(fact, bad) for fact, bad in broken if not self._solver.holds(bad)]

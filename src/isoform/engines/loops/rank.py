@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from isoform.engines.loops.align import Cut
-from isoform.engines.loops.facts import Column, Constant, OnStack, Show, Values
+from isoform.engines.loops.facts import Constant, OnStack
+from isoform.engines.loops.features import Column, Show, Values
 from isoform.engines.loops.simulation import Simulation
 from isoform.smt.terms import Term, Terms
 

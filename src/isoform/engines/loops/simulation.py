@@ -9,8 +9,9 @@ from isoform.budget import Budget
 from isoform.contract import AbortRule, MemoryRule
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.loops.align import END, ENTRY, Alignment, Cut, Edge, Traces
-from isoform.engines.loops.facts import Fact, Row
-from isoform.engines.loops.features import Feature, parts, uses
+from isoform.engines.loops.cells import cells_of
+from isoform.engines.loops.facts import Fact
+from isoform.engines.loops.features import Cell, Feature, Row, parts, uses
 from isoform.engines.loops.inputs import BUFFERS_END
 from isoform.engines.loops.invariant import Given, Invariant, Kinds, guess
 from isoform.engines.loops.segment import Place, Segment, start_state
@@ -23,6 +24,7 @@ from isoform.outcome import FRAME_LIMIT, STACK_POINTER
 from isoform.question import Question
 from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term, Terms
+from isoform.sym.chain import Base
 from isoform.sym.compare import Goal, goals
 from isoform.sym.entry import constrain_entry
 from isoform.sym.state import BOOLEAN, Side, State, World
@@ -46,6 +48,7 @@ class Node:
     invariant: Invariant = field(default_factory=Invariant)
     banned: set[Fact] = field(default_factory=set)
     pointers: frozenset[Feature] = frozenset()
+    cells: tuple[Cell, ...] = ()
     holds_addresses: tuple[bool, bool] = (False, False)
     version: int = 0
 
@@ -97,6 +100,7 @@ class Simulation:
         self.terms = Terms()
         self.world = World(self.terms, question.contract)
         sides = [Side(self.world, f.image, tag) for f, tag in zip(self.functions, TAGS, strict=True)]
+        self._sides = sides
         self._entry = sides[0].initial_state()
         constrain_entry(self.world, self._entry)
         self.given = self._given_at_entry()
@@ -171,7 +175,9 @@ class Simulation:
         for cut, node in self.nodes.items():
             found = dict.fromkeys((*plain[cut].pinned, *parts_of(needed[cut])))
             node.features = sorted(found, key=_feature_order)
-            node.rows = [self._row(node.features, *observed) for observed in _sample(self._snapshots[cut])]
+            node.cells = self._cells(cut, plain[cut])
+            named = [*node.features, *node.cells]
+            node.rows = [self._row(named, *observed) for observed in _sample(self._snapshots[cut])]
             node.pointers = self._pointers(node)
             node.invariant = guess(node.rows, node.features, self.given, self.constants, (), self._kinds(node))
         self._enter()
@@ -203,7 +209,13 @@ class Simulation:
         return frozenset(f for f in words if all(row[f] == 0 or BUFFERS <= row[f] < BUFFERS_END for row in node.rows))
 
     def _kinds(self, node: Node) -> Kinds:
-        return Kinds(self.degree, self.order, node.pointers)
+        return Kinds(self.degree, self.order, node.cells, node.pointers)
+
+    def _cells(self, cut: Cut, plain: _Plain) -> tuple[Cell, ...]:
+        """Words of memory that either side reads from here on, at addresses that the features here give."""
+        features = set(self.nodes[cut].features)
+        accesses = [(s.side.tag, a, size) for s in self._passes[cut].segments for _, a, size in s.side.heap_accesses]
+        return cells_of(self.terms, accesses, plain.places, features)
 
     def _row(self, features: Sequence[Feature], entry: Snapshot, left: Snapshot, right: Snapshot) -> Row:
         source = {"": entry, "a": left, "b": right}
@@ -334,6 +346,13 @@ class Simulation:
 
     def memory_here(self, side: Side) -> Term:
         return self.terms.array_variable("memory_here" if self.shares_memory else f"memory_{side.tag}", side.width)
+
+    def cell_here(self, cell: Cell, value: Callable[[Feature], Term]) -> Term:
+        """What memory holds at a cut at an address that the features there give."""
+        side = self._sides[TAGS.index(cell.tag)]
+        memory = self.memory_here(side)
+        address = cell.at(self.terms, value, side.width)
+        return side.heap.load(Base(lambda: memory, side.constant_byte), address, cell.bits // 8)
 
     def memory_differs(self, arrived: tuple[State, State]) -> Term:
         arrays = [state.side.heap.array(state.heap) for state in arrived]
@@ -516,6 +535,8 @@ class _Known:
     def value(self, feature: Feature) -> Term:
         if not feature.tag:
             return self._simulation.given_value(feature)
+        if isinstance(feature, Cell):
+            return self._simulation.cell_here(feature, self.value)
         found = self._values.get(feature)
         if found is None:
             invariant, terms = self._node.invariant, self._simulation.terms

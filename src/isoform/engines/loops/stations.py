@@ -25,7 +25,7 @@ def past_tests(function: Function) -> frozenset[BlockId]:
     """For each loop the block that follows a test that may leave it, if that alone cuts the loop; else its head."""
     chosen = set(heads(function))
     for head in heads(function):
-        body = _body(function, head)
+        body = body_of(function, head)
         for block in (b for b in function.order if b in body):
             inside = [s for s in function.blocks[block].successors if s in body]
             outside = [s for s in function.blocks[block].successors if s not in body]
@@ -37,7 +37,7 @@ def past_tests(function: Function) -> frozenset[BlockId]:
     return frozenset(chosen)
 
 
-def _body(function: Function, head: BlockId) -> set[BlockId]:
+def body_of(function: Function, head: BlockId) -> set[BlockId]:
     """The natural loop of a head: what reaches one of its back edges without going through it."""
     body = {head}
     pending = [source for source, target in function.back_edges if target == head]

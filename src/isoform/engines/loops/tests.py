@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 
 from isoform.budget import Budget
 from isoform.engines.loops.align import Traces
@@ -34,27 +34,45 @@ class Gathered:
     """Inputs on which the two end in different ways."""
     ended: Counter[str] = field(default_factory=Counter)
     """How runs ended that were of no use."""
+    ran: int = 0
+    excluded: int = 0
+    """Inputs that the preconditions do not allow."""
+    own: int = 0
+    own_excluded: int = 0
+    own_unused: list[str] = field(default_factory=list)
+    """Why some of the user's tests were of no use."""
+
+    def note(self, what: str, number: int) -> None:
+        """The test of this number was of no use."""
+        self.ended[what] += 1
+        if number <= self.own:
+            self.own_unused.append(f"on test {number} of --tests {what}")
 
 
-def gather(question: Question, budget: Budget, seed: int, own: Iterable[tuple[Inputs, Inputs]] = ()) -> Gathered:
+def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[Inputs, Inputs]] = ()) -> Gathered:
     """Run both on `own` inputs and then on made-up ones until there are enough traces."""
-    found = Gathered()
+    found = Gathered(own=len(own))
     stations = heads(question.target), heads(question.rewrite)
     options = _run_options(question)
     until = budget.left - _MOST_SECONDS
     lengths: Counter[tuple[int, int]] = Counter()
-    for inputs in (*own, *islice(LoopInputs(question, seed), _MOST_TRIED)):
-        if len(found.traces) >= WANTED or budget.exhausted or budget.left < until:
+    wanted = max(WANTED, min(len(own), WANTED) + WANTED // 2)
+    for number, inputs in enumerate(chain(own, islice(LoopInputs(question, seed), _MOST_TRIED)), 1):
+        if len(found.traces) >= wanted or budget.exhausted or budget.left < until:
             break
+        is_own = number <= len(own)
         if not question.admits(inputs[0]):
+            found.excluded += 1
+            found.own_excluded += is_own
             continue
+        found.ran += 1
         ran = _observe(question, inputs, options, stations)
         if ran is None:
-            found.ended["turned too often"] += 1
+            found.note("a loop turned too often", number)
             continue
         (left, target), (right, rewrite) = ran
         if target.status is not Status.DONE or rewrite.status is not Status.DONE:
-            found.ended[next(o for o in (target, rewrite) if o.status is not Status.DONE).status.value] += 1
+            found.note(_how_it_ended(target, rewrite, options.fuel), number)
             if target.status is not rewrite.status and _differ(question, target, rewrite):
                 found.differing = found.differing or _without_results(inputs)
             continue
@@ -62,12 +80,22 @@ def gather(question: Question, budget: Budget, seed: int, own: Iterable[tuple[In
             found.differing = _without_results(inputs)
             break
         length = len(left), len(right)
-        if max(length) > _LONGEST or lengths[length] >= 3:
+        if max(length) > _LONGEST:
+            found.note("a loop turned too often", number)
+            continue
+        if lengths[length] >= 3 and not is_own:
             continue
         lengths[length] += 1
         found.traces.append(Traces(tuple(left), tuple(right)))
         found.inputs.append(inputs)
     return found
+
+
+def _how_it_ended(target: Outcome, rewrite: Outcome, fuel: int) -> str:
+    side, outcome = ("target", target) if target.status is not Status.DONE else ("rewrite", rewrite)
+    if outcome.status is Status.OUT_OF_FUEL:
+        return f"the {side} did not stop within {fuel} steps"
+    return f"the {side} {outcome.status.value}" + (f" ({outcome.reason})" if outcome.reason else "")
 
 
 def traced_again(question: Question, gathered: Gathered, stations: Stations) -> list[Traces]:

@@ -1,0 +1,97 @@
+"""Words of memory as features: what a loop reads next, or again and again, at an address that its registers give."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from isoform.engines.loops.features import Cell, Column, Extend, Feature
+from isoform.engines.loops.segment import Place
+from isoform.smt.terms import Term, Terms
+
+MOST_CELLS = 6
+_MOST_SUMMANDS = 3
+Sum = tuple[int, dict[Column, int]]
+
+
+def cells_of(
+    terms: Terms,
+    accesses: Iterable[tuple[str, Term, int]],
+    places: Mapping[Term, tuple[str, Place]],
+    features: Collection[Feature],
+) -> tuple[Cell, ...]:
+    """The accesses (side, address, bytes) whose address is a sum over `features`, as cells. `places` says which
+    variable stands for which place."""
+    found: dict[Cell, None] = {}
+    for tag, address, size in accesses:
+        if size not in (1, 2, 4, 8):
+            continue
+        total = _sum(terms, address, places)
+        if total is None or not 1 <= len(total[1]) <= _MOST_SUMMANDS:
+            continue
+        constant, summands = total
+        if any(column.feature not in features for column in summands):
+            continue
+        ordered = sorted(summands.items(), key=lambda item: str(item[0]))
+        found[Cell(tag, "memory", 0, 8 * size, constant, tuple((k, c) for c, k in ordered))] = None
+    return tuple(found)[:MOST_CELLS]
+
+
+def _sum(terms: Terms, term: Term, places: Mapping[Term, tuple[str, Place]], depth: int = 12) -> Sum | None:
+    """A term as a constant plus multiples of features."""
+    width = terms.width(term)
+    modulus = 1 << width
+    number = terms.value(term)
+    if number is not None:
+        return number, {}
+    column = _column(terms, term, places)
+    if column is not None:
+        return 0, {column: 1}
+    if depth == 0:
+        return None
+    match terms.shape(term):
+        case (("add" | "sub") as name, left, right):
+            one, other = (_sum(terms, t, places, depth - 1) for t in (left, right))
+            if one is None or other is None:
+                return None
+            sign = 1 if name == "add" else -1
+            total = dict(one[1])
+            for c, k in other[1].items():
+                total[c] = (total.get(c, 0) + sign * k) % modulus
+            return (one[0] + sign * other[0]) % modulus, total
+        case ("mul", left, right) if terms.value(right) is not None:
+            return _scaled(_sum(terms, left, places, depth - 1), terms.value(right) or 0, modulus)
+        case ("shl", left, right) if terms.value(right) is not None:
+            return _scaled(_sum(terms, left, places, depth - 1), 1 << (terms.value(right) or 0), modulus)
+        case ("neg", inner):
+            return _scaled(_sum(terms, inner, places, depth - 1), -1, modulus)
+    return None
+
+
+def _scaled(total: Sum | None, factor: int, modulus: int) -> Sum | None:
+    if total is None:
+        return None
+    return total[0] * factor % modulus, {c: k * factor % modulus for c, k in total[1].items()}
+
+
+def _column(terms: Terms, term: Term, places: Mapping[Term, tuple[str, Place]]) -> Column | None:
+    """A feature, or one that is extended."""
+    match terms.shape(term):
+        case ("zext", inner):
+            feature = _feature(terms, inner, places)
+            return Column(feature) if feature is not None else None
+        case ("sext", inner):
+            feature = _feature(terms, inner, places)
+            return Column(feature, Extend.SIGN) if feature is not None else None
+    feature = _feature(terms, term, places)
+    return Column(feature) if feature is not None else None
+
+
+def _feature(terms: Terms, term: Term, places: Mapping[Term, tuple[str, Place]]) -> Feature | None:
+    if term in places:
+        tag, place = places[term]
+        return Feature(tag, place, 0, terms.width(term))
+    match terms.shape(term):
+        case ("extract", inner, high, low) if inner in places:
+            tag, place = places[inner]
+            return Feature(tag, place, low, high - low + 1)
+    return None
