@@ -50,6 +50,8 @@ class Obligation:
     name: str
     shows: str
     seconds: float = 0.0
+    where: str = ""
+    """The part of the functions that it is about, if not all of them; `shows` then begins with it and a comma."""
 
 
 @dataclass(frozen=True)

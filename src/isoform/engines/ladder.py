@@ -68,7 +68,10 @@ class Ladder:
             quick = min(QUICK_SECONDS, self.budget.left / 8)
             finding = self._try("loopfree", lambda: self._loopfree(self.budget.part(quick)))
         if engine is Engine.LOOPS or (engine is Engine.AUTO and turning and _leaves_more(finding)):
-            finding = self._stronger(finding, self._try("loops", self._loops))
+            proving = self._try("loops", self._loops)
+            # What a quick look could not do says less than what stopped a proof.
+            quick_failed = isinstance(finding, Failed) and isinstance(proving, Failed)
+            finding = proving if quick_failed else self._stronger(finding, proving)
         if engine in (Engine.AUTO, Engine.LOOPFREE) and not isinstance(finding, Verdict):
             finding = self._stronger(finding, self._try("loopfree", self._loopfree) or Failed(self._last()))
         if engine is Engine.CONCOLIC or (engine is Engine.AUTO and _leaves_more(finding)):

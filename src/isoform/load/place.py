@@ -166,18 +166,20 @@ def _private(image: Image, other: Image) -> tuple[tuple[int, int], ...]:
 
 
 def _differing(left: Image, right: Image, unseen: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges of addresses that are constant in both images but hold other bytes, where an address can be seen."""
+    """Ranges of addresses that are constant in both images but hold other bytes, or constant in one only, where an
+    address can be seen. A range is a whole section, in an object file that is one object: its start leads to all."""
     found = []
-    constants = [[s for s in image.sections if not s.writable and not s.executable] for image in (left, right)]
-    ordered = [sorted(group, key=lambda s: s.address) for group in constants]
+    data = [[s for s in image.sections if not s.executable] for image in (left, right)]
+    ordered = [sorted(group, key=lambda s: s.address) for group in data]
     i = j = 0
     while i < len(ordered[0]) and j < len(ordered[1]):
         a, b = ordered[0][i], ordered[1][j]
         start, end = max(a.address, b.address), min(a.end, b.end)
-        if start < end:
-            extent = _first_and_last_difference(_content(a, start, end, unseen), _content(b, start, end, unseen))
-            if extent is not None:
-                found.append((start + extent[0], start + extent[1]))
+        same = a.writable == b.writable and (
+            a.writable or _content(a, start, end, unseen) == _content(b, start, end, unseen)
+        )
+        if start < end and not same:
+            found.append((min(a.address, b.address), max(a.end, b.end)))
         if a.end <= b.end:
             i += 1
         else:
@@ -192,11 +194,3 @@ def _content(section: Section, start: int, end: int, unseen: Sequence[tuple[int,
         if low < high:
             content[low - start : high - start] = bytes(high - low)
     return bytes(content)
-
-
-def _first_and_last_difference(left: bytes, right: bytes) -> tuple[int, int] | None:
-    if left == right:
-        return None
-    first = next(i for i, (a, b) in enumerate(zip(left, right, strict=True)) if a != b)
-    last = next(i for i in range(len(left) - 1, -1, -1) if left[i] != right[i])
-    return first, last + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,12 +11,28 @@ from typing import Any
 from isoform.contract import AbortRule, Contract, Difference, MemoryRule, ReturnAs
 from isoform.report.listing import View
 from isoform.report.shapes import shapes_of
-from isoform.verdict import Bounded, Different, Equivalent, SearchStep, Subject, Unknown, Verdict, Witness
+from isoform.verdict import (
+    Bounded,
+    Different,
+    Equivalent,
+    Obligation,
+    Proof,
+    SearchStep,
+    Subject,
+    Unknown,
+    Verdict,
+    Witness,
+)
 
 SYMBOLS = {"equivalent": "✓", "different": "✗", "bounded": "~", "unknown": "?"}
 RELATIONS = {"equivalent": "≡", "different": "≢"}
 MOST_OBSERVABLES = 8
 MOST_MEMORY_ROWS = 8
+MOST_INVARIANT_LINES = 24
+TOLD = ("covered", "invariant", "memory", "return-value", "ends")
+"""Obligations of a proof about loops that say what it is about."""
+WORTH_TELLING = 0.05
+"""Seconds that make another one worth a line."""
 BYTE_DIFFERENCE = re.compile(r"memory byte at (0x[0-9a-f]+)")
 
 
@@ -161,6 +177,7 @@ def _rest(verdict: Verdict, witness: Witness | None) -> Iterator[Entry]:
         yield Entry("replayed on", (", ".join(witness.replayed_on),) if witness and witness.replayed_on else ())
     if isinstance(verdict, Bounded):
         yield Entry("bound", tuple(_pairs(verdict.bound)))
+        yield Entry("no proof", tuple(_no_proof(verdict)))
     if isinstance(verdict, Unknown):
         yield Entry("what helps", (_sentence(verdict.helps),) if verdict.helps else ())
     if isinstance(verdict, Equivalent):
@@ -171,8 +188,18 @@ def _rest(verdict: Verdict, witness: Witness | None) -> Iterator[Entry]:
     yield Entry("tried", tried, detail=not isinstance(verdict, Unknown))
 
 
+def _no_proof(verdict: Verdict) -> Iterator[str]:
+    """Why loops were not proved, under a label that says so already."""
+    for tried in verdict.tried:
+        if tried.engine == "loops":
+            yield _sentence(tried.said.removeprefix("no proof was found for the loops: "))
+
+
 def _proof(verdict: Equivalent) -> Iterator[Entry]:
     proof = verdict.proof
+    if proof.cuts:
+        yield from _proof_by_cuts(proof)
+        return
     asked = [o for o in proof.obligations if o.seconds or o.name == "covered"]
     shown = [f"{o.name}: {o.shows} ({duration(o.seconds)})" for o in asked]
     plain = len(proof.obligations) - len(asked)
@@ -181,8 +208,38 @@ def _proof(verdict: Equivalent) -> Iterator[Entry]:
         shown = [*_at_most(shown, 11), f"{plain} {'more ' if asked else ''}obligations hold without a solver: {rest}"]
     yield Entry("proof", _at_most(shown, 12))
     yield Entry("obligations", tuple(f"{o.name}: {o.shows}" for o in proof.obligations), detail=True)
-    yield Entry("cuts", tuple(", ".join(_pairs(cut)) for cut in proof.cuts), detail=True)
-    yield Entry("invariants", _at_most(list(proof.invariants), 12))
+    yield from _certificate(proof)
+
+
+def _proof_by_cuts(proof: Proof) -> Iterator[Entry]:
+    """A proof about loops: what holds where, and what was shown for each way from one cut to the next."""
+    invariants = [line for cut in proof.cuts for line in _at_cut(cut, cut.get("invariant", ()))]
+    yield Entry("invariants", _at_most(invariants, MOST_INVARIANT_LINES))
+    ways: dict[str, list[Obligation]] = {}
+    told = [o for o in proof.obligations if o.name in TOLD or o.seconds >= WORTH_TELLING]
+    for obligation in told:
+        ways.setdefault(obligation.where, []).append(obligation)
+    lines = [
+        f"{where}: {', '.join(o.shows.removeprefix(f'{where}, ') for o in group)} "
+        f"({duration(sum(o.seconds for o in group))})"
+        for where, group in ways.items()
+    ]
+    more = len(proof.obligations) - len(told)
+    yield Entry("proof", (*_at_most(lines, 12), *((f"and {more} more that need no thought",) if more else ())))
+    every = tuple(f"{o.name}: {o.shows} ({duration(o.seconds)})" for o in proof.obligations)
+    yield Entry("obligations", every, detail=True)
+    facts = tuple(line for cut in proof.cuts for line in _at_cut(cut, cut.get("facts", ())))
+    yield Entry("facts", facts, detail=True)
+    yield from _certificate(proof)
+
+
+def _at_cut(cut: Mapping[str, Any], facts: Sequence[str]) -> Iterator[str]:
+    yield f"at {cut.get('target')} / {cut.get('rewrite')}'"
+    if facts:
+        yield f"  {', '.join(facts)}"
+
+
+def _certificate(proof: Proof) -> Iterator[Entry]:
     if proof.certificate is not None:
         yield Entry("certificate", (f"{proof.certificate} (isoform check {proof.certificate})",))
 

@@ -49,6 +49,9 @@ class _Goals:
         if self._world.contract.memory is MemoryRule.COMPARE:
             yield from self._caller_stack()
             yield self._memory()
+        elif any(s.calls for s in self._sides):
+            # What calls did shows in the memory that they left, and in nothing else.
+            yield Goal("calls", "the same outside calls are made, with the same memory", self._memory().bad)
 
     # -- how the functions end ------------------------------------------------------------------
 

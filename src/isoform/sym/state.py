@@ -382,6 +382,9 @@ class State:
     def _load_heap(self, address: Term, base: Term, constant: int, size: int) -> Term:
         side = self.side
         self._refuse_hidden_addresses(base)
+        if side.points_to_differing(base):
+            # Only a constant beside the base leads to a table's own contents (below).
+            raise Unsupported("a pointer that may be to constants that differ between the two sides is read through")
         side.world.assume(VALID_MEMORY)
         side.world.assume(PRIVATE_FRAME)
         side.heap_accesses.append((self.condition, address, size))

@@ -11,7 +11,7 @@ from isoform.budget import Budget
 from isoform.engines.confirm import confirm, differs
 from isoform.engines.loopfree import Asserted, Failed, Found, Proved
 from isoform.engines.loops.align import Alignment, Traces, alignments
-from isoform.engines.loops.prove import NotShownError, Prover, Shown
+from isoform.engines.loops.prove import MORE_TIME, NotShownError, Prover, Shown
 from isoform.engines.loops.simulation import Simulation
 from isoform.engines.loops.stations import Stations, choices, heads
 from isoform.engines.loops.tests import Gathered, gather, traced_again
@@ -101,7 +101,7 @@ class Loops:
             except NotShownError as reason:
                 reasons.append((attempt.order, reason))
             except Unsupported as reason:
-                reasons.append((attempt.order, NotShownError(str(reason))))
+                reasons.append((attempt.order, NotShownError(str(reason), MORE_TIME if budget.exhausted else "")))
             if self.budget.exhausted or number >= MOST_ATTEMPTS:
                 break
         self.timings["solve"] = time.perf_counter() - started - self.timings["guess"]
@@ -113,7 +113,7 @@ class Loops:
         """What stopped the strongest attempt, of several the first."""
         if not reasons:
             return Failed("the traces of the two could not be paired", _helps(gathered, ""))
-        reason = max(reasons, key=lambda r: r[0])[1]
+        reason = max(reasons, key=lambda r: (r[1].helps != MORE_TIME, r[0]))[1]
         missed = untaken(self.question, gathered.inputs) if not self.budget.exhausted else []
         why = f"no proof was found for the loops: {reason.why}"
         return Failed(f"{why}; {missed[0]}" if missed else why, _helps(gathered, reason.helps, bool(missed)))

@@ -151,6 +151,24 @@ class Linear(Fact):
 
 
 @dataclass(frozen=True)
+class AtEntry(Fact):
+    """A feature is what it was when the cut was first reached, a value that follows from the inputs alone: what a
+    prologue computes once."""
+
+    feature: Feature
+    first: Term
+
+    def features(self) -> Iterator[Feature]:
+        yield self.feature
+
+    def term(self, terms: Terms, value: Values) -> Term:
+        return terms.eq(value(self.feature), self.first)
+
+    def text(self, show: Show) -> str:
+        return f"{show(self.feature)} stays as it was"
+
+
+@dataclass(frozen=True)
 class Exclusive(Fact):
     """The exclusive or of some features of one width is a constant."""
 

@@ -7,11 +7,12 @@ still hold are not lost.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 from isoform.engines.loops.facts import (
+    AtEntry,
     AtLeast,
     Compare,
     Constant,
@@ -85,6 +86,8 @@ class Invariant:
                 return terms.bv(number, feature.bits)
             case Same(_, other):
                 return value(other)
+            case AtEntry():
+                return fact.first
             case OnStack() | Fold():
                 return fact.definition(terms, value)
             case Exclusive():
@@ -120,6 +123,8 @@ class Kinds:
     """Of the monomials in equations."""
     order: bool = True
     """Whether comparisons are."""
+    at_entry: Mapping[Feature, Term] = field(default_factory=dict)
+    """Features that seem not to change, with their value when the cut is first reached."""
     cells: tuple[Cell, ...] = ()
     """Words of memory that facts may speak of."""
     pointers: frozenset[Feature] = frozenset()
@@ -161,6 +166,7 @@ class _Guess:
         self._extended()
         for bits in (64, 32, 16, 8):
             self._linear(bits)
+        self._kept()
         self._exclusive()
         self._folds()
         if kinds.order:
@@ -294,6 +300,11 @@ class _Guess:
         if fact not in self.invariant.banned:
             self.invariant.not_negative.add(feature)
         self.invariant.add(fact)
+
+    def _kept(self) -> None:
+        for feature in self._free():
+            if feature in self._kinds.at_entry:
+                self.invariant.define(feature, AtEntry(feature, self._kinds.at_entry[feature]))
 
     def _exclusive(self) -> None:
         """Equations over exclusive or: every bit of every row is an observation."""

@@ -12,6 +12,7 @@ from isoform.engines.loops.align import END, ENTRY, Cut, Edge, stuttering
 from isoform.engines.loops.facts import Fact
 from isoform.engines.loops.rank import Measure, measures
 from isoform.engines.loops.simulation import Node, Pass, Simulation
+from isoform.engines.loops.words import Names, at, model
 from isoform.lift.function import BlockId
 from isoform.smt.float_definitions import definitions
 from isoform.smt.polynomial import Normalizer
@@ -31,6 +32,8 @@ MOST_REPAIRS = 8
 """Edges that are added because a model shows that they were missing."""
 MOST_LENGTHENED = 3
 """Stations by which a way to the end may be longer than tests showed."""
+
+MORE_TIME = "more time (--budget), or a precondition (--assume)"
 
 
 class NotShownError(Exception):
@@ -134,7 +137,7 @@ class Prover:
                 return True
             if answer is Answer.UNKNOWN:
                 if self._budget.exhausted:
-                    raise NotShownError(f"{self._budget.why_exhausted()} while looking for an invariant")
+                    raise NotShownError(f"{self._budget.why_exhausted()} while looking for an invariant", MORE_TIME)
                 if fact is None:
                     raise NotShownError("it could not be decided which inputs reach a cut")
                 undecided.append(fact)
@@ -156,6 +159,9 @@ class Prover:
         features = (*node.features, *node.cells, *simulation.given.features)
         for _ in range(MOST_MODELS):
             node.rows.append({f: self._solver.value(value(f)) for f in features})
+            for feature, first in list(node.at_entry.items()):
+                if self._solver.value(value(feature)) != self._solver.value(first):
+                    del node.at_entry[feature]
             whole = [(fact, bad) for fact, bad in broken if not self._solver.holds(bad)]
             if not whole or len(whole) == len(broken):
                 break
@@ -202,12 +208,15 @@ class Prover:
             answer = self._decide(followed.assumed, uncovered)
             if answer is Answer.UNKNOWN:
                 raise NotShownError(
-                    f"it could not be decided whether the two leave {cut} on the ways that tests showed"
+                    f"whether the two always go on the same way from {at(simulation, cut)} was not decided in time",
+                    MORE_TIME,
                 )
             if answer is Answer.SAT:
                 edge = self._missing(cut, followed)
                 if edge is None:
-                    raise NotShownError(f"from {cut} the two may part: {self._model_in_words(cut, followed)}")
+                    raise NotShownError(
+                        f"from {at(simulation, cut)} the two may part, as with {self._model(cut, followed)}"
+                    )
                 simulation.add(edge)
                 return False
         return True
@@ -244,12 +253,8 @@ class Prover:
                 found.setdefault(block, []).append(steps)
         return found
 
-    def _model_in_words(self, cut: Cut, followed: Pass) -> str:
-        simulation = self._simulation
-        node = simulation.nodes.get(cut)
-        features = [*simulation.given.arguments, *(node.features if node is not None else ())]
-        shown = [f"{f.text(simulation.machine)} = {self._solver.value(followed.value(f)):#x}" for f in features]
-        return ", ".join(shown)
+    def _model(self, cut: Cut, followed: Pass) -> str:
+        return model(self._simulation, cut, lambda f: self._solver.value(followed.value(f)))
 
     # -- that it ends ---------------------------------------------------------------------------
 
@@ -257,24 +262,28 @@ class Prover:
         """For each way round on which one side stands still, a number that gets smaller each time."""
         simulation = self._simulation
         found = {}
-        for edge in stuttering(simulation.edges):
+        turning = stuttering(simulation.edges)
+        for edge in turning:
             if edge.source != edge.to:
-                raise NotShownError(f"one side goes round from {edge.source} while the other waits")
-            measure = self._measure(edge)
+                raise NotShownError(f"one side goes round from {at(simulation, edge.source)} while the other waits")
+            if edge in found:
+                continue
+            # Ways round that alternate need one number between them: each could undo what the other one gains.
+            still = bool(edge.target_steps)
+            together = [e for e in turning if e.source == edge.source and bool(e.target_steps) == still]
+            measure = self._measure(together)
             if measure is None:
-                raise NotShownError(
-                    f"at {edge.source} one side turns while the other waits, and why that ends was not found"
-                )
-            found[edge] = measure
+                where = at(simulation, edge.source)
+                raise NotShownError(f"at {where} one side turns while the other waits, and why that ends was not found")
+            found.update(dict.fromkeys(together, measure))
         return found
 
-    def _measure(self, edge: Edge) -> Measure | None:
-        followed = self._simulation.followed(edge.source)
-        arrived = followed.arrivals(edge)
-        if arrived is None:
-            return Measure(None, None, 64)
-        for measure in measures(self._simulation, edge.source):
-            if self._ask(followed.assumed, self._not_smaller(followed, edge, measure), QUICK_SECONDS) is Answer.UNSAT:
+    def _measure(self, edges: Sequence[Edge]) -> Measure | None:
+        """A number that gets smaller on each of some ways round one cut."""
+        followed = self._simulation.followed(edges[0].source)
+        for measure in measures(self._simulation, edges[0].source):
+            grows = self._terms.any_of([self._not_smaller(followed, edge, measure) for edge in edges])
+            if self._ask(followed.assumed, grows, QUICK_SECONDS) is Answer.UNSAT:
                 return measure
         return None
 
@@ -294,9 +303,8 @@ class Prover:
         shown = Shown(simulation)
         for cut in (ENTRY, *simulation.nodes):
             followed = simulation.followed(cut)
-            where = f"from {cut}"
-            goal = Goal("covered", f"{where}, both go on the same way", simulation.uncovered(cut))
-            self._show(shown, followed, goal)
+            where = f"from {at(simulation, cut)}"
+            self._show(shown, cut, where, Goal("covered", "both go on the same way", simulation.uncovered(cut)))
             for edge in simulation.leaving(cut):
                 if edge.to == END:
                     continue
@@ -306,25 +314,30 @@ class Prover:
                 going = simulation.going(followed, edge)
                 bads = [bad for _, bad in simulation.broken(edge, arrived)]
                 bad = self._terms.conj(going, self._terms.any_of(bads))
-                self._show(shown, followed, Goal("invariant", f"{where} to {edge.to}, the invariant is kept", bad))
+                way = f"{where} to {at(simulation, edge.to)}"
+                self._show(shown, cut, way, Goal("invariant", "the invariant is kept", bad))
                 differs = self._terms.conj(going, simulation.memory_differs(arrived))
-                self._show(shown, followed, Goal("memory", f"{where} to {edge.to}, memory stays the same", differs))
-            if any(edge.to == END for edge in simulation.leaving(cut)):
-                for goal in simulation.goals_at_end(cut):
-                    self._show(shown, followed, Goal(goal.name, f"{where} to the end, {goal.shows}", goal.bad))
+                self._show(shown, cut, way, Goal("memory", "memory stays the same", differs))
+            for goal in simulation.goals_at_end(cut):
+                self._show(shown, cut, f"{where} to the end", goal)
         for edge, measure in ranks.items():
             followed = simulation.followed(edge.source)
-            text = measure.text(lambda f: f.text(simulation.machine))
-            shows = f"at {edge.source}, {text} gets smaller each time one side turns alone"
-            self._show(shown, followed, Goal("ends", shows, self._not_smaller(followed, edge, measure)))
+            text = measure.text(Names(simulation, simulation.nodes[edge.source]).show)
+            shows = f"{text} gets smaller each time one side turns alone"
+            where = f"at {at(simulation, edge.source)}"
+            self._show(shown, edge.source, where, Goal("ends", shows, self._not_smaller(followed, edge, measure)))
         return shown
 
-    def _show(self, shown: Shown, followed: Pass, goal: Goal) -> None:
+    def _show(self, shown: Shown, cut: Cut, where: str, goal: Goal) -> None:
+        followed = self._simulation.followed(cut)
+        goal = Goal(goal.name, f"{where}, {goal.shows}", goal.bad)
         started = time.perf_counter()
         answer = self._decide(followed.assumed, goal.bad)
-        if answer is not Answer.UNSAT:
-            raise NotShownError(f"{goal.shows}: {'not so' if answer is Answer.SAT else 'not decided in time'}")
-        shown.obligations.append(Obligation(goal.name, goal.shows, time.perf_counter() - started))
+        if answer is Answer.SAT:
+            raise NotShownError(f"it does not follow that {goal.shows}, as with {self._model(cut, followed)}")
+        if answer is Answer.UNKNOWN:
+            raise NotShownError(f"it was not decided in time whether {goal.shows}", MORE_TIME)
+        shown.obligations.append(Obligation(goal.name, goal.shows, time.perf_counter() - started, where))
         labelled = [*followed.assumed, ("differs", goal.bad)]
         normalizer = Normalizer(self._terms.manager)
         for _, term in labelled:

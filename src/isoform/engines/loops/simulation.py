@@ -10,7 +10,7 @@ from isoform.contract import AbortRule, MemoryRule
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.loops.align import END, ENTRY, Alignment, Cut, Edge, Traces
 from isoform.engines.loops.cells import cells_of
-from isoform.engines.loops.facts import Fact
+from isoform.engines.loops.facts import AtEntry, Constant, Fact, OnStack, Same
 from isoform.engines.loops.features import Cell, Feature, Row, parts, uses
 from isoform.engines.loops.inputs import BUFFERS_END
 from isoform.engines.loops.invariant import Given, Invariant, Kinds, guess
@@ -31,8 +31,8 @@ from isoform.sym.state import BOOLEAN, Side, State, World
 from isoform.sym.validity import frame_bounds, valid_addresses
 
 MOST_ROWS = 64
-_NEITHER_BY_COVERAGE = frozenset({"aborts", "returns"})
-"""Goals that the coverage of a cut says already."""
+_BY_COVERAGE = ("aborts", "returns", "ends-in-")
+"""Goals (by how their names begin) that the coverage of a cut says already."""
 TAGS = ("a", "b")
 _COMPARING = frozenset({Kind.INT_EQUAL, Kind.INT_NOTEQUAL, Kind.INT_SUB, Kind.INT_LESS, Kind.INT_SLESS})
 _MOST_CONSTANTS = 24
@@ -49,6 +49,8 @@ class Node:
     banned: set[Fact] = field(default_factory=set)
     pointers: frozenset[Feature] = frozenset()
     cells: tuple[Cell, ...] = ()
+    at_entry: dict[Feature, Term] = field(default_factory=dict)
+    """Features that did not change in any test, with their value when the cut is first reached."""
     holds_addresses: tuple[bool, bool] = (False, False)
     version: int = 0
 
@@ -117,6 +119,9 @@ class Simulation:
                 self._snapshots[cut].append((test.target[0], left, right))
         outputs = output_containers(self.machine, [r.register for r in question.contract.results])
         self._liveness = tuple(Liveness(f, outputs) for f in self.functions)
+        self._unknowns = [(0, 0), (0, 0)]
+        self._calls = any(isinstance(b.exit, Call) for f in self.functions for b in f.blocks.values())
+        self._calls_by_address = any(_calls_by_address(f) for f in self.functions)
         self._passes: dict[Cut, Pass] = {}
         self._entered: dict[Cut, Term] = {}
         self._find_features()
@@ -179,6 +184,7 @@ class Simulation:
             named = [*node.features, *node.cells]
             node.rows = [self._row(named, *observed) for observed in _sample(self._snapshots[cut])]
             node.pointers = self._pointers(node)
+            node.at_entry = self._unchanged(node)
             node.invariant = guess(node.rows, node.features, self.given, self.constants, (), self._kinds(node))
         self._enter()
         self._passes = {ENTRY: self._passes[ENTRY]}
@@ -187,10 +193,11 @@ class Simulation:
         """Whatever a proof at this cut is about, but for the features of other cuts."""
         followed = self._passes[cut]
         roots = [s.summary.aborts for s in followed.segments]
+        roots += [ending.condition for s in followed.segments for ending in s.summary.endings]
+        roots += [goal.bad for goal in self._goals(cut, followed)]
         for edge in self.leaving(cut):
             arrived = followed.arrivals(edge)
             if edge.to == END:
-                roots += [goal.bad for goal in self._goals(followed)]
                 roots += [s.summary.final.condition for s in followed.segments if s.summary.final is not None]
             elif arrived is not None:
                 for state in arrived:
@@ -203,13 +210,38 @@ class Simulation:
             return []
         return [f.of_state(arrived[TAGS.index(f.tag)]) for f in features]
 
+    def _unchanged(self, node: Node) -> dict[Feature, Term]:
+        """Features that are the same at every visit of a run, as terms over the inputs."""
+        by_run: dict[int, list[tuple[Snapshot, Snapshot, Snapshot]]] = {}
+        for observed in self._snapshots[node.cut]:
+            by_run.setdefault(id(observed[0]), []).append(observed)
+        arrivals = [
+            arrived
+            for edge in self.leaving(ENTRY)
+            if edge.to == node.cut and (arrived := self._passes[ENTRY].arrivals(edge)) is not None
+        ]
+        if not arrivals:
+            return {}
+        found = {}
+        for feature in node.features:
+            side = TAGS.index(feature.tag)
+            runs = ({feature.of_snapshot(o[side + 1], self.machine) for o in run} for run in by_run.values())
+            if any(len(values) > 1 for values in runs):
+                continue
+            term = feature.of_state(arrivals[0][side])
+            for arrived in arrivals[1:]:
+                going = self.terms.conj(arrived[0].condition, arrived[1].condition)
+                term = self.terms.ite(going, feature.of_state(arrived[side]), term)
+            found[feature] = term
+        return found
+
     def _pointers(self, node: Node) -> frozenset[Feature]:
         """Features that are an address in every test."""
         words = [f for f in (*node.features, *self.given.arguments) if f.bits == 64]
         return frozenset(f for f in words if all(row[f] == 0 or BUFFERS <= row[f] < BUFFERS_END for row in node.rows))
 
     def _kinds(self, node: Node) -> Kinds:
-        return Kinds(self.degree, self.order, node.cells, node.pointers)
+        return Kinds(self.degree, self.order, node.at_entry, node.cells, node.pointers)
 
     def _cells(self, cut: Cut, plain: _Plain) -> tuple[Cell, ...]:
         """Words of memory that either side reads from here on, at addresses that the features here give."""
@@ -271,6 +303,8 @@ class Simulation:
         segments, starts = [], []
         for number, (function, tag) in enumerate(zip(self.functions, TAGS, strict=True)):
             side = Side(self.world, function.image, tag)
+            # What is unknown on one way is not what is unknown on another, though facts may speak of both.
+            side.rewind(self._unknowns[number])
             state = start(side)
             starts.append(state.fork(state.condition))
             block = (cut.target, cut.rewrite)[number] or function.entry
@@ -281,6 +315,9 @@ class Simulation:
                 )
             except KeyError as missing:
                 raise Unsupported("a loop inside one instruction carries more than registers") from missing
+            if segment.summary.discovered:
+                raise Unsupported(f"{function.name} calls or jumps to its own code through a pointer beside a loop")
+            self._unknowns[number] = side.mark()
             segments.append(segment)
         return Pass((segments[0], segments[1]), [], 0, self.given_value, (starts[0], starts[1]))
 
@@ -341,8 +378,9 @@ class Simulation:
 
     @property
     def shares_memory(self) -> bool:
-        """Whether memory is the same on both sides at every cut. Where it is no output, nothing is known of it."""
-        return self.question.contract.memory is MemoryRule.COMPARE
+        """Whether memory is the same on both sides at every cut. Where it is no output, nothing is known of it; but
+        what outside calls did shows in the memory that they left, and in nothing else."""
+        return self.question.contract.memory is MemoryRule.COMPARE or self._calls
 
     def memory_here(self, side: Side) -> Term:
         return self.terms.array_variable("memory_here" if self.shares_memory else f"memory_{side.tag}", side.width)
@@ -379,11 +417,15 @@ class Simulation:
         return self.terms.negate(self.terms.any_of(covered))
 
     def goals_at_end(self, cut: Cut) -> list[Goal]:
-        return self._goals(self.followed(cut))
+        return self._goals(cut, self.followed(cut))
 
-    def _goals(self, followed: Pass) -> list[Goal]:
+    def _goals(self, cut: Cut, followed: Pass) -> list[Goal]:
+        """What must be the same where the two end, but for whether they do: the coverage of a cut says that. A cut
+        from which no way leads to a return may still have calls that end the program."""
         left, right = (s.summary for s in followed.segments)
-        return [g for g in goals(self.world, left, right) if g.name not in _NEITHER_BY_COVERAGE]
+        returns = any(edge.to == END for edge in self.leaving(cut))
+        asked = [g for g in goals(self.world, left, right) if not g.name.startswith(_BY_COVERAGE)]
+        return [g for g in asked if returns or g.name.startswith("state-at-")]
 
     def check_structure(self, edge: Edge, arrived: tuple[State, State]) -> None:
         """What formulas cannot say: addresses of the frame stay known as such, and nothing else was left open."""
@@ -401,22 +443,62 @@ class Simulation:
                 flags[TAGS.index(tag)] = True
                 node.holds_addresses = flags[0], flags[1]
                 node.version += 1
-            for feature in node.features:
-                if feature.tag != tag or not state.side.mentions_stack(feature.of_state(state)):
-                    continue
-                if not self.is_on_stack(node, feature):
+            for feature in (f for f in node.features if f.tag == tag):
+                term = feature.of_state(state)
+                if state.side.mentions_stack(term) and not self.is_on_stack(node, feature):
                     raise Unsupported(
                         f"{feature.text(self.machine)} is an address of the stack frame, and a loop moves it"
                     )
+                if self._is_own_address(state.side, term) and not is_written_out(node, feature):
+                    raise Unsupported(
+                        f"{feature.text(self.machine)} is an address of code or of constants that differ between the "
+                        "sides, and a loop goes on with it"
+                    )
+
+    def _is_own_address(self, side: Side, term: Term) -> bool:
+        """Whether a value may be the address of something that each side has its own of: what is there is not shared
+        then, though the address is. Where nothing is called or jumped to by its address, code is no such thing."""
+        if side.points_to_differing(term):
+            return True
+        if not self._calls_by_address:
+            return False
+        image = side.image
+        return any(number in image.aliases or image.code_at(number) for number in constants_in(self.terms, term))
 
     def is_on_stack(self, node: Node, feature: Feature) -> bool:
         """Whether the cut's state has the feature as an address of the frame."""
-        from isoform.engines.loops.facts import OnStack, Same
-
         fact = node.invariant.definitions.get(feature, (None, None))[0]
         if isinstance(fact, Same):
             return self.is_on_stack(node, fact.right)
         return isinstance(fact, OnStack)
+
+
+def is_written_out(node: Node, feature: Feature) -> bool:
+    """Whether the cut's state has a feature with all constants that it is made of."""
+    fact = node.invariant.definitions.get(feature, (None, None))[0]
+    if isinstance(fact, Same):
+        return is_written_out(node, fact.right)
+    return isinstance(fact, Constant | AtEntry)
+
+
+def constants_in(terms: Terms, term: Term) -> Iterator[int]:
+    pending, seen = [term], set()
+    while pending:
+        top = pending.pop()
+        if top in seen:
+            continue
+        seen.add(top)
+        number = terms.value(top)
+        if number is not None:
+            yield number
+        pending += top.children()
+
+
+def _calls_by_address(function: Function) -> bool:
+    """Whether it calls or jumps to an address that it computes, on a machine where that may be a call."""
+    exits = [block.exit for block in function.blocks.values()]
+    computed = any(isinstance(e, Switch) or (isinstance(e, Call) and e.callee is None) for e in exits)
+    return computed and function.machine.convention.stack_pointer is not None
 
 
 def untouched(function: Function) -> frozenset[str]:

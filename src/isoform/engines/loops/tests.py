@@ -13,7 +13,7 @@ from isoform.engines.loops.inputs import LoopInputs
 from isoform.engines.loops.stations import Stations, heads
 from isoform.outcome import Inputs, Outcome, Status
 from isoform.question import Question
-from isoform.run.observe import Snapshot, TooManySnapshotsError, observe
+from isoform.run.observe import MOST_SNAPSHOTS, Snapshot, TooManySnapshotsError, observe
 from isoform.run.runner import RunOptions
 
 WANTED = 16
@@ -22,6 +22,7 @@ _LONGEST = 60
 """Stations of one side in a test that is used."""
 _FUEL = 3000
 _MOST_SECONDS = 6.0
+_TURNED = "the loops turned more than"
 
 
 @dataclass
@@ -68,7 +69,7 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
         found.ran += 1
         ran = _observe(question, inputs, options, stations)
         if ran is None:
-            found.note("a loop turned too often", number)
+            found.note(_why_so_long(question, inputs) if is_own else f"{_TURNED} {MOST_SNAPSHOTS} times", number)
             continue
         (left, target), (right, rewrite) = ran
         if target.status is not Status.DONE or rewrite.status is not Status.DONE:
@@ -81,7 +82,7 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
             break
         length = len(left), len(right)
         if max(length) > _LONGEST:
-            found.note("a loop turned too often", number)
+            found.note(f"{_TURNED} {_LONGEST} times", number)
             continue
         if lengths[length] >= 3 and not is_own:
             continue
@@ -89,6 +90,13 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
         found.traces.append(Traces(tuple(left), tuple(right)))
         found.inputs.append(inputs)
     return found
+
+
+def _why_so_long(question: Question, inputs: tuple[Inputs, Inputs]) -> str:
+    target, rewrite = question.run_both(inputs)
+    if Status.OUT_OF_FUEL in (target.status, rewrite.status):
+        return _how_it_ended(target, rewrite, question.options.fuel)
+    return f"{_TURNED} {MOST_SNAPSHOTS} times"
 
 
 def _how_it_ended(target: Outcome, rewrite: Outcome, fuel: int) -> str:

@@ -1,0 +1,162 @@
+"""Guesses from rows written by hand: equations, comparisons, folds, and what more data takes away."""
+
+from __future__ import annotations
+
+from random import Random
+
+from isoform.engines.loops.facts import Compare, Constant, Fold, FoldBy, Linear, OnStack, Relation, Same
+from isoform.engines.loops.features import Column, Extend, Feature, Row
+from isoform.engines.loops.invariant import Given, Invariant, Kinds, guess
+from isoform.outcome import STACK_POINTER
+from isoform.smt.terms import Terms
+
+POINTER = Feature("", "rsp", 0, 64)
+BASE = Feature("", "rdi", 0, 64)
+COUNT = Feature("", "rsi", 0, 32)
+GIVEN = Given(POINTER, (BASE,), (BASE, COUNT))
+I = Feature("a", -16, 0, 32)  # noqa: E741 (as in the loop)
+CURSOR = Feature("b", "rdi", 0, 64)
+TOTAL = Feature("a", -16, 32, 32)
+TOTAL_HERE = Feature("b", "rax", 0, 32)
+
+
+def show(feature: Feature) -> str:
+    return {BASE: "a", COUNT: "n", I: "i", CURSOR: "p'", TOTAL: "s", TOTAL_HERE: "s'"}.get(feature, str(feature.place))
+
+
+def rows_of_a_sum(seed: int = 1) -> list[Row]:
+    random = Random(seed)
+    rows: list[Row] = []
+    for _ in range(6):
+        base, count = random.randrange(1 << 20, 1 << 40), random.randrange(1, 20)
+        for i in range(count):
+            total = random.getrandbits(32)
+            row = {POINTER: STACK_POINTER, BASE: base, COUNT: count, I: i, CURSOR: base + 4 * i}
+            rows.append({**row, TOTAL: total, TOTAL_HERE: total})
+    return rows
+
+
+def texts(invariant: Invariant) -> list[str]:
+    return [fact.text(show) for fact in invariant.facts]
+
+
+def holds(invariant: Invariant, row: Row) -> list[bool]:
+    """Each fact as a formula, with the row's numbers in it."""
+    terms = Terms()
+    return [f.term(terms, lambda x: terms.bv(row[x], x.bits)) == terms.true for f in invariant.facts]
+
+
+def test_a_loop_over_an_array() -> None:
+    rows = rows_of_a_sum()
+    invariant = guess(rows, [CURSOR, TOTAL_HERE, I, TOTAL], GIVEN, kinds=Kinds(1, True))
+    found = texts(invariant)
+    assert "s = s'" in found
+    assert any("p'" in text and "4·i" in text and "a" in text for text in found), found
+    assert "i < n" in found
+    assert all(all(holds(invariant, row)) for row in rows)
+
+
+def test_what_is_defined_is_not_free() -> None:
+    invariant = guess(rows_of_a_sum(), [CURSOR, TOTAL_HERE, I, TOTAL], GIVEN)
+    assert isinstance(invariant.definitions[TOTAL][0], Same)
+    defined = {CURSOR, I} & invariant.definitions.keys()
+    assert len(defined) <= 1, "each would be defined by the other"
+
+
+def test_every_fact_survives_being_a_formula() -> None:
+    """Facts speak of wrapped numbers: the formula and the data must agree, whatever the widths."""
+    random = Random(3)
+    wide, narrow, byte = Feature("a", "rax", 0, 64), Feature("b", "rcx", 0, 32), Feature("b", "rdx", 0, 8)
+    rows: list[Row] = []
+    for _ in range(24):
+        number = random.choice((random.getrandbits(31), (1 << 32) - random.randrange(1, 50)))
+        signed = number - (1 << 32) if number >> 31 else number
+        rows.append(
+            {POINTER: STACK_POINTER, BASE: random.getrandbits(64), COUNT: random.getrandbits(32)}
+            | {wide: (3 * signed + 7) % (1 << 64), narrow: number, byte: number & 0xFF}
+        )
+    invariant = guess(rows, [narrow, byte, wide], GIVEN)
+    assert any(isinstance(f, Linear) and wide in set(f.features()) for f in invariant.facts)
+    assert all(all(holds(invariant, row)) for row in rows)
+
+
+def test_sign_extension_is_told_from_zero_extension() -> None:
+    wide, narrow = Feature("a", "rax", 0, 64), Feature("b", "rcx", 0, 32)
+    rows: list[Row] = []
+    for number in (0, 1, 5, -1, -7, 2**31 - 1, -(2**31)):
+        row = {POINTER: STACK_POINTER, BASE: 0x5000, COUNT: 9}
+        rows.append({**row, narrow: number % (1 << 32), wide: number % (1 << 64)})
+    invariant = guess(rows, [narrow, wide], GIVEN)
+    columns = {
+        column
+        for f in invariant.facts
+        if isinstance(f, Linear)
+        for _, column in f.summands
+        if column == Column(narrow, Extend.SIGN)
+    }
+    assert columns
+    assert narrow not in invariant.not_negative
+
+
+def test_constants_and_frame_addresses() -> None:
+    frame, fixed = Feature("a", "rbp", 0, 64), Feature("b", "rcx", 0, 32)
+    rows: list[Row] = [
+        {POINTER: sp, BASE: 7 * sp, COUNT: sp % 11, frame: sp - 8, fixed: 5}
+        for sp in (STACK_POINTER, 0x7000_0000, 0x9990)
+    ]
+    invariant = guess(rows, [fixed, frame], GIVEN)
+    assert OnStack(frame, POINTER, -8) in invariant.facts
+    assert Constant(fixed, 5) in invariant.facts
+
+
+def test_a_further_row_takes_away_what_does_not_hold() -> None:
+    rows = [row for row in rows_of_a_sum() if row[I] < 1]
+    before = guess(rows, [CURSOR, I], GIVEN)
+    assert Constant(I, 0) in before.facts
+    more = [*rows, {POINTER: STACK_POINTER, BASE: 0x8000, COUNT: 3, I: 2, CURSOR: 0x8008}]
+    after = guess(more, [CURSOR, I], GIVEN)
+    assert Constant(I, 0) not in after.facts
+    assert any(CURSOR in set(f.features()) and I in set(f.features()) for f in after.facts), (
+        "4·i is not lost with i = 0"
+    )
+
+
+def test_banned_facts_are_not_claimed() -> None:
+    rows = rows_of_a_sum()
+    fact = next(f for f in guess(rows, [CURSOR, I], GIVEN).facts if isinstance(f, Compare))
+    assert fact not in guess(rows, [CURSOR, I], GIVEN, banned={fact}).facts
+
+
+def test_no_comparisons_where_none_are_wanted() -> None:
+    invariant = guess(rows_of_a_sum(), [CURSOR, I], GIVEN, kinds=Kinds(1, False))
+    assert not any(isinstance(f, Compare) and f.relation is not Relation.AT_MOST for f in invariant.facts)
+
+
+def test_the_greatest_of_four_lanes() -> None:
+    random = Random(8)
+    lanes = tuple(Feature("b", "zmm0", 32 * k, 32) for k in range(4))
+    greatest = Feature("a", "rax", 0, 32)
+    rows: list[Row] = []
+    for _ in range(12):
+        values = [random.getrandbits(32) for _ in lanes]
+        most = max(values, key=lambda v: v ^ (1 << 31))
+        rows.append(
+            {POINTER: STACK_POINTER, BASE: 0x5000, COUNT: 4, **dict(zip(lanes, values, strict=True)), greatest: most}
+        )
+    assert Fold(greatest, FoldBy.SIGNED_MAX, lanes) in guess(rows, [*lanes, greatest], GIVEN).facts
+
+
+def test_exclusive_or_of_lanes() -> None:
+    random = Random(9)
+    lanes = [Feature("b", "zmm0", 32 * k, 32) for k in range(4)]
+    total = Feature("a", "rax", 0, 32)
+    rows: list[Row] = []
+    for _ in range(20):
+        values = [random.getrandbits(32) for _ in lanes]
+        row = {POINTER: STACK_POINTER, BASE: random.getrandbits(64), COUNT: random.getrandbits(32)}
+        both = values[0] ^ values[1] ^ values[2] ^ values[3]
+        rows.append({**row, **dict(zip(lanes, values, strict=True)), total: both})
+    invariant = guess(rows, [*lanes, total], GIVEN, kinds=Kinds(1, False))
+    assert total in invariant.definitions
+    assert set(invariant.definitions[total][0].features()) == {*lanes, total}
+    assert all(all(holds(invariant, row)) for row in rows)
