@@ -24,7 +24,7 @@ _WIDEST_CHANGE = 20
 _TYPICAL_LENGTH, _PASSES = 20, 4
 _MOST_REGISTERS, _FRAME_SEEN, _MOST_PARTNERS = 40, 96, 6
 _MOSTLY = 0.75
-_SETTLED, _FEWEST_TESTS = 5.0, 5
+_SETTLED, _FEWEST_TESTS, _SOME = 5.0, 5, 2
 """How much more agreement counts once it is known which places agree."""
 _NEW_EDGE, _MEMORY_DIFFERS, _LOOP_CHANGES, _STANDS_STILL = 6.0, 40.0, 1.0, 5.0
 _STATION, _AGREEMENT, _MOST_AGREEMENT = 0.4, 1.5, 2.0
@@ -205,14 +205,14 @@ def _hypotheses(tests: Sequence[Traces]) -> Iterator[Ratios]:
 
 
 def _ratio(pair: tuple[BlockId, BlockId], counts: Sequence[tuple[Counter[BlockId], Counter[BlockId]]]) -> Ratio:
-    """Turns of the one against turns of the other where they turn most."""
-    turns = [(left[pair[0]], right[pair[1]]) for left, right in counts if left[pair[0]] and right[pair[1]]]
+    """Turns of the one against turns of the other, where the one that turns more has least over: turns that are left
+    for a loop of their own do not count."""
+    turns = [(left[pair[0]], right[pair[1]]) for left, right in counts if min(left[pair[0]], right[pair[1]]) >= _SOME]
     if not turns:
         return 1, 1
-    left, right = max(turns, key=lambda t: (min(t), max(t)))
-    if left >= right:
-        return min(MOST_STEPS, max(1, round(left / right))), 1
-    return 1, min(MOST_STEPS, max(1, round(right / left)))
+    if sum(left for left, _ in turns) >= sum(right for _, right in turns):
+        return min(MOST_STEPS, max(1, round(min(left / right for left, right in turns)))), 1
+    return 1, min(MOST_STEPS, max(1, round(min(right / left for left, right in turns))))
 
 
 @dataclass(frozen=True)
