@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from isoform.budget import Budget
 from isoform.engines.loopfree import Asserted
+from isoform.engines.loops.addresses import address_bases, substituted
 from isoform.engines.loops.align import END, ENTRY, Cut, Edge, stuttering
 from isoform.engines.loops.facts import Fact
 from isoform.engines.loops.rank import Measure, measures
@@ -27,6 +28,7 @@ MOST_ROUNDS = 400
 QUICK_SECONDS = 1.0
 FACT_SECONDS = 0.4
 MOST_MODELS = 16
+_NEAR = 4096
 """Taken at once, before a guess is made again."""
 MOST_REPAIRS = 8
 """Edges that are added because a model shows that they were missing."""
@@ -182,20 +184,53 @@ class Prover:
             answer = self._solver.check([*asserted, *(normalizer.normalize(term) for term in meaning)], seconds)
         return answer
 
-    def _decide(self, assumed: Sequence[tuple[str, Term]], bad: Term) -> Answer:
-        """First a quick look; then with equal parts of both sides merged."""
+    def _decide(self, assumed: Sequence[tuple[str, Term]], bad: Term, under: Term = None) -> Answer:
+        """First a quick look; then with addresses that are the same `under` some condition made so; then with equal
+        parts of both sides merged."""
+        self._steps, self._lemmas = [], []
         if bad == self._terms.false:
             return Answer.UNSAT
         answer = self._ask(assumed, bad, QUICK_SECONDS)
-        if answer is Answer.UNKNOWN:
-            swept = sweep(self._terms, self._solver, [bad], min(10.0, self._budget.left / 4))
-            answer = self._ask(assumed, swept.roots[0], max(QUICK_SECONDS, self._budget.left / 4))
-            self._steps = swept.steps
-        else:
-            self._steps = []
+        if answer is not Answer.UNKNOWN:
+            return answer
+        if under is not None:
+            self._lemmas = self._same_addresses(assumed, bad, under)
+            if self._lemmas:
+                bad = substituted(self._terms, bad, dict(self._lemmas))
+                answer = self._ask(assumed, bad, max(QUICK_SECONDS, self._budget.left / 8))
+                if answer is Answer.UNSAT:
+                    return answer
+        swept = sweep(self._terms, self._solver, [bad], min(10.0, self._budget.left / 4))
+        answer = self._ask(assumed, swept.roots[0], max(QUICK_SECONDS, self._budget.left / 4))
+        self._steps = swept.steps
         return answer
 
     _steps: Sequence[Step] = ()
+    _lemmas: Sequence[tuple[Term, Term]] = ()
+    """Addresses that were shown to be the same in what was decided last."""
+
+    def _same_addresses(self, assumed: Sequence[tuple[str, Term]], bad: Term, under: Term) -> list[tuple[Term, Term]]:
+        """Pairs of a base that memory is accessed at and what it is by another one. One model tells which may be."""
+        terms = self._terms
+        bases = address_bases(terms, bad)
+        if len(bases) < 2 or self._ask(assumed, under, QUICK_SECONDS) is not Answer.SAT:
+            return []
+        values = {base: self._solver.value(base) for base in bases}
+        found: list[tuple[Term, Term]] = []
+        kept: list[Term] = []
+        for base in bases:
+            for other in kept:
+                distance = (values[base] - values[other] + _NEAR) % (1 << terms.width(base)) - _NEAR
+                if abs(distance) >= _NEAR:
+                    continue
+                same = terms.add(other, terms.bv(distance, terms.width(base)))
+                differs = terms.conj(under, terms.negate(terms.eq(base, same)))
+                if self._ask(assumed, differs, FACT_SECONDS) is Answer.UNSAT:
+                    found.append((base, same))
+                    break
+            else:
+                kept.append(base)
+        return found
 
     # -- whether it is enough -------------------------------------------------------------------
 
@@ -315,11 +350,11 @@ class Prover:
                 bads = [bad for _, bad in simulation.broken(edge, arrived)]
                 bad = self._terms.conj(going, self._terms.any_of(bads))
                 way = f"{where} to {at(simulation, edge.to)}"
-                self._show(shown, cut, way, Goal("invariant", "the invariant is kept", bad))
+                self._show(shown, cut, way, Goal("invariant", "the invariant is kept", bad), going)
                 differs = self._terms.conj(going, simulation.memory_differs(arrived))
-                self._show(shown, cut, way, Goal("memory", "memory stays the same", differs))
+                self._show(shown, cut, way, Goal("memory", "memory stays the same", differs), going)
             for goal in simulation.goals_at_end(cut):
-                self._show(shown, cut, f"{where} to the end", goal)
+                self._show_at_end(shown, cut, f"{where} to the end", goal)
         for edge, measure in ranks.items():
             followed = simulation.followed(edge.source)
             text = measure.text(Names(simulation, simulation.nodes[edge.source]).show)
@@ -328,17 +363,35 @@ class Prover:
             self._show(shown, edge.source, where, Goal("ends", shows, self._not_smaller(followed, edge, measure)))
         return shown
 
-    def _show(self, shown: Shown, cut: Cut, where: str, goal: Goal) -> None:
+    def _show_at_end(self, shown: Shown, cut: Cut, where: str, goal: Goal) -> None:
+        """A goal at the end, in cases if it is hard: the merged states at return are one or the other of them."""
+        followed = self._simulation.followed(cut)
+        cases: list[tuple[Goal, Term]] = [(goal, None)]
+        if goal.bad != self._terms.false and self._ask(followed.assumed, goal.bad, QUICK_SECONDS) is Answer.UNKNOWN:
+            cases = self._simulation.cases(cut, goal.name) or cases
+        for case, under in cases:
+            self._show(shown, cut, where, case, under)
+
+    def _show(self, shown: Shown, cut: Cut, where: str, goal: Goal, under: Term = None) -> None:
         followed = self._simulation.followed(cut)
         goal = Goal(goal.name, f"{where}, {goal.shows}", goal.bad)
         started = time.perf_counter()
-        answer = self._decide(followed.assumed, goal.bad)
+        answer = self._decide(followed.assumed, goal.bad, under)
         if answer is Answer.SAT:
             raise NotShownError(f"it does not follow that {goal.shows}, as with {self._model(cut, followed)}")
         if answer is Answer.UNKNOWN:
             raise NotShownError(f"it was not decided in time whether {goal.shows}", MORE_TIME)
         shown.obligations.append(Obligation(goal.name, goal.shows, time.perf_counter() - started, where))
-        labelled = [*followed.assumed, ("differs", goal.bad)]
+        facts = []
+        for number, (one, other) in enumerate(self._lemmas, 1):
+            same = self._terms.eq(one, other)
+            lemma = Goal(
+                "address", f"{where}, two addresses are the same", self._terms.conj(under, self._terms.negate(same))
+            )
+            shown.asserted.append(Asserted(lemma, [*followed.assumed, ("differs", lemma.bad)], [], []))
+            shown.obligations.append(Obligation(lemma.name, lemma.shows, 0.0, where))
+            facts.append((f"address-{number}", same))
+        labelled = [*followed.assumed, *facts, ("differs", goal.bad)]
         normalizer = Normalizer(self._terms.manager)
         for _, term in labelled:
             normalizer.normalize(term)

@@ -13,7 +13,7 @@ from isoform.errors import Unsupported
 from isoform.lift.function import Block, BlockId, Function
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base
-from isoform.sym.execute import Execution
+from isoform.sym.execute import Execution, Summary
 from isoform.sym.frame import Frame
 from isoform.sym.state import Side, State
 from isoform.sym.step import Temps
@@ -41,6 +41,8 @@ class Segment(Execution):
         super().__init__(side, function, budget, 0, callees)
         self.arrivals: dict[tuple[int, BlockId], State] = {}
         """The state at the n-th station passed, by n and block."""
+        self.finals: dict[int, Summary] = {}
+        """The states at return, by how many stations were passed before."""
         self._stations = stations
         self._horizon = horizon
         order = cut_order(function, stations)
@@ -55,6 +57,7 @@ class Segment(Execution):
             if self.budget.exhausted:
                 raise Unsupported(f"{self.budget.why_exhausted()} while encoding {self.function.name}")
             layer, position = heapq.heappop(self._queue)
+            self._layer = layer
             state, temps = self._merge(self._waiting.pop((layer, position)))
             block = self._blocks[position]
             if layer and block in self._stations:
@@ -63,6 +66,13 @@ class Segment(Execution):
                     continue
             if state.condition != self.terms.false:
                 self._block(self.function.blocks[block], state, temps, layer)
+
+    def _finish(self, target: Term, state: State) -> None:
+        whole = self.summary
+        self.summary = self.finals.setdefault(self._layer, Summary(self.side, aborts=self.terms.false))
+        super()._finish(target, state.fork(state.condition))
+        self.summary = whole
+        super()._finish(target, state)
 
     def _go(self, block: Block, target: BlockId, state: State, temps: Temps, layer: int) -> None:
         if state.condition == self.terms.false:

@@ -419,6 +419,22 @@ class Simulation:
     def goals_at_end(self, cut: Cut) -> list[Goal]:
         return self._goals(cut, self.followed(cut))
 
+    def cases(self, cut: Cut, name: str) -> list[tuple[Goal, Term]]:
+        """One goal at the end for each way there, and the condition that it is gone: so many stations passed by the
+        one, so many by the other."""
+        left, right = (s.finals for s in self.followed(cut).segments)
+        found = []
+        for i, one in sorted(left.items()):
+            for j, other in sorted(right.items()):
+                assert one.final is not None
+                assert other.final is not None
+                going = self.terms.conj(one.final.condition, other.final.condition)
+                for goal in goals(self.world, one, other):
+                    if goal.name == name:
+                        shows = f"{goal.shows} (after {i} and {j} stations)"
+                        found.append((Goal(goal.name, shows, goal.bad), going))
+        return found
+
     def _goals(self, cut: Cut, followed: Pass) -> list[Goal]:
         """What must be the same where the two end, but for whether they do: the coverage of a cut says that. A cut
         from which no way leads to a return may still have calls that end the program."""
