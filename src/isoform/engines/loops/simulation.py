@@ -68,15 +68,17 @@ class Pass:
         """The states at the end of an edge; None if it cannot be gone."""
         if edge.to == END or edge.to.target is None or edge.to.rewrite is None:
             return None
-        left = self._arrival(0, edge.target_steps, edge.to.target)
-        right = self._arrival(1, edge.rewrite_steps, edge.to.rewrite)
+        left = self._arrival(0, edge.target_steps, edge.to.target, edge.source.target)
+        right = self._arrival(1, edge.rewrite_steps, edge.to.rewrite, edge.source.rewrite)
         return None if left is None or right is None else (left, right)
 
     starts: tuple[State, State] | None = None
 
-    def _arrival(self, side: int, steps: int, block: BlockId) -> State | None:
+    def _arrival(self, side: int, steps: int, block: BlockId, here: BlockId | None) -> State | None:
         if steps == 0:
-            return self.starts[side] if self.starts is not None else None
+            # A side that waits is where it was.
+            waits = block == (here or self.segments[side].function.entry)
+            return self.starts[side] if self.starts is not None and waits else None
         return self.segments[side].arrivals.get((steps, block))
 
 
@@ -289,7 +291,7 @@ class Simulation:
         """One more way on."""
         self.edges.append(edge)
         self._passes.pop(edge.source, None)
-        if edge.source == ENTRY and edge.to in self.nodes:
+        if edge.to in self.nodes:
             self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
             self._enter()
             for node in self.nodes.values():
