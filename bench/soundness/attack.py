@@ -18,6 +18,8 @@ from isoform.question import Question
 
 Sides = tuple[Inputs, Inputs]
 _BUFFERS = 0x20_0000
+_LOOPS_TAKE = 10
+"""Times as long as code without loops: so many fewer runs."""
 _OVERLAPS = (0, 0, 0, 1, 2, 3, 4, 8, 12, 16, 24, -1, -2, -4, -8)
 
 
@@ -44,6 +46,8 @@ class Broken:
 def attack(question: Question, size: Attack, seed: int) -> Broken | None:
     """Every input on our runner, the first few (boundary values) and then every so many on the other model."""
     candidates = AttackInputs(question, seed)
+    if candidates.turns:
+        size = Attack(size.independent // _LOOPS_TAKE, size.own // _LOOPS_TAKE)
     every = max(1, size.own // max(1, size.independent))
     on_both = size.independent // 2
     for number in range(size.own):
@@ -124,6 +128,7 @@ class AttackInputs:
     def __init__(self, question: Question, seed: int) -> None:
         self.random = Random(seed)
         self._contract: Contract = question.contract
+        self.turns = any(f.has_loop for f in (question.target, question.rewrite))
         self._constants = sorted(set(_constants(question.target)) | set(_constants(question.rewrite)))[:200] or [0]
         self._globals = [
             symbol.address
@@ -158,6 +163,8 @@ class AttackInputs:
             return self._pointer(position)
         if kind.kind is TypeKind.BOOL:
             return random.getrandbits(1)
+        if self.turns and random.random() < 0.6:
+            return random.choice((random.randrange(8), random.randrange(60), random.randrange(400)))
         whole = (1 << max(1, kind.bits)) - 1
         if not boundary:
             return random.getrandbits(kind.bits) >> random.randrange(kind.bits)

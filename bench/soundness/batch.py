@@ -35,6 +35,7 @@ class Pair:
     """Source text without the prelude."""
     rewrite: str
     signature: str | None = None
+    engine: str = "auto"
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from soundness.attack import FULL, QUICK
 from soundness.batch import Batch
 from soundness.c_batch import c_batch
 from soundness.judge import Judged, Rules, judge
+from soundness.loop_batch import loop_batch
 from soundness.save import save
 from soundness.table import table
 
@@ -39,6 +40,8 @@ class Plan:
     save: bool
     verbose: bool
     only: str = ""
+    letters: str = ""
+    """Of the batches wanted, in turn: c, s, l."""
 
 
 def compilers() -> tuple[str, ...]:
@@ -50,14 +53,15 @@ def compilers() -> tuple[str, ...]:
 def batch_of(letter: str, number: int, seed: int) -> Batch:
     if letter == "s":
         return assembly_batch(number, seed, BATCH_SIZE)
+    if letter == "l":
+        return loop_batch(number, seed, BATCH_SIZE, compilers())
     return c_batch(number, seed, BATCH_SIZE, compilers())
 
 
-def batch_names() -> Iterator[tuple[str, int]]:
-    """Two batches of C, then one of assembly."""
+def batch_names(letters: str) -> Iterator[tuple[str, int]]:
     number = 0
     while True:
-        yield ("s" if number % 3 == 2 else "c"), number
+        yield letters[number % len(letters)], number
         number += 1
 
 
@@ -95,7 +99,7 @@ def run_all(plan: Plan, jobs: int) -> list[Judged]:
         letter, number = plan.only[0], int(plan.only[1:].partition(".")[0])
         return run_batch(letter, number, plan)
     results: list[Judged] = []
-    names = batch_names()
+    names = batch_names(plan.letters)
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         running: set[Future[list[Judged]]] = set()
         while time.time() < plan.until or running:
@@ -119,6 +123,12 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=120, help="how long (default 120)")
     parser.add_argument("--seed", type=int, default=1, help="which pairs (default 1)")
     parser.add_argument("--only", default="", metavar="LABEL", help="one pair again, as c12.3, with the same --seed")
+    parser.add_argument(
+        "--batches",
+        default="ccsl",
+        metavar="LETTERS",
+        help="in turn: c for C, s for assembly, l for loops (default ccsl)",
+    )
     parser.add_argument("-j", "--jobs", type=int, default=min(2, os.cpu_count() or 1), help="processes (default 2)")
     parser.add_argument("--budget", type=float, default=10, help="seconds for one verdict (default 10)")
     parser.add_argument("--quick", action="store_true", help="attack with a few hundred runs instead of thousands")
@@ -132,7 +142,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rules = Rules(QUICK if options.quick else FULL, options.budget, options.seed)
     started = time.time()
     until = started + (1e9 if options.only else options.seconds)
-    plan = Plan(options.seed, until, rules, not options.no_save, options.verbose or bool(options.only), options.only)
+    letters = "".join(letter for letter in options.batches if letter in "csl") or "c"
+    plan = Plan(
+        options.seed, until, rules, not options.no_save, options.verbose or bool(options.only), options.only, letters
+    )
     results = run_all(plan, max(1, options.jobs))
     print(table(results, time.time() - started))
     return 1 if any(r.wrong for r in results) else 0

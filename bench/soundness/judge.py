@@ -13,7 +13,7 @@ from isoform.budget import Budget
 from isoform.check.certificate import CheckResult, check_certificate
 from isoform.errors import UserError
 from isoform.load.open import Loaded
-from isoform.question import Options, Question
+from isoform.question import Engine, Options, Question
 from isoform.settle import settle
 from isoform.verdict import Bounded, Different, Equivalent, Unknown, Verdict
 from soundness.attack import Attack, attack, independent_outcomes
@@ -60,7 +60,10 @@ def _judge(pair: Pair, sides: tuple[Loaded, Loaded], rules: Rules) -> Judged:
     doubtful = not pair.equal
     with tempfile.TemporaryDirectory(prefix="isoform-soundness-") as folder:
         options = Options(
-            signature=pair.signature, budget=rules.budget, cert=f"{folder}/certificate" if doubtful else None
+            signature=pair.signature,
+            engine=Engine(pair.engine),
+            budget=rules.budget,
+            cert=f"{folder}/certificate" if doubtful else None,
         )
         verdict = answer(sides, options, Budget(options.budget))
         seconds = time.monotonic() - started
