@@ -21,6 +21,8 @@ from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term, Terms
 from isoform.sym.state import State
 
+TAGS = ("a", "b")
+"""Of the target and of the rewrite."""
 LANE_BITS = 32
 """Wider than a word, a register is taken as lanes: of this many bits unless the code uses narrower ones."""
 

@@ -11,31 +11,27 @@ from isoform.engines.inputs import BUFFERS
 from isoform.engines.loops.align import END, ENTRY, Alignment, Cut, Edge, Traces
 from isoform.engines.loops.cells import cells_of
 from isoform.engines.loops.facts import AtEntry, Constant, Fact, OnStack, Same
-from isoform.engines.loops.features import Cell, Feature, Row, parts, uses
+from isoform.engines.loops.features import TAGS, Cell, Feature, Row, parts, uses
 from isoform.engines.loops.inputs import BUFFERS_END
 from isoform.engines.loops.invariant import Given, Invariant, Kinds, guess
-from isoform.engines.loops.segment import Place, Segment, start_state
+from isoform.engines.loops.segment import Place, Segment
+from isoform.engines.loops.starts import Known, Plain, compared_constants, untouched
 from isoform.engines.loops.stations import Stations
 from isoform.errors import Unsupported
 from isoform.lift.function import BlockId, Call, Function, Switch
 from isoform.lift.liveness import Liveness, output_containers
-from isoform.microop import Kind, Space
-from isoform.outcome import FRAME_LIMIT, STACK_POINTER
 from isoform.question import Question
 from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base
 from isoform.sym.compare import Goal, goals
 from isoform.sym.entry import constrain_entry
-from isoform.sym.state import BOOLEAN, Side, State, World
+from isoform.sym.state import Side, State, World
 from isoform.sym.validity import frame_bounds, valid_addresses
 
 MOST_ROWS = 64
 _BY_COVERAGE = ("aborts", "returns", "ends-in-")
 """Goals (by how their names begin) that the coverage of a cut says already."""
-TAGS = ("a", "b")
-_COMPARING = frozenset({Kind.INT_EQUAL, Kind.INT_NOTEQUAL, Kind.INT_SUB, Kind.INT_LESS, Kind.INT_SLESS})
-_MOST_CONSTANTS = 24
 
 
 @dataclass
@@ -160,9 +156,9 @@ class Simulation:
 
     def _find_features(self) -> None:
         """Follow every cut with plain variables, and see which of them matter."""
-        plain: dict[Cut, _Plain] = {}
+        plain: dict[Cut, Plain] = {}
         for cut in self.nodes:
-            plain[cut] = _Plain(self, cut, self._snapshots[cut])
+            plain[cut] = Plain(self, cut, self._snapshots[cut])
             self._passes[cut] = self._follow(cut, plain[cut].state)
         self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
         needed: dict[Cut, dict[tuple[str, Place], list[tuple[int, int]]]] = {cut: {} for cut in self.nodes}
@@ -245,7 +241,7 @@ class Simulation:
     def _kinds(self, node: Node) -> Kinds:
         return Kinds(self.degree, self.order, node.at_entry, node.cells, node.pointers)
 
-    def _cells(self, cut: Cut, plain: _Plain) -> tuple[Cell, ...]:
+    def _cells(self, cut: Cut, plain: Plain) -> tuple[Cell, ...]:
         """Words of memory that either side reads from here on, at addresses that the features here give."""
         features = set(self.nodes[cut].features)
         accesses = [(s.side.tag, a, size) for s in self._passes[cut].segments for _, a, size in s.side.heap_accesses]
@@ -333,7 +329,7 @@ class Simulation:
             return found
         node = self.nodes[cut]
         if found is None or found.version != node.version:
-            known = _Known(self, node)
+            known = Known(self, node)
             found = self._follow(cut, known.state)
             found.version, found.value = node.version, known.value
             self._passes[cut] = found
@@ -519,33 +515,6 @@ def _calls_by_address(function: Function) -> bool:
     return computed and function.machine.convention.stack_pointer is not None
 
 
-def untouched(function: Function) -> frozenset[str]:
-    machine = function.machine
-    names = machine.containers
-    containers = machine.container_vars()
-    by_byte = {b: n for n, v in zip(names, containers, strict=True) for b in range(v.offset, v.offset + v.size)}
-    written: set[str] = set()
-    for block in function.blocks.values():
-        for op in block.ops:
-            if op.out is not None and op.out.space is Space.REGISTER:
-                written.update(by_byte[b] for b in range(op.out.offset, op.out.offset + op.out.size))
-        if isinstance(block.exit, Call | Switch):
-            convention = machine.convention
-            written.update((*convention.scratch_after_call, *convention.result, *convention.float_result))
-            written.update((convention.stack_pointer,) if convention.stack_pointer else ())
-    return frozenset(names) - written
-
-
-def compared_constants(function: Function) -> frozenset[int]:
-    """Numbers that the code compares something with, as far as they stand in it, and their neighbours."""
-    found = {0, 1, -1}
-    for block in function.blocks.values():
-        for op in block.ops:
-            if op.kind in _COMPARING:
-                found.update(var.offset for var in op.ins if var.space is Space.CONST and var.offset < 1 << 32)
-    return frozenset(sorted(found)[:_MOST_CONSTANTS])
-
-
 def parts_of(needed: dict[tuple[str, Place], list[tuple[int, int]]]) -> list[Feature]:
     return [
         Feature(tag, place, low, bits)
@@ -562,120 +531,3 @@ def _feature_order(feature: Feature) -> tuple[bool, bool, str, int]:
 def _sample(rows: Sequence[tuple[Snapshot, Snapshot, Snapshot]]) -> Iterator[tuple[Snapshot, Snapshot, Snapshot]]:
     step = max(1, len(rows) // MOST_ROWS)
     yield from list(rows)[::step]
-
-
-class _Plain:
-    """A start state of plain variables, in which only addresses of the frame are known as such."""
-
-    def __init__(
-        self, simulation: Simulation, cut: Cut, observed: Sequence[tuple[Snapshot, Snapshot, Snapshot]]
-    ) -> None:
-        self._simulation = simulation
-        self._cut = cut
-        self.pinned: list[Feature] = []
-        """Places that matter and hold an address of the frame."""
-        self._observed = observed
-        self.widths: dict[Term, int] = {}
-        self.places: dict[Term, tuple[str, Place]] = {}
-        self._found: dict[tuple[str, Place], Term] = {}
-
-    def state(self, side: Side) -> State:
-        return start_state(side, lambda place: self._known(side, place), self._simulation.memory_here(side))
-
-    def _known(self, side: Side, place: Place) -> Term:
-        key = side.tag, place
-        if key not in self._found:
-            self._found[key] = self._new(side, place)
-        return self._found[key]
-
-    def _new(self, side: Side, place: Place) -> Term:
-        machine, terms = self._simulation.machine, side.terms
-        if place in self._simulation.untouched[TAGS.index(side.tag)]:
-            return side.world.register(str(place))
-        bits = 64 if isinstance(place, int) else 8 * machine.registers[place].size
-        feature = Feature(side.tag, place, 0, bits)
-        pointer = self._simulation.given.pointer
-        if pointer is not None and pointer.bits == bits:
-            distance = self._distance(feature)
-            if distance is not None:
-                if isinstance(place, int) or self._simulation.is_live(self._cut, feature):
-                    self.pinned.append(feature)
-                return terms.add(self._simulation.given_value(pointer), terms.bv(distance, bits))
-        variable = terms.variable(f"{side.tag}.{place}", bits)
-        self.widths[variable] = bits
-        self.places[variable] = side.tag, place
-        return _as_flag(terms, variable) if place in BOOLEAN else variable
-
-    def _distance(self, feature: Feature) -> int | None:
-        machine = self._simulation.machine
-        index = TAGS.index(feature.tag) + 1
-        values = {feature.of_snapshot(observed[index], machine) for observed in self._observed}
-        if len(values) != 1:
-            return None
-        distance = values.pop() - STACK_POINTER
-        return distance if -FRAME_LIMIT <= distance < 4096 else None
-
-
-class _Known:
-    """A start state in which an invariant holds: what it defines is written out, what it leaves is a variable."""
-
-    def __init__(self, simulation: Simulation, node: Node) -> None:
-        self._simulation = simulation
-        self._node = node
-        self._values: dict[Feature, Term] = {}
-        self._by_place: dict[tuple[str, Place], list[Feature]] = {}
-        for feature in node.features:
-            self._by_place.setdefault((feature.tag, feature.place), []).append(feature)
-
-    def state(self, side: Side) -> State:
-        state = start_state(side, lambda place: self._known(side, place), self._simulation.memory_here(side))
-        state.holds_addresses = self._node.holds_addresses[TAGS.index(side.tag)]
-        return state
-
-    def value(self, feature: Feature) -> Term:
-        if not feature.tag:
-            return self._simulation.given_value(feature)
-        if isinstance(feature, Cell):
-            return self._simulation.cell_here(feature, self.value)
-        found = self._values.get(feature)
-        if found is None:
-            invariant, terms = self._node.invariant, self._simulation.terms
-            if feature in invariant.definitions:
-                found = invariant.value_of(terms, feature, self.value)
-            elif feature in invariant.not_negative:
-                found = terms.zext(terms.variable(f"{feature_name(feature)}.low", feature.bits - 1), feature.bits)
-            else:
-                found = terms.variable(feature_name(feature), feature.bits)
-            self._values[feature] = found
-        return found
-
-    def _known(self, side: Side, place: Place) -> Term:
-        """A whole register or slot: its features, and variables for the bits that do not matter."""
-        machine, terms = self._simulation.machine, side.terms
-        if place in self._simulation.untouched[TAGS.index(side.tag)]:
-            return side.world.register(str(place))
-        width = 64 if isinstance(place, int) else 8 * machine.registers[place].size
-        if place in BOOLEAN:
-            features = self._by_place.get((side.tag, place))
-            bit = self.value(features[0]) if features else terms.variable(f"{side.tag}.{place}.unused", 1)
-            return _as_flag(terms, bit)
-        whole: Term = None
-        position = 0
-        for feature in [*self._by_place.get((side.tag, place), ()), None]:
-            low = feature.low if feature is not None else width
-            if low > position:
-                unused = terms.variable(f"{side.tag}.{place}.unused.{position}.{low}", low - position)
-                whole = unused if whole is None else terms.concat(unused, whole)
-            if feature is not None:
-                value = self.value(feature)
-                whole = value if whole is None else terms.concat(value, whole)
-                position = feature.low + feature.bits
-        return whole
-
-
-def feature_name(feature: Feature) -> str:
-    return f"{feature.tag}.{feature.place}.{feature.low}.{feature.bits}"
-
-
-def _as_flag(terms: Terms, variable: Term) -> Term:
-    return terms.flag(terms.eq(terms.extract(variable, 0, 0), terms.bv(1, 1)))
