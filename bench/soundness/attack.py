@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from random import Random
@@ -18,8 +19,8 @@ from isoform.question import Question
 
 Sides = tuple[Inputs, Inputs]
 _BUFFERS = 0x20_0000
-_LOOPS_TAKE = 10
-"""Times as long as code without loops: so many fewer runs."""
+_SECONDS, _LOOP_SECONDS = 600.0, 8.0
+"""At most, for one pair: runs with loops take long, and many do not end."""
 _OVERLAPS = (0, 0, 0, 1, 2, 3, 4, 8, 12, 16, 24, -1, -2, -4, -8)
 
 
@@ -46,11 +47,12 @@ class Broken:
 def attack(question: Question, size: Attack, seed: int) -> Broken | None:
     """Every input on our runner, the first few (boundary values) and then every so many on the other model."""
     candidates = AttackInputs(question, seed)
-    if candidates.turns:
-        size = Attack(size.independent // _LOOPS_TAKE, size.own // _LOOPS_TAKE)
+    until = time.monotonic() + (_LOOP_SECONDS if candidates.turns else _SECONDS)
     every = max(1, size.own // max(1, size.independent))
     on_both = size.independent // 2
     for number in range(size.own):
+        if time.monotonic() > until:
+            break
         inputs = candidates.make(number)
         if not question.admits(inputs[0]):
             continue
@@ -66,8 +68,11 @@ def attack(question: Question, size: Attack, seed: int) -> Broken | None:
 
 
 def independent_attack(question: Question, inputs: Sides, ours: tuple[Outcome, Outcome]) -> Broken | None:
+    undecided = (Status.UNSUPPORTED, Status.OUT_OF_FUEL)
+    if any(o.status in undecided for o in ours):
+        return None
     theirs = independent_outcomes(question, inputs)
-    if any(o.status in (Status.UNSUPPORTED, Status.OUT_OF_FUEL) for o in (*ours, *theirs)):
+    if any(o.status in undecided for o in theirs):
         return None
     trouble = _trouble(question, ours, theirs)
     return Broken(inputs, trouble) if trouble and uses_valid_memory(question, inputs) else None
@@ -135,6 +140,8 @@ class AttackInputs:
             for symbol in question.target.image.symbols
             if not symbol.is_function and _is_writable(question.target, symbol.address)
         ]
+        if self.turns:
+            self._globals = []  # a loop that starts in a global goes on into what each side has of its own
 
     def make(self, number: int) -> Sides:
         random = self.random
