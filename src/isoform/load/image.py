@@ -165,6 +165,14 @@ class Image:
         ranges = sorted((shared, shared + end - start, start) for start, end, shared in self.moved)
         return [r[0] for r in ranges], ranges
 
+    @cached_property
+    def differing_constants(self) -> tuple[tuple[int, int], ...]:
+        """This image's own constant sections in `differing`."""
+        own = [s for s in self.sections if not s.writable and not s.executable]
+        return tuple(
+            (s.address, s.end) for s in own if any(s.address < high and low < s.end for low, high in self.differing)
+        )
+
     def constants_near(self, address: int) -> list[tuple[int, int]]:
         """Extents (first and past-the-last address) of the constant objects that `address` is in or next to: the
         lookup tables that an access at a computed distance from it may mean (`days[month - 1]` starts below

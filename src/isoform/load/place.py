@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 from isoform.errors import UserError
 from isoform.load.blocks import PlacedData, Region, blocks_of, is_name, object_keys, place_blocks
+from isoform.load.differing import differing
 from isoform.load.elf import COMMON_SECTION, LOCAL, UNDEFINED_SECTION, ParsedFile
-from isoform.load.image import Image, Section
+from isoform.load.image import Image
 from isoform.load.linked import LinkedImage, base_of, loaded_sections, shareable_names
 from isoform.load.relocate import ObjectImage, object_functions
 from isoform.load.shared import Shared
@@ -145,10 +146,10 @@ def _with_differences(placements: list[Placement], unseen: Sequence[tuple[int, i
     if len(placements) < 2:
         return placements
     images = [p.image for p in placements]
-    differing = tuple(_differing(images[0], images[1], unseen))
+    apart = tuple(differing(images[0], images[1], unseen))
     private = _private(images[0], images[1]), _private(images[1], images[0])
     return [
-        replace(p, image=replace(p.image, differing=differing, private=own))
+        replace(p, image=replace(p.image, differing=apart, private=own))
         for p, own in zip(placements, private, strict=True)
     ]
 
@@ -163,34 +164,3 @@ def _private(image: Image, other: Image) -> tuple[tuple[int, int], ...]:
         if not section.executable and not meets:
             found.append((section.address, section.end))
     return tuple(found)
-
-
-def _differing(left: Image, right: Image, unseen: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges of addresses that are constant in both images but hold other bytes, or constant in one only, where an
-    address can be seen. A range is a whole section, in an object file that is one object: its start leads to all."""
-    found = []
-    data = [[s for s in image.sections if not s.executable] for image in (left, right)]
-    ordered = [sorted(group, key=lambda s: s.address) for group in data]
-    i = j = 0
-    while i < len(ordered[0]) and j < len(ordered[1]):
-        a, b = ordered[0][i], ordered[1][j]
-        start, end = max(a.address, b.address), min(a.end, b.end)
-        same = a.writable == b.writable and (
-            a.writable or _content(a, start, end, unseen) == _content(b, start, end, unseen)
-        )
-        if start < end and not same:
-            found.append((min(a.address, b.address), max(a.end, b.end)))
-        if a.end <= b.end:
-            i += 1
-        else:
-            j += 1
-    return found
-
-
-def _content(section: Section, start: int, end: int, unseen: Sequence[tuple[int, int]]) -> bytes:
-    content = bytearray(section.data[start - section.address : end - section.address].ljust(end - start, b"\0"))
-    for low, high in unseen:
-        low, high = max(low, start), min(high, end)
-        if low < high:
-            content[low - start : high - start] = bytes(high - low)
-    return bytes(content)

@@ -213,7 +213,11 @@ class Side:
             value = self.terms.value(top)
             if value is not None and any(low <= value < high for low, high in ranges):
                 return True
-            pending += top.children()
+            children = top.children()
+            # What memory holds and what calls return is not made of the address; that no such address gets there is
+            # seen to where something is stored or passed.
+            if not any(child.sort().is_array() for child in children):
+                pending += children
         return False
 
     def is_stack_pointer(self, term: Term | None) -> bool:
@@ -326,12 +330,15 @@ class State:
             return self._load_constant_address(address, constant, size)
         if side.is_stack_pointer(base):
             return self._load_frame(_signed(constant, side.width), size)
-        if not side.mentions_stack(base):
+        if not side.mentions_stack(base) and not side.points_to_differing(base):
             return self._load_heap(address, base, constant, size)
-        choice = self._choice(address)
+        choice = self._choice(address) or self._choice_of_constants(address)
         if choice is not None:
             condition, then, otherwise = choice
             return terms.ite(condition, self.load(then, size), self.load(otherwise, size))
+        if side.points_to_differing(base):
+            # Only a constant beside the base leads to an object's own contents.
+            raise Unsupported("a pointer that may be to constants that differ between the two sides is read through")
         return self.frame.load_at(self._frame_offset(address, size), size)
 
     def store(self, address: Term, value: Term, size: int) -> None:
@@ -382,16 +389,25 @@ class State:
     def _load_heap(self, address: Term, base: Term, constant: int, size: int) -> Term:
         side = self.side
         self._refuse_hidden_addresses(base)
-        if side.points_to_differing(base):
-            # Only a constant beside the base leads to a table's own contents (below).
-            raise Unsupported("a pointer that may be to constants that differ between the two sides is read through")
         side.world.assume(VALID_MEMORY)
         side.world.assume(PRIVATE_FRAME)
         side.heap_accesses.append((self.condition, address, size))
         value = side.heap.load(self.heap, address, size)
-        for extent in side.image.constants_near(constant):
+        for extent in self._constants_from(base, constant, size):
             value = self._load_table(address, extent, size, value)
         return value
+
+    def _constants_from(self, base: Term, constant: int, size: int) -> list[tuple[int, int]]:
+        """Objects that an address `base + constant` may be in. From one thing in the file a distance may lead to any
+        other; what the two sides share is memory like any other there, but what differs between them is not."""
+        image = self.side.image
+        found = image.constants_near(constant)
+        if image.differing and image.section_at(image.own_address(constant)) is not None:
+            end = constant + (1 << _bits_used(self.side.terms, base)) + size
+            wraps = end > 1 << self.side.width
+            reached = [r for r in image.differing_constants if wraps or (constant < r[1] and r[0] < end)]
+            found = list(dict.fromkeys([*found, *reached]))
+        return found
 
     def _load_table(self, address: Term, extent: tuple[int, int], size: int, rest: Term) -> Term:
         """base + constant with the constant in a read-only object: the object's contents where the address
@@ -430,6 +446,22 @@ class State:
         number = terms.bv(constant, self.side.width)
         return shape[1], terms.add(shape[2], number), terms.add(shape[3], number)
 
+    def _choice_of_constants(self, term: Term) -> tuple[Term, Term, Term] | None:
+        """A sum in which one summand is a choice between addresses of constants that differ, as a choice of sums."""
+        side, terms = self.side, self.side.terms
+        shape = terms.shape(term)
+        if not side.points_to_differing(term):
+            return None
+        if shape[0] == "ite":
+            return shape[1], shape[2], shape[3]
+        if shape[0] != "add":
+            return None
+        for one, other in ((shape[1], shape[2]), (shape[2], shape[1])):
+            found = self._choice_of_constants(one)
+            if found is not None:
+                return found[0], terms.add(found[1], other), terms.add(found[2], other)
+        return None
+
     def _frame_offset(self, address: Term, size: int) -> Term:
         """The computed offset of an address that is the stack pointer plus something else."""
         side, terms = self.side, self.side.terms
@@ -457,6 +489,12 @@ def _without(terms: Terms, total: Term, part: Term) -> Term | None:
         if rest is not None:
             return terms.sub(rest, shape[2])
     return None
+
+
+def _bits_used(terms: Terms, term: Term) -> int:
+    """How many low bits of a term may be other than zero, as far as that is plain to see."""
+    width = terms.width(term)
+    return next((k for k in range(1, width) if terms.value(terms.extract(term, width - 1, k)) == 0), width)
 
 
 def _reads_array(term: Term, name: str) -> bool:

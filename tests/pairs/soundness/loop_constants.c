@@ -20,11 +20,3 @@ const char *chosen(int n, int second, int *p) {
   for (int i = 0; i < n; i++) p[i] = i;
   return word;
 }
-
-int at(int i, int second, const char *other) {
-  const char *word = second ? other : words[1];
-  return word[i & 7];
-}
-
-int tell(const char *);
-int told(void) { return tell(words[1]); }
