@@ -11,6 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from isoform.smt.terms import Term, Terms
+from isoform.sym.context import Context
+
+_MOST_SWAPS = 32
+"""Stores that a new one is put before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +48,9 @@ Node = Base | Stored | Joined
 class Chain:
     """Loads from and stores to chains. One for each side and kind of memory: results are memoised."""
 
-    def __init__(self, terms: Terms, address_width: int, big_endian: bool) -> None:
+    def __init__(self, terms: Terms, address_width: int, big_endian: bool, context: Context | None = None) -> None:
         self.terms = terms
+        self._context = context
         self.address_width = address_width
         self._big_endian = big_endian
         self._arrays: dict[int, tuple[Node, Term]] = {}
@@ -72,9 +77,26 @@ class Chain:
     # -- stores and joins -----------------------------------------------------------------------
 
     def store(self, node: Node, address: Term, value: Term, size: int) -> Node:
+        address = self._address(address)
+        # Stores that do not overlap may change places: in order of address, equal memory looks equal.
+        above: list[Stored] = []
+        while isinstance(node, Stored) and len(above) < _MOST_SWAPS and self._is_below(node, address, size):
+            above.append(node)
+            node = node.before
         if isinstance(node, Stored) and node.address == address and node.size == size:
             node = node.before  # wholly overwritten
-        return Stored(node, address, value, size)
+        node = Stored(node, address, value, size)
+        for later in reversed(above):
+            node = Stored(node, later.address, later.value, later.size)
+        return node
+
+    def _is_below(self, node: Stored, address: Term, size: int) -> bool:
+        """Whether an address is known to be below that of a store, and apart from it."""
+        distance, space = self._distance(node, address), 1 << self.address_width
+        return distance is not None and space // 2 <= distance <= space - size
+
+    def _address(self, address: Term) -> Term:
+        return address if self._context is None else self._context.address(self.terms, address)
 
     def join(self, selector: Term, then: Node, otherwise: Node) -> Node:
         return then if then is otherwise else Joined(selector, then, otherwise)
@@ -82,6 +104,7 @@ class Chain:
     # -- loads ----------------------------------------------------------------------------------
 
     def load(self, node: Node, address: Term, size: int) -> Term:
+        address = self._address(address)
         node = self._skip(node, address, size)
         key = (id(node), address, size)
         found = self._loads.get(key)
@@ -104,7 +127,9 @@ class Chain:
 
     def _apart(self, node: Stored, address: Term, size: int) -> bool:
         distance = self._distance(node, address)
-        return distance is not None and node.size <= distance <= (1 << self.address_width) - size
+        if distance is None:
+            return self._context is not None and self._context.are_apart((node.address, node.size), (address, size))
+        return node.size <= distance <= (1 << self.address_width) - size
 
     def _load(self, node: Node, address: Term, size: int) -> Term:
         if isinstance(node, Stored):

@@ -222,10 +222,9 @@ class Execution:
             case Goto(target):
                 self._go(block, target, state, temps, layer)
             case Branch(flag, then, otherwise):
-                condition = terms.condition(read(state, temps, flag))
-                taken = state.fork(terms.conj(state.condition, condition))
-                self._go(block, then, taken, dict(temps), layer)
-                state.condition = terms.conj(state.condition, terms.negate(condition))
+                taken, other = self._ways(block, layer, state, terms.condition(read(state, temps, flag)))
+                self._go(block, then, state.fork(taken), dict(temps), layer)
+                state.condition = other
                 self._go(block, otherwise, state, temps, layer)
             case Switch(value, targets):
                 self._switch(block, read(state, temps, value), targets, state, temps, layer)
@@ -236,6 +235,13 @@ class Execution:
             case Stop(why):
                 if state.condition != terms.false:
                     self._gap(GapKind.UNSUPPORTED, state, f"{self.function.name} runs into {why or 'nothing'}")
+
+    def _ways(self, block: Block, layer: int, state: State, condition: Term) -> tuple[Term, Term]:
+        """The conditions of taking a branch and of not taking it."""
+        terms, context = self.terms, self.side.context
+        if context is not None:
+            return context.branch(terms, (layer, block.id), state.condition, condition)
+        return terms.conj(state.condition, condition), terms.conj(state.condition, terms.negate(condition))
 
     def _go(self, block: Block, target: BlockId, state: State, temps: Temps, layer: int) -> None:
         if state.condition == self.terms.false:

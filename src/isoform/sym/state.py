@@ -11,6 +11,7 @@ from isoform.load.image import Image
 from isoform.microop import Var
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base, Chain, Node
+from isoform.sym.context import Context
 from isoform.sym.frame import Frame
 from isoform.sym.table import table_lookup
 from isoform.verdict import Assumption
@@ -78,8 +79,10 @@ BOOLEAN = frozenset({"cf", "pf", "af", "zf", "sf", "of"})
 class Side:
     """One of the two functions under symbolic execution: its image, its own unknowns."""
 
-    def __init__(self, world: World, image: Image, tag: str) -> None:
+    def __init__(self, world: World, image: Image, tag: str, context: Context | None = None) -> None:
         self.world = world
+        self.context = context
+        """What is known of the case at hand."""
         self.terms = world.terms
         self.image = image
         self.tag = tag
@@ -88,7 +91,7 @@ class Side:
         layout = machine.memory
         width = 8 * layout.address_bytes if layout is not None else 64
         self.big_endian = layout is not None and layout.big_endian
-        self.heap = Chain(self.terms, width, self.big_endian)
+        self.heap = Chain(self.terms, width, self.big_endian, context)
         self.frame_chain = Chain(self.terms, width, self.big_endian)
         self.width = width
         self._undefined = 0

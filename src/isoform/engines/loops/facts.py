@@ -196,39 +196,18 @@ class Exclusive(Fact):
 
 
 class FoldBy(Enum):
-    SIGNED_MAX, SIGNED_MIN, MAX, MIN, AND, OR = "max", "min", "unsigned max", "unsigned min", "and", "or"
+    AND, OR = "and", "or"
 
-    def numbers(self, a: int, b: int, bits: int) -> int:
-        match self:
-            case FoldBy.AND:
-                return a & b
-            case FoldBy.OR:
-                return a | b
-            case FoldBy.MAX:
-                return max(a, b)
-            case FoldBy.MIN:
-                return min(a, b)
-        key = lambda n: n ^ (1 << (bits - 1))  # noqa: E731
-        return max(a, b, key=key) if self is FoldBy.SIGNED_MAX else min(a, b, key=key)
+    def numbers(self, a: int, b: int) -> int:
+        return a & b if self is FoldBy.AND else a | b
 
     def terms(self, terms: Terms, a: Term, b: Term) -> Term:
-        match self:
-            case FoldBy.AND:
-                return terms.and_(a, b)
-            case FoldBy.OR:
-                return terms.or_(a, b)
-            case FoldBy.MAX:
-                return terms.ite(terms.ult(a, b), b, a)
-            case FoldBy.MIN:
-                return terms.ite(terms.ult(b, a), b, a)
-            case FoldBy.SIGNED_MAX:
-                return terms.ite(terms.slt(a, b), b, a)
-        return terms.ite(terms.slt(b, a), b, a)
+        return terms.and_(a, b) if self is FoldBy.AND else terms.or_(a, b)
 
 
 @dataclass(frozen=True)
 class Fold(Fact):
-    """A feature is the greatest, least … of some others: what a vectorised reduction keeps in its lanes."""
+    """A feature is the bitwise combination of some others: what a vectorised reduction keeps in its lanes."""
 
     feature: Feature
     by: FoldBy
@@ -248,6 +227,24 @@ class Fold(Fact):
 
     def text(self, show: Show) -> str:
         return f"{show(self.feature)} = {self.by.value}({', '.join(map(show, self.lanes))})"
+
+
+@dataclass(frozen=True)
+class Among(Fact):
+    """A feature is one of some others. With what bounds it by all of them it is the greatest or the least: a solver
+    has it easier with that than with a chain of choices."""
+
+    feature: Feature
+    lanes: tuple[Feature, ...]
+
+    def features(self) -> Iterator[Feature]:
+        yield from (self.feature, *self.lanes)
+
+    def term(self, terms: Terms, value: Values) -> Term:
+        return terms.any_of([terms.eq(value(self.feature), value(lane)) for lane in self.lanes])
+
+    def text(self, show: Show) -> str:
+        return f"{show(self.feature)} is one of {', '.join(map(show, self.lanes))}"
 
 
 class Relation(Enum):

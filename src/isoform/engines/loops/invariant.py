@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import combinations
 
 from isoform.engines.loops.facts import (
+    Among,
     AtEntry,
     AtLeast,
     Compare,
@@ -337,18 +339,34 @@ class _Guess:
         for tag, other in (("a", "b"), ("b", "a")):
             groups = _lane_groups([f for f in free if f.tag == other])
             for feature in [f for f in free if f.tag == tag]:
-                found = self._fold(feature, groups)
-                if found is not None and feature not in self.invariant.definitions:
-                    self.invariant.define(feature, found)
+                for lanes in (g for g in groups if g[0].bits == feature.bits):
+                    if self._fold(feature, lanes) or self._extreme(feature, lanes):
+                        break
 
-    def _fold(self, feature: Feature, groups: Sequence[tuple[Feature, ...]]) -> Fold | None:
-        for lanes in groups:
-            if lanes[0].bits != feature.bits:
-                continue
-            for by in FoldBy:
-                if all(_folded(by, lanes, row) == row[feature] for row in self._rows):
-                    return Fold(feature, by, lanes)
-        return None
+    def _fold(self, feature: Feature, lanes: tuple[Feature, ...]) -> bool:
+        for by in FoldBy:
+            if all(reduce(by.numbers, (row[lane] for lane in lanes)) == row[feature] for row in self._rows):
+                self.invariant.define(feature, Fold(feature, by, lanes))
+                return True
+        return False
+
+    def _extreme(self, feature: Feature, lanes: tuple[Feature, ...]) -> bool:
+        if not all(any(row[lane] == row[feature] for lane in lanes) for row in self._rows):
+            return False
+        column, bits = Column(feature), feature.bits
+        for relation in (Relation.LESS_OR_EQUAL, Relation.AT_MOST):
+            for up in (True, False):
+                bounds = [(Column(lane), column) if up else (column, Column(lane)) for lane in lanes]
+                if all(
+                    relation.numbers(one.of_row(row, bits), other.of_row(row, bits), bits)
+                    for row in self._rows
+                    for one, other in bounds
+                ):
+                    self.invariant.add(Among(feature, lanes))
+                    for one, other in bounds:
+                        self.invariant.add(Compare(one, relation, other, bits))
+                    return True
+        return False
 
     # -- order ----------------------------------------------------------------------------------
 
@@ -441,10 +459,3 @@ def _lane_groups(features: Sequence[Feature]) -> list[tuple[Feature, ...]]:
         if every and every not in groups:
             groups.append(every)
     return groups
-
-
-def _folded(by: FoldBy, lanes: Sequence[Feature], row: Row) -> int:
-    total = row[lanes[0]]
-    for lane in lanes[1:]:
-        total = by.numbers(total, row[lane], lane.bits)
-    return total

@@ -5,30 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from isoform.budget import Budget
 from isoform.engines.loopfree import Asserted
-from isoform.engines.loops.addresses import address_bases, substituted
 from isoform.engines.loops.align import END, ENTRY, Cut, Edge, stuttering
+from isoform.engines.loops.cases import FACT_SECONDS, QUICK_SECONDS, Bad, Cases
 from isoform.engines.loops.facts import Fact
 from isoform.engines.loops.rank import Measure, measures
-from isoform.engines.loops.simulation import Node, Pass, Simulation
+from isoform.engines.loops.simulation import STATE_AT, Node, Pass, Simulation
 from isoform.engines.loops.words import Names, at, model
 from isoform.lift.function import BlockId
-from isoform.smt.float_definitions import definitions
 from isoform.smt.polynomial import Normalizer
-from isoform.smt.solver import Answer, Solver
-from isoform.smt.sweep import Step, sweep
+from isoform.smt.solver import Answer
 from isoform.smt.terms import Term
 from isoform.sym.compare import Goal
 from isoform.sym.state import State
 from isoform.verdict import Obligation
 
 MOST_ROUNDS = 400
-QUICK_SECONDS = 1.0
-FACT_SECONDS = 0.4
 MOST_MODELS = 16
-_NEAR = 4096
 """Taken at once, before a guess is made again."""
 MOST_REPAIRS = 8
 """Edges that are added because a model shows that they were missing."""
@@ -63,8 +59,8 @@ class Prover:
         self._simulation = simulation
         self._terms = simulation.terms
         self._budget = budget
-        self._solver = Solver(self._terms, budget)
-        self._final: list[Asserted] = []
+        self._cases = Cases(simulation, budget)
+        self._solver = self._cases.solver
         self.rounds = 0
         self._lengthened: dict[Cut, int] = {}
 
@@ -114,9 +110,18 @@ class Prover:
             broken = [(fact, bad) for fact, bad in broken if bad != self._terms.false]
             if not broken:
                 return
-            answer = self._ask(followed.assumed, self._terms.any_of([bad for _, bad in broken]), QUICK_SECONDS)
+            answer = self._cases.ask(followed.assumed, self._terms.any_of([bad for _, bad in broken]), QUICK_SECONDS)
             if answer is Answer.UNSAT:
                 return
+            if answer is Answer.UNKNOWN:
+                followed = self._cases.case(edge.source, going).followed
+                arrived = followed.arrivals(edge)
+                if arrived is None:
+                    return
+                broken = [(fact, self._terms.conj(going, bad)) for fact, bad in simulation.broken(edge, arrived)]
+                answer = self._cases.ask(followed.assumed, self._terms.any_of([b for _, b in broken]), QUICK_SECONDS)
+                if answer is Answer.UNSAT:
+                    return
             if answer is Answer.SAT:
                 self._learn(followed, node, arrived, broken)
             elif not self._one_by_one(followed, node, arrived, broken):
@@ -133,7 +138,7 @@ class Prover:
         if the invariant changed."""
         undecided: list[Fact] = []
         for fact, bad in broken:
-            answer = self._ask(followed.assumed, bad, FACT_SECONDS)
+            answer = self._cases.ask(followed.assumed, bad, FACT_SECONDS)
             if answer is Answer.SAT:
                 self._learn(followed, node, arrived, broken)
                 return True
@@ -169,68 +174,9 @@ class Prover:
                 break
             broken = whole
             bads = self._terms.any_of([bad for _, bad in broken])
-            if self._ask(followed.assumed, bads, FACT_SECONDS) is not Answer.SAT:
+            if self._cases.ask(followed.assumed, bads, FACT_SECONDS) is not Answer.SAT:
                 break
         simulation.guess_again(node)
-
-    # -- questions ------------------------------------------------------------------------------
-
-    def _ask(self, assumed: Sequence[tuple[str, Term]], bad: Term, seconds: float | None) -> Answer:
-        normalizer = Normalizer(self._terms.manager)
-        asserted = [normalizer.normalize(term) for _, term in (*assumed, ("bad", bad))]
-        answer = self._solver.check(asserted, seconds)
-        meaning = definitions(self._terms, [*(t for _, t in assumed), bad]) if answer is Answer.SAT else []
-        if meaning:
-            answer = self._solver.check([*asserted, *(normalizer.normalize(term) for term in meaning)], seconds)
-        return answer
-
-    def _decide(self, assumed: Sequence[tuple[str, Term]], bad: Term, under: Term = None) -> Answer:
-        """First a quick look; then with addresses that are the same `under` some condition made so; then with equal
-        parts of both sides merged."""
-        self._steps, self._lemmas = [], []
-        if bad == self._terms.false:
-            return Answer.UNSAT
-        answer = self._ask(assumed, bad, QUICK_SECONDS)
-        if answer is not Answer.UNKNOWN:
-            return answer
-        if under is not None:
-            self._lemmas = self._same_addresses(assumed, bad, under)
-            if self._lemmas:
-                bad = substituted(self._terms, bad, dict(self._lemmas))
-                answer = self._ask(assumed, bad, max(QUICK_SECONDS, self._budget.left / 8))
-                if answer is Answer.UNSAT:
-                    return answer
-        swept = sweep(self._terms, self._solver, [bad], min(10.0, self._budget.left / 4))
-        answer = self._ask(assumed, swept.roots[0], max(QUICK_SECONDS, self._budget.left / 4))
-        self._steps = swept.steps
-        return answer
-
-    _steps: Sequence[Step] = ()
-    _lemmas: Sequence[tuple[Term, Term]] = ()
-    """Addresses that were shown to be the same in what was decided last."""
-
-    def _same_addresses(self, assumed: Sequence[tuple[str, Term]], bad: Term, under: Term) -> list[tuple[Term, Term]]:
-        """Pairs of a base that memory is accessed at and what it is by another one. One model tells which may be."""
-        terms = self._terms
-        bases = address_bases(terms, bad)
-        if len(bases) < 2 or self._ask(assumed, under, QUICK_SECONDS) is not Answer.SAT:
-            return []
-        values = {base: self._solver.value(base) for base in bases}
-        found: list[tuple[Term, Term]] = []
-        kept: list[Term] = []
-        for base in bases:
-            for other in kept:
-                distance = (values[base] - values[other] + _NEAR) % (1 << terms.width(base)) - _NEAR
-                if abs(distance) >= _NEAR:
-                    continue
-                same = terms.add(other, terms.bv(distance, terms.width(base)))
-                differs = terms.conj(under, terms.negate(terms.eq(base, same)))
-                if self._ask(assumed, differs, FACT_SECONDS) is Answer.UNSAT:
-                    found.append((base, same))
-                    break
-            else:
-                kept.append(base)
-        return found
 
     # -- whether it is enough -------------------------------------------------------------------
 
@@ -239,8 +185,7 @@ class Prover:
         simulation = self._simulation
         for cut in (ENTRY, *simulation.nodes):
             followed = simulation.followed(cut)
-            uncovered = simulation.uncovered(cut)
-            answer = self._decide(followed.assumed, uncovered)
+            answer = self._cases.decide(cut, self._terms.true, partial(simulation.uncovered, cut))
             if answer is Answer.UNKNOWN:
                 raise NotShownError(
                     f"whether the two always go on the same way from {at(simulation, cut)} was not decided in time",
@@ -317,12 +262,12 @@ class Prover:
         """A number that gets smaller on each of some ways round one cut."""
         followed = self._simulation.followed(edges[0].source)
         for measure in measures(self._simulation, edges[0].source):
-            grows = self._terms.any_of([self._not_smaller(followed, edge, measure) for edge in edges])
-            if self._ask(followed.assumed, grows, QUICK_SECONDS) is Answer.UNSAT:
+            grows = self._terms.any_of([self._not_smaller(edge, measure, followed) for edge in edges])
+            if self._cases.ask(followed.assumed, grows, QUICK_SECONDS) is Answer.UNSAT:
                 return measure
         return None
 
-    def _not_smaller(self, followed: Pass, edge: Edge, measure: Measure) -> Term:
+    def _not_smaller(self, edge: Edge, measure: Measure, followed: Pass) -> Term:
         simulation = self._simulation
         arrived = followed.arrivals(edge)
         if arrived is None:
@@ -334,65 +279,49 @@ class Prover:
     # -- the proof ------------------------------------------------------------------------------
 
     def _finish(self, ranks: dict[Edge, Measure]) -> Shown:
-        simulation = self._simulation
+        simulation, terms = self._simulation, self._terms
         shown = Shown(simulation)
         for cut in (ENTRY, *simulation.nodes):
             followed = simulation.followed(cut)
             where = f"from {at(simulation, cut)}"
-            self._show(shown, cut, where, Goal("covered", "both go on the same way", simulation.uncovered(cut)))
+            uncovered = partial(simulation.uncovered, cut)
+            self._show(shown, cut, where, ("covered", "both go on the same way"), terms.true, uncovered)
             for edge in simulation.leaving(cut):
-                if edge.to == END:
-                    continue
-                arrived = followed.arrivals(edge)
-                if arrived is None:
+                if edge.to == END or followed.arrivals(edge) is None:
                     continue
                 going = simulation.going(followed, edge)
-                bads = [bad for _, bad in simulation.broken(edge, arrived)]
-                bad = self._terms.conj(going, self._terms.any_of(bads))
                 way = f"{where} to {at(simulation, edge.to)}"
-                self._show(shown, cut, way, Goal("invariant", "the invariant is kept", bad), going)
-                differs = self._terms.conj(going, simulation.memory_differs(arrived))
-                self._show(shown, cut, way, Goal("memory", "memory stays the same", differs), going)
-            for goal in simulation.goals_at_end(cut):
-                self._show_at_end(shown, cut, f"{where} to the end", goal)
+                invariant, memory = partial(simulation.any_broken, edge), partial(simulation.memory_broken, edge)
+                self._show(shown, cut, way, ("invariant", "the invariant is kept"), going, invariant)
+                self._show(shown, cut, way, ("memory", "memory stays the same"), going, memory)
+            both_return = simulation.going(followed, Edge(cut, 0, 0, END))
+            for goal in simulation.goals_at_end(cut, followed):
+                under = terms.true if goal.name.startswith(STATE_AT) else both_return
+                named = goal.name, goal.shows
+                self._show(shown, cut, f"{where} to the end", named, under, partial(simulation.goal_at_end, cut, goal))
         for edge, measure in ranks.items():
-            followed = simulation.followed(edge.source)
             text = measure.text(Names(simulation, simulation.nodes[edge.source]).show)
-            shows = f"{text} gets smaller each time one side turns alone"
-            where = f"at {at(simulation, edge.source)}"
-            self._show(shown, edge.source, where, Goal("ends", shows, self._not_smaller(followed, edge, measure)))
+            named = "ends", f"{text} gets smaller each time one side turns alone"
+            grows = partial(self._not_smaller, edge, measure)
+            self._show(shown, edge.source, f"at {at(simulation, edge.source)}", named, terms.true, grows)
         return shown
 
-    def _show_at_end(self, shown: Shown, cut: Cut, where: str, goal: Goal) -> None:
-        """A goal at the end, in cases if it is hard: the merged states at return are one or the other of them."""
-        followed = self._simulation.followed(cut)
-        cases: list[tuple[Goal, Term]] = [(goal, None)]
-        if goal.bad != self._terms.false and self._ask(followed.assumed, goal.bad, QUICK_SECONDS) is Answer.UNKNOWN:
-            cases = self._simulation.cases(cut, goal.name) or cases
-        for case, under in cases:
-            self._show(shown, cut, where, case, under)
-
-    def _show(self, shown: Shown, cut: Cut, where: str, goal: Goal, under: Term = None) -> None:
-        followed = self._simulation.followed(cut)
-        goal = Goal(goal.name, f"{where}, {goal.shows}", goal.bad)
+    def _show(self, shown: Shown, cut: Cut, where: str, named: tuple[str, str], under: Term, bad: Bad) -> None:
+        name, shows = named[0], f"{where}, {named[1]}"
         started = time.perf_counter()
-        answer = self._decide(followed.assumed, goal.bad, under)
+        answer = self._cases.decide(cut, under, bad)
         if answer is Answer.SAT:
-            raise NotShownError(f"it does not follow that {goal.shows}, as with {self._model(cut, followed)}")
+            with_what = self._model(cut, self._simulation.followed(cut))
+            raise NotShownError(f"it does not follow that {shows}, as with {with_what}")
         if answer is Answer.UNKNOWN:
-            raise NotShownError(f"it was not decided in time whether {goal.shows}", MORE_TIME)
-        shown.obligations.append(Obligation(goal.name, goal.shows, time.perf_counter() - started, where))
-        facts = []
-        for number, (one, other) in enumerate(self._lemmas, 1):
-            same = self._terms.eq(one, other)
-            lemma = Goal(
-                "address", f"{where}, two addresses are the same", self._terms.conj(under, self._terms.negate(same))
-            )
-            shown.asserted.append(Asserted(lemma, [*followed.assumed, ("differs", lemma.bad)], [], []))
-            shown.obligations.append(Obligation(lemma.name, lemma.shows, 0.0, where))
-            facts.append((f"address-{number}", same))
-        labelled = [*followed.assumed, *facts, ("differs", goal.bad)]
-        normalizer = Normalizer(self._terms.manager)
-        for _, term in labelled:
-            normalizer.normalize(term)
-        shown.asserted.append(Asserted(goal, labelled, normalizer.lemmas, list(self._steps)))
+            raise NotShownError(f"it was not decided in time whether {shows}", MORE_TIME)
+        seconds = time.perf_counter() - started
+        for number, proof in enumerate(self._cases.proofs, 1):
+            text = f"{shows} (case {number}{': ' + proof.shows if proof.shows else ''})" if number > 1 else shows
+            shown.obligations.append(Obligation(name, text, seconds if number == 1 else 0.0, where))
+            labelled = [*proof.assumed, ("differs", proof.bad)]
+            normalizer = Normalizer(self._terms.manager)
+            for _, term in labelled:
+                normalizer.normalize(term)
+            goal = Goal(name, text, proof.bad)
+            shown.asserted.append(Asserted(goal, labelled, normalizer.lemmas, list(proof.steps)))

@@ -25,11 +25,15 @@ from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base
 from isoform.sym.compare import Goal, goals
+from isoform.sym.context import Context
 from isoform.sym.entry import constrain_entry
 from isoform.sym.state import Side, State, World
 from isoform.sym.validity import frame_bounds, valid_addresses
 
 MOST_ROWS = 64
+Contexts = tuple[Context | None, Context | None]
+STATE_AT = "state-at-"
+"""How the names of goals begin that are about calls which end the program."""
 _BY_COVERAGE = ("aborts", "returns", "ends-in-")
 """Goals (by how their names begin) that the coverage of a cut says already."""
 
@@ -192,7 +196,7 @@ class Simulation:
         followed = self._passes[cut]
         roots = [s.summary.aborts for s in followed.segments]
         roots += [ending.condition for s in followed.segments for ending in s.summary.endings]
-        roots += [goal.bad for goal in self._goals(cut, followed)]
+        roots += [goal.bad for goal in self.goals_at_end(cut, followed)]
         for edge in self.leaving(cut):
             arrived = followed.arrivals(edge)
             if edge.to == END:
@@ -296,11 +300,11 @@ class Simulation:
     def _entry_state(self, side: Side) -> State:
         return side.initial_state()
 
-    def _follow(self, cut: Cut, start: Callable[[Side], State]) -> Pass:
+    def _follow(self, cut: Cut, start: Callable[[Side], State], contexts: Contexts = (None, None)) -> Pass:
         horizons = [edge.horizons for edge in self.leaving(cut)]
         segments, starts = [], []
         for number, (function, tag) in enumerate(zip(self.functions, TAGS, strict=True)):
-            side = Side(self.world, function.image, tag)
+            side = Side(self.world, function.image, tag, contexts[number])
             # What is unknown on one way is not what is unknown on another, though facts may speak of both.
             side.rewind(self._unknowns[number])
             state = start(side)
@@ -327,17 +331,26 @@ class Simulation:
                 found = self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
             found.assumed = self._rules(found)
             return found
+        if found is None or found.version != self.nodes[cut].version:
+            found = self._passes[cut] = self._follow_known(cut, (None, None))
+        return found
+
+    def followed_in(self, cut: Cut, contexts: tuple[Context, Context]) -> Pass:
+        """The same in a case of which more is known."""
+        if cut == ENTRY:
+            found = self._follow(ENTRY, self._entry_state, contexts)
+            found.assumed = self._rules(found)
+            return found
+        return self._follow_known(cut, contexts)
+
+    def _follow_known(self, cut: Cut, contexts: Contexts) -> Pass:
         node = self.nodes[cut]
-        if found is None or found.version != node.version:
-            known = Known(self, node)
-            found = self._follow(cut, known.state)
-            found.version, found.value = node.version, known.value
-            self._passes[cut] = found
-            facts = [
-                (f"invariant-{n}", fact.term(self.terms, known.value)) for n, fact in enumerate(node.invariant.facts, 1)
-            ]
-            entered = [("entered", self._entered[cut])]
-            found.assumed = [*self._rules(found), *(a for a in (*entered, *facts) if a[1] != self.terms.true)]
+        known = Known(self, node)
+        found = self._follow(cut, known.state, contexts)
+        found.version, found.value = node.version, known.value
+        facts = [(f"invariant-{n}", f.term(self.terms, known.value)) for n, f in enumerate(node.invariant.facts, 1)]
+        entered = [("entered", self._entered[cut])]
+        found.assumed = [*self._rules(found), *(a for a in (*entered, *facts) if a[1] != self.terms.true)]
         return found
 
     def _rules(self, followed: Pass) -> list[tuple[str, Term]]:
@@ -397,9 +410,22 @@ class Simulation:
         where = self.terms.variable("some_address", arrived[0].side.width)
         return self.terms.negate(self.terms.eq(*(self.terms.select(array, where) for array in arrays)))
 
-    def uncovered(self, cut: Cut) -> Term:
+    def any_broken(self, edge: Edge, followed: Pass) -> Term:
+        """Some fact at the end of an edge does not hold there."""
+        arrived = followed.arrivals(edge)
+        if arrived is None:
+            return self.terms.false
+        bads = self.terms.any_of([bad for _, bad in self.broken(edge, arrived)])
+        return self.terms.conj(self.going(followed, edge), bads)
+
+    def memory_broken(self, edge: Edge, followed: Pass) -> Term:
+        arrived = followed.arrivals(edge)
+        if arrived is None:
+            return self.terms.false
+        return self.terms.conj(self.going(followed, edge), self.memory_differs(arrived))
+
+    def uncovered(self, cut: Cut, followed: Pass) -> Term:
         """No edge from here is gone, and the two do not abort or end the program together either."""
-        followed = self.followed(cut)
         aborts = [s.summary.aborts for s in followed.segments]
         covered = [self.going(followed, edge) for edge in self.leaving(cut)]
         if self.question.contract.aborts is AbortRule.REFINE:
@@ -414,32 +440,17 @@ class Simulation:
             covered.append(self.terms.conj(*ended))
         return self.terms.negate(self.terms.any_of(covered))
 
-    def goals_at_end(self, cut: Cut) -> list[Goal]:
-        return self._goals(cut, self.followed(cut))
+    def goal_at_end(self, cut: Cut, goal: Goal, followed: Pass) -> Term:
+        """A goal as another pass has it: where one of the two does not end, there is nothing to show."""
+        return next((g.bad for g in self.goals_at_end(cut, followed) if g.name == goal.name), self.terms.false)
 
-    def cases(self, cut: Cut, name: str) -> list[tuple[Goal, Term]]:
-        """One goal at the end for each way there, and the condition that it is gone: so many stations passed by the
-        one, so many by the other."""
-        left, right = (s.finals for s in self.followed(cut).segments)
-        found = []
-        for i, one in sorted(left.items()):
-            for j, other in sorted(right.items()):
-                assert one.final is not None
-                assert other.final is not None
-                going = self.terms.conj(one.final.condition, other.final.condition)
-                for goal in goals(self.world, one, other):
-                    if goal.name == name:
-                        shows = f"{goal.shows} (after {i} and {j} stations)"
-                        found.append((Goal(goal.name, shows, goal.bad), going))
-        return found
-
-    def _goals(self, cut: Cut, followed: Pass) -> list[Goal]:
+    def goals_at_end(self, cut: Cut, followed: Pass) -> list[Goal]:
         """What must be the same where the two end, but for whether they do: the coverage of a cut says that. A cut
         from which no way leads to a return may still have calls that end the program."""
         left, right = (s.summary for s in followed.segments)
         returns = any(edge.to == END for edge in self.leaving(cut))
         asked = [g for g in goals(self.world, left, right) if not g.name.startswith(_BY_COVERAGE)]
-        return [g for g in asked if returns or g.name.startswith("state-at-")]
+        return [g for g in asked if returns or g.name.startswith(STATE_AT)]
 
     def check_structure(self, edge: Edge, arrived: tuple[State, State]) -> None:
         """What formulas cannot say: addresses of the frame stay known as such, and nothing else was left open."""

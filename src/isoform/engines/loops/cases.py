@@ -1,0 +1,276 @@
+"""Hard questions, case by case: what holds in a case is shown first, then both sides are followed again in it alone.
+
+A merged formula says everything that could happen from a cut on: every number of turns, every order of addresses. On
+one way from a cut to the next little of that is left: which branches are taken, which addresses are one address, which
+accesses do not overlap. One model of the case tells what may be so, the solver shows what is so, and with that as its
+context execution gives formulas that often need no solver at all. If a branch is still open, there are two cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from isoform.budget import Budget
+from isoform.engines.loops.align import Cut
+from isoform.engines.loops.simulation import Pass, Simulation
+from isoform.smt.float_definitions import definitions
+from isoform.smt.polynomial import Normalizer
+from isoform.smt.simulate import topological
+from isoform.smt.solver import Answer, Solver
+from isoform.smt.sweep import Step, sweep
+from isoform.smt.terms import Term
+from isoform.sym.context import Access, Context
+
+QUICK_SECONDS = 1.0
+FACT_SECONDS = 1.0
+_MOST_ROUNDS, _MOST_CASES, _MOST_SINGLE = 5, 40, 40
+_NEAR = 4096
+
+Item = TypeVar("Item")
+Assumed = Sequence[tuple[str, Term]]
+Bad = Callable[[Pass], Term]
+"""What must not be, by a pass."""
+
+
+@dataclass
+class Proof:
+    """Something that was shown to be unsatisfiable, with what was used for it."""
+
+    shows: str
+    assumed: Assumed
+    bad: Term
+    steps: Sequence[Step] = ()
+
+
+@dataclass
+class Case:
+    """Both sides followed from a cut where `under` holds."""
+
+    cut: Cut
+    under: Term
+    contexts: tuple[Context, Context]
+    followed: Pass
+    narrowed: bool = False
+    empty: bool = False
+    """Whether `under` cannot hold."""
+    shown: list[Proof] = field(default_factory=list)
+    """Why the contexts are right."""
+    parts: tuple[Case, Case] | None = None
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """Something that may hold in a case, and what to do if it does."""
+
+    fact: Term
+    take: Callable[[], None]
+
+
+class Cases:
+    """Decides questions about one simulation."""
+
+    def __init__(self, simulation: Simulation, budget: Budget) -> None:
+        self._simulation = simulation
+        self._terms = simulation.terms
+        self._budget = budget
+        self.solver = Solver(self._terms, budget)
+        self.proofs: list[Proof] = []
+        """Of the last question that was decided."""
+        self._cases: dict[tuple[Cut, int, Term], Case] = {}
+        self._looked_at = 0
+
+    def ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
+        normalizer = Normalizer(self._terms.manager)
+        asserted = [normalizer.normalize(term) for _, term in (*assumed, ("bad", bad))]
+        answer = self.solver.check(asserted, seconds)
+        meaning = definitions(self._terms, [*(t for _, t in assumed), bad]) if answer is Answer.SAT else []
+        if meaning:
+            answer = self.solver.check([*asserted, *(normalizer.normalize(term) for term in meaning)], seconds)
+        return answer
+
+    def decide(self, cut: Cut, under: Term, bad: Bad) -> Answer:
+        """Whether something bad can happen from a cut where `under` holds: first a quick look, then by cases."""
+        followed = self._simulation.followed(cut)
+        whole = self._terms.conj(under, bad(followed))
+        self.proofs = [Proof("", followed.assumed, whole)]
+        if whole == self._terms.false:
+            return Answer.UNSAT
+        answer = self.ask(followed.assumed, whole, QUICK_SECONDS)
+        if answer is not Answer.UNKNOWN:
+            return answer
+        self.proofs, self._looked_at = [], 0
+        return self._by_cases(self.case(cut, under), bad)
+
+    def case(self, cut: Cut, under: Term) -> Case:
+        """Where `under` holds, with all that is known then."""
+        node = self._simulation.nodes.get(cut)
+        key = cut, node.version if node is not None else 0, under
+        found = self._cases.get(key)
+        if found is None:
+            contexts = Context(), Context()
+            found = self._cases[key] = Case(cut, under, contexts, self._simulation.followed_in(cut, contexts))
+        self._narrow(found)
+        return found
+
+    def _by_cases(self, case: Case, bad: Bad) -> Answer:
+        self._looked_at += 1
+        self._narrow(case)
+        self.proofs += case.shown
+        if case.empty:
+            return Answer.UNSAT
+        assumed = case.followed.assumed
+        whole = self._terms.conj(case.under, bad(case.followed))
+        answer = Answer.UNSAT if whole == self._terms.false else self.ask(assumed, whole, QUICK_SECONDS)
+        if answer is Answer.UNSAT:
+            self.proofs.append(Proof("", assumed, whole))
+        if answer is not Answer.UNKNOWN or self._budget.exhausted:
+            return answer
+        parts = self._split(case) if self._looked_at < _MOST_CASES else None
+        if parts is None:
+            return self._slowly(assumed, whole)
+        for part in parts:
+            answer = self._by_cases(part, bad)
+            if answer is not Answer.UNSAT:
+                break
+        return answer
+
+    def _slowly(self, assumed: Assumed, whole: Term) -> Answer:
+        """With equal parts of both sides merged."""
+        swept = sweep(self._terms, self.solver, [whole], min(10.0, self._budget.left / 4))
+        answer = self.ask(assumed, swept.roots[0], max(QUICK_SECONDS, self._budget.left / 4))
+        if answer is Answer.UNSAT:
+            self.proofs.append(Proof("", assumed, whole, swept.steps))
+        return answer
+
+    # -- what holds in a case -------------------------------------------------------------------
+
+    def _narrow(self, case: Case) -> None:
+        """Follow both sides again, each time with what was shown about the time before, until nothing is new."""
+        if case.narrowed:
+            return
+        case.narrowed = True
+        for _ in range(_MOST_ROUNDS):
+            if case.empty or self._budget.exhausted or not self._learn(case):
+                return
+            for context in case.contexts:
+                context.forget()
+            case.followed = self._simulation.followed_in(case.cut, case.contexts)
+
+    def _learn(self, case: Case) -> bool:
+        """Take what can be shown into the contexts. True if there was something."""
+        assumed = case.followed.assumed
+        answer = self.ask(assumed, case.under, QUICK_SECONDS)
+        if answer is Answer.UNSAT:
+            case.empty = True
+            case.shown.append(Proof("this case does not happen", assumed, case.under))
+        if answer is not Answer.SAT:
+            return False
+        candidates = [*self._dead(case), *self._same(case), *self._apart(case)]
+        taken = False
+        for chosen in self._shown(case, candidates):
+            for candidate in chosen:
+                candidate.take()
+                taken = True
+        return taken
+
+    def _shown(self, case: Case, candidates: list[_Candidate]) -> Iterator[list[_Candidate]]:
+        """Those that hold, as far as it can be shown: all together, or else each for itself."""
+        assumed = case.followed.assumed
+        while candidates:
+            wrong = self._terms.negate(self._terms.all_of([c.fact for c in candidates]))
+            bad = self._terms.conj(case.under, wrong)
+            answer = self.ask(assumed, bad, QUICK_SECONDS)
+            if answer is Answer.UNSAT:
+                case.shown.append(Proof("what holds in this case", assumed, bad))
+                yield candidates
+                return
+            if answer is Answer.UNKNOWN:
+                break
+            candidates = [c for c in candidates if self.solver.holds(c.fact)]
+        for candidate in candidates[:_MOST_SINGLE]:
+            bad = self._terms.conj(case.under, self._terms.negate(candidate.fact))
+            if self.ask(assumed, bad, FACT_SECONDS) is Answer.UNSAT:
+                case.shown.append(Proof("what holds in this case", assumed, bad))
+                yield [candidate]
+
+    def _dead(self, case: Case) -> Iterator[_Candidate]:
+        """Ways that the model does not go."""
+        for context in case.contexts:
+            for way, condition in context.ways.items():
+                if condition != self._terms.false and not self.solver.holds(condition):
+                    yield _Candidate(self._terms.negate(condition), _adding(context.dead, way))
+
+    def _same(self, case: Case) -> Iterator[_Candidate]:
+        """Addresses that in the model are near another one, as that one and a distance."""
+        terms = self._terms
+        bases = dict.fromkeys(base for context in case.contexts for base in context.bases)
+        values = {base: self.solver.value(base) for base in bases}
+        kept: list[Term] = []
+        for base in sorted(bases, key=lambda b: len(topological([b]))):
+            width = terms.width(base)
+            near = [k for k in kept if (values[base] - values[k] + _NEAR) % (1 << width) < 2 * _NEAR]
+            if not near:
+                kept.append(base)
+                continue
+            distance = (values[base] - values[near[0]]) % (1 << width)
+            other = terms.add(near[0], terms.bv(distance, width))
+            yield _Candidate(terms.eq(base, other), _naming(case.contexts, base, other))
+
+    def _apart(self, case: Case) -> Iterator[_Candidate]:
+        """Stores and loads that do not overlap in the model."""
+        for context in case.contexts:
+            for doubt in context.doubts:
+                fact = self._disjoint(*doubt)
+                if self.solver.holds(fact):
+                    yield _Candidate(fact, _adding(context.apart, doubt))
+
+    def _disjoint(self, store: Access, load: Access) -> Term:
+        terms, width = self._terms, self._terms.width(store[0])
+        distance = terms.sub(load[0], store[0])
+        above = terms.ule(terms.bv(store[1], width), distance)
+        return terms.conj(above, terms.ule(distance, terms.bv(-load[1], width)))
+
+    # -- two cases ------------------------------------------------------------------------------
+
+    def _split(self, case: Case) -> tuple[Case, Case] | None:
+        """By the first branch that is still open."""
+        if case.parts is None:
+            condition = self._open(case)
+            if condition is None:
+                return None
+            parts = [
+                Case(case.cut, self._terms.conj(case.under, way), _copied(case.contexts), case.followed)
+                for way in (condition, self._terms.negate(condition))
+            ]
+            for part in parts:
+                part.followed = self._simulation.followed_in(case.cut, part.contexts)
+            case.parts = parts[0], parts[1]
+        return case.parts
+
+    def _open(self, case: Case) -> Term | None:
+        found: list[tuple[int, int, Term]] = []
+        for side, context in enumerate(case.contexts):
+            for number, ((layer, _, taken), condition) in enumerate(context.ways.items()):
+                if taken and condition not in (self._terms.true, self._terms.false):
+                    found.append((layer, number + side, condition))
+                    break
+        return min(found, key=lambda f: f[:2])[2] if found else None
+
+
+def _adding(known: set[Item], item: Item) -> Callable[[], None]:
+    return lambda: known.add(item)
+
+
+def _naming(contexts: tuple[Context, Context], base: Term, other: Term) -> Callable[[], None]:
+    def take() -> None:
+        for context in contexts:
+            context.same[base] = other
+
+    return take
+
+
+def _copied(contexts: tuple[Context, Context]) -> tuple[Context, Context]:
+    left, right = (Context(set(c.dead), dict(c.same), set(c.apart)) for c in contexts)
+    return left, right

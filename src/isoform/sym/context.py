@@ -1,0 +1,68 @@
+"""What holds in one case of a question, so that execution need not carry along what cannot happen in it.
+
+Whoever makes a context answers for it: that in the case at hand the ways it calls dead are not gone, the addresses it
+calls the same are, and the accesses it calls apart do not overlap. Execution then leaves out, unifies and skips
+accordingly; its formulas mean the same as without the context wherever the case holds. On the way a context also notes
+what it could not tell, as what to look into next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from isoform.lift.function import BlockId
+from isoform.smt.terms import Term, Terms
+
+Way = tuple[int, BlockId, bool]
+"""A branch taken or not: the layer and the block that it ends."""
+Access = tuple[Term, int]
+"""An address and how many bytes there."""
+_MOST_DOUBTS = 256
+
+
+@dataclass
+class Context:
+    """For one side, in one case."""
+
+    dead: set[Way] = field(default_factory=set)
+    same: dict[Term, Term] = field(default_factory=dict)
+    """What an address is made of (without the constant added), and what it is otherwise."""
+    apart: set[tuple[Access, Access]] = field(default_factory=set)
+    """A store and a later load that do not overlap."""
+
+    ways: dict[Way, Term] = field(default_factory=dict)
+    """The condition of every way that was gone."""
+    bases: dict[Term, None] = field(default_factory=dict)
+    doubts: dict[tuple[Access, Access], None] = field(default_factory=dict)
+    """Stores and later loads of which it could not be told whether they overlap."""
+
+    def forget(self) -> None:
+        """Begin noting anew."""
+        self.ways, self.bases, self.doubts = {}, {}, {}
+
+    def branch(self, terms: Terms, here: tuple[int, BlockId], state: Term, condition: Term) -> tuple[Term, Term]:
+        """The conditions of going one way and the other, from where `state` holds."""
+        ways: list[Way] = [(*here, True), (*here, False)]
+        if ways[0] in self.dead:
+            return terms.false, state
+        if ways[1] in self.dead:
+            return state, terms.false
+        taken = terms.conj(state, condition), terms.conj(state, terms.negate(condition))
+        self.ways.update(zip(ways, taken, strict=True))
+        return taken
+
+    def address(self, terms: Terms, address: Term) -> Term:
+        base, constant = terms.split_sum(address)
+        while base is not None and base in self.same:
+            address = terms.add(self.same[base], terms.bv(constant, terms.width(address)))
+            base, constant = terms.split_sum(address)
+        if base is not None:
+            self.bases[base] = None
+        return address
+
+    def are_apart(self, store: Access, load: Access) -> bool:
+        if (store, load) in self.apart:
+            return True
+        if len(self.doubts) < _MOST_DOUBTS:
+            self.doubts[store, load] = None
+        return False
