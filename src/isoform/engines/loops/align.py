@@ -344,7 +344,7 @@ def _cost(test: Traces, taste: _Taste, edge: Edge, k: int, m: int) -> float:
         turn = _turn(taste.ratios, edge.source)
         # As much as if the stations left out had been paired, and agreed in nothing.
         skipped = max(edge.target_steps / turn[0], edge.rewrite_steps / turn[1]) - 1
-        way = 1 + _STATION * (edge.target_steps**2 + edge.rewrite_steps**2) + _NEW_EDGE
+        way = 1 + _STATION * ((edge.target_steps / turn[0]) ** 2 + (edge.rewrite_steps / turn[1]) ** 2) + _NEW_EDGE
         way += _AGREEMENT * _MOST_AGREEMENT * max(0.0, skipped)
         # A way that many tests go is a good one, however long.
         cost += way / (1 + taste.known[edge])
