@@ -110,6 +110,10 @@ class _Expander:
         node = self._terms.nodes[number]
         operands = tuple(self._expanded[operand] for operand in node.operands)
         width = self._terms.width(number)
+        if width is not None and node.operator == "ite":
+            chosen = self._choice(operands, width)
+            if chosen is not None:
+                return chosen
         if width is not None and all(self._terms.width(operand) is not None for operand in operands):
             try:
                 arithmetic = self._arithmetic(node, operands, width)
@@ -147,6 +151,18 @@ class _Expander:
             case "sign_extend", (operand,):
                 return self._extended(operand, width, signed=True)
         return None
+
+    def _choice(self, operands: tuple[int, ...], width: int) -> int | None:
+        """A choice between two constants: the second plus a multiple of a bit."""
+        condition, then, otherwise = operands
+        if self._terms.nodes[condition].operator == "not":
+            condition, then, otherwise = self._terms.nodes[condition].operands[0], otherwise, then
+        values = self._constant(then), self._constant(otherwise)
+        if values[0] is None or values[1] is None or width == 1:
+            return None
+        one, zero = (self._number({(): value}, width) for value in (1, 0))
+        bit = self._terms.intern(Node("ite", (), (condition, one, zero)), bit_vector(width))
+        return self._number({(bit,): values[0] - values[1], (): values[1]}, width)
 
     # Polynomials and the numbers that stand for them.
 

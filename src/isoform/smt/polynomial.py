@@ -278,6 +278,21 @@ class Normalizer(Extensions):
             return self._zero_extended(lower, outer)
         return None
 
+    def _choice(self, node: Term) -> Polynomial | None:
+        """A choice between two numbers is the second of them plus a multiple of one bit: compilers count with
+        conditions in many ways, such as adding a flag or subtracting a mask."""
+        if not node.sort().is_bv():
+            return None
+        condition, then, otherwise = (self._normal[child.id()] for child in node.children())
+        if condition.kind() is Kind.NOT:
+            condition, then, otherwise = condition[0], otherwise, then
+        values, width = (literal(then), literal(otherwise)), node.sort().bv_size()
+        if values[0] is None or values[1] is None or width == 1:
+            return None
+        bit = self._manager.mk_term(Kind.ITE, [condition, self._value(1, width), self._value(0, width)])
+        multiple = ring.scaled(self._as_atom(bit), values[0] - values[1], width)
+        return ring.added(multiple, ring.constant(values[1], width), width)
+
     def _low_bits(self, operand: Term, width: int) -> Polynomial:
         return self._truncated(self._polynomial(operand), operand.sort().bv_size(), width)
 
@@ -337,6 +352,7 @@ _RULES: dict[Kind, Callable[[Normalizer, Term], Polynomial | None]] = {
     Kind.BV_SIGN_EXTEND: Normalizer._sign_extend,
     Kind.BV_AND: Normalizer._and,
     Kind.BV_CONCAT: Normalizer._concat,
+    Kind.ITE: Normalizer._choice,
 }
 
 

@@ -60,8 +60,11 @@ class Chain:
 
     def byte_of(self, value: Term, size: int, index: int) -> Term:
         """The byte of `value` that lies `index` bytes above its address."""
-        place = size - 1 - index if self._big_endian else index
-        return self.terms.extract(value, 8 * place + 7, 8 * place)
+        return self._part_of(value, size, index, 1)
+
+    def _part_of(self, value: Term, size: int, index: int, count: int) -> Term:
+        place = size - count - index if self._big_endian else index
+        return self.terms.extract(value, 8 * (place + count) - 1, 8 * place)
 
     def join_bytes(self, parts: list[Term]) -> Term:
         """The word whose bytes, in order of address, are `parts`."""
@@ -77,7 +80,18 @@ class Chain:
     # -- stores and joins -----------------------------------------------------------------------
 
     def store(self, node: Node, address: Term, value: Term, size: int) -> Node:
-        address = self._address(address)
+        grain = self._grain(size)
+        for index in range(0, size, grain):
+            part = self._part_of(value, size, index, grain) if grain < size else value
+            node = self._store(node, self._address(self.offset(address, index)), part, grain)
+        return node
+
+    def _grain(self, size: int) -> int:
+        """In what parts a wide access is made: where one side works on a vector, the other goes word by word."""
+        grain = self._context.grain if self._context is not None else None
+        return grain if grain is not None and size % grain == 0 else size
+
+    def _store(self, node: Node, address: Term, value: Term, size: int) -> Node:
         # Stores that do not overlap may change places: in order of address, equal memory looks equal.
         above: list[Stored] = []
         while isinstance(node, Stored) and len(above) < _MOST_SWAPS and self._is_below(node, address, size):
@@ -104,6 +118,10 @@ class Chain:
     # -- loads ----------------------------------------------------------------------------------
 
     def load(self, node: Node, address: Term, size: int) -> Term:
+        grain = self._grain(size)
+        if grain < size:
+            parts = [self.load(node, self.offset(address, index), grain) for index in range(0, size, grain)]
+            return self.join_bytes(parts)
         address = self._address(address)
         node = self._skip(node, address, size)
         key = (id(node), address, size)

@@ -30,6 +30,9 @@ class Context:
     apart: set[tuple[Access, Access]] = field(default_factory=set)
     """A store and a later load that do not overlap."""
 
+    grain: int | None = None
+    """How many bytes wide accesses are made at a time, if not all at once."""
+
     ways: dict[Way, Term] = field(default_factory=dict)
     """The condition of every way that was gone."""
     bases: dict[Term, None] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TypeVar
 
 from isoform.budget import Budget
@@ -25,8 +26,8 @@ from isoform.sym.context import Access, Context
 
 QUICK_SECONDS = 1.0
 FACT_SECONDS = 1.0
-_MOST_ROUNDS, _MOST_CASES, _MOST_SINGLE = 5, 40, 40
-_NEAR = 4096
+_MOST_ROUNDS, _MOST_CASES, _MOST_SINGLE = 8, 40, 40
+_NEAR, _MOST_NEAR = 4096, 6
 
 Item = TypeVar("Item")
 Assumed = Sequence[tuple[str, Term]]
@@ -109,10 +110,16 @@ class Cases:
         key = cut, node.version if node is not None else 0, under
         found = self._cases.get(key)
         if found is None:
-            contexts = Context(), Context()
+            grain = self._grain(self._simulation.followed(cut))
+            contexts = Context(grain=grain), Context(grain=grain)
             found = self._cases[key] = Case(cut, under, contexts, self._simulation.followed_in(cut, contexts))
         self._narrow(found)
         return found
+
+    def _grain(self, followed: Pass) -> int | None:
+        """The smallest access to memory, if there are larger ones."""
+        sizes = {size for segment in followed.segments for _, _, size in segment.side.heap_accesses}
+        return min(sizes) if len(sizes) > 1 else None
 
     def _by_cases(self, case: Case, bad: Bad) -> Answer:
         self._looked_at += 1
@@ -167,13 +174,16 @@ class Cases:
             case.shown.append(Proof("this case does not happen", assumed, case.under))
         if answer is not Answer.SAT:
             return False
-        candidates = [*self._dead(case), *self._same(case), *self._apart(case)]
-        taken = False
-        for chosen in self._shown(case, candidates):
-            for candidate in chosen:
+        # What is on ways that are not gone is not worth asking about, nor is the distance of what is one address.
+        for kind in (self._dead, self._same, self._apart):
+            taken = [candidate for chosen in self._shown(case, list(kind(case))) for candidate in chosen]
+            for candidate in taken:
                 candidate.take()
-                taken = True
-        return taken
+            if taken:
+                return True
+            if self.ask(assumed, case.under, QUICK_SECONDS) is not Answer.SAT:
+                return False
+        return False
 
     def _shown(self, case: Case, candidates: list[_Candidate]) -> Iterator[list[_Candidate]]:
         """Those that hold, as far as it can be shown: all together, or else each for itself."""
@@ -203,20 +213,18 @@ class Cases:
                     yield _Candidate(self._terms.negate(condition), _adding(context.dead, way))
 
     def _same(self, case: Case) -> Iterator[_Candidate]:
-        """Addresses that in the model are near another one, as that one and a distance."""
+        """Addresses that in the model are near a simpler one, as that one and a distance."""
         terms = self._terms
         bases = dict.fromkeys(base for context in case.contexts for base in context.bases)
         values = {base: self.solver.value(base) for base in bases}
-        kept: list[Term] = []
-        for base in sorted(bases, key=lambda b: len(topological([b]))):
+        simple_first = sorted(bases, key=lambda b: len(topological([b])))
+        for number, base in enumerate(simple_first):
             width = terms.width(base)
-            near = [k for k in kept if (values[base] - values[k] + _NEAR) % (1 << width) < 2 * _NEAR]
-            if not near:
-                kept.append(base)
-                continue
-            distance = (values[base] - values[near[0]]) % (1 << width)
-            other = terms.add(near[0], terms.bv(distance, width))
-            yield _Candidate(terms.eq(base, other), _naming(case.contexts, base, other))
+            near = (b for b in simple_first[:number] if (values[base] - values[b] + _NEAR) % (1 << width) < 2 * _NEAR)
+            for simpler in islice(near, _MOST_NEAR):
+                distance = (values[base] - values[simpler]) % (1 << width)
+                other = terms.add(simpler, terms.bv(distance, width))
+                yield _Candidate(terms.eq(base, other), _naming(case.contexts, base, other))
 
     def _apart(self, case: Case) -> Iterator[_Candidate]:
         """Stores and loads that do not overlap in the model."""
@@ -266,11 +274,11 @@ def _adding(known: set[Item], item: Item) -> Callable[[], None]:
 def _naming(contexts: tuple[Context, Context], base: Term, other: Term) -> Callable[[], None]:
     def take() -> None:
         for context in contexts:
-            context.same[base] = other
+            context.same.setdefault(base, other)
 
     return take
 
 
 def _copied(contexts: tuple[Context, Context]) -> tuple[Context, Context]:
-    left, right = (Context(set(c.dead), dict(c.same), set(c.apart)) for c in contexts)
+    left, right = (Context(set(c.dead), dict(c.same), set(c.apart), c.grain) for c in contexts)
     return left, right

@@ -24,7 +24,7 @@ from isoform.sym.state import State
 from isoform.verdict import Obligation
 
 MOST_ROUNDS = 400
-MOST_MODELS = 16
+MOST_MODELS, MODEL_SECONDS = 16, 0.2
 """Taken at once, before a guess is made again."""
 MOST_REPAIRS = 8
 """Edges that are added because a model shows that they were missing."""
@@ -174,7 +174,7 @@ class Prover:
                 break
             broken = whole
             bads = self._terms.any_of([bad for _, bad in broken])
-            if self._cases.ask(followed.assumed, bads, FACT_SECONDS) is not Answer.SAT:
+            if self._cases.ask(followed.assumed, bads, MODEL_SECONDS) is not Answer.SAT:
                 break
         simulation.guess_again(node)
 
@@ -317,7 +317,7 @@ class Prover:
             raise NotShownError(f"it was not decided in time whether {shows}", MORE_TIME)
         seconds = time.perf_counter() - started
         for number, proof in enumerate(self._cases.proofs, 1):
-            text = f"{shows} (case {number}{': ' + proof.shows if proof.shows else ''})" if number > 1 else shows
+            text = f"{shows} ({proof.shows}, step {number})" if proof.shows else shows
             shown.obligations.append(Obligation(name, text, seconds if number == 1 else 0.0, where))
             labelled = [*proof.assumed, ("differs", proof.bad)]
             normalizer = Normalizer(self._terms.manager)
