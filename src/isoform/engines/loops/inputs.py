@@ -34,6 +34,8 @@ class LoopInputs:
         self._contract = question.contract
         self._random = Random(seed)
         self._number = 0
+        self.stretch = 1
+        """How many times as large as usual sizes are."""
         self._follows_pointers = False
         """Whether the target was seen to use what it reads as an address."""
 
@@ -54,6 +56,7 @@ class LoopInputs:
         }
         memory: dict[int, int] = {}
         size = random.choice((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 17, 24, 31))
+        size = size * self.stretch + random.randrange(self.stretch)
         for position, argument in enumerate(self._contract.arguments):
             value = self._value(argument, position, size)
             put_argument(self._contract, argument, value, registers, memory, random.getrandbits(64))

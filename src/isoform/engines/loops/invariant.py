@@ -242,7 +242,8 @@ class _Guess:
         free = [f for f in self._free() if f.bits <= bits or bits == 32]
         if not any(f.bits == bits or (bits == 64 and f.bits < 64) for f in free):
             return
-        cells = [cell for cell in self._cells if cell.bits <= bits]
+        # Memory is full of numbers, and equations between them hold only by chance.
+        cells = [cell for cell in self._cells if cell.bits <= bits] if self._kinds.degree > 1 else []
         columns: list[Summand] = [*_columns([*self._arguments(bits), *cells], bits), *self._products(free, bits)]
         # Narrow ones first, so that wide ones are expressed by an extension of them, not they by a part.
         columns += _columns(sorted(free, key=lambda f: f.bits), bits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
@@ -11,6 +11,7 @@ from isoform.budget import Budget
 from isoform.engines.loops.align import Traces
 from isoform.engines.loops.inputs import LoopInputs
 from isoform.engines.loops.stations import Stations, heads
+from isoform.lift.function import BlockId
 from isoform.outcome import Inputs, Outcome, Status
 from isoform.question import Question
 from isoform.run.observe import MOST_SNAPSHOTS, Snapshot, TooManySnapshotsError, observe
@@ -20,7 +21,12 @@ WANTED = 16
 _MOST_TRIED = 160
 _LONGEST = 60
 """Stations of one side in a test that is used."""
+_STRETCH, _MORE, _FEW, _OFTEN = 3, 8, 4, 12
+_LONGEST_RARE = 130
+"""Larger tests: how large, how many, and for loops that turned how rarely while others did how often."""
 _FUEL = 3000
+Head = tuple[int, BlockId]
+"""Of a loop: the side, and where."""
 _MOST_SECONDS = 6.0
 _TURNED = "the loops turned more than"
 
@@ -33,6 +39,8 @@ class Gathered:
     inputs: list[tuple[Inputs, Inputs]] = field(default_factory=list)
     differing: tuple[Inputs, Inputs] | None = None
     """Inputs on which the two end in different ways."""
+    differs: bool = False
+    """Whether they do so surely, and nothing else need be tried."""
     ended: Counter[str] = field(default_factory=Counter)
     """How runs ended that were of no use."""
     ran: int = 0
@@ -51,45 +59,91 @@ class Gathered:
 
 
 def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[Inputs, Inputs]] = ()) -> Gathered:
-    """Run both on `own` inputs and then on made-up ones until there are enough traces."""
+    """Run both on `own` inputs and then on made-up ones until there are enough traces; on larger ones too, if a loop
+    turned so rarely that one cannot tell how it goes on: one that does many turns of the other's in one, say."""
     found = Gathered(own=len(own))
-    stations = heads(question.target), heads(question.rewrite)
-    options = _run_options(question)
     until = budget.left - _MOST_SECONDS
-    lengths: Counter[tuple[int, int]] = Counter()
+    inputs = LoopInputs(question, seed)
     wanted = max(WANTED, min(len(own), WANTED) + WANTED // 2)
-    for number, inputs in enumerate(chain(own, islice(LoopInputs(question, seed), _MOST_TRIED)), 1):
-        if len(found.traces) >= wanted or budget.exhausted or budget.left < until:
+    gathering = _Gathering(question, found)
+    for both in chain(own, islice(inputs, _MOST_TRIED)):
+        if len(found.traces) >= wanted or budget.exhausted or budget.left < until or found.differs:
             break
-        is_own = number <= len(own)
+        gathering.take(both)
+    rare = gathering.rare()
+    if not rare or found.differs:
+        return found
+    inputs.stretch, gathering.only = _STRETCH, rare
+    enough = len(found.traces) + _MORE
+    for both in islice(inputs, _MOST_TRIED // 2):
+        if len(found.traces) >= enough or budget.exhausted or budget.left < until or found.differs:
+            break
+        gathering.take(both)
+    return found
+
+
+class _Gathering:
+    """Runs tests and keeps what is of use."""
+
+    def __init__(self, question: Question, found: Gathered) -> None:
+        self._question = question
+        self._found = found
+        self._stations = heads(question.target), heads(question.rewrite)
+        self._options = _run_options(question)
+        self._lengths: Counter[tuple[int, int]] = Counter()
+        self._number = 0
+        self.only: Collection[Head] = ()
+        """If any: only tests are kept in which one of these loops turns some times."""
+
+    def rare(self) -> frozenset[Head]:
+        """Loops that turned at all, but hardly, while others turned often."""
+        most: Counter[Head] = Counter()
+        for trace in self._found.traces:
+            most |= _visits(trace)
+        often = max(most.values(), default=0)
+        return frozenset(head for head, visits in most.items() if visits < _FEW and often >= _OFTEN)
+
+    def take(self, inputs: tuple[Inputs, Inputs]) -> None:
+        found, question, options = self._found, self._question, self._options
+        self._number += 1
+        number = self._number
+        is_own = number <= found.own
         if not question.admits(inputs[0]):
             found.excluded += 1
             found.own_excluded += is_own
-            continue
+            return
         found.ran += 1
-        ran = _observe(question, inputs, options, stations)
+        ran = _observe(question, inputs, options, self._stations)
         if ran is None:
             found.note(_why_so_long(question, inputs) if is_own else f"{_TURNED} {MOST_SNAPSHOTS} times", number)
-            continue
+            return
         (left, target), (right, rewrite) = ran
         if target.status is not Status.DONE or rewrite.status is not Status.DONE:
             found.note(_how_it_ended(target, rewrite, options.fuel), number)
             if target.status is not rewrite.status and _differ(question, target, rewrite):
                 found.differing = found.differing or _without_results(inputs)
-            continue
+            return
         if _differ(question, target, rewrite):
-            found.differing = _without_results(inputs)
-            break
+            found.differing, found.differs = _without_results(inputs), True
+            return
         length = len(left), len(right)
-        if max(length) > _LONGEST:
-            found.note(f"{_TURNED} {_LONGEST} times", number)
-            continue
-        if lengths[length] >= 3 and not is_own:
-            continue
-        lengths[length] += 1
-        found.traces.append(Traces(tuple(left), tuple(right)))
+        longest = _LONGEST_RARE if self.only else _LONGEST
+        if max(length) > longest:
+            found.note(f"{_TURNED} {longest} times", number)
+            return
+        trace = Traces(tuple(left), tuple(right))
+        if self.only and all(_visits(trace)[head] < 2 for head in self.only):
+            return
+        if self._lengths[length] >= 3 and not is_own:
+            return
+        self._lengths[length] += 1
+        found.traces.append(trace)
         found.inputs.append(inputs)
-    return found
+
+
+def _visits(trace: Traces) -> Counter[Head]:
+    left = Counter((0, snapshot.point) for snapshot in trace.target[1:])
+    return left + Counter((1, snapshot.point) for snapshot in trace.rewrite[1:])
 
 
 def _why_so_long(question: Question, inputs: tuple[Inputs, Inputs]) -> str:
@@ -111,7 +165,7 @@ def traced_again(question: Question, gathered: Gathered, stations: Stations) -> 
     found = []
     for inputs in gathered.inputs:
         ran = _observe(question, inputs, _run_options(question), stations)
-        if ran is not None and max(len(ran[0][0]), len(ran[1][0])) <= _LONGEST:
+        if ran is not None and max(len(ran[0][0]), len(ran[1][0])) <= _LONGEST_RARE:
             found.append(Traces(tuple(ran[0][0]), tuple(ran[1][0])))
     return found
 
