@@ -21,15 +21,19 @@ _SIDE_SEEDS = ((0, 0), (1, 2), (3, 3), (5, 6), (7, 8))
 
 def inputs_from_model(question: Question, encoding: Encoding, solver: Solver) -> Pair | None:
     """Inputs that our own runner agrees separate the two; None if the model does not give any."""
-    registers = _registers(encoding.target.side, solver)
+    registers, memory = values_at_entry(question, encoding.target.side, solver)
     calls = _calls(encoding, solver)
-    memory = _memory(question, encoding, solver)
     for left, right in _SIDE_SEEDS:
         pair = tuple(Inputs(registers, memory, 0, seed, calls) for seed in (left, right))
         assert len(pair) == 2
         if differs(question, pair):
             return pair
     return None
+
+
+def values_at_entry(question: Question, side: Side, solver: Solver) -> tuple[dict[str, int], dict[int, int]]:
+    """What a model says that registers and memory hold at entry."""
+    return _registers(side, solver), _memory(question, side, solver)
 
 
 def _registers(side: Side, solver: Solver) -> dict[str, int]:
@@ -48,8 +52,7 @@ def _calls(encoding: Encoding, solver: Solver) -> dict[tuple[str, tuple[int, ...
     return results
 
 
-def _memory(question: Question, encoding: Encoding, solver: Solver) -> dict[int, int]:
-    side = encoding.target.side
+def _memory(question: Question, side: Side, solver: Solver) -> dict[int, int]:
     layout = question.contract.machine.memory
     if layout is None or layout.zeroed:
         return {}

@@ -14,7 +14,7 @@ from isoform.engines.loops.align import Alignment, Traces, alignments
 from isoform.engines.loops.prove import MORE_TIME, NotShownError, Prover, Shown
 from isoform.engines.loops.simulation import Simulation
 from isoform.engines.loops.stations import Stations, choices, heads
-from isoform.engines.loops.tests import Gathered, gather, traced_again
+from isoform.engines.loops.tests import Gathered, add_test, gather, traced_again
 from isoform.engines.loops.untaken import untaken
 from isoform.errors import Unsupported
 from isoform.outcome import Inputs
@@ -25,6 +25,8 @@ from isoform.verdict import Assumption, Obligation, Witness
 MOST_ALIGNMENTS = 3
 """With one choice of stations."""
 MOST_ATTEMPTS = 40
+_MOST_LEARNED = 4
+"""Tests that are made of models."""
 SHARE = 2.5
 """One attempt may use up so much of what is left of the budget: one part in so many."""
 
@@ -80,9 +82,27 @@ class Loops:
         self.tests = len(gathered.traces)
         return gathered
 
-    def _prove(self, gathered: Gathered) -> Proved | Failed:
+    def _prove(self, gathered: Gathered) -> Proved | Found | Failed:
         started = time.perf_counter()
+        self.timings["guess"] = 0.0
         reasons: list[tuple[bool, NotShownError]] = []
+        # Where a proof fails for want of a test, a model is one: with it everything begins again.
+        for _ in range(1 + _MOST_LEARNED):
+            if not self._try_all(gathered, reasons):
+                break
+            if gathered.differs and gathered.differing is not None:
+                result = confirm(self.question, gathered.differing, self.budget)
+                if isinstance(result, Witness):
+                    return Found(result)
+                break
+        self.timings["solve"] = time.perf_counter() - started - self.timings["guess"]
+        self.tests = len(gathered.traces)
+        if self.shown is None:
+            return self._failed(gathered, reasons)
+        return Proved()
+
+    def _try_all(self, gathered: Gathered, reasons: list[tuple[bool, NotShownError]]) -> bool:
+        """Try one candidate after the other. True if one of them led to a test that was missing."""
         for number, attempt in enumerate(self._attempts(gathered), 1):
             budget = self.budget.part(self.budget.left / SHARE)
             self.question.options.progress(f"proving loops, attempt {number}")
@@ -97,17 +117,16 @@ class Loops:
                     attempt.order,
                 )
                 self.shown = Prover(simulation, budget).prove()
-                break
+                return False
             except NotShownError as reason:
                 reasons.append((attempt.order, reason))
+                if reason.inputs is not None and add_test(self.question, gathered, reason.inputs):
+                    return True
             except Unsupported as reason:
                 reasons.append((attempt.order, NotShownError(str(reason), MORE_TIME if budget.exhausted else "")))
             if self.budget.exhausted or number >= MOST_ATTEMPTS:
                 break
-        self.timings["solve"] = time.perf_counter() - started - self.timings["guess"]
-        if self.shown is None:
-            return self._failed(gathered, reasons)
-        return Proved()
+        return False
 
     def _failed(self, gathered: Gathered, reasons: Sequence[tuple[bool, NotShownError]]) -> Failed:
         """What stopped the strongest attempt, of several the first."""
@@ -120,7 +139,6 @@ class Loops:
 
     def _attempts(self, gathered: Gathered) -> Iterator[Attempt]:
         """Equations first, then with comparisons; then with stations elsewhere; then with products."""
-        self.timings["guess"] = 0.0
         found: list[tuple[Stations, list[Traces], list[Alignment]]] = []
         for stations in choices(self.question.target, self.question.rewrite):
             started = time.perf_counter()

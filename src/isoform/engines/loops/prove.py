@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from isoform.budget import Budget
+from isoform.contract import Argument
+from isoform.engines.inputs import BUFFERS
 from isoform.engines.loopfree import Asserted
 from isoform.engines.loops.align import END, ENTRY, Cut, Edge, stuttering
 from isoform.engines.loops.cases import FACT_SECONDS, QUICK_SECONDS, Bad, Cases
@@ -15,11 +17,15 @@ from isoform.engines.loops.facts import Fact
 from isoform.engines.loops.rank import Measure, measures
 from isoform.engines.loops.simulation import STATE_AT, Node, Pass, Simulation
 from isoform.engines.loops.words import Names, at, model
+from isoform.engines.model import values_at_entry
 from isoform.lift.function import BlockId
+from isoform.load.signature import TypeKind
+from isoform.outcome import Inputs
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term
 from isoform.sym.compare import Goal
+from isoform.sym.entry import argument_term
 from isoform.sym.state import State
 from isoform.verdict import Obligation
 
@@ -31,16 +37,21 @@ MOST_REPAIRS = 8
 MOST_LENGTHENED = 3
 """Stations by which a way to the end may be longer than tests showed."""
 
+_SMALL = 40
+"""What counts as few turns of a loop."""
+
 MORE_TIME = "more time (--budget), or a precondition (--assume)"
 
 
 class NotShownError(Exception):
     """The candidate is not a simulation relation, or it could not be shown to be one."""
 
-    def __init__(self, why: str, helps: str = "") -> None:
+    def __init__(self, why: str, helps: str = "", inputs: Inputs | None = None) -> None:
         super().__init__(why)
         self.why = why
         self.helps = helps
+        self.inputs = inputs
+        """On these no test went before."""
 
 
 @dataclass
@@ -194,9 +205,8 @@ class Prover:
             if answer is Answer.SAT:
                 edge = self._missing(cut, followed)
                 if edge is None:
-                    raise NotShownError(
-                        f"from {at(simulation, cut)} the two may part, as with {self._model(cut, followed)}"
-                    )
+                    why = f"from {at(simulation, cut)} the two may part, as with {self._model(cut, followed)}"
+                    raise NotShownError(why, inputs=self._inputs(followed) if cut == ENTRY else None)
                 simulation.add(edge)
                 return False
         return True
@@ -215,6 +225,25 @@ class Prover:
         if not candidates:
             return self._longer(cut)
         return min(candidates, key=lambda e: e.target_steps + e.rewrite_steps, default=None)
+
+    def _inputs(self, followed: Pass) -> Inputs:
+        """Inputs on which the two go from the entry where nothing was followed to; small ones, if there are such."""
+        simulation, terms = self._simulation, self._terms
+        uncovered = simulation.uncovered(ENTRY, followed)
+        small = terms.all_of([self._is_small(argument) for argument in simulation.question.contract.arguments])
+        if self._cases.ask(followed.assumed, terms.conj(uncovered, small), QUICK_SECONDS) is not Answer.SAT:
+            self._cases.ask(followed.assumed, uncovered, QUICK_SECONDS)
+        side = followed.segments[0].side
+        return Inputs(*values_at_entry(simulation.question, side, self._solver))
+
+    def _is_small(self, argument: Argument) -> Term:
+        terms = self._terms
+        value = argument_term(self._simulation.entry, argument)
+        width = terms.width(value)
+        low, count = (BUFFERS, 1 << 16) if argument.type.kind is TypeKind.POINTER else (0, _SMALL)
+        if argument.type.is_float or count >> width:
+            return terms.true
+        return terms.ult(terms.sub(value, terms.bv(low, width)), terms.bv(count, width))
 
     def _longer(self, cut: Cut) -> Edge | None:
         """The model goes where nothing was followed to: to the end, perhaps, a little further on."""

@@ -105,8 +105,8 @@ class Simulation:
         self.world = World(self.terms, question.contract)
         sides = [Side(self.world, f.image, tag) for f, tag in zip(self.functions, TAGS, strict=True)]
         self._sides = sides
-        self._entry = sides[0].initial_state()
-        constrain_entry(self.world, self._entry)
+        self.entry = sides[0].initial_state()
+        constrain_entry(self.world, self.entry)
         self.given = self._given_at_entry()
         self.untouched = tuple(untouched(f) for f in self.functions)
         """Registers that a side never writes: everywhere they are what they were at entry."""
@@ -154,7 +154,7 @@ class Simulation:
         return Given(pointer, tuple(dict.fromkeys(kept)), tuple(dict.fromkeys(arguments)))
 
     def given_value(self, feature: Feature) -> Term:
-        return feature.of_state(self._entry)
+        return feature.of_state(self.entry)
 
     # -- features -------------------------------------------------------------------------------
 

@@ -82,6 +82,13 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
     return found
 
 
+def add_test(question: Question, found: Gathered, inputs: Inputs) -> bool:
+    """Run one test more. True if it tells something."""
+    before = len(found.traces)
+    _Gathering(question, found).take((inputs, replace(inputs, side_seed=inputs.side_seed + 1)))
+    return len(found.traces) > before or found.differs
+
+
 class _Gathering:
     """Runs tests and keeps what is of use."""
 
@@ -91,7 +98,7 @@ class _Gathering:
         self._stations = heads(question.target), heads(question.rewrite)
         self._options = _run_options(question)
         self._lengths: Counter[tuple[int, int]] = Counter()
-        self._number = 0
+        self._number = found.ran + found.excluded
         self.only: Collection[Head] = ()
         """If any: only tests are kept in which one of these loops turns some times."""
 
