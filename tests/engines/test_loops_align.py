@@ -109,7 +109,7 @@ def test_every_test_is_paired_from_its_entry_to_its_end() -> None:
     alignment = best(tests)
     for test, matched in zip(tests, alignment.matched, strict=True):
         assert len(matched) == len(test.target) - 1 or len(test.target) == 2
-        assert all(left.registers == right.registers for _, left, right in matched)
+        assert all(test.target[i].registers == test.rewrite[j].registers for _, i, j in matched)
 
 
 def test_a_loop_that_turns_alone_needs_a_reason_to_end() -> None:

@@ -74,6 +74,8 @@ class Traces:
     rewrite: tuple[Snapshot, ...]
     entry: dict[str, int] = field(default_factory=dict)
     """Values at entry by name: what both sides were given."""
+    alike: tuple[Traces, ...] = ()
+    """Traces of other tests that pass the same stations: further data, paired in the same way."""
 
     @cached_property
     def digests(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -145,7 +147,8 @@ class Alignment:
     """Cuts, edges, and the pairs of stations of every test."""
 
     edges: list[Edge]
-    matched: list[list[tuple[Cut, Snapshot, Snapshot]]]
+    matched: list[list[tuple[Cut, int, int]]]
+    """For each test the pairs, as how many stations each side has passed."""
     cost: float
 
     @property
@@ -254,10 +257,7 @@ def _alignment(
     tests: Sequence[Traces], paths: Mapping[int, Sequence[tuple[Edge, int, int]]], taste: _Taste
 ) -> Alignment:
     edges = dict.fromkeys(edge for path in paths.values() for edge, _, _ in path)
-    matched = [
-        [(e.to, tests[n].target[i], tests[n].rewrite[j]) for e, i, j in paths.get(n, ()) if e.to != END]
-        for n in range(len(tests))
-    ]
+    matched = [[(e.to, i, j) for e, i, j in paths.get(n, ()) if e.to != END] for n in range(len(tests))]
     costs = [_cost(tests[n], taste, e, i, j) for n, path in paths.items() for e, i, j in path]
     cost = _NEW_EDGE * len(edges) + sum(costs) * len(tests) / max(1, len(paths))
     return Alignment(sorted(edges, key=_edge_order), matched, cost)

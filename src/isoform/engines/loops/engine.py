@@ -142,7 +142,7 @@ class Loops:
         found: list[tuple[Stations, list[Traces], list[Alignment]]] = []
         for stations in choices(self.question.target, self.question.rewrite):
             started = time.perf_counter()
-            traces = traced_again(self.question, gathered, stations) if found else gathered.traces
+            traces = traced_again(self.question, gathered, stations)
             candidates = alignments(traces)[:MOST_ALIGNMENTS]
             self.timings["guess"] += time.perf_counter() - started
             found.append((stations, traces, candidates))

@@ -30,7 +30,7 @@ from isoform.sym.entry import constrain_entry
 from isoform.sym.state import Side, State, World
 from isoform.sym.validity import frame_bounds, valid_addresses
 
-MOST_ROWS = 64
+MOST_ROWS = 96
 Contexts = tuple[Context | None, Context | None]
 STATE_AT = "state-at-"
 """How the names of goals begin that are about calls which end the program."""
@@ -117,8 +117,9 @@ class Simulation:
         self._stations = stations
         self._snapshots: dict[Cut, list[tuple[Snapshot, Snapshot, Snapshot]]] = {cut: [] for cut in alignment.cuts}
         for test, matched in zip(tests, alignment.matched, strict=True):
-            for cut, left, right in matched:
-                self._snapshots[cut].append((test.target[0], left, right))
+            for one in (test, *test.alike):
+                for cut, i, j in matched:
+                    self._snapshots[cut].append((one.target[0], one.target[i], one.rewrite[j]))
         outputs = output_containers(self.machine, [r.register for r in question.contract.results])
         self._liveness = tuple(Liveness(f, outputs) for f in self.functions)
         self._unknowns = [(0, 0), (0, 0)]
@@ -540,5 +541,5 @@ def _feature_order(feature: Feature) -> tuple[bool, bool, str, int]:
 
 
 def _sample(rows: Sequence[tuple[Snapshot, Snapshot, Snapshot]]) -> Iterator[tuple[Snapshot, Snapshot, Snapshot]]:
-    step = max(1, len(rows) // MOST_ROWS)
-    yield from list(rows)[::step]
+    step = -(-len(rows) // MOST_ROWS)
+    yield from list(rows)[:: step or 1]

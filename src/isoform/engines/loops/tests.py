@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
+from random import Random
 
 from isoform.budget import Budget
 from isoform.engines.loops.align import Traces
@@ -24,6 +25,7 @@ _LONGEST = 60
 _STRETCH, _MORE, _FEW, _OFTEN = 3, 8, 4, 12
 _LONGEST_RARE = 130
 """Larger tests: how large, how many, and for loops that turned how rarely while others did how often."""
+_VARIATIONS = 3
 _FUEL = 3000
 Head = tuple[int, BlockId]
 """Of a loop: the side, and where."""
@@ -171,10 +173,37 @@ def traced_again(question: Question, gathered: Gathered, stations: Stations) -> 
     """The same tests, seen at other stations."""
     found = []
     for inputs in gathered.inputs:
-        ran = _observe(question, inputs, _run_options(question), stations)
-        if ran is not None and max(len(ran[0][0]), len(ran[1][0])) <= _LONGEST_RARE:
-            found.append(Traces(tuple(ran[0][0]), tuple(ran[1][0])))
+        trace = _trace(question, inputs, stations)
+        if trace is not None and max(len(trace.target), len(trace.rewrite)) <= _LONGEST_RARE:
+            found.append(replace(trace, alike=_alike(question, inputs, stations, trace)))
     return found
+
+
+def _alike(question: Question, inputs: tuple[Inputs, Inputs], stations: Stations, trace: Traces) -> tuple[Traces, ...]:
+    """The same test with other data in memory, where that changes nothing about which stations are passed: equations
+    that hold by chance do not hold there."""
+    if len(trace.target) <= 2 or not inputs[0].memory:
+        return ()
+    found = []
+    for number in range(_VARIATIONS):
+        random = Random(number)
+        memory = {address: random.getrandbits(8) for address in inputs[0].memory}
+        left, right = (replace(side, memory=memory) for side in inputs)
+        other = _trace(question, (left, right), stations) if question.admits(left) else None
+        if other is not None and _points(other) == _points(trace):
+            found.append(other)
+    return tuple(found)
+
+
+def _points(trace: Traces) -> tuple[list[object], list[object]]:
+    return [s.point for s in trace.target], [s.point for s in trace.rewrite]
+
+
+def _trace(question: Question, inputs: tuple[Inputs, Inputs], stations: Stations) -> Traces | None:
+    ran = _observe(question, inputs, _run_options(question), stations)
+    if ran is None or any(outcome.status is not Status.DONE for _, outcome in ran):
+        return None
+    return Traces(tuple(ran[0][0]), tuple(ran[1][0]))
 
 
 def _run_options(question: Question) -> RunOptions:
