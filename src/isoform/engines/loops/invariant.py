@@ -131,6 +131,8 @@ class Kinds:
     """Words of memory that facts may speak of."""
     pointers: frozenset[Feature] = frozenset()
     """Features that hold addresses: their order relative to other numbers means nothing."""
+    steering: frozenset[Feature] | None = None
+    """Features whose order is of interest, if not that of all."""
 
 
 def guess(
@@ -391,7 +393,9 @@ class _Guess:
         chosen = [
             f
             for f in self._features
-            if f.bits in (32, 64) and not isinstance(self.invariant.definitions.get(f, (None, None))[0], fixed)
+            if f.bits in (32, 64)
+            and not isinstance(self.invariant.definitions.get(f, (None, None))[0], fixed)
+            and (self._kinds.steering is None or f in self._kinds.steering)
         ]
         columns = [Column(f) for f in (*chosen, *self._arguments(64)) if f.bits in (32, 64)]
         signed = [c.feature for c in columns if c.feature.bits == 32 and c.feature not in self.invariant.not_negative]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from isoform.budget import Budget
@@ -31,6 +31,8 @@ from isoform.sym.state import Side, State, World
 from isoform.sym.validity import frame_bounds, valid_addresses
 
 MOST_ROWS = 96
+Needed = dict[tuple[str, Place], list[tuple[int, int]]]
+"""By side and place: which bits matter, as lowest and highest."""
 Contexts = tuple[Context | None, Context | None]
 STATE_AT = "state-at-"
 """How the names of goals begin that are about calls which end the program."""
@@ -48,6 +50,8 @@ class Node:
     invariant: Invariant = field(default_factory=Invariant)
     banned: set[Fact] = field(default_factory=set)
     pointers: frozenset[Feature] = frozenset()
+    steering: frozenset[Feature] = frozenset()
+    """Features that decide where the two go from here, or at which addresses."""
     cells: tuple[Cell, ...] = ()
     at_entry: dict[Feature, Term] = field(default_factory=dict)
     """Features that did not change in any test, with their value when the cut is first reached."""
@@ -166,23 +170,12 @@ class Simulation:
             plain[cut] = Plain(self, cut, self._snapshots[cut])
             self._passes[cut] = self._follow(cut, plain[cut].state)
         self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
-        needed: dict[Cut, dict[tuple[str, Place], list[tuple[int, int]]]] = {cut: {} for cut in self.nodes}
-        seen: dict[Cut, set[object]] = {cut: set() for cut in self.nodes}
-        pending = {cut: self._first_roots(cut) for cut in self.nodes}
-        while any(pending.values()):
-            cut = next(c for c, roots in pending.items() if roots)
-            roots, pending[cut] = pending[cut], []
-            before = parts_of(needed[cut])
-            for variable, low, high in uses(roots, plain[cut].widths, seen[cut]):
-                needed[cut].setdefault(plain[cut].places[variable], []).append((low, high))
-            # What matters here must be carried here from the cuts before.
-            new = [f for f in parts_of(needed[cut]) if f not in before]
-            for edge in self.edges:
-                if new and edge.to == cut and edge.source in self.nodes:
-                    pending[edge.source] += self._carried(edge, new)
+        needed = self._needed(plain, {cut: self._first_roots(cut) for cut in self.nodes})
+        steering = self._needed(plain, {cut: self._steering_roots(cut) for cut in self.nodes})
         for cut, node in self.nodes.items():
             found = dict.fromkeys((*plain[cut].pinned, *parts_of(needed[cut])))
             node.features = sorted(found, key=_feature_order)
+            node.steering = frozenset(f for f in node.features if _overlaps(f, steering[cut]))
             node.cells = self._cells(cut, plain[cut])
             named = [*node.features, *node.cells]
             node.rows = [self._row(named, *observed) for observed in _sample(self._snapshots[cut])]
@@ -191,6 +184,32 @@ class Simulation:
             node.invariant = guess(node.rows, node.features, self.given, self.constants, (), self._kinds(node))
         self._enter()
         self._passes = {ENTRY: self._passes[ENTRY]}
+
+    def _needed(self, plain: Mapping[Cut, Plain], roots: dict[Cut, list[Term]]) -> dict[Cut, Needed]:
+        """Which bits of what places the roots at each cut depend on, there and at the cuts before."""
+        needed: dict[Cut, Needed] = {cut: {} for cut in self.nodes}
+        seen: dict[Cut, set[object]] = {cut: set() for cut in self.nodes}
+        while any(roots.values()):
+            cut = next(c for c, terms in roots.items() if terms)
+            here, roots[cut] = roots[cut], []
+            before = parts_of(needed[cut])
+            for variable, low, high in uses(here, plain[cut].widths, seen[cut]):
+                needed[cut].setdefault(plain[cut].places[variable], []).append((low, high))
+            # What matters here must be carried here from the cuts before.
+            new = [f for f in parts_of(needed[cut]) if f not in before]
+            for edge in self.edges:
+                if new and edge.to == cut and edge.source in self.nodes:
+                    roots[edge.source] += self._carried(edge, new)
+        return needed
+
+    def _steering_roots(self, cut: Cut) -> list[Term]:
+        """What decides where the two go from here, and at which addresses."""
+        segments = self._passes[cut].segments
+        roots = [s.summary.aborts for s in segments]
+        roots += [ending.condition for s in segments for ending in s.summary.endings]
+        roots += [s.summary.final.condition for s in segments if s.summary.final is not None]
+        roots += [state.condition for s in segments for state in s.arrivals.values()]
+        return roots + [address for s in segments for _, address, _ in s.side.heap_accesses]
 
     def _first_roots(self, cut: Cut) -> list[Term]:
         """Whatever a proof at this cut is about, but for the features of other cuts."""
@@ -244,7 +263,7 @@ class Simulation:
         return frozenset(f for f in words if all(row[f] == 0 or BUFFERS <= row[f] < BUFFERS_END for row in node.rows))
 
     def _kinds(self, node: Node) -> Kinds:
-        return Kinds(self.degree, self.order, node.at_entry, node.cells, node.pointers)
+        return Kinds(self.degree, self.order, node.at_entry, node.cells, node.pointers, node.steering)
 
     def _cells(self, cut: Cut, plain: Plain) -> tuple[Cell, ...]:
         """Words of memory that either side reads from here on, at addresses that the features here give."""
@@ -527,7 +546,12 @@ def _calls_by_address(function: Function) -> bool:
     return computed and function.machine.convention.stack_pointer is not None
 
 
-def parts_of(needed: dict[tuple[str, Place], list[tuple[int, int]]]) -> list[Feature]:
+def _overlaps(feature: Feature, needed: Needed) -> bool:
+    ranges = needed.get((feature.tag, feature.place), ())
+    return any(low < feature.low + feature.bits and feature.low <= high for low, high in ranges)
+
+
+def parts_of(needed: Needed) -> list[Feature]:
     return [
         Feature(tag, place, low, bits)
         for (tag, place), ranges in needed.items()
