@@ -27,7 +27,7 @@ _MOSTLY = 0.75
 _SETTLED, _FEWEST_TESTS, _SOME = 5.0, 5, 2
 """How much more agreement counts once it is known which places agree."""
 _NEW_EDGE, _MEMORY_DIFFERS, _LOOP_CHANGES, _STANDS_STILL = 6.0, 40.0, 1.0, 5.0
-_STATION, _AGREEMENT, _MOST_AGREEMENT = 0.4, 1.5, 2.0
+_STATION, _AGREEMENT, _MOST_AGREEMENT, _UNPAIRED = 0.4, 1.5, 2.0, 4.0
 """Costs: what makes one way of pairing two traces better than another."""
 
 
@@ -346,6 +346,7 @@ def _cost(test: Traces, taste: _Taste, edge: Edge, k: int, m: int) -> float:
         skipped = max(edge.target_steps / turn[0], edge.rewrite_steps / turn[1]) - 1
         way = 1 + _STATION * ((edge.target_steps / turn[0]) ** 2 + (edge.rewrite_steps / turn[1]) ** 2) + _NEW_EDGE
         way += _AGREEMENT * _MOST_AGREEMENT * max(0.0, skipped)
+        way += _UNPAIRED * max(0, min(edge.target_steps, edge.rewrite_steps) - 1)
         # A way that many tests go is a good one, however long.
         cost += way / (1 + taste.known[edge])
     if edge.to == END:

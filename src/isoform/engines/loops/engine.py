@@ -25,7 +25,7 @@ from isoform.verdict import Assumption, Obligation, Witness
 MOST_ALIGNMENTS = 3
 """With one choice of stations."""
 MOST_ATTEMPTS = 40
-_MOST_LEARNED = 4
+_MOST_LEARNED = 8
 """Tests that are made of models."""
 SHARE = 2.5
 """One attempt may use up so much of what is left of the budget: one part in so many."""

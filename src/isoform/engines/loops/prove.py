@@ -206,7 +206,7 @@ class Prover:
                 edge = self._missing(cut, followed)
                 if edge is None:
                     why = f"from {at(simulation, cut)} the two may part, as with {self._model(cut, followed)}"
-                    raise NotShownError(why, inputs=self._inputs(followed) if cut == ENTRY else None)
+                    raise NotShownError(why, inputs=self._inputs(cut, followed))
                 simulation.add(edge)
                 return False
         return True
@@ -226,15 +226,16 @@ class Prover:
             return self._longer(cut)
         return min(candidates, key=lambda e: e.target_steps + e.rewrite_steps, default=None)
 
-    def _inputs(self, followed: Pass) -> Inputs:
-        """Inputs on which the two go from the entry where nothing was followed to; small ones, if there are such."""
+    def _inputs(self, cut: Cut, followed: Pass) -> Inputs:
+        """Inputs on which the two may go from a cut where nothing was followed to; small ones, if there are such. What
+        the model says of them is all that is known at a cut: they may never lead there."""
         simulation, terms = self._simulation, self._terms
-        uncovered = simulation.uncovered(ENTRY, followed)
+        uncovered = simulation.uncovered(cut, followed)
         small = terms.all_of([self._is_small(argument) for argument in simulation.question.contract.arguments])
         if self._cases.ask(followed.assumed, terms.conj(uncovered, small), QUICK_SECONDS) is not Answer.SAT:
             self._cases.ask(followed.assumed, uncovered, QUICK_SECONDS)
-        side = followed.segments[0].side
-        return Inputs(*values_at_entry(simulation.question, side, self._solver))
+        registers, memory = values_at_entry(simulation.question, followed.segments[0].side, self._solver)
+        return Inputs(registers, memory, 0 if cut == ENTRY else 1)
 
     def _is_small(self, argument: Argument) -> Term:
         terms = self._terms
@@ -246,13 +247,15 @@ class Prover:
         return terms.ult(terms.sub(value, terms.bv(low, width)), terms.bv(count, width))
 
     def _longer(self, cut: Cut) -> Edge | None:
-        """The model goes where nothing was followed to: to the end, perhaps, a little further on."""
+        """The model goes where nothing was followed to: to the end, perhaps, some turn further on."""
         leaving = self._simulation.leaving(cut)
+        turns = [max(e.target_steps, e.rewrite_steps) for e in leaving if e.to == cut]
         left = max((e.horizons[0] for e in leaving), default=0)
         right = max((e.horizons[1] for e in leaving), default=0)
         edge = Edge(cut, left, right, END)
         seen = max((max(e.target_steps, e.rewrite_steps) for e in leaving), default=0)
-        return edge if self._lengthened.setdefault(cut, seen) + MOST_LENGTHENED > max(left, right) else None
+        most = max(MOST_LENGTHENED, *turns, 0)
+        return edge if self._lengthened.setdefault(cut, seen) + most > max(left, right) else None
 
     def _stations(self, arrivals: dict[tuple[int, BlockId], State]) -> dict[BlockId | None, list[int]]:
         """Of the stations passed, those that the model passes, by block."""

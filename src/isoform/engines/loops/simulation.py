@@ -15,11 +15,12 @@ from isoform.engines.loops.features import TAGS, Cell, Feature, Row, parts, uses
 from isoform.engines.loops.inputs import BUFFERS_END
 from isoform.engines.loops.invariant import Given, Invariant, Kinds, guess
 from isoform.engines.loops.segment import Place, Segment
-from isoform.engines.loops.starts import Known, Plain, compared_constants, untouched
+from isoform.engines.loops.starts import Known, Plain, compared_constants, parts_taken, untouched
 from isoform.engines.loops.stations import Stations
 from isoform.errors import Unsupported
 from isoform.lift.function import BlockId, Call, Function, Switch
 from isoform.lift.liveness import Liveness, output_containers
+from isoform.load.signature import TypeKind
 from isoform.question import Question
 from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term, Terms
@@ -142,17 +143,19 @@ class Simulation:
         if convention.stack_pointer is not None:
             pointer = Feature("", convention.stack_pointer, 0, 8 * machine.registers[convention.stack_pointer].size)
         arguments, kept = [], []
+        low = sorted({bits for function in self.functions for bits in parts_taken(function)})
         for argument in contract.arguments:
             for place in argument.places:
-                if place.register is not None:
-                    bits = 8 * machine.registers[place.register].size
-                    kept.append(Feature("", place.register, 0, bits))
-                    if bits <= 64 and not argument.type.is_float:
-                        arguments.append(Feature("", place.register, 0, 8 * place.size))
+                if place.register is None:
+                    whole = Feature("", place.offset, 0, 64)
                 else:
-                    kept.append(Feature("", place.offset, 0, 64))
-                    if place.size <= 8:
-                        arguments.append(Feature("", place.offset, 0, 8 * place.size))
+                    whole = Feature("", place.register, 0, 8 * machine.registers[place.register].size)
+                kept.append(whole)
+                if whole.bits > 64 or place.size > 8 or (place.register is not None and argument.type.is_float):
+                    continue
+                arguments.append(Feature("", whole.place, 0, 8 * place.size))
+                if argument.type.kind is not TypeKind.POINTER:
+                    arguments += [Feature("", whole.place, 0, bits) for bits in low]
         kept += [Feature("", name, 0, 8 * machine.registers[name].size) for name in convention.callee_saved]
         if convention.return_address_on_stack:
             kept.append(Feature("", 0, 0, 64))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _COMPARING = frozenset({Kind.INT_EQUAL, Kind.INT_NOTEQUAL, Kind.INT_SUB, Kind.INT_LESS, Kind.INT_SLESS})
 _MOST_CONSTANTS = 24
+_MOST_PARTS, _MOST_PART_BITS = 4, 6
 
 
 def untouched(function: Function) -> frozenset[str]:
@@ -47,6 +48,22 @@ def compared_constants(function: Function) -> frozenset[int]:
             if op.kind in _COMPARING:
                 found.update(var.offset for var in op.ins if var.space is Space.CONST and var.offset < 1 << 32)
     return frozenset(sorted(found)[:_MOST_CONSTANTS])
+
+
+def parts_taken(function: Function) -> frozenset[int]:
+    """Numbers of low bits that the code sets apart, by masks and shifts: of a count, what is left over when loops take
+    several at a time."""
+    found: set[int] = set()
+    for block in function.blocks.values():
+        for op in block.ops:
+            for var in op.ins:
+                if var.space is Space.CONST and op.kind is Kind.INT_AND and var.offset:
+                    mask = var.offset
+                    found.add((mask & -mask).bit_length() - 1)
+                    found.add(mask.bit_length() if mask & (mask + 1) == 0 else 0)
+                elif var.space is Space.CONST and op.kind is Kind.INT_RIGHT:
+                    found.add(var.offset)
+    return frozenset(sorted(bits for bits in found if 1 <= bits <= _MOST_PART_BITS)[:_MOST_PARTS])
 
 
 class Plain:

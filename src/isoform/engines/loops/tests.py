@@ -85,10 +85,12 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
 
 
 def add_test(question: Question, found: Gathered, inputs: Inputs) -> bool:
-    """Run one test more. True if it tells something."""
-    before = len(found.traces)
+    """Run one test more. True if it goes another way than those before."""
+    before = {(len(trace.target), len(trace.rewrite)) for trace in found.traces}
+    count = len(found.traces)
     _Gathering(question, found).take((inputs, replace(inputs, side_seed=inputs.side_seed + 1)))
-    return len(found.traces) > before or found.differs
+    new = found.traces[count:]
+    return found.differs or any((len(trace.target), len(trace.rewrite)) not in before for trace in new)
 
 
 class _Gathering:
