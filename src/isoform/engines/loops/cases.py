@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from isoform.budget import Budget
 from isoform.engines.loops.align import Cut
-from isoform.engines.loops.simulation import Pass, Simulation
+from isoform.engines.loops.simulation import Horizon, Pass, Simulation
 from isoform.smt.float_definitions import definitions
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.simulate import topological
@@ -51,6 +51,7 @@ class Case:
 
     cut: Cut
     under: Term
+    horizon: Horizon | None
     contexts: tuple[Context, Context]
     followed: Pass
     narrowed: bool = False
@@ -79,7 +80,7 @@ class Cases:
         self.solver = Solver(self._terms, budget)
         self.proofs: list[Proof] = []
         """Of the last question that was decided."""
-        self._cases: dict[tuple[Cut, int, Term], Case] = {}
+        self._cases: dict[tuple[Cut, int, Term, Horizon | None], Case] = {}
         self._looked_at = 0
 
     def ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
@@ -91,8 +92,9 @@ class Cases:
             answer = self.solver.check([*asserted, *(normalizer.normalize(term) for term in meaning)], seconds)
         return answer
 
-    def decide(self, cut: Cut, under: Term, bad: Bad) -> Answer:
-        """Whether something bad can happen from a cut where `under` holds: first a quick look, then by cases."""
+    def decide(self, cut: Cut, under: Term, bad: Bad, horizon: Horizon | None = None) -> Answer:
+        """Whether something bad can happen from a cut where `under` holds: first a quick look, then by cases. Nothing
+        bad depends on what comes after the horizon."""
         followed = self._simulation.followed(cut)
         whole = self._terms.conj(under, bad(followed))
         self.proofs = [Proof("", followed.assumed, whole)]
@@ -102,17 +104,18 @@ class Cases:
         if answer is not Answer.UNKNOWN:
             return answer
         self.proofs, self._looked_at = [], 0
-        return self._by_cases(self.case(cut, under), bad)
+        return self._by_cases(self.case(cut, under, horizon), bad)
 
-    def case(self, cut: Cut, under: Term) -> Case:
+    def case(self, cut: Cut, under: Term, horizon: Horizon | None) -> Case:
         """Where `under` holds, with all that is known then."""
         node = self._simulation.nodes.get(cut)
-        key = cut, node.version if node is not None else 0, under
+        key = cut, node.version if node is not None else 0, under, horizon
         found = self._cases.get(key)
         if found is None:
             grain = self._grain(self._simulation.followed(cut))
             contexts = Context(grain=grain), Context(grain=grain)
-            found = self._cases[key] = Case(cut, under, contexts, self._simulation.followed_in(cut, contexts))
+            followed = self._simulation.followed_in(cut, contexts, horizon)
+            found = self._cases[key] = Case(cut, under, horizon, contexts, followed)
         self._narrow(found)
         return found
 
@@ -163,7 +166,7 @@ class Cases:
                 return
             for context in case.contexts:
                 context.forget()
-            case.followed = self._simulation.followed_in(case.cut, case.contexts)
+            case.followed = self._simulation.followed_in(case.cut, case.contexts, case.horizon)
 
     def _learn(self, case: Case) -> bool:
         """Take what can be shown into the contexts. True if there was something."""
@@ -249,11 +252,11 @@ class Cases:
             if condition is None:
                 return None
             parts = [
-                Case(case.cut, self._terms.conj(case.under, way), _copied(case.contexts), case.followed)
+                Case(case.cut, self._terms.conj(case.under, way), case.horizon, _copied(case.contexts), case.followed)
                 for way in (condition, self._terms.negate(condition))
             ]
             for part in parts:
-                part.followed = self._simulation.followed_in(case.cut, part.contexts)
+                part.followed = self._simulation.followed_in(case.cut, part.contexts, case.horizon)
             case.parts = parts[0], parts[1]
         return case.parts
 

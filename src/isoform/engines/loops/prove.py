@@ -15,7 +15,7 @@ from isoform.engines.loops.align import END, ENTRY, Cut, Edge, stuttering
 from isoform.engines.loops.cases import FACT_SECONDS, QUICK_SECONDS, Bad, Cases
 from isoform.engines.loops.facts import Fact
 from isoform.engines.loops.rank import Measure, measures
-from isoform.engines.loops.simulation import STATE_AT, Node, Pass, Simulation
+from isoform.engines.loops.simulation import STATE_AT, Horizon, Node, Pass, Simulation
 from isoform.engines.loops.words import Names, at, model
 from isoform.engines.model import values_at_entry
 from isoform.lift.function import BlockId
@@ -125,7 +125,8 @@ class Prover:
             if answer is Answer.UNSAT:
                 return
             if answer is Answer.UNKNOWN:
-                followed = self._cases.case(edge.source, going).followed
+                horizon = edge.target_steps, edge.rewrite_steps
+                followed = self._cases.case(edge.source, going, horizon).followed
                 arrived = followed.arrivals(edge)
                 if arrived is None:
                     return
@@ -324,8 +325,9 @@ class Prover:
                 going = simulation.going(followed, edge)
                 way = f"{where} to {at(simulation, edge.to)}"
                 invariant, memory = partial(simulation.any_broken, edge), partial(simulation.memory_broken, edge)
-                self._show(shown, cut, way, ("invariant", "the invariant is kept"), going, invariant)
-                self._show(shown, cut, way, ("memory", "memory stays the same"), going, memory)
+                horizon = edge.target_steps, edge.rewrite_steps
+                self._show(shown, cut, way, ("invariant", "the invariant is kept"), going, invariant, horizon)
+                self._show(shown, cut, way, ("memory", "memory stays the same"), going, memory, horizon)
             both_return = simulation.going(followed, Edge(cut, 0, 0, END))
             for goal in simulation.goals_at_end(cut, followed):
                 under = terms.true if goal.name.startswith(STATE_AT) else both_return
@@ -338,10 +340,19 @@ class Prover:
             self._show(shown, edge.source, f"at {at(simulation, edge.source)}", named, terms.true, grows)
         return shown
 
-    def _show(self, shown: Shown, cut: Cut, where: str, named: tuple[str, str], under: Term, bad: Bad) -> None:
+    def _show(
+        self,
+        shown: Shown,
+        cut: Cut,
+        where: str,
+        named: tuple[str, str],
+        under: Term,
+        bad: Bad,
+        horizon: Horizon | None = None,
+    ) -> None:
         name, shows = named[0], f"{where}, {named[1]}"
         started = time.perf_counter()
-        answer = self._cases.decide(cut, under, bad)
+        answer = self._cases.decide(cut, under, bad, horizon)
         if answer is Answer.SAT:
             with_what = self._model(cut, self._simulation.followed(cut))
             raise NotShownError(f"it does not follow that {shows}, as with {with_what}")

@@ -35,6 +35,8 @@ MOST_ROWS = 96
 Needed = dict[tuple[str, Place], list[tuple[int, int]]]
 """By side and place: which bits matter, as lowest and highest."""
 Contexts = tuple[Context | None, Context | None]
+Horizon = tuple[int, int]
+"""How many stations each side passes at most."""
 STATE_AT = "state-at-"
 """How the names of goals begin that are about calls which end the program."""
 _BY_COVERAGE = ("aborts", "returns", "ends-in-")
@@ -323,8 +325,15 @@ class Simulation:
     def _entry_state(self, side: Side) -> State:
         return side.initial_state()
 
-    def _follow(self, cut: Cut, start: Callable[[Side], State], contexts: Contexts = (None, None)) -> Pass:
-        horizons = [edge.horizons for edge in self.leaving(cut)]
+    def _follow(
+        self,
+        cut: Cut,
+        start: Callable[[Side], State],
+        contexts: Contexts = (None, None),
+        horizon: Horizon | None = None,
+    ) -> Pass:
+        """Both sides followed to the horizon, or else as far as any edge goes."""
+        horizons = [edge.horizons for edge in self.leaving(cut)] if horizon is None else [horizon]
         segments, starts = [], []
         for number, (function, tag) in enumerate(zip(self.functions, TAGS, strict=True)):
             side = Side(self.world, function.image, tag, contexts[number])
@@ -333,10 +342,10 @@ class Simulation:
             state = start(side)
             starts.append(state.fork(state.condition))
             block = (cut.target, cut.rewrite)[number] or function.entry
-            horizon = max((h[number] for h in horizons), default=1)
+            furthest = max((h[number] for h in horizons), default=1)
             try:
                 segment = Segment(
-                    side, function, self.budget, self.question.callees, block, state, self._stations[number], horizon
+                    side, function, self.budget, self.question.callees, block, state, self._stations[number], furthest
                 )
             except KeyError as missing:
                 raise Unsupported("a loop inside one instruction carries more than registers") from missing
@@ -358,18 +367,18 @@ class Simulation:
             found = self._passes[cut] = self._follow_known(cut, (None, None))
         return found
 
-    def followed_in(self, cut: Cut, contexts: tuple[Context, Context]) -> Pass:
-        """The same in a case of which more is known."""
+    def followed_in(self, cut: Cut, contexts: tuple[Context, Context], horizon: Horizon | None) -> Pass:
+        """The same in a case of which more is known, and no further than needed."""
         if cut == ENTRY:
-            found = self._follow(ENTRY, self._entry_state, contexts)
+            found = self._follow(ENTRY, self._entry_state, contexts, horizon)
             found.assumed = self._rules(found)
             return found
-        return self._follow_known(cut, contexts)
+        return self._follow_known(cut, contexts, horizon)
 
-    def _follow_known(self, cut: Cut, contexts: Contexts) -> Pass:
+    def _follow_known(self, cut: Cut, contexts: Contexts, horizon: Horizon | None = None) -> Pass:
         node = self.nodes[cut]
         known = Known(self, node)
-        found = self._follow(cut, known.state, contexts)
+        found = self._follow(cut, known.state, contexts, horizon)
         found.version, found.value = node.version, known.value
         facts = [(f"invariant-{n}", f.term(self.terms, known.value)) for n, f in enumerate(node.invariant.facts, 1)]
         entered = [("entered", self._entered[cut])]
