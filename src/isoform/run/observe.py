@@ -52,24 +52,30 @@ class TooManySnapshotsError(Exception):
 
 
 def observe(
-    program: Program, inputs: Inputs, options: RunOptions, callees: CallArguments, watched: Collection[BlockId]
+    program: Program,
+    inputs: Inputs,
+    options: RunOptions,
+    callees: CallArguments,
+    watched: Collection[BlockId],
+    most: int = MOST_SNAPSHOTS,
 ) -> tuple[list[Snapshot], Outcome]:
-    """Run, and take a snapshot at entry and at each arrival at a block in `watched`. Raises TooManySnapshotsError."""
+    """Run, and take a snapshot at entry and at each arrival at a block in `watched`. Raises TooManySnapshotsError if
+    there are more than `most`."""
     taken: list[Snapshot] = []
     has_stack = program.function.machine.convention.stack_pointer is not None
     code = list(program.code)
     for block in {program.function.entry, *watched}:
         index = program.index[block]
-        code[index] = _watching(code[index], block, taken, has_stack)
+        code[index] = _watching(code[index], block, taken, has_stack, most)
     outcome = run(replace(program, code=tuple(code)), inputs, options, callees)
     return taken, outcome
 
 
-def _watching(inner: BlockCode, block: BlockId, taken: list[Snapshot], has_stack: bool) -> BlockCode:
+def _watching(inner: BlockCode, block: BlockId, taken: list[Snapshot], has_stack: bool, most: int) -> BlockCode:
     take = _with_frame if has_stack else _without_frame
 
     def watching(registers: list[int], memory: Any) -> int:
-        if len(taken) >= MOST_SNAPSHOTS:
+        if len(taken) >= most:
             raise TooManySnapshotsError
         taken.append(take(block, registers, memory))
         return inner(registers, memory)

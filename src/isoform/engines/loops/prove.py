@@ -236,7 +236,7 @@ class Prover:
         if self._cases.ask(followed.assumed, terms.conj(uncovered, small), QUICK_SECONDS) is not Answer.SAT:
             self._cases.ask(followed.assumed, uncovered, QUICK_SECONDS)
         registers, memory = values_at_entry(simulation.question, followed.segments[0].side, self._solver)
-        return Inputs(registers, memory, 0 if cut == ENTRY else 1)
+        return Inputs(registers, memory)
 
     def _is_small(self, argument: Argument) -> Term:
         terms = self._terms

@@ -124,9 +124,10 @@ class _Gathering:
             found.own_excluded += is_own
             return
         found.ran += 1
-        ran = _observe(question, inputs, options, self._stations)
+        most = MOST_SNAPSHOTS if is_own else _LONGEST_RARE + 1
+        ran = _observe(question, inputs, options, self._stations, most)
         if ran is None:
-            found.note(_why_so_long(question, inputs) if is_own else f"{_TURNED} {MOST_SNAPSHOTS} times", number)
+            found.note(_why_so_long(question, inputs) if is_own else f"{_TURNED} {_LONGEST_RARE} times", number)
             return
         (left, target), (right, rewrite) = ran
         if target.status is not Status.DONE or rewrite.status is not Status.DONE:
@@ -202,7 +203,7 @@ def _points(trace: Traces) -> tuple[list[object], list[object]]:
 
 
 def _trace(question: Question, inputs: tuple[Inputs, Inputs], stations: Stations) -> Traces | None:
-    ran = _observe(question, inputs, _run_options(question), stations)
+    ran = _observe(question, inputs, _run_options(question), stations, _LONGEST_RARE + 1)
     if ran is None or any(outcome.status is not Status.DONE for _, outcome in ran):
         return None
     return Traces(tuple(ran[0][0]), tuple(ran[1][0]))
@@ -227,10 +228,11 @@ def _observe(
     inputs: tuple[Inputs, Inputs],
     options: RunOptions,
     stations: Stations,
+    most: int,
 ) -> tuple[tuple[list[Snapshot], Outcome], tuple[list[Snapshot], Outcome]] | None:
     try:
         left, right = (
-            observe(program, side, options, question.callees, watched)
+            observe(program, side, options, question.callees, watched, most)
             for program, side, watched in zip(question.programs, inputs, stations, strict=True)
         )
     except TooManySnapshotsError:
