@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,6 +49,11 @@ class Attempt:
     degree: int
     order: bool
 
+    @property
+    def key(self) -> Hashable:
+        """What another test may change: where it is the same, it would fail for the same reason."""
+        return self.stations, frozenset(self.alignment.edges), self.degree, self.order
+
 
 @dataclass
 class Loops:
@@ -61,6 +66,7 @@ class Loops:
     timings: dict[str, float] = field(default_factory=dict)
     shown: Shown | None = None
     tests: int = 0
+    _tried: set[Hashable] = field(default_factory=set)
 
     def answer(self) -> Proved | Found | Failed:
         if not (heads(self.question.target) or heads(self.question.rewrite)):
@@ -104,6 +110,9 @@ class Loops:
     def _try_all(self, gathered: Gathered, reasons: list[tuple[bool, NotShownError]]) -> bool:
         """Try one candidate after the other. True if one of them led to a test that was missing."""
         for number, attempt in enumerate(self._attempts(gathered), 1):
+            if attempt.key in self._tried:
+                continue
+            self._tried.add(attempt.key)
             budget = self.budget.part(self.budget.left / SHARE)
             self.question.options.progress(f"proving loops, attempt {number}")
             try:
