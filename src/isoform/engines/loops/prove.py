@@ -30,6 +30,7 @@ from isoform.sym.state import State
 from isoform.verdict import Obligation
 
 MOST_ROUNDS = 400
+KEEP_SECONDS = 2.5
 MOST_MODELS, MODEL_SECONDS = 16, 0.2
 """Taken at once, before a guess is made again."""
 MOST_REPAIRS = 8
@@ -77,6 +78,9 @@ class Prover:
 
     def prove(self) -> Shown:
         for _ in range(MOST_REPAIRS):
+            # What is not enough as guessed is not enough when less of it is left.
+            if not self._cover(glance=True):
+                continue
             self._fixpoint()
             if self._cover():
                 break
@@ -121,7 +125,7 @@ class Prover:
             broken = [(fact, bad) for fact, bad in broken if bad != self._terms.false]
             if not broken:
                 return
-            answer = self._cases.ask(followed.assumed, self._terms.any_of([bad for _, bad in broken]), QUICK_SECONDS)
+            answer = self._cases.ask(followed.assumed, self._terms.any_of([bad for _, bad in broken]), KEEP_SECONDS)
             if answer is Answer.UNSAT:
                 return
             if answer is Answer.UNKNOWN:
@@ -192,12 +196,18 @@ class Prover:
 
     # -- whether it is enough -------------------------------------------------------------------
 
-    def _cover(self) -> bool:
-        """Whether the edges are all the ways there are. If not, one that a model shows is added."""
+    def _cover(self, glance: bool = False) -> bool:
+        """Whether the edges are all the ways there are, as far as can be seen at a `glance` or for sure. If not, one
+        that a model shows is added."""
         simulation = self._simulation
         for cut in (ENTRY, *simulation.nodes):
             followed = simulation.followed(cut)
-            answer = self._cases.decide(cut, self._terms.true, partial(simulation.uncovered, cut))
+            if glance:
+                answer = self._cases.ask(followed.assumed, simulation.uncovered(cut, followed), MODEL_SECONDS)
+            else:
+                answer = self._cases.decide(cut, self._terms.true, partial(simulation.uncovered, cut))
+            if answer is Answer.UNKNOWN and glance:
+                continue
             if answer is Answer.UNKNOWN:
                 raise NotShownError(
                     f"whether the two always go on the same way from {at(simulation, cut)} was not decided in time",
