@@ -78,7 +78,8 @@ def model(simulation: Simulation, cut: Cut, value: Callable[[Feature], int]) -> 
     """The state in which something goes wrong: the arguments, and what is free at the cut."""
     node = simulation.nodes.get(cut)
     names = Names(simulation, node)
-    shown = [f"{names.show(f)} = {names.number(f, value(f))}" for f in simulation.given.arguments]
+    whole = [f for f in simulation.given.arguments if f.bits >= 8]
+    shown = [f"{names.show(f)} = {names.number(f, value(f))}" for f in whole]
     if node is not None:
         free = [f for f in node.features if f not in node.invariant.definitions and f.bits > 1]
         shown += [f"{names.show(f)} = {names.number(f, value(f))}" for f in free]
@@ -118,10 +119,13 @@ class Names:
         if found is None:
             return f"{feature.text(self.simulation.machine)} at entry"
         argument, at = found
+        taken = argument.name in self._changed or argument.name in self.simulation.machine.registers
+        name = f"{argument.name} at entry" if taken else argument.name
+        if feature.low == 8 * at.offset and feature.bits < 8:
+            return f"({name} mod {1 << feature.bits})"
         if feature.bits != 8 * at.size or feature.low != 8 * at.offset:
             return f"{feature.text(self.simulation.machine)} at entry"
-        taken = argument.name in self._changed or argument.name in self.simulation.machine.registers
-        return f"{argument.name} at entry" if taken else argument.name
+        return name
 
     def _argument(self, feature: Feature) -> tuple[Argument, Place] | None:
         if feature.tag:
