@@ -22,6 +22,7 @@ BUFFERS_END = _NODES + (_MOST_NODES + 2) * _NODE_SPACING
 _FUEL = 400
 """Steps in which to see what is used as a pointer."""
 _NOISE = 512
+_ALIGNMENT = 4
 _NEAR = 64
 """Bytes after a pointer that count as what it points to."""
 
@@ -38,6 +39,9 @@ class LoopInputs:
         """How many times as large as usual sizes are."""
         self._follows_pointers = False
         """Whether the target was seen to use what it reads as an address."""
+        memory = question.contract.machine.memory
+        self._is_bounded = memory is not None and memory.size is not None
+        """Whether most numbers are no address: then words without a type must be tried as addresses, too."""
 
     def __iter__(self) -> Iterator[tuple[Inputs, Inputs]]:
         while True:
@@ -70,6 +74,8 @@ class LoopInputs:
             return self._pointer(position, size)
         if kind.kind is TypeKind.BOOL:
             return random.getrandbits(1)
+        if self._is_bounded and random.random() < 0.4:
+            return BUFFERS + position * _SPACING + _ALIGNMENT * random.randrange(8)
         bits = max(1, kind.bits)
         choice = random.random()
         if choice < 0.55 or kind.is_float:

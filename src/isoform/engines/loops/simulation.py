@@ -14,6 +14,7 @@ from isoform.engines.loops.facts import AtEntry, Constant, Fact, OnStack, Same
 from isoform.engines.loops.features import TAGS, Cell, Feature, Row, parts, uses
 from isoform.engines.loops.inputs import BUFFERS_END
 from isoform.engines.loops.invariant import Given, Invariant, Kinds, guess
+from isoform.engines.loops.memory import SharedMemory
 from isoform.engines.loops.segment import Place, Segment
 from isoform.engines.loops.starts import Known, Plain, compared_constants, parts_taken, untouched
 from isoform.engines.loops.stations import Stations
@@ -132,6 +133,7 @@ class Simulation:
         self._unknowns = [(0, 0), (0, 0)]
         self._calls = any(isinstance(b.exit, Call) for f in self.functions for b in f.blocks.values())
         self._calls_by_address = any(_calls_by_address(f) for f in self.functions)
+        self.memory = SharedMemory((sides[0], sides[1]), self._shares_memory())
         self._passes: dict[Cut, Pass] = {}
         self._entered: dict[Cut, Term] = {}
         self._find_features()
@@ -419,28 +421,19 @@ class Simulation:
             return self.terms.false
         return self.terms.conj(arrived[0].condition, arrived[1].condition)
 
-    @property
-    def shares_memory(self) -> bool:
-        """Whether memory is the same on both sides at every cut. Where it is no output, nothing is known of it; but
-        what outside calls did shows in the memory that they left, and in nothing else."""
-        return self.question.contract.memory is MemoryRule.COMPARE or self._calls
-
-    def memory_here(self, side: Side) -> Term:
-        return self.terms.array_variable("memory_here" if self.shares_memory else f"memory_{side.tag}", side.width)
+    def _shares_memory(self) -> bool:
+        """Whether memory is claimed to be the same on both sides at every cut. What outside calls did shows in the
+        memory that they left, and in nothing else. Where memory is no output, tests tell whether to claim it."""
+        if self.question.contract.memory is MemoryRule.COMPARE or self._calls:
+            return True
+        return all(left.changes == right.changes for seen in self._snapshots.values() for _, left, right in seen)
 
     def cell_here(self, cell: Cell, value: Callable[[Feature], Term]) -> Term:
         """What memory holds at a cut at an address that the features there give."""
         side = self._sides[TAGS.index(cell.tag)]
-        memory = self.memory_here(side)
+        memory = self.memory.here(side)
         address = cell.at(self.terms, value, side.width)
         return side.heap.load(Base(lambda: memory, side.constant_byte), address, cell.bits // 8)
-
-    def memory_differs(self, arrived: tuple[State, State]) -> Term:
-        arrays = [state.side.heap.array(state.heap) for state in arrived]
-        if not self.shares_memory or arrays[0] == arrays[1]:
-            return self.terms.false
-        where = self.terms.variable("some_address", arrived[0].side.width)
-        return self.terms.negate(self.terms.eq(*(self.terms.select(array, where) for array in arrays)))
 
     def any_broken(self, edge: Edge, followed: Pass) -> Term:
         """Some fact at the end of an edge does not hold there."""
@@ -454,7 +447,7 @@ class Simulation:
         arrived = followed.arrivals(edge)
         if arrived is None:
             return self.terms.false
-        return self.terms.conj(self.going(followed, edge), self.memory_differs(arrived))
+        return self.terms.conj(self.going(followed, edge), self.memory.differs(arrived))
 
     def uncovered(self, cut: Cut, followed: Pass) -> Term:
         """No edge from here is gone, and the two do not abort or end the program together either."""

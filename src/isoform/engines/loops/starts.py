@@ -82,7 +82,7 @@ class Plain:
         self._found: dict[tuple[str, Place], Term] = {}
 
     def state(self, side: Side) -> State:
-        return start_state(side, lambda place: self._known(side, place), self._simulation.memory_here(side))
+        return start_state(side, lambda place: self._known(side, place), self._simulation.memory.here(side))
 
     def _known(self, side: Side, place: Place) -> Term:
         key = side.tag, place
@@ -130,7 +130,7 @@ class Known:
             self._by_place.setdefault((feature.tag, feature.place), []).append(feature)
 
     def state(self, side: Side) -> State:
-        state = start_state(side, lambda place: self._known(side, place), self._simulation.memory_here(side))
+        state = start_state(side, lambda place: self._known(side, place), self._simulation.memory.here(side))
         state.holds_addresses = self._node.holds_addresses[TAGS.index(side.tag)]
         return state
 
