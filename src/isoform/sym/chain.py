@@ -60,9 +60,10 @@ class Chain:
 
     def byte_of(self, value: Term, size: int, index: int) -> Term:
         """The byte of `value` that lies `index` bytes above its address."""
-        return self._part_of(value, size, index, 1)
+        return self.part_of(value, size, index, 1)
 
-    def _part_of(self, value: Term, size: int, index: int, count: int) -> Term:
+    def part_of(self, value: Term, size: int, index: int, count: int) -> Term:
+        """The `count` bytes of `value` from `index` bytes above its address on."""
         place = size - count - index if self._big_endian else index
         return self.terms.extract(value, 8 * (place + count) - 1, 8 * place)
 
@@ -82,7 +83,7 @@ class Chain:
     def store(self, node: Node, address: Term, value: Term, size: int) -> Node:
         grain = self._grain(size)
         for index in range(0, size, grain):
-            part = self._part_of(value, size, index, grain) if grain < size else value
+            part = self.part_of(value, size, index, grain) if grain < size else value
             node = self._store(node, self._address(self.offset(address, index)), part, grain)
         return node
 
@@ -157,7 +158,7 @@ class Chain:
             if distance == 0 and size == node.size:
                 return node.value
             if distance + size <= node.size:
-                return self.join_bytes([self.byte_of(node.value, node.size, distance + i) for i in range(size)])
+                return self.part_of(node.value, node.size, distance, size)
             return self.join_bytes([self.load(node, self.offset(address, i), 1) for i in range(size)])
         if isinstance(node, Joined):
             then, otherwise = self.load(node.then, address, size), self.load(node.otherwise, address, size)

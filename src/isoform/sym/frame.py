@@ -11,8 +11,10 @@ from collections.abc import Callable
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base, Chain, Node
 
-Initial = Callable[[int, int], Term]
-"""The byte at an offset that nobody has written since the frame's given epoch began (see `clobber_below`)."""
+Initial = Callable[[int, int, int], Term]
+"""By offset, size and epoch: bytes of one slot that nobody has written since the frame's given epoch began (see
+`clobber_below`)."""
+SLOT_BYTES = 8
 
 
 class Frame:
@@ -65,10 +67,29 @@ class Frame:
     def load(self, offset: int, size: int) -> Term:
         if self._node is not None:
             return self._chain.load(self._node, self._address(offset), size)
-        cell = self._cells.get(offset)
-        if cell is not None and cell[0] == size:
-            return cell[1]
-        return self._chain.join_bytes([self._byte(offset + i) for i in range(size)])
+        parts, position = [], offset
+        while position < offset + size:
+            # As much at once as comes from one cell or slot: a sum that is taken apart is hard to put together again.
+            count, part = self._stretch(position, offset + size - position)
+            parts.append(part)
+            position += count
+        return self._chain.join_bytes(parts)
+
+    def _stretch(self, offset: int, most: int) -> tuple[int, Term]:
+        start = self._owner.get(offset)
+        if start is not None:
+            size, value = self._cells[start]
+            count = min(most, start + size - offset)
+            return count, self._chain.part_of(value, size, offset - start, count)
+        count, epoch = 1, self._epoch_of(offset)
+        while count < most and (offset + count) % SLOT_BYTES:
+            if offset + count in self._owner or self._epoch_of(offset + count) != epoch:
+                break
+            count += 1
+        return count, self._initial(offset, count, epoch)
+
+    def _epoch_of(self, offset: int) -> int:
+        return self._epoch if self._clobbered is not None and offset < self._clobbered else 0
 
     def store(self, offset: int, value: Term, size: int) -> None:
         if offset + size > 0:
@@ -111,26 +132,14 @@ class Frame:
                 if mine[1] != theirs[1]:
                     result.store(start, terms.ite(selector, mine[1], theirs[1]), mine[0])
                 continue
-            cell = mine or theirs
-            assert cell is not None
-            for byte in range(start, start + cell[0]):
-                result.store(byte, terms.ite(selector, self._byte(byte), other._byte(byte)), 1)
+            size = max(cell[0] for cell in (mine, theirs) if cell is not None)
+            result.store(start, terms.ite(selector, self.load(start, size), other.load(start, size)), size)
         return result
 
     def written_from(self, offset: int) -> dict[int, Term]:
         """Bytes at or above `offset` that were written, by offset (writes at computed offsets stay below by
         assumption)."""
-        return {byte: self._byte(byte) for byte in sorted(self._above) if byte >= offset}
-
-    def _byte(self, offset: int) -> Term:
-        if self._node is not None:
-            return self._chain.load(self._node, self._address(offset), 1)
-        start = self._owner.get(offset)
-        if start is None:
-            epoch = self._epoch if self._clobbered is not None and offset < self._clobbered else 0
-            return self._initial(offset, epoch)
-        size, value = self._cells[start]
-        return self._chain.byte_of(value, size, offset - start)
+        return {byte: self.load(byte, 1) for byte in sorted(self._above) if byte >= offset}
 
     def _break_up(self, byte: int) -> None:
         """Replace the cell that holds `byte` by cells of one byte each."""

@@ -12,7 +12,7 @@ from isoform.microop import Var
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base, Chain, Node
 from isoform.sym.context import Context
-from isoform.sym.frame import Frame
+from isoform.sym.frame import SLOT_BYTES, Frame
 from isoform.sym.table import table_lookup
 from isoform.verdict import Assumption
 
@@ -123,7 +123,7 @@ class Side:
         self._undefined, self._epochs = mark
 
     def initial_state(self) -> State:
-        frame = Frame(self.frame_chain, self.initial_frame_byte, self._frame_array, self.next_epoch)
+        frame = Frame(self.frame_chain, self.initial_frame, self._frame_array, self.next_epoch)
         return State(self, {}, frame, self.initial_heap(), self.terms.true)
 
     def initial_heap(self) -> Node:
@@ -155,23 +155,23 @@ class Side:
         self._epochs += 1
         return self._epochs
 
-    def initial_frame_byte(self, offset: int, epoch: int = 0) -> Term:
-        """Below the entry stack pointer: garbage of this side. From it on: the return address and the
-        caller's words, which both sides see alike."""
-        slot, byte = divmod(offset, 8)
+    def initial_frame(self, offset: int, size: int, epoch: int = 0) -> Term:
+        """Some bytes of one slot. Below the entry stack pointer: garbage of this side. From it on: the return address
+        and the caller's words, which both sides see alike."""
+        slot, byte = divmod(offset, SLOT_BYTES)
         if offset < 0:
-            word = self.terms.variable(f"frame_{self.tag}_{epoch}_{-8 * slot}", 64)
+            word = self.terms.variable(f"frame_{self.tag}_{epoch}_{-SLOT_BYTES * slot}", 64)
         elif slot == 0 and self.world.machine.convention.return_address_on_stack:
             word = self.world.return_address
         else:
-            word = self.terms.variable(f"stack_{8 * slot}", 64)
-        return self.terms.extract(word, 8 * byte + 7, 8 * byte)
+            word = self.terms.variable(f"stack_{SLOT_BYTES * slot}", 64)
+        return self.terms.extract(word, 8 * (byte + size) - 1, 8 * byte)
 
     def _frame_array(self) -> Term:
         array = self.terms.array_variable(f"frame_{self.tag}", self.width)
         for offset in range(8 + self.world.contract.stack_argument_bytes):
             where = self.terms.bv(offset, self.width)
-            array = self.terms.store(array, where, self.initial_frame_byte(offset))
+            array = self.terms.store(array, where, self.initial_frame(offset, 1))
         return array
 
     # -- registers ------------------------------------------------------------------------------

@@ -38,11 +38,14 @@ class Feature:
 
     def of_state(self, state: State) -> Term:
         terms = state.side.terms
+        low = self.low
         if isinstance(self.place, int):
-            whole = state.frame.load(self.place, 8)
+            first, last = low // 8, (low + self.bits - 1) // 8
+            whole = state.frame.load(self.place + first, last - first + 1)
+            low -= 8 * first
         else:
             whole = state.container_named(self.place)
-        return terms.extract(whole, self.low + self.bits - 1, self.low)
+        return terms.extract(whole, low + self.bits - 1, low)
 
     def of_snapshot(self, snapshot: Snapshot, machine: Machine) -> int:
         if isinstance(self.place, int):

@@ -14,13 +14,12 @@ from isoform.lift.function import Block, BlockId, Function
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base
 from isoform.sym.execute import Execution, Summary
-from isoform.sym.frame import Frame
+from isoform.sym.frame import SLOT_BYTES, Frame
 from isoform.sym.state import Side, State
 from isoform.sym.step import Temps
 
 Place = str | int
 """A container by name, or an eight-byte slot of the frame by its distance from the stack pointer at entry."""
-SLOT_BYTES = 8
 
 
 class Segment(Execution):
@@ -90,14 +89,14 @@ def start_state(side: Side, known: Callable[[Place], Term], memory: Term) -> Sta
     # What is as at entry is left out: reading it there may rest on an assumption, which is noted then.
     registers = {index: value for index, value in values.items() if value != side.initial_register(index)}
 
-    def frame_byte(offset: int, epoch: int) -> Term:
+    def initial(offset: int, size: int, epoch: int) -> Term:
         if epoch:
-            return side.initial_frame_byte(offset, epoch)
+            return side.initial_frame(offset, size, epoch)
         slot, byte = divmod(offset, SLOT_BYTES)
-        return terms.extract(known(SLOT_BYTES * slot), 8 * byte + 7, 8 * byte)
+        return terms.extract(known(SLOT_BYTES * slot), 8 * (byte + size) - 1, 8 * byte)
 
     def no_array() -> Term:
         raise Unsupported("a loop goes on with an array on the stack that is indexed")
 
-    frame = Frame(side.frame_chain, frame_byte, no_array, side.next_epoch)
+    frame = Frame(side.frame_chain, initial, no_array, side.next_epoch)
     return State(side, registers, frame, Base(lambda: memory, side.constant_byte), terms.true)
