@@ -10,11 +10,13 @@ multipliers, the sum of its monomials. The formula is therefore never harder to 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator
 
 from bitwuzla import Kind, Term, TermManager
 
 from isoform.smt import ring
+from isoform.smt.bitwise import Bitwise, combined, complement, word
 from isoform.smt.extension import Extensions
 from isoform.smt.intervals import literal
 from isoform.smt.printer import formula_lines
@@ -40,6 +42,8 @@ class Normalizer(Extensions):
         self._products: dict[int, frozenset[tuple[int, int]]] = {}
         self._adders: dict[int, int] = {}
         self._lemmas: dict[tuple[int, int], tuple[Term, Term]] = {}
+        self._bitwise: dict[int, Bitwise] = {}
+        self._functions: dict[tuple[int, Bitwise], Term] = {}
 
     @property
     def lemmas(self) -> list[tuple[Term, Term]]:
@@ -81,7 +85,33 @@ class Normalizer(Extensions):
 
     def _keep(self, node: Term) -> None:
         """No arithmetic: the same operator over normal operands."""
-        self._normal[node.id()] = self._over(node, [self._settled(child) for child in node.children()])
+        kept = self._over(node, [self._settled(child) for child in node.children()])
+        combine = _BITWISE.get(node.kind())
+        self._normal[node.id()] = self._only_of_its_kind(node, kept, combine) if combine else kept
+
+    def _only_of_its_kind(self, node: Term, kept: Term, combine: Callable[[int, int], int]) -> Term:
+        """The first term that is the same function of the same words, bit by bit."""
+        left, right = (self._bits(self._normal[child.id()]) for child in node.children())
+        function = combined(combine, left, right)
+        if function is None:
+            return kept
+        width = node.sort().bv_size()
+        if not function.words:
+            return self._value(-function.table, width)
+        if function.word is not None:
+            return self._atoms[function.word]
+        chosen = self._functions.setdefault((width, function), kept)
+        self._bitwise[chosen.id()] = function
+        return chosen
+
+    def _bits(self, normal: Term) -> Bitwise:
+        known = self._bitwise.get(normal.id())
+        if known is None:
+            if normal.kind() is Kind.BV_NOT:
+                return complement(self._bits(normal[0]))
+            self._atoms.setdefault(normal.id(), normal)
+            known = word(normal.id())
+        return known
 
     def _take(self, node: Term, polynomial: Polynomial) -> None:
         children = node.children()
@@ -337,6 +367,12 @@ def _cost_of_sum(polynomial: Polynomial, width: int) -> int:
     copies = sum(_signed_digits(c, width) for m, c in polynomial.items() if m) + (() in polynomial)
     return len(products) * width * width + (copies - 1) * width
 
+
+_BITWISE: dict[Kind, Callable[[int, int], int]] = {
+    Kind.BV_AND: operator.and_,
+    Kind.BV_OR: operator.or_,
+    Kind.BV_XOR: operator.xor,
+}
 
 _RULES: dict[Kind, Callable[[Normalizer, Term], Polynomial | None]] = {
     Kind.BV_ADD: Normalizer._add,

@@ -26,6 +26,7 @@ from isoform.sym.context import Access, Context
 
 QUICK_SECONDS = 1.0
 FACT_SECONDS = 1.0
+SWEEP_SECONDS, MOST_SWEEP_SECONDS = 1.0, 10.0
 _MOST_ROUNDS, _MOST_CASES, _MOST_SINGLE = 8, 40, 40
 _NEAR, _MOST_NEAR = 4096, 6
 
@@ -43,6 +44,9 @@ class Proof:
     assumed: Assumed
     bad: Term
     steps: Sequence[Step] = ()
+    """Equations by which parts of `bad` were merged first."""
+    merged: Term = None
+    """What `bad` became by them, if there are any."""
 
 
 @dataclass
@@ -80,6 +84,8 @@ class Cases:
         self.solver = Solver(self._terms, budget)
         self.proofs: list[Proof] = []
         """Of the last question that was decided."""
+        self.proof: Proof
+        """Of the last one that was settled."""
         self._cases: dict[tuple[Cut, int, Term, Horizon | None], Case] = {}
         self._looked_at = 0
 
@@ -91,6 +97,19 @@ class Cases:
         if meaning:
             answer = self.solver.check([*asserted, *(normalizer.normalize(term) for term in meaning)], seconds)
         return answer
+
+    def settle(self, assumed: Assumed, bad: Term, seconds: float, sweeping: float = SWEEP_SECONDS) -> Answer:
+        """Ask, and if that is not enough once more with equal parts of both sides merged: what one compiler wrote in
+        another way than the other is shown to be the same by itself, not in the midst of all that depends on it."""
+        answer = self.ask(assumed, bad, min(seconds, QUICK_SECONDS))
+        self.proof = Proof("", assumed, bad)
+        if answer is not Answer.UNKNOWN or self._budget.exhausted:
+            return answer
+        swept = sweep(self._terms, self.solver, [bad], min(sweeping, self._budget.left / 4))
+        if not swept.steps and seconds <= QUICK_SECONDS:
+            return answer
+        self.proof = Proof("", assumed, bad, swept.steps, swept.roots[0])
+        return self.ask(assumed, swept.roots[0], seconds)
 
     def decide(self, cut: Cut, under: Term, bad: Bad, horizon: Horizon | None = None) -> Answer:
         """Whether something bad can happen from a cut where `under` holds: first a quick look, then by cases. Nothing
@@ -132,26 +151,23 @@ class Cases:
             return Answer.UNSAT
         assumed = case.followed.assumed
         whole = self._terms.conj(case.under, bad(case.followed))
-        answer = Answer.UNSAT if whole == self._terms.false else self.ask(assumed, whole, QUICK_SECONDS)
-        if answer is Answer.UNSAT:
+        if whole == self._terms.false:
             self.proofs.append(Proof("", assumed, whole))
-        if answer is not Answer.UNKNOWN or self._budget.exhausted:
+            return Answer.UNSAT
+        branch = self._open(case) if self._looked_at < _MOST_CASES else None
+        if branch is None:
+            answer = self.settle(assumed, whole, max(QUICK_SECONDS, self._budget.left / 4), MOST_SWEEP_SECONDS)
+        else:
+            answer = self.ask(assumed, whole, QUICK_SECONDS)
+            self.proof = Proof("", assumed, whole)
+        if answer is Answer.UNSAT:
+            self.proofs.append(self.proof)
+        if answer is not Answer.UNKNOWN or self._budget.exhausted or branch is None:
             return answer
-        parts = self._split(case) if self._looked_at < _MOST_CASES else None
-        if parts is None:
-            return self._slowly(assumed, whole)
-        for part in parts:
+        for part in self._split(case, branch):
             answer = self._by_cases(part, bad)
             if answer is not Answer.UNSAT:
                 break
-        return answer
-
-    def _slowly(self, assumed: Assumed, whole: Term) -> Answer:
-        """With equal parts of both sides merged."""
-        swept = sweep(self._terms, self.solver, [whole], min(10.0, self._budget.left / 4))
-        answer = self.ask(assumed, swept.roots[0], max(QUICK_SECONDS, self._budget.left / 4))
-        if answer is Answer.UNSAT:
-            self.proofs.append(Proof("", assumed, whole, swept.steps))
         return answer
 
     # -- what holds in a case -------------------------------------------------------------------
@@ -245,15 +261,12 @@ class Cases:
 
     # -- two cases ------------------------------------------------------------------------------
 
-    def _split(self, case: Case) -> tuple[Case, Case] | None:
-        """By the first branch that is still open."""
+    def _split(self, case: Case, branch: Term) -> tuple[Case, Case]:
+        """By whether a branch is taken."""
         if case.parts is None:
-            condition = self._open(case)
-            if condition is None:
-                return None
             parts = [
                 Case(case.cut, self._terms.conj(case.under, way), case.horizon, _copied(case.contexts), case.followed)
-                for way in (condition, self._terms.negate(condition))
+                for way in (branch, self._terms.negate(branch))
             ]
             for part in parts:
                 part.followed = self._simulation.followed_in(case.cut, part.contexts, case.horizon)
@@ -261,6 +274,7 @@ class Cases:
         return case.parts
 
     def _open(self, case: Case) -> Term | None:
+        """The first branch that may still be taken or not."""
         found: list[tuple[int, int, Term]] = []
         for side, context in enumerate(case.contexts):
             for number, ((layer, _, taken), condition) in enumerate(context.ways.items()):

@@ -135,7 +135,7 @@ class Prover:
                 if arrived is None:
                     return
                 broken = [(fact, self._terms.conj(going, bad)) for fact, bad in simulation.broken(edge, arrived)]
-                answer = self._cases.ask(followed.assumed, self._terms.any_of([b for _, b in broken]), QUICK_SECONDS)
+                answer = self._cases.settle(followed.assumed, self._terms.any_of([b for _, b in broken]), QUICK_SECONDS)
                 if answer is Answer.UNSAT:
                     return
             if answer is Answer.SAT:
@@ -154,7 +154,7 @@ class Prover:
         if the invariant changed."""
         undecided: list[Fact] = []
         for fact, bad in broken:
-            answer = self._cases.ask(followed.assumed, bad, FACT_SECONDS)
+            answer = self._cases.settle(followed.assumed, bad, FACT_SECONDS)
             if answer is Answer.SAT:
                 self._learn(followed, node, arrived, broken)
                 return True
@@ -374,7 +374,7 @@ class Prover:
             shown.obligations.append(Obligation(name, text, seconds if number == 1 else 0.0, where))
             labelled = [*proof.assumed, ("differs", proof.bad)]
             normalizer = Normalizer(self._terms.manager)
-            for _, term in labelled:
+            for term in (*(t for _, t in proof.assumed), proof.bad if proof.merged is None else proof.merged):
                 normalizer.normalize(term)
             goal = Goal(name, text, proof.bad)
             shown.asserted.append(Asserted(goal, labelled, normalizer.lemmas, list(proof.steps)))
