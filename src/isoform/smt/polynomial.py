@@ -17,6 +17,7 @@ from bitwuzla import Kind, Term, TermManager
 
 from isoform.smt import ring
 from isoform.smt.bitwise import Bitwise, combined, complement, word
+from isoform.smt.carries import Key, key_with_carries
 from isoform.smt.extension import Extensions
 from isoform.smt.intervals import literal
 from isoform.smt.printer import formula_lines
@@ -42,6 +43,7 @@ class Normalizer(Extensions):
         self._products: dict[int, frozenset[tuple[int, int]]] = {}
         self._adders: dict[int, int] = {}
         self._lemmas: dict[tuple[int, int], tuple[Term, Term]] = {}
+        self._carrying: dict[Key, Term] = {}
         self._bitwise: dict[int, Bitwise] = {}
         self._functions: dict[tuple[int, Bitwise], Term] = {}
 
@@ -146,6 +148,8 @@ class Normalizer(Extensions):
     def _represent(self, polynomial: Polynomial, width: int, shape: Term | None = None) -> Term:
         key = (width, frozenset(polynomial.items()))
         known = self._representatives.get(key)
+        if known is None and self._carrying:
+            known = self._same_with_carries(polynomial, width)
         if known is not None:
             return known
         term = self._as_leaf(polynomial, width)
@@ -154,7 +158,20 @@ class Normalizer(Extensions):
             term = self._sum(polynomial, width) if cheaper else shape
             self._learn(term, polynomial)
         self._representatives[key] = term
+        carries = self._key_with_carries(polynomial, width)
+        if carries is not None:
+            self._carrying.setdefault(carries, term)
         return term
+
+    def _same_with_carries(self, polynomial: Polynomial, width: int) -> Term | None:
+        carries = self._key_with_carries(polynomial, width)
+        return self._carrying.get(carries) if carries is not None else None
+
+    def _key_with_carries(self, polynomial: Polynomial, width: int) -> Key | None:
+        try:
+            return key_with_carries(polynomial, width, self._atom, self._meaning)
+        except ExpansionError:
+            return None
 
     def _as_leaf(self, polynomial: Polynomial, width: int) -> Term | None:
         if not polynomial or polynomial.keys() == {()}:

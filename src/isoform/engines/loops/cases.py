@@ -9,7 +9,7 @@ context execution gives formulas that often need no solver at all. If a branch i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from isoform.budget import Budget
 from isoform.engines.loops.align import Cut
 from isoform.engines.loops.simulation import Horizon, Pass, Simulation
 from isoform.smt.float_definitions import definitions
+from isoform.smt.opaque import Opaque
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.simulate import topological
 from isoform.smt.solver import Answer, Solver
@@ -85,11 +86,40 @@ class Cases:
         self.proofs: list[Proof] = []
         """Of the last question that was decided."""
         self.proof: Proof
-        """Of the last one that was settled."""
+        """Of the last question that was asked, if the answer was no."""
+        self._opaque = Opaque(self._terms)
         self._cases: dict[tuple[Cut, int, Term, Horizon | None], Case] = {}
         self._looked_at = 0
 
     def ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
+        """Whether something bad can be, as far as the solver can tell. If it cannot, `proof` says what was shown."""
+        simple = self._without_products(assumed, bad)
+        if simple is not None:
+            answer = self._ask(*simple, seconds)
+            if answer is Answer.SAT:
+                answer = self._with_these_factors(assumed, bad, seconds)
+            if answer is not Answer.UNKNOWN:
+                return answer
+        return self._ask(assumed, bad, seconds)
+
+    def _with_these_factors(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
+        """SAT if there is a true model in which all factors are as in the present one; else UNKNOWN."""
+        terms, solver = self._terms, self.solver
+        factors = self._opaque.operands([*(term for _, term in assumed), bad])
+        values = [(factor, terms.bv(solver.value(simple), terms.width(factor))) for factor, simple in factors]
+        pinned = [("factor", terms.eq(factor, value)) for factor, value in values]
+        answer = self._ask([*assumed, *pinned], bad, seconds)
+        return answer if answer is Answer.SAT else Answer.UNKNOWN
+
+    def _without_products(self, assumed: Assumed, bad: Term) -> tuple[Assumed, Term] | None:
+        """What is to be shown with nothing known of products and quotients but that equal operands give equal ones."""
+        *simple, last = self._opaque.rewritten([*(term for _, term in assumed), bad])
+        if last == bad and all(new == old for new, (_, old) in zip(simple, assumed, strict=True)):
+            return None
+        return [(label, term) for (label, _), term in zip(assumed, simple, strict=True)], last
+
+    def _ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
+        self.proof = Proof("", assumed, bad)
         normalizer = Normalizer(self._terms.manager)
         asserted = [normalizer.normalize(term) for _, term in (*assumed, ("bad", bad))]
         answer = self.solver.check(asserted, seconds)
@@ -101,15 +131,25 @@ class Cases:
     def settle(self, assumed: Assumed, bad: Term, seconds: float, sweeping: float = SWEEP_SECONDS) -> Answer:
         """Ask, and if that is not enough once more with equal parts of both sides merged: what one compiler wrote in
         another way than the other is shown to be the same by itself, not in the midst of all that depends on it."""
-        answer = self.ask(assumed, bad, min(seconds, QUICK_SECONDS))
-        self.proof = Proof("", assumed, bad)
+        simple = self._without_products(assumed, bad)
+        if simple is not None:
+            answer = self._settle(*simple, seconds, sweeping)
+            if answer is Answer.SAT:
+                answer = self._with_these_factors(assumed, bad, seconds)
+            if answer is not Answer.UNKNOWN:
+                return answer
+        return self._settle(assumed, bad, seconds, sweeping)
+
+    def _settle(self, assumed: Assumed, bad: Term, seconds: float, sweeping: float) -> Answer:
+        answer = self._ask(assumed, bad, min(seconds, QUICK_SECONDS))
         if answer is not Answer.UNKNOWN or self._budget.exhausted:
             return answer
         swept = sweep(self._terms, self.solver, [bad], min(sweeping, self._budget.left / 4))
         if not swept.steps and seconds <= QUICK_SECONDS:
             return answer
+        answer = self._ask(assumed, swept.roots[0], seconds)
         self.proof = Proof("", assumed, bad, swept.steps, swept.roots[0])
-        return self.ask(assumed, swept.roots[0], seconds)
+        return answer
 
     def decide(self, cut: Cut, under: Term, bad: Bad, horizon: Horizon | None = None) -> Answer:
         """Whether something bad can happen from a cut where `under` holds: first a quick look, then by cases. Nothing
@@ -120,6 +160,7 @@ class Cases:
         if whole == self._terms.false:
             return Answer.UNSAT
         answer = self.ask(followed.assumed, whole, QUICK_SECONDS)
+        self.proofs = [self.proof]
         if answer is not Answer.UNKNOWN:
             return answer
         self.proofs, self._looked_at = [], 0
@@ -159,7 +200,6 @@ class Cases:
             answer = self.settle(assumed, whole, max(QUICK_SECONDS, self._budget.left / 4), MOST_SWEEP_SECONDS)
         else:
             answer = self.ask(assumed, whole, QUICK_SECONDS)
-            self.proof = Proof("", assumed, whole)
         if answer is Answer.UNSAT:
             self.proofs.append(self.proof)
         if answer is not Answer.UNKNOWN or self._budget.exhausted or branch is None:
@@ -190,7 +230,7 @@ class Cases:
         answer = self.ask(assumed, case.under, QUICK_SECONDS)
         if answer is Answer.UNSAT:
             case.empty = True
-            case.shown.append(Proof("this case does not happen", assumed, case.under))
+            case.shown.append(replace(self.proof, shows="this case does not happen"))
         if answer is not Answer.SAT:
             return False
         # What is on ways that are not gone is not worth asking about, nor is the distance of what is one address.
@@ -212,7 +252,7 @@ class Cases:
             bad = self._terms.conj(case.under, wrong)
             answer = self.ask(assumed, bad, QUICK_SECONDS)
             if answer is Answer.UNSAT:
-                case.shown.append(Proof("what holds in this case", assumed, bad))
+                case.shown.append(replace(self.proof, shows="what holds in this case"))
                 yield candidates
                 return
             if answer is Answer.UNKNOWN:
@@ -221,7 +261,7 @@ class Cases:
         for candidate in candidates[:_MOST_SINGLE]:
             bad = self._terms.conj(case.under, self._terms.negate(candidate.fact))
             if self.ask(assumed, bad, FACT_SECONDS) is Answer.UNSAT:
-                case.shown.append(Proof("what holds in this case", assumed, bad))
+                case.shown.append(replace(self.proof, shows="what holds in this case"))
                 yield [candidate]
 
     def _dead(self, case: Case) -> Iterator[_Candidate]:
