@@ -124,6 +124,9 @@ class Normalizer(Extensions):
         shape = self._over(node, [self._normal[child.id()] for child in children])
         self._count(shape)
         self._normal[number] = self._represent(polynomial, node.sort().bv_size(), shape)
+        if self._carrying and self._meanings.get(self._normal[number].id(), polynomial) != polynomial:
+            # The same sum was met before with its carries written in another way.
+            self._polynomials[number] = self._meanings[self._normal[number].id()]
 
     def _over(self, node: Term, children: list[Term]) -> Term:
         if all(new.id() == old.id() for new, old in zip(children, node.children(), strict=True)):

@@ -52,6 +52,10 @@ class Terms(Conditions):
             self._extracts[key] = found
         return found
 
+    def piece(self, term: Term, high: int, low: int) -> Term:
+        """The same as a part of the whole, not as arithmetic of its own: pieces of equal words stay equal."""
+        return self.extract(term, high, low, _PUSH_DEPTH)
+
     def _push_extract(self, term: Term, high: int, low: int, depth: int) -> Term | None:
         shape = self._shapes.get(term)
         if shape is None:

@@ -203,7 +203,8 @@ class Chain:
             return self.terms.array_ite(node.selector, then, otherwise)
         array = self._arrays[id(node.before)][1]
         for index in range(node.size):
-            byte = self.byte_of(node.value, node.size, index)
+            place = node.size - 1 - index if self.big_endian else index
+            byte = self.terms.piece(node.value, 8 * place + 7, 8 * place)
             array = self.terms.store(array, self.offset(node.address, index), byte)
         return array
 
