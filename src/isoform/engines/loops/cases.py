@@ -25,7 +25,7 @@ from isoform.smt.sweep import Step, sweep
 from isoform.smt.terms import Term
 from isoform.sym.context import Access, Context
 
-QUICK_SECONDS = 1.0
+GLANCE_SECONDS, QUICK_SECONDS = 0.3, 1.0
 FACT_SECONDS = 1.0
 SWEEP_SECONDS, MOST_SWEEP_SECONDS = 1.0, 10.0
 _MOST_ROUNDS, _MOST_CASES, _MOST_SINGLE = 8, 40, 40
@@ -96,10 +96,10 @@ class Cases:
         simple = self._without_products(assumed, bad)
         if simple is not None:
             answer = self._ask(*simple, seconds)
-            if answer is Answer.SAT:
-                answer = self._with_these_factors(assumed, bad, seconds)
-            if answer is not Answer.UNKNOWN:
+            if answer is not Answer.SAT:
                 return answer
+            if self._with_these_factors(assumed, bad, seconds) is Answer.SAT:
+                return Answer.SAT
         return self._ask(assumed, bad, seconds)
 
     def _with_these_factors(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
@@ -199,7 +199,7 @@ class Cases:
         if branch is None:
             answer = self.settle(assumed, whole, max(QUICK_SECONDS, self._budget.left / 4), MOST_SWEEP_SECONDS)
         else:
-            answer = self.ask(assumed, whole, QUICK_SECONDS)
+            answer = self.ask(assumed, whole, GLANCE_SECONDS)
         if answer is Answer.UNSAT:
             self.proofs.append(self.proof)
         if answer is not Answer.UNKNOWN or self._budget.exhausted or branch is None:
