@@ -52,7 +52,7 @@ class Chain:
         self.terms = terms
         self._context = context
         self.address_width = address_width
-        self._big_endian = big_endian
+        self.big_endian = big_endian
         self._arrays: dict[int, tuple[Node, Term]] = {}
         self._loads: dict[tuple[int, Term, int], tuple[Node, Term]] = {}
 
@@ -64,12 +64,12 @@ class Chain:
 
     def part_of(self, value: Term, size: int, index: int, count: int) -> Term:
         """The `count` bytes of `value` from `index` bytes above its address on."""
-        place = size - count - index if self._big_endian else index
+        place = size - count - index if self.big_endian else index
         return self.terms.extract(value, 8 * (place + count) - 1, 8 * place)
 
     def join_bytes(self, parts: list[Term]) -> Term:
         """The word whose bytes, in order of address, are `parts`."""
-        ordered = list(reversed(parts)) if self._big_endian else parts
+        ordered = list(reversed(parts)) if self.big_endian else parts
         word = ordered[0]
         for part in ordered[1:]:
             word = self.terms.concat(part, word)

@@ -12,8 +12,8 @@ from isoform.smt.terms import Term
 from isoform.sym.chain import Base, Chain, Node
 
 Initial = Callable[[int, int, int], Term]
-"""By offset, size and epoch: bytes of one slot that nobody has written since the frame's given epoch began (see
-`clobber_below`)."""
+"""By offset, size and epoch: bytes of one slot, lowest first, that nobody has written since the frame's given epoch
+began (see `clobber_below`)."""
 SLOT_BYTES = 8
 
 
@@ -82,7 +82,7 @@ class Frame:
             count = min(most, start + size - offset)
             return count, self._chain.part_of(value, size, offset - start, count)
         count, epoch = 1, self._epoch_of(offset)
-        while count < most and (offset + count) % SLOT_BYTES:
+        while count < most and (offset + count) % SLOT_BYTES and not self._chain.big_endian:
             if offset + count in self._owner or self._epoch_of(offset + count) != epoch:
                 break
             count += 1

@@ -40,7 +40,7 @@ class Feature:
         terms = state.side.terms
         low = self.low
         if isinstance(self.place, int):
-            first, last = low // 8, (low + self.bits - 1) // 8
+            first, last = (low // 8, (low + self.bits - 1) // 8) if not state.side.big_endian else (0, 7)
             whole = state.frame.load(self.place + first, last - first + 1)
             low -= 8 * first
         else:
