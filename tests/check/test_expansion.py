@@ -16,7 +16,16 @@ from isoform.check.sorts import BOOL, ReadError
 sys.path.insert(0, str(Path(__file__).parent.parent / "smt"))
 from random_terms import RandomTerms
 
-XY = {"x": 32, "y": 32, "a": 16, "b": 16, "w": 64}
+XY = {"x": 32, "y": 32, "z": 32, "a": 16, "b": 16, "w": 64}
+
+
+def _carry(left: str, right: str) -> str:
+    return f"(ite (bvult (bvadd {left} {right}) {left}) #x00000001 #x00000000)"
+
+
+def _carries(first: str, second: str, third: str) -> str:
+    """What is carried out of a sum of three words."""
+    return f"(bvadd {_carry(first, second)} {_carry(f'(bvadd {first} {second})', third)})"
 
 
 @pytest.mark.parametrize(
@@ -41,6 +50,12 @@ XY = {"x": 32, "y": 32, "a": 16, "b": 16, "w": 64}
         ("(bvand x #x000000ff)", "((_ zero_extend 24) ((_ extract 7 0) x))"),
         ("(let ((x y)) (bvmul x x))", "(bvmul y y)"),
         ("(fp.unknown x (bvmul x y))", "(fp.unknown x (bvmul y x))"),
+        ("(bvor (bvand x y) (bvand (bvnot x) z))", "(bvxor (bvand (bvxor y z) x) z)"),
+        ("(bvxor x y x)", "(bvxor x y x)"),
+        ("(bvmul w ((_ zero_extend 32) (bvand x (bvnot x))))", "#x0000000000000000"),
+        ("(bvmul z (bvor x (bvnot x)))", "(bvneg z)"),
+        (_carries("x", "y", "z"), _carries("z", "x", "y")),
+        (f"(bvmul x {_carries('x', 'y', 'z')})", f"(bvmul {_carries('y', 'z', 'x')} x)"),
     ],
 )
 def test_shown(left: str, right: str) -> None:
@@ -70,6 +85,11 @@ def test_shown(left: str, right: str) -> None:
         ("(forall ((z Bool)) z)", "(forall ((z Bool)) z)"),
         ("", ""),
         ("((_ extract 40 0) x)", "((_ extract 40 0) x)"),
+        ("(bvor (bvand x y) (bvand (bvnot x) z))", "(bvxor (bvand (bvxor y z) x) y)"),
+        ("(bvand x (bvnot x))", "(bvor x (bvnot x))"),
+        (_carries("x", "y", "z"), _carries("x", "y", "y")),
+        (_carry("x", "y"), _carry("x", "z")),
+        (_carry("x", "y"), _carry("x", "y").replace("bvult", "bvslt")),
     ],
 )
 def test_not_shown(left: str, right: str) -> None:

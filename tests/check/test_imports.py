@@ -10,7 +10,17 @@ import isoform
 
 PACKAGE = Path(isoform.__file__).parent
 CHECKED = ("engines", "sym", "lift", "smt", "run")
-CERTIFICATES = ("certificate", "confirm", "expansion", "formula", "smtlib", "sorts", "steps", "workers")
+CERTIFICATES = (
+    "bit_functions",
+    "certificate",
+    "confirm",
+    "expansion",
+    "formula",
+    "smtlib",
+    "sorts",
+    "steps",
+    "workers",
+)
 """The modules that re-check certificates, which need nothing of isoform but its errors."""
 
 

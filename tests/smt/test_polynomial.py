@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import operator
 import random
 import sys
 import weakref
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -281,3 +283,67 @@ def test_random_equal_polynomials_become_one_term(width: int, seed: int) -> None
 def _monomial(a: Algebra, inputs: list[Term], coefficient: int, variables: list[int]) -> Term:
     """Variable 3 stands for the constant 1."""
     return a.times(a.value(coefficient), *(inputs[v] if v < 3 else a.value(1) for v in variables))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_becomes_one_term_has_one_value(seed: int) -> None:
+    """Sums with carries and functions of bits, over words so narrow that all values can be tried."""
+    rng = random.Random(seed)
+    algebra = Algebra(2)
+    words = [algebra.input(name) for name in "xyz"]
+    points = list(product(range(4), repeat=3))
+    values = {word: tuple(point[index] for point in points) for index, word in enumerate(words)}
+    known = list(words)
+    normal: dict[Term, Term] = {}
+    met = 0
+    for _ in range(1500):
+        left, right = (rng.choice(rng.choice((words, known[-12:]))) for _ in range(2))
+        name = rng.choice(("and", "or", "xor", "not", "add", "add", "carry"))
+        if name == "not":
+            term, table = algebra.make(Kind.BV_NOT, left), [~a for a in values[left]]
+        elif name == "carry":
+            total = algebra.plus(left, right)
+            term = algebra.make(Kind.ITE, algebra.make(Kind.BV_ULT, total, left), 1, 0)
+            table = [a + b >> 2 for a, b in zip(values[left], values[right], strict=True)]
+        else:
+            kind, operation = {
+                "and": (Kind.BV_AND, operator.and_),
+                "or": (Kind.BV_OR, operator.or_),
+                "xor": (Kind.BV_XOR, operator.xor),
+                "add": (Kind.BV_ADD, operator.add),
+            }[name]
+            term = algebra.make(kind, left, right)
+            table = [operation(a, b) for a, b in zip(values[left], values[right], strict=True)]
+        values[term] = tuple(value % 4 for value in table)
+        first = normal.setdefault(algebra.normalizer.normalize(term), term)
+        met += first != term
+        assert values[first] == values[term], (str(first)[:300], str(term)[:300])
+        known.append(term)
+    assert met > 50
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_carries_of_a_sum_are_the_same_in_any_order(width: int) -> None:
+    algebra = Algebra(width)
+    x, y, z, high = (algebra.input(name) for name in ("x", "y", "z", "high"))
+
+    def carry(left: Term, right: Term) -> Term:
+        return algebra.make(Kind.ITE, algebra.make(Kind.BV_ULT, algebra.plus(left, right), left), 1, 0)
+
+    one = algebra.plus(high, carry(x, y), carry(algebra.plus(x, y), z))
+    other = algebra.plus(carry(algebra.plus(z, y), x), carry(z, y), high)
+    wrong = algebra.plus(carry(algebra.plus(z, y), x), carry(x, y), high)
+    normal = [algebra.normalizer.normalize(term) for term in (one, other, wrong)]
+    assert normal[0] == normal[1] != normal[2]
+
+
+def test_one_form_for_a_function_of_bits() -> None:
+    algebra = Algebra(32)
+    x, y, z = (algebra.input(name) for name in "xyz")
+    kept = algebra.make(
+        Kind.BV_OR, algebra.make(Kind.BV_AND, x, y), algebra.make(Kind.BV_AND, algebra.make(Kind.BV_NOT, x), z)
+    )
+    chosen = algebra.make(Kind.BV_XOR, algebra.make(Kind.BV_AND, algebra.make(Kind.BV_XOR, y, z), x), z)
+    normal = [algebra.normalizer.normalize(algebra.plus(term, x)) for term in (kept, chosen)]
+    assert normal[0] == normal[1]
+    assert algebra.normalizer.normalize(algebra.make(Kind.BV_XOR, algebra.make(Kind.BV_XOR, x, y), y)) == x

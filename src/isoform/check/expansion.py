@@ -8,6 +8,9 @@ operands below have been expanded already; an *atom* is a term that is no arithm
 - The low k bits of a polynomial are the polynomial over the low k bits of its atoms (a homomorphism of rings).
 - A polynomial whose value over the integers lies in the numbers of its width may be computed at a larger width.
 - A product of k consecutive integers is divisible by k!, so certain polynomials vanish modulo 2^w.
+- Of n-bit words 2^n times (1 if x < y, else 0) is (x - y mod 2^n) - x + y over the integers, and w-bit numbers are
+  equal if 2^w times them are equal modulo 2^2w.
+- Bitwise operators are the same if they are so for single bits (`bit_functions.py`).
 
 Two terms are equal if they have the same expansion. The converse is not claimed: False only means "not shown".
 """
@@ -18,6 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 
+from isoform.check.bit_functions import BitFunctions
 from isoform.check.smtlib import Node, Script, Terms, read_term, s_expressions
 from isoform.check.sorts import ReadError, Sort, bit_vector
 
@@ -98,6 +102,9 @@ class _Expander:
         self._expanded: dict[int, int] = {}
         self._meanings: dict[int, Polynomial] = {}
         self._intervals: dict[int, tuple[Interval, Interval]] = {}
+        self._bits = BitFunctions()
+        self._carrying: dict[object, int] = {}
+        """The first number for each sum with carries in it."""
         self._work = 0
 
     def expand(self, root: int) -> int:
@@ -121,7 +128,12 @@ class _Expander:
                 arithmetic = None
             if arithmetic is not None:
                 return arithmetic
-        return self._terms.intern(node._replace(operands=operands), self._terms.sorts[number])
+        interned = self._terms.intern(node._replace(operands=operands), self._terms.sorts[number])
+        if width is None:
+            return interned
+        interned = self._bits.same_as(node.operator, operands, interned, width)
+        always = self._bits.always(interned)
+        return interned if always is None else self._number({(): -always}, width)
 
     def _arithmetic(self, node: Node, operands: tuple[int, ...], width: int) -> int | None:
         polynomials = [self._polynomial(operand) for operand in operands]
@@ -135,8 +147,10 @@ class _Expander:
                 return self._number(self._product(polynomials, width), width)
             case "bvneg", (_,):
                 return self._number(_times(polynomials[0], -1), width)
-            case "bvnot", (_,):
-                return self._number(self._sum([_times(polynomials[0], -1), {(): -1}], width), width)
+            case "bvnot", (operand,):
+                number = self._number(self._sum([_times(polynomials[0], -1), {(): -1}], width), width)
+                self._bits.note_complement(number, operand)
+                return number
             case "bvshl", (_, count):
                 return self._shifted(polynomials[0], self._constant(count), width)
             case "bvand", (left, right):
@@ -170,6 +184,14 @@ class _Expander:
         kept = self._reduced(polynomial, width)
         if not kept or kept.keys() == {()}:
             return self._terms.intern(Node("value", (kept.get((), 0), width), ()), bit_vector(width))
+        number = self._atom_or_polynomial(kept, width)
+        try:
+            words = self._words_of_carries(kept, width)
+        except _TooMuchWorkError:
+            words = None
+        return number if words is None else self._carrying.setdefault((width, words), number)
+
+    def _atom_or_polynomial(self, kept: Polynomial, width: int) -> int:
         if len(kept) == 1:
             ((monomial, coefficient),) = kept.items()
             if coefficient == 1 and len(monomial) == 1:
@@ -179,6 +201,37 @@ class _Expander:
         number = self._terms.intern(Node(_POLYNOMIAL, indices, atoms), bit_vector(width))
         self._meanings[number] = kept
         return number
+
+    def _words_of_carries(self, polynomial: Polynomial, width: int) -> object | None:
+        """2^width times the polynomial with each comparison in it written as words: their multiples modulo 2^(2 width),
+        by the word's width and polynomial, and what is no comparison as it is."""
+        rest: Polynomial = {}
+        words: Counter[tuple[int, tuple[tuple[Monomial, int], ...]]] = Counter()
+        for monomial, coefficient in polynomial.items():
+            compared = self._compared(monomial[0]) if len(monomial) == 1 else None
+            if compared is None or self._width(compared[0]) > width:
+                rest[monomial] = coefficient
+                continue
+            bits = self._width(compared[0])
+            left, right = (self._polynomial(operand) for operand in compared)
+            left, right = self._reduced(left, bits), self._reduced(right, bits)
+            difference = self._sum([left, _times(right, -1)], bits)
+            for word, sign in ((difference, 1), (left, -1), (right, 1)):
+                words[bits, tuple(sorted(word.items()))] += sign * coefficient * (1 << (width - bits))
+        if len(rest) == len(polynomial):
+            return None
+        left_over = {word: factor % (1 << 2 * width) for word, factor in words.items()}
+        return tuple(sorted(rest.items())), tuple(sorted(item for item in left_over.items() if item[1]))
+
+    def _compared(self, number: int) -> tuple[int, int] | None:
+        """x and y, of a term that is 1 where x < y and else 0."""
+        node = self._terms.nodes[number]
+        if node.operator != "ite" or [self._constant(operand) for operand in node.operands[1:]] != [1, 0]:
+            return None
+        condition = self._terms.nodes[node.operands[0]]
+        if condition.operator != "bvult" or len(condition.operands) != 2:
+            return None
+        return condition.operands[0], condition.operands[1]
 
     def _polynomial(self, number: int) -> Polynomial:
         value = self._constant(number)

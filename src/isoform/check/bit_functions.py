@@ -1,0 +1,80 @@
+"""Functions of single bits that `bvand`, `bvor`, `bvxor` and `bvnot` make of a few words: which of them are the same.
+
+Such a term has, in every bit, a value that depends on that bit of the words alone. Two of them over the same words are
+equal for all values of the words if and only if they have the same values for each choice of one bit a word.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+_MOST_WORDS = 4
+_BY_NAME = {
+    "bvand": lambda a, b: a and b,
+    "bvor": lambda a, b: a or b,
+    "bvxor": lambda a, b: a != b,
+}
+Function = tuple[tuple[int, ...], tuple[bool, ...]]
+"""Numbers of words, and the value for each choice of bits, in the order of `itertools.product`."""
+
+
+class BitFunctions:
+    """Terms by number, with the functions that are known of them."""
+
+    def __init__(self) -> None:
+        self._functions: dict[int, Function] = {}
+        self._first: dict[tuple[Function, int], int] = {}
+
+    def note_complement(self, number: int, operand: int) -> None:
+        """The term of this number is the complement of the other one."""
+        words, values = self._of(operand)
+        self._functions.setdefault(number, (words, tuple(not value for value in values)))
+
+    def same_as(self, operator: str, operands: tuple[int, ...], number: int, width: int) -> int:
+        """The first term seen that is the same function as this one, which is an operator applied to two terms; a word
+        if it is just that word. Without a reason to think so it is the term itself."""
+        if operator not in _BY_NAME or len(operands) != 2:
+            return number
+        left, right = (self._of(operand) for operand in operands)
+        words = tuple(sorted({*left[0], *right[0]}))
+        if len(words) > _MOST_WORDS:
+            return number
+        values = []
+        for bits in product((False, True), repeat=len(words)):
+            choice = dict(zip(words, bits, strict=True))
+            values.append(bool(_BY_NAME[operator](_value(left, choice), _value(right, choice))))
+        function = _without_idle_words(words, tuple(values))
+        if function[1] == (False, True):
+            return function[0][0]
+        first = self._first.setdefault((function, width), number)
+        self._functions[first] = function
+        return first
+
+    def always(self, number: int) -> bool | None:
+        """The value of every bit of a term, if it is one value whatever the words are."""
+        words, values = self._of(number)
+        return None if words else values[0]
+
+    def _of(self, number: int) -> Function:
+        return self._functions.get(number, ((number,), (False, True)))
+
+
+def _value(function: Function, choice: dict[int, bool]) -> bool:
+    words, values = function
+    position = 0
+    for word in words:
+        position = 2 * position + choice[word]
+    return values[position]
+
+
+def _without_idle_words(words: tuple[int, ...], values: tuple[bool, ...]) -> Function:
+    """The same function over the words that make a difference."""
+    for place, word in enumerate(words):
+        rest = words[:place] + words[place + 1 :]
+        halves = []
+        for bit in (False, True):
+            choices = (dict(zip(rest, bits, strict=True)) for bits in product((False, True), repeat=len(rest)))
+            halves.append(tuple(_value((words, values), {**choice, word: bit}) for choice in choices))
+        if halves[0] == halves[1]:
+            return _without_idle_words(rest, halves[0])
+    return words, values
