@@ -70,7 +70,9 @@ def test_frame_overlaps_and_joins() -> None:
         initial = {o: rnd.getrandbits(8) for o in range(-40, 24)}
         frame = Frame(
             chain,
-            lambda o, epoch, terms=terms, initial=initial: terms.bv(initial[o], 8),  # type: ignore[misc]
+            lambda o, size, epoch, terms=terms, initial=initial: terms.bv(  # type: ignore[misc]
+                sum(initial[o + i] << (8 * i) for i in range(size)), 8 * size
+            ),
             lambda terms=terms: terms.array_variable("g", 64),  # type: ignore[misc]
             lambda: 1,
         )
@@ -97,7 +99,7 @@ def test_frame_overlaps_and_joins() -> None:
 def test_frame_indexed_by_a_computed_offset() -> None:
     terms = Terms()
     chain = Chain(terms, 64, False)
-    frame = Frame(chain, lambda o, epoch: terms.bv(0, 8), lambda: terms.array_variable("g", 64), lambda: 1)
+    frame = Frame(chain, lambda o, size, epoch: terms.bv(0, 8 * size), lambda: terms.array_variable("g", 64), lambda: 1)
     for i in range(4):
         frame.store(-16 + 4 * i, terms.bv(10 + i, 32), 4)
     index = terms.variable("i", 64)
@@ -129,7 +131,10 @@ def test_a_call_clobbers_what_is_below() -> None:
     terms = Terms()
     chain = Chain(terms, 64, False)
     frame = Frame(
-        chain, lambda o, epoch: terms.variable(f"byte{o}_{epoch}", 8), lambda: terms.array_variable("g", 64), lambda: 7
+        chain,
+        lambda o, size, epoch: terms.variable(f"byte{o}_{epoch}_{size}", 8 * size),
+        lambda: terms.array_variable("g", 64),
+        lambda: 7,
     )
     frame.store(-8, terms.bv(1, 64), 8)
     frame.store(-24, terms.bv(2, 64), 8)
@@ -137,7 +142,7 @@ def test_a_call_clobbers_what_is_below() -> None:
     frame.clobber_below(-16)
     assert terms.value(frame.load(-8, 8)) == 1
     assert terms.value(frame.load(-16, 2)) == 0
-    assert frame.load(-17, 1) == terms.variable("byte-17_7", 8)
-    assert frame.load(-24, 1) == terms.variable("byte-24_7", 8)
+    assert frame.load(-17, 1) == terms.variable("byte-17_7_1", 8)
+    assert frame.load(-24, 1) == terms.variable("byte-24_7_1", 8)
     frame.store(-24, terms.bv(5, 8), 1)
     assert terms.value(frame.load(-24, 1)) == 5
