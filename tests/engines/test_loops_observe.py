@@ -12,7 +12,6 @@ from isoform.engines.loops.untaken import untaken
 from isoform.load.open import LoadOptions, open_pair
 from isoform.outcome import Inputs, Status
 from isoform.question import Options, Question
-from isoform.run import observe as observing
 from isoform.run.observe import TooManySnapshotsError, observe
 from isoform.run.runner import RunOptions
 from isoform.settle import settle
@@ -55,10 +54,10 @@ def test_snapshots_of_an_unoptimised_loop(question: Question) -> None:
     assert taken[1].slot(1 << 30, 4) is None
 
 
-def test_too_many(question: Question, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observing, "MOST_SNAPSHOTS", 3)
+def test_too_many(question: Question) -> None:
+    watched = heads(question.target)
     with pytest.raises(TooManySnapshotsError):
-        observe(question.programs[0], inputs(1, 2, 3, 4), RunOptions(1000), question.callees, heads(question.target))
+        observe(question.programs[0], inputs(1, 2, 3, 4), RunOptions(1000), question.callees, watched, 3)
 
 
 def test_every_choice_of_stations_cuts_every_loop(question: Question) -> None:

@@ -205,6 +205,9 @@ def test_the_testing_rung_runs_them_first(tmp_path: Path) -> None:
 ENTERED = """
 int f(const int *a, int n) { int s = 0; if (n == 123456) while (*a) s += *a++ * 3; return s; }
 int g(const int *a, int n) { int s = 0; if (n == 123456) while (*a) { s += *a + *a + *a; a++; } return s; }
+int get(int n);
+int called(const int *a, int n) { int s = 0; if (get(n) == 123456) while (*a) s += *a++ * 3; return s; }
+int recalled(const int *a, int n) { int s = 0; if (get(n) == 123456) while (*a) { s += *a + *a + *a; a++; } return s; }
 int never(int n) { int s = 0; while (n | 1) s += n; return s; }
 int ever(int n) { int s = 1; while (n | 1) s += n; return s; }
 """
@@ -221,10 +224,11 @@ def ask(tmp_path: Path, left: str, right: str, tests: Any = None, **rest: Any) -
 
 
 def test_a_loop_that_only_their_tests_enter(tmp_path: Path) -> None:
-    without = ask(tmp_path, "f", "g")
+    without = ask(tmp_path, "called", "recalled")
     assert isinstance(without, Unknown)
     assert "no test goes round the loop at +0x" in without.why
     assert "--tests" in without.helps
+    assert ask(tmp_path, "f", "g").word == "equivalent"  # a model of the solver goes round it
     tests = [{"a": [*range(1, k + 1), 0], "n": 123456} for k in range(8)]
     assert ask(tmp_path, "f", "g", tests).word == "equivalent"
 
