@@ -10,6 +10,7 @@ operands below have been expanded already; an *atom* is a term that is no arithm
 - A product of k consecutive integers is divisible by k!, so certain polynomials vanish modulo 2^w.
 - Of n-bit words 2^n times (1 if x < y, else 0) is (x - y mod 2^n) - x + y over the integers, and w-bit numbers are
   equal if 2^w times them are equal modulo 2^2w.
+- The greatest of several words does not depend on the order in which they are compared, nor does the least.
 - Bitwise operators are the same if they are so for single bits (`bit_functions.py`).
 
 Two terms are equal if they have the same expansion. The converse is not claimed: False only means "not shown".
@@ -30,7 +31,11 @@ Monomial = tuple[int, ...]
 Polynomial = dict[Monomial, int]
 Interval = tuple[int, int]
 
-_POLYNOMIAL = "a polynomial"
+_POLYNOMIAL, _EXTREME = "a polynomial", "an extreme"
+_COMPARISONS = {
+    f"bv{sign}{relation}": (sign, relation[0] == "g") for sign in "su" for relation in ("lt", "le", "gt", "ge")
+}
+"""Signed or not, and whether the right operand is compared with the left one."""
 _WORK = 200_000
 """Products of monomials computed for one lemma; beyond it, or beyond this degree, a term is no arithmetic."""
 _DEGREE = 64
@@ -119,6 +124,8 @@ class _Expander:
         width = self._terms.width(number)
         if width is not None and node.operator == "ite":
             chosen = self._choice(operands, width)
+            if chosen is None:
+                chosen = self._extreme(operands, width)
             if chosen is not None:
                 return chosen
         if width is not None and all(self._terms.width(operand) is not None for operand in operands):
@@ -177,6 +184,27 @@ class _Expander:
         one, zero = (self._number({(): value}, width) for value in (1, 0))
         bit = self._terms.intern(Node("ite", (), (condition, one, zero)), bit_vector(width))
         return self._number({(bit,): values[0] - values[1], (): values[1]}, width)
+
+    def _extreme(self, operands: tuple[int, ...], width: int) -> int | None:
+        """The greater or lesser of two words, with the words of greater or lesser ones that it is made of: the order
+        in which they are compared makes no difference."""
+        condition, then, otherwise = operands
+        compares = self._terms.nodes[condition]
+        if compares.operator == "not":
+            compares, then, otherwise = self._terms.nodes[compares.operands[0]], otherwise, then
+        operator = _COMPARISONS.get(compares.operator)
+        if operator is None or len(compares.operands) != 2:
+            return None
+        signedness, swapped = operator
+        lesser, greater = compares.operands[::-1] if swapped else compares.operands
+        if (then, otherwise) not in ((greater, lesser), (lesser, greater)):
+            return None
+        name = f"{_EXTREME} {signedness} {'greatest' if then == greater else 'least'}"
+        words: set[int] = set()
+        for operand in (then, otherwise):
+            inner = self._terms.nodes[operand]
+            words.update(inner.operands if inner.operator == name else (operand,))
+        return self._terms.intern(Node(name, (), tuple(sorted(words))), bit_vector(width))
 
     # Polynomials and the numbers that stand for them.
 

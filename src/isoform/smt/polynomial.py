@@ -19,6 +19,7 @@ from isoform.smt import ring
 from isoform.smt.bitwise import Bitwise, combined, complement, word
 from isoform.smt.carries import Key, key_with_carries
 from isoform.smt.extension import Extensions
+from isoform.smt.extremes import MOST_WORDS, Extreme, extreme
 from isoform.smt.intervals import literal
 from isoform.smt.printer import formula_lines
 from isoform.smt.ring import ExpansionError, Polynomial
@@ -43,6 +44,8 @@ class Normalizer(Extensions):
         self._products: dict[int, frozenset[tuple[int, int]]] = {}
         self._adders: dict[int, int] = {}
         self._lemmas: dict[tuple[int, int], tuple[Term, Term]] = {}
+        self._extremes: dict[int, Extreme] = {}
+        self._first_extremes: dict[tuple[int, Extreme], Term] = {}
         self._carrying: dict[Key, Term] = {}
         self._bitwise: dict[int, Bitwise] = {}
         self._functions: dict[tuple[int, Bitwise], Term] = {}
@@ -89,7 +92,30 @@ class Normalizer(Extensions):
         """No arithmetic: the same operator over normal operands."""
         kept = self._over(node, [self._settled(child) for child in node.children()])
         combine = _BITWISE.get(node.kind())
-        self._normal[node.id()] = self._only_of_its_kind(node, kept, combine) if combine else kept
+        if combine is not None:
+            kept = self._only_of_its_kind(node, kept, combine)
+        elif node.kind() is Kind.ITE and node.sort().is_bv():
+            kept = self._only_of_its_words(kept)
+        self._normal[node.id()] = kept
+
+    def _only_of_its_words(self, choice: Term) -> Term:
+        """The first term that is the greatest, or the least, of the same words."""
+        found = extreme(choice)
+        if found is None:
+            return choice
+        words: frozenset[int] = frozenset()
+        for number in found.words:
+            inner = self._extremes.get(number)
+            alike = inner is not None and (inner.kind, inner.greatest) == (found.kind, found.greatest)
+            words |= inner.words if inner is not None and alike else {number}
+        if len(words) > MOST_WORDS:
+            return choice
+        whole = Extreme(found.kind, found.greatest, words)
+        chosen = self._first_extremes.setdefault((choice.sort().bv_size(), whole), choice)
+        self._extremes[chosen.id()] = whole
+        for child in choice.children():
+            self._atoms.setdefault(child.id(), child)
+        return chosen
 
     def _only_of_its_kind(self, node: Term, kept: Term, combine: Callable[[int, int], int]) -> Term:
         """The first term that is the same function of the same words, bit by bit."""

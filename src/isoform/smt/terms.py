@@ -399,7 +399,15 @@ class Terms(Conditions):
         flags = self._as_flags(left, right)
         if flags is not None:
             return self.flag(self.conj(*flags), width)
+        for mask, kept in ((left, right), (right, left)):
+            shape = self._shapes.get(mask)
+            if shape is not None and shape[0] == "ite" and self._is_mask(shape[2], shape[3], width):
+                # All ones or all zeros: vector code chooses by masks.
+                return self.ite(shape[1], self.and_(shape[2], kept), self.and_(shape[3], kept))
         return self._bitwise(K.BV_AND, "and", left, right, width)
+
+    def _is_mask(self, then: Term, otherwise: Term, width: int) -> bool:
+        return {self._values.get(then), self._values.get(otherwise)} == {0, (1 << width) - 1}
 
     def _mask(self, term: Term, mask: int, width: int) -> Term | None:
         """A run of ones selects bits."""
@@ -427,7 +435,19 @@ class Terms(Conditions):
         flags = self._as_flags(left, right)
         if flags is not None:
             return self.flag(self.disj(*flags), width)
-        return self._bitwise(K.BV_OR, "or", left, right, width)
+        chosen = self._one_or_the_other(left, right)
+        return chosen if chosen is not None else self._bitwise(K.BV_OR, "or", left, right, width)
+
+    def _one_or_the_other(self, left: Term, right: Term) -> Term | None:
+        """(c ? x : 0) | (c ? 0 : y) is c ? x : y."""
+        one, other = self._shapes.get(left, ("?",)), self._shapes.get(right, ("?",))
+        if one[0] != "ite" or other[0] != "ite" or one[1] != other[1]:
+            return None
+        if 0 not in (self._values.get(one[2]), self._values.get(other[2])):
+            return None
+        if 0 not in (self._values.get(one[3]), self._values.get(other[3])):
+            return None
+        return self.ite(one[1], self.or_(one[2], other[2]), self.or_(one[3], other[3]))
 
     def _disjoint_or(self, upper: Term, lower: Term) -> Term | None:
         """x·2^k | y with y below 2^k is a concatenation."""
@@ -478,6 +498,8 @@ class Terms(Conditions):
         shape = self._shapes.get(term)
         if shape is not None and shape[0] == "not":
             return shape[1]
+        if shape is not None and shape[0] == "ite" and shape[2] in self._values and shape[3] in self._values:
+            return self.ite(shape[1], self.not_(shape[2]), self.not_(shape[3]))
         return self.make(K.BV_NOT, [term], [], width, ("not", term))
 
     # -- booleans as bytes ----------------------------------------------------------------------

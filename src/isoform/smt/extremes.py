@@ -1,0 +1,51 @@
+"""The greatest and the least of several words: choices between two words by how they compare.
+
+Which of them are compared first does not matter, nor how often. So such a choice is known by its kind and the set of
+words that it is made over, and equal ones become one term: a reduction in lanes and one in a line are the same then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bitwuzla import Kind, Term
+
+_LESS = {
+    Kind.BV_SLT: ("signed", False),
+    Kind.BV_SLE: ("signed", False),
+    Kind.BV_ULT: ("unsigned", False),
+    Kind.BV_ULE: ("unsigned", False),
+    Kind.BV_SGT: ("signed", True),
+    Kind.BV_SGE: ("signed", True),
+    Kind.BV_UGT: ("unsigned", True),
+    Kind.BV_UGE: ("unsigned", True),
+}
+"""Comparisons: of which numbers, and whether of the right operand with the left one."""
+MOST_WORDS = 64
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """Of some words, by number, the greatest or the least."""
+
+    kind: str
+    greatest: bool
+    words: frozenset[int]
+
+
+def extreme(choice: Term) -> Extreme | None:
+    """What a choice between two words is, if it is made by how they compare."""
+    condition, then, otherwise = choice.children()
+    if condition.kind() is Kind.NOT:
+        condition, then, otherwise = condition[0], otherwise, then
+    known = _LESS.get(condition.kind())
+    if known is None or condition.num_children() != 2:
+        return None
+    kind, swapped = known
+    lesser, greater = condition.children()[::-1] if swapped else condition.children()
+    # Where the two are equal it does not matter which one is chosen, so `<` and `≤` are the same here.
+    if (then.id(), otherwise.id()) == (greater.id(), lesser.id()):
+        return Extreme(kind, True, frozenset((then.id(), otherwise.id())))
+    if (then.id(), otherwise.id()) == (lesser.id(), greater.id()):
+        return Extreme(kind, False, frozenset((then.id(), otherwise.id())))
+    return None
