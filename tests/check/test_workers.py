@@ -16,7 +16,7 @@ from isoform.check.workers import Workers
 from isoform.smt.certificate import CertificateWriter
 
 EASY = """(set-logic QF_BV) (declare-const x (_ BitVec 32))
-(assert (! (distinct (bvand x (bvnot x)) #x00000000) :named a)) (check-sat)"""
+(assert (! (bvult x #x00000007) :named a)) (assert (! (bvult #x00000009 x) :named b)) (check-sat)"""
 HARD = """(set-logic QF_BV) (declare-const p (_ BitVec 32)) (declare-const q (_ BitVec 32))
 (assert (! (= (bvmul ((_ zero_extend 32) p) ((_ zero_extend 32) q)) #x1fffffffffffffff) :named a))
 (assert (! (bvugt p #x00000001) :named b)) (assert (! (bvugt q #x00000001) :named c)) (check-sat)"""
