@@ -19,10 +19,17 @@ class Frame:
     """Cells do not overlap: `_owner` maps each written byte to the offset its cell starts at."""
 
     def __init__(
-        self, chain: Chain, initial: Initial, garbage: Callable[[], Term], next_epoch: Callable[[], int]
+        self,
+        chain: Chain,
+        initial: Initial,
+        garbage: Callable[[], Term],
+        next_epoch: Callable[[], int],
+        words: Callable[[int, int], Term] | None = None,
     ) -> None:
         self._chain = chain
         self._initial = initial
+        self._words = words
+        """So many bytes from an offset on that nobody has written, the same as one by one: sums stay in one piece."""
         self._garbage = garbage
         """The array behind a frame that is indexed: what is below the stack pointer at entry."""
         self._next_epoch = next_epoch
@@ -37,7 +44,7 @@ class Frame:
     _clobbered: int | None
 
     def copy(self) -> Frame:
-        other = Frame(self._chain, self._initial, self._garbage, self._next_epoch)
+        other = Frame(self._chain, self._initial, self._garbage, self._next_epoch, self._words)
         other._cells, other._owner, other._node = dict(self._cells), dict(self._owner), self._node
         other._above, other._epoch, other._clobbered = self._above, self._epoch, self._clobbered
         return other
@@ -68,7 +75,13 @@ class Frame:
         cell = self._cells.get(offset)
         if cell is not None and cell[0] == size:
             return cell[1]
+        if self._words is not None and self._is_untouched(offset, size):
+            return self._words(offset, size)
         return self._chain.join_bytes([self._byte(offset + i) for i in range(size)])
+
+    def _is_untouched(self, offset: int, size: int) -> bool:
+        kept = self._clobbered is None or offset >= self._clobbered
+        return kept and not any(byte in self._owner for byte in range(offset, offset + size))
 
     def store(self, offset: int, value: Term, size: int) -> None:
         if offset + size > 0:
@@ -113,6 +126,10 @@ class Frame:
                 continue
             cell = mine or theirs
             assert cell is not None
+            if (other if mine is not None else self)._is_untouched(start, cell[0]):
+                whole = terms.ite(selector, self.load(start, cell[0]), other.load(start, cell[0]))
+                result.store(start, whole, cell[0])
+                continue
             for byte in range(start, start + cell[0]):
                 result.store(byte, terms.ite(selector, self._byte(byte), other._byte(byte)), 1)
         return result

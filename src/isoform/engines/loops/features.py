@@ -39,6 +39,8 @@ class Feature:
     def of_state(self, state: State) -> Term:
         terms = state.side.terms
         if isinstance(self.place, int):
+            if not (self.low % 8 or self.bits % 8 or state.side.big_endian):
+                return state.frame.load(self.place + self.low // 8, self.bits // 8)
             whole = state.frame.load(self.place, 8)
         else:
             whole = state.container_named(self.place)

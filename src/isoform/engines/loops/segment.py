@@ -99,5 +99,11 @@ def start_state(side: Side, known: Callable[[Place], Term], memory: Term) -> Sta
     def no_array() -> Term:
         raise Unsupported("a loop goes on with an array on the stack that is indexed")
 
-    frame = Frame(side.frame_chain, frame_byte, no_array, side.next_epoch)
+    def frame_word(offset: int, size: int) -> Term:
+        slot, byte = divmod(offset, SLOT_BYTES)
+        if side.big_endian or byte + size > SLOT_BYTES:
+            return side.frame_chain.join_bytes([frame_byte(offset + i, 0) for i in range(size)])
+        return terms.extract(known(SLOT_BYTES * slot), 8 * (byte + size) - 1, 8 * byte)
+
+    frame = Frame(side.frame_chain, frame_byte, no_array, side.next_epoch, frame_word)
     return State(side, registers, frame, Base(lambda: memory, side.constant_byte), terms.true)
