@@ -30,6 +30,8 @@ _MOST_LEARNED = 8
 """Tests that are made of models."""
 QUICK_SHARE, QUICK_SECONDS = 0.04, 1.0
 """The first turn of an attempt: this share of the budget, but not less than so much."""
+NEARLY = 8
+"""How much less a turn of an attempt counts that has its invariants."""
 MOST_WAITING = 4
 """Attempts of which everything is kept until their next turn."""
 
@@ -71,8 +73,9 @@ class Run:
     out_of_time: bool = False
 
     def cost(self, least: float) -> float:
-        """Of its next turn: what comes first in the order of attempts counts for less."""
-        return self.number * (self.used + max(least, self.used))
+        """Of its next turn: less for what comes first in the order of attempts, and for what is nearly done."""
+        settled = self.prover is not None and self.prover.settled
+        return self.number * (self.used + max(least, self.used)) / (NEARLY if settled else 1)
 
 
 @dataclass

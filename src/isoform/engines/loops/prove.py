@@ -74,6 +74,8 @@ class Prover:
         self._cases = Cases(simulation, budget)
         self._solver = self._cases.solver
         self.rounds = 0
+        self.settled = False
+        """Whether invariants were found that the loops keep, and the ways are all there are: the rest is to show it."""
         self._lengthened: dict[Cut, int] = {}
 
     def prove(self) -> Shown:
@@ -86,6 +88,7 @@ class Prover:
                 break
         else:
             raise NotShownError("the two keep leaving the ways on which they were paired")
+        self.settled = True
         return self._finish(self._rank())
 
     # -- invariants -----------------------------------------------------------------------------
