@@ -277,7 +277,7 @@ class _Guess:
         kernel = Kernel(1 + len(columns), bits)
         for row in self._rows:
             kernel.add([1, *(column.of_row(row, bits) for column in columns)])
-        for equation in equations(kernel.reduced(), columns, bits, lambda unit: self._merit(unit, bits)):
+        for equation in equations(kernel.plain(), columns, bits, lambda unit: self._merit(unit, bits)):
             self._equation(equation, bits)
 
     def _products(self, bits: int) -> list[Product]:

@@ -50,8 +50,7 @@ class Kernel:
         return True
 
     def reduced(self) -> list[list[int]]:
-        """The generators with coefficients as small as those that are multiples of a power of two can make them. From
-        few observations much follows that means nothing: then what has small coefficients, and what is short."""
+        """The generators with coefficients as small as those that are multiples of a power of two can make them."""
         generators = [list(g) for g in self.generators]
         for _ in range(_SWEEPS):
             before = [list(g) for g in generators]
@@ -59,7 +58,12 @@ class Kernel:
                 self._reduce_by(generators, index)
             if generators == before:
                 break
-        generators = [g for g in generators if any(g)]
+        return [g for g in generators if any(g)]
+
+    def plain(self) -> list[list[int]]:
+        """What of all this a program may keep. From few observations much follows that means nothing: then only what
+        has small coefficients, and what is short."""
+        generators = self.reduced()
         short = [g for g in generators if sum(map(bool, g[1:])) <= _SHORT or not any(c & 1 for c in g)]
         if len(short) == len(generators) or all(self._is_small(g) for g in generators):
             return generators
