@@ -23,6 +23,12 @@ class Budget:
         """For one engine: at most so many seconds, and never more than this one has."""
         return Budget(max(0.0, min(seconds, self.left)), self)
 
+    def renew(self, seconds: float) -> None:
+        """For a part that is taken up again: so many seconds from now on."""
+        self._started = time.monotonic()
+        self.seconds = max(0.0, seconds if self._whole is None else min(seconds, self._whole.left))
+        self._deadline = self._started + self.seconds
+
     @property
     def elapsed(self) -> float:
         return time.monotonic() - self._started

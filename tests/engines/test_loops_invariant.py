@@ -6,7 +6,7 @@ from random import Random
 
 from isoform.engines.loops.facts import Among, Compare, Constant, Linear, OnStack, Relation, Same
 from isoform.engines.loops.features import Column, Extend, Feature, Row
-from isoform.engines.loops.invariant import Given, Invariant, Kinds, guess
+from isoform.engines.loops.invariant import Given, Invariant, Kinds, Order, guess
 from isoform.outcome import STACK_POINTER
 from isoform.smt.terms import Terms
 
@@ -48,7 +48,7 @@ def holds(invariant: Invariant, row: Row) -> list[bool]:
 
 def test_a_loop_over_an_array() -> None:
     rows = rows_of_a_sum()
-    invariant = guess(rows, [CURSOR, TOTAL_HERE, I, TOTAL], GIVEN, kinds=Kinds(1, True))
+    invariant = guess(rows, [CURSOR, TOTAL_HERE, I, TOTAL], GIVEN, kinds=Kinds(1, Order.ALL))
     found = texts(invariant)
     assert "s = s'" in found
     assert any("p'" in text and "4·i" in text and "a" in text for text in found), found
@@ -128,7 +128,7 @@ def test_banned_facts_are_not_claimed() -> None:
 
 
 def test_no_comparisons_where_none_are_wanted() -> None:
-    invariant = guess(rows_of_a_sum(), [CURSOR, I], GIVEN, kinds=Kinds(1, False))
+    invariant = guess(rows_of_a_sum(), [CURSOR, I], GIVEN, kinds=Kinds(1, Order.NONE))
     assert not any(isinstance(f, Compare) and f.relation is not Relation.AT_MOST for f in invariant.facts)
 
 
@@ -159,7 +159,7 @@ def test_exclusive_or_of_lanes() -> None:
         row = {POINTER: STACK_POINTER, BASE: random.getrandbits(64), COUNT: random.getrandbits(32)}
         both = values[0] ^ values[1] ^ values[2] ^ values[3]
         rows.append({**row, **dict(zip(lanes, values, strict=True)), total: both})
-    invariant = guess(rows, [*lanes, total], GIVEN, kinds=Kinds(1, False))
+    invariant = guess(rows, [*lanes, total], GIVEN, kinds=Kinds(1, Order.NONE))
     assert total in invariant.definitions
     assert set(invariant.definitions[total][0].features()) == {*lanes, total}
     assert all(all(holds(invariant, row)) for row in rows)

@@ -32,6 +32,9 @@ class Conditions(Leaves):
                 return left
             case ("conj", a, b) if self.negate(right) in (a, b):
                 return self.false
+        less = self._other_way(self.negate(left), self.negate(right))
+        if less is not None:
+            return less
         return self.make(K.AND, [left, right], [], 0, ("conj", left, right))
 
     def disj(self, left: Term, right: Term) -> Term:
@@ -44,7 +47,18 @@ class Conditions(Leaves):
         merged = self._merge_paths(left, right)
         if merged is not None:
             return merged
+        less = self._other_way(left, right)
+        if less is not None:
+            return self.negate(less)
         return self.make(K.OR, [left, right], [], 0, ("disj", left, right))
+
+    def _other_way(self, left: Term, right: Term) -> Term | None:
+        """Where a = b or a < b are two conditions, what their disjunction is the opposite of: b < a."""
+        match self._shapes.get(left), self._shapes.get(right):
+            case (("eq", a, b), (("slt" | "ult") as name, c, d)) | ((("slt" | "ult") as name, c, d), ("eq", a, b)):
+                if (a == c and b == d) or (a == d and b == c):
+                    return self.make(K.BV_SLT if name == "slt" else K.BV_ULT, [d, c], [], 0, (name, d, c))
+        return None
 
     def _merge_paths(self, left: Term, right: Term) -> Term | None:
         """(p ∧ c) ∨ (p ∧ ¬c) = p: what joins after a branch is as free as what went into it."""
@@ -73,6 +87,9 @@ class Conditions(Leaves):
                 return self.negate(b)
             if a == self.false:
                 return b
+            match self._shapes.get(b):
+                case ("exclusive", one, other) if a in (one, other):
+                    return other if a == one else one
         if left == self.negate(right):
             return self.true
         return self.make(K.XOR, [left, right], [], 0, ("exclusive", left, right))

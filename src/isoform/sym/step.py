@@ -86,7 +86,10 @@ def _signed_carry(t: Terms, w: int, v: list[Term]) -> Term:
 
 
 def _signed_borrow(t: Terms, w: int, v: list[Term]) -> Term:
-    return t.flag(_sign_differs(t, v[0], t.sub(v[0], v[1]), t.xor_(v[0], v[1])), w)
+    """a - b overflows exactly if its sign is not what a < b says. So written, the two flags that a signed jump compares
+    become a < b again."""
+    negative = t.slt(t.sub(v[0], v[1]), t.bv(0, t.width(v[0])))
+    return t.flag(t.exclusive(t.slt(v[0], v[1]), negative), w)
 
 
 def _sign_differs(t: Terms, operand: Term, result: Term, candidates: Term) -> Term:

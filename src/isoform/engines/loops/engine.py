@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from isoform.budget import Budget
 from isoform.engines.confirm import confirm, differs
 from isoform.engines.loopfree import Asserted, Failed, Found, Proved
 from isoform.engines.loops.align import Alignment, Traces, alignments
+from isoform.engines.loops.invariant import Order
 from isoform.engines.loops.prove import MORE_TIME, NotShownError, Prover, Shown
 from isoform.engines.loops.simulation import Simulation
 from isoform.engines.loops.stations import Stations, choices, heads
@@ -27,8 +28,12 @@ MOST_ALIGNMENTS = 3
 MOST_ATTEMPTS = 40
 _MOST_LEARNED = 8
 """Tests that are made of models."""
-SHARE = 2.5
-"""One attempt may use up so much of what is left of the budget: one part in so many."""
+QUICK_SHARE, QUICK_SECONDS = 0.04, 1.0
+"""The first turn of an attempt: this share of the budget, but not less than so much."""
+NEARLY = 8
+"""How much less a turn of an attempt counts that has its invariants."""
+MOST_WAITING = 4
+"""Attempts of which everything is kept until their next turn."""
 
 HOW = (
     "The two functions are cut up at pairs of points, one in each. The obligations of a cut assert its invariant and "
@@ -47,12 +52,30 @@ class Attempt:
     traces: list[Traces]
     alignment: Alignment
     degree: int
-    order: bool
+    order: Order
 
     @property
     def key(self) -> Hashable:
         """What another test may change: where it is the same, it would fail for the same reason."""
         return self.stations, frozenset(self.alignment.edges), self.degree, self.order
+
+
+@dataclass
+class Run:
+    """An attempt that was begun. What was learned stays when its time is up."""
+
+    attempt: Attempt
+    number: int
+    budget: Budget
+    used: float = 0.0
+    """Seconds that it got so far."""
+    prover: Prover | None = None
+    out_of_time: bool = False
+
+    def cost(self, least: float) -> float:
+        """Of its next turn: less for what comes first in the order of attempts, and for what is nearly done."""
+        settled = self.prover is not None and self.prover.settled
+        return self.number * (self.used + max(least, self.used)) / (NEARLY if settled else 1)
 
 
 @dataclass
@@ -91,7 +114,7 @@ class Loops:
     def _prove(self, gathered: Gathered) -> Proved | Found | Failed:
         started = time.perf_counter()
         self.timings["guess"] = 0.0
-        reasons: list[tuple[bool, NotShownError]] = []
+        reasons: list[tuple[Order, NotShownError]] = []
         # Where a proof fails for want of a test, a model is one: with it everything begins again.
         for _ in range(1 + _MOST_LEARNED):
             if not self._try_all(gathered, reasons):
@@ -107,15 +130,44 @@ class Loops:
             return self._failed(gathered, reasons)
         return Proved()
 
-    def _try_all(self, gathered: Gathered, reasons: list[tuple[bool, NotShownError]]) -> bool:
-        """Try one candidate after the other. True if one of them led to a test that was missing."""
-        for number, attempt in enumerate(self._attempts(gathered), 1):
-            if attempt.key in self._tried:
-                continue
-            self._tried.add(attempt.key)
-            budget = self.budget.part(self.budget.left / SHARE)
-            self.question.options.progress(f"proving loops, attempt {number}")
-            try:
+    def _try_all(self, gathered: Gathered, reasons: list[tuple[Order, NotShownError]]) -> bool:
+        """Attempts take turns: the first ones get more time than later ones, but none waits for long, since the right
+        one is often quick. True if one of them led to a test that was missing."""
+        attempts = (attempt for attempt in self._attempts(gathered) if attempt.key not in self._tried)
+        quick = max(QUICK_SECONDS, self.budget.left * QUICK_SHARE)
+        newest = self._begin(attempts, 1)
+        waiting = [newest] if newest is not None else []
+        while waiting and not self.budget.exhausted:
+            run = min(waiting, key=lambda r: r.cost(quick))
+            if newest is not None and run is newest:
+                newest = self._begin(attempts, newest.number + 1)
+                waiting += [newest] if newest is not None else []
+            reason = self._go(run, max(quick, run.used))
+            if reason is None:
+                return False
+            if not run.out_of_time:
+                waiting.remove(run)
+                self._tried.add(run.attempt.key)
+            if not run.out_of_time or self.budget.exhausted:
+                reasons.append((run.attempt.order, reason))
+            if reason.inputs is not None and add_test(self.question, gathered, reason.inputs):
+                return True
+            for dropped in sorted(waiting, key=lambda r: r.cost(quick))[MOST_WAITING:]:
+                dropped.prover = None
+        return False
+
+    def _begin(self, attempts: Iterator[Attempt], number: int) -> Run | None:
+        attempt = next(attempts, None) if number <= MOST_ATTEMPTS else None
+        return Run(attempt, number, self.budget.part(0.0)) if attempt is not None else None
+
+    def _go(self, run: Run, seconds: float) -> NotShownError | None:
+        """One turn. None if there is a proof now."""
+        self.question.options.progress(f"proving loops, attempt {run.number}")
+        budget, attempt = run.budget, run.attempt
+        budget.renew(seconds)
+        run.used += seconds
+        try:
+            if run.prover is None:
                 simulation = Simulation(
                     self.question,
                     budget,
@@ -125,19 +177,17 @@ class Loops:
                     attempt.degree,
                     attempt.order,
                 )
-                self.shown = Prover(simulation, budget).prove()
-                return False
-            except NotShownError as reason:
-                reasons.append((attempt.order, reason))
-                if reason.inputs is not None and add_test(self.question, gathered, reason.inputs):
-                    return True
-            except Unsupported as reason:
-                reasons.append((attempt.order, NotShownError(str(reason), MORE_TIME if budget.exhausted else "")))
-            if self.budget.exhausted or number >= MOST_ATTEMPTS:
-                break
-        return False
+                run.prover = Prover(simulation, budget)
+            self.shown = run.prover.prove()
+            return None
+        except NotShownError as error:
+            reason = error
+        except Unsupported as error:
+            reason = NotShownError(str(error), MORE_TIME if budget.exhausted else "")
+        run.out_of_time = budget.exhausted
+        return reason
 
-    def _failed(self, gathered: Gathered, reasons: Sequence[tuple[bool, NotShownError]]) -> Failed:
+    def _failed(self, gathered: Gathered, reasons: Sequence[tuple[Order, NotShownError]]) -> Failed:
         """What stopped the strongest attempt, of several the first."""
         if not reasons:
             return Failed("the traces of the two could not be paired", _helps(gathered, ""))
@@ -147,7 +197,8 @@ class Loops:
         return Failed(f"{why}; {missed[0]}" if missed else why, _helps(gathered, reason.helps, bool(missed)))
 
     def _attempts(self, gathered: Gathered) -> Iterator[Attempt]:
-        """Equations first, then with comparisons; then with stations elsewhere; then with products."""
+        """Equations first, then with comparisons that the code makes; the same with stations elsewhere; then with all
+        comparisons; then with products."""
         found: list[tuple[Stations, list[Traces], list[Alignment]]] = []
         for stations in choices(self.question.target, self.question.rewrite):
             started = time.perf_counter()
@@ -155,14 +206,10 @@ class Loops:
             candidates = alignments(traces)[:MOST_ALIGNMENTS]
             self.timings["guess"] += time.perf_counter() - started
             found.append((stations, traces, candidates))
-            for alignment in candidates:
-                for order in (False, True):
-                    yield Attempt(stations, traces, alignment, 1, order)
+            yield from _with(found[-1:], 1, (Order.NONE, Order.COMPARED))
+        yield from _with(found, 1, (Order.ALL,))
         for degree in range(2, self.question.options.degree + 1):
-            for stations, traces, candidates in found:
-                for alignment in candidates:
-                    for order in (False, True):
-                        yield Attempt(stations, traces, alignment, degree, order)
+            yield from _with(found, degree, Order)
 
     def in_words(self) -> tuple[tuple[dict[str, Any], ...], tuple[str, ...]]:
         """The cuts, and the invariant at each."""
@@ -187,6 +234,15 @@ class Loops:
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
         return tuple(self.world.assumptions.values()) if self.shown is not None else ()
+
+
+def _with(
+    found: Sequence[tuple[Stations, list[Traces], list[Alignment]]], degree: int, orders: Iterable[Order]
+) -> Iterator[Attempt]:
+    for stations, traces, candidates in found:
+        for alignment in candidates:
+            for order in orders:
+                yield Attempt(stations, traces, alignment, degree, order)
 
 
 def _too_few(gathered: Gathered) -> Failed:

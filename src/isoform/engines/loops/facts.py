@@ -39,8 +39,17 @@ class Product:
 Summand = Column | Product
 
 
+Bounded = tuple[Column, Column | None]
+"""A value, or the difference of two."""
+
+
 class Fact:
     """Something that holds at a cut: as a formula over the features, and in words."""
+
+    @property
+    def bounded(self) -> Bounded | None:
+        """What it bounds by a number, if it does."""
+        return None
 
     def features(self) -> Iterator[Feature]:
         """What it speaks of."""
@@ -139,11 +148,10 @@ class Linear(Fact):
     def text(self, show: Show) -> str:
         head, rest = self.summands[-1], self.summands[:-1]
         if head[0] != 1:
-            power = head[0] & -head[0]
-            if not rest and head[0] == power:
-                modulus = (1 << self.bits) // power
-                return f"{head[1].text(show)} ≡ {-self.constant // power % modulus} (mod {modulus})"
             return f"{_sum(self.constant, self.summands, self.bits, show)} ≡ 0 (mod 2^{self.bits})"
+        if not rest and self.bits < head[1].widest:
+            modulus = 1 << self.bits
+            return f"{head[1].text(show)} ≡ {-self.constant % modulus} (mod {modulus})"
         negated = tuple((-k % (1 << self.bits), c) for k, c in rest)
         right = _sum(-self.constant % (1 << self.bits), negated, self.bits, show)
         narrow = f" (mod 2^{self.bits})" if self.bits < max(c.widest for _, c in self.summands) else ""
@@ -296,6 +304,11 @@ class Compare(Fact):
             return self.relation.terms(terms, left, terms.bv(self.right, self.bits))
         return self.relation.terms(terms, left, self.right.term(terms, value, self.bits))
 
+    @property
+    def bounded(self) -> Bounded | None:
+        is_bound = self.relation is Relation.AT_MOST and isinstance(self.right, int)
+        return (self.left, self.less) if is_bound else None
+
     def text(self, show: Show) -> str:
         left = self.left.text(show) + (f" - {self.less.text(show)}" if self.less is not None else "")
         right = _number(self.right, self.bits) if isinstance(self.right, int) else self.right.text(show)
@@ -319,6 +332,10 @@ class AtLeast(Fact):
         if self.less is not None:
             left = terms.sub(left, self.less.term(terms, value, self.bits))
         return terms.ule(terms.bv(self.number, self.bits), left)
+
+    @property
+    def bounded(self) -> Bounded | None:
+        return self.left, self.less
 
     def text(self, show: Show) -> str:
         left = self.left.text(show) + (f" - {self.less.text(show)}" if self.less is not None else "")

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from enum import IntEnum
+from functools import cached_property, reduce
 from itertools import combinations
 
+from isoform.engines.loops.compared import Compared, pairs_in
+from isoform.engines.loops.equations import Equation, equations, follows, is_plain
 from isoform.engines.loops.facts import (
     Among,
     AtEntry,
     AtLeast,
+    Bounded,
     Compare,
     Constant,
     Exclusive,
@@ -34,12 +38,12 @@ from isoform.engines.loops.kernel import Kernel
 from isoform.outcome import FRAME_LIMIT
 from isoform.smt.terms import Term, Terms
 
-_MOST_FACTORS, _MOST_SUMMANDS, _LARGEST_COEFFICIENT = 7, 5, 4096
-_MOST_IN_CONGRUENCE = 2
+_MOST_FACTORS, _MOST_IN_CONGRUENCE = 7, 2
 _MOST_COMPARED = 14
 """Values whose order is looked at."""
-_LOWER_BOUNDS = (1, 2, 3, 4, 8, 16, 32, 64)
-_UPPER_BOUNDS = tuple((1 << k) - 1 for k in (1, 2, 3, 4, 8, 16, 31))
+_LOWER_BOUNDS = ((1, 2, 3, 4, 8, 16, 32, 64), (1, 4), (1,))
+_UPPER_BOUNDS = tuple(tuple((1 << k) - 1 for k in some) for some in ((1, 2, 3, 4, 8, 16, 31), (8, 31), (31,)))
+"""At first, and when bounds of something were broken so many times."""
 
 
 @dataclass
@@ -56,7 +60,7 @@ class Invariant:
     def define(self, feature: Feature, fact: Fact, column: Column | None = None) -> None:
         if fact in self.banned:
             return
-        self.facts.append(fact)
+        self.add(fact)
         if not self._rests_on(fact, feature):
             self.definitions[feature] = fact, column
 
@@ -77,7 +81,7 @@ class Invariant:
         return False
 
     def add(self, fact: Fact) -> None:
-        if fact not in self.banned:
+        if fact not in self.banned and fact not in self.facts:
             self.facts.append(fact)
 
     def value_of(self, terms: Terms, feature: Feature, value: Values) -> Term:
@@ -117,14 +121,22 @@ class Given:
         return tuple(dict.fromkeys((*pointer, *self.arguments, *self.kept)))
 
 
+class Order(IntEnum):
+    """Which comparisons are facts."""
+
+    NONE, COMPARED, ALL = range(3)
+
+
 @dataclass(frozen=True)
 class Kinds:
     """Which kinds of facts are looked for."""
 
     degree: int = 1
     """Of the monomials in equations."""
-    order: bool = True
-    """Whether comparisons are."""
+    order: Order = Order.ALL
+    """Of the comparisons none, those between what the code compares, or all."""
+    compared: Compared = field(default_factory=Compared)
+    """What the code compares."""
     at_entry: Mapping[Feature, Term] = field(default_factory=dict)
     """Features that seem not to change, with their value when the cut is first reached."""
     cells: tuple[Cell, ...] = ()
@@ -133,6 +145,10 @@ class Kinds:
     """Features that hold addresses: their order relative to other numbers means nothing."""
     steering: frozenset[Feature] | None = None
     """Features whose order is of interest, if not that of all."""
+    signs: bool = True
+    """Whether it matters that both extensions of a feature are the same."""
+    loose: Mapping[Bounded, int] = field(default_factory=dict)
+    """How often a bound of something was broken by a model: what grows for ever breaks the next one too."""
 
 
 def guess(
@@ -166,14 +182,16 @@ class _Guess:
         self._constants = constants
         self._kinds = kinds
         self._cells = kinds.cells
+        self._congruences: list[Linear] = []
         self._single()
         self._extended()
         for bits in (64, 32, 16, 8):
             self._linear(bits)
+        self._congruent()
         self._kept()
         self._exclusive()
         self._folds()
-        if kinds.order:
+        if kinds.order is not Order.NONE:
             self._order()
 
     def _free(self) -> list[Feature]:
@@ -203,7 +221,8 @@ class _Guess:
                 self.invariant.define(feature, OnStack(feature, self._pointer, distance))
                 continue
             other = seen.get((feature.bits, values))
-            if other is not None and (other.tag == "" or isinstance(other, Cell)) and len(set(values)) > 1:
+            kept = other is not None and other.tag == "" and other.place == feature.place
+            if other is not None and (kept or ((other.tag == "" or isinstance(other, Cell)) and len(set(values)) > 1)):
                 self.invariant.define(feature, Same(feature, other))
             elif len(set(values)) == 1:
                 self.invariant.define(feature, Constant(feature, values[0]))
@@ -241,63 +260,67 @@ class _Guess:
     # -- equations ------------------------------------------------------------------------------
 
     def _linear(self, bits: int) -> None:
+        """Sums first; then, of what they leave, products and words of memory. Memory is full of numbers, and equations
+        between them hold mostly by chance."""
+        self._solve(bits, ())
+        if self._kinds.degree > 1:
+            cells = [cell for cell in self._cells if cell.bits <= bits]
+            self._solve(bits, (*_columns(cells, bits), *self._products(bits)))
+
+    def _solve(self, bits: int, more: Sequence[Summand]) -> None:
         free = [f for f in self._free() if f.bits <= bits or bits == 32]
         if not any(f.bits == bits or (bits == 64 and f.bits < 64) for f in free):
             return
-        # Memory is full of numbers, and equations between them hold only by chance.
-        cells = [cell for cell in self._cells if cell.bits <= bits] if self._kinds.degree > 1 else []
-        columns: list[Summand] = [*_columns([*self._arguments(bits), *cells], bits), *self._products(free, bits)]
+        columns: list[Summand] = [*_columns(self._arguments(bits), bits), *more]
         # Narrow ones first, so that wide ones are expressed by an extension of them, not they by a part.
         columns += _columns(sorted(free, key=lambda f: f.bits), bits)
         kernel = Kernel(1 + len(columns), bits)
         for row in self._rows:
             kernel.add([1, *(column.of_row(row, bits) for column in columns)])
-        for generator in kernel.reduced():
-            self._equation(generator, columns, bits)
+        for equation in equations(kernel.plain(), columns, bits, lambda unit: self._merit(unit, bits)):
+            self._equation(equation, bits)
 
-    def _products(self, free: Sequence[Feature], bits: int) -> list[Product]:
+    def _products(self, bits: int) -> list[Product]:
         """Monomials of the second degree, of features of one width."""
-        if self._kinds.degree < 2:
-            return []
-        factors = [f for f in (*self._arguments(bits), *free) if f.bits == bits][:_MOST_FACTORS]
+        factors = [f for f in (*self._arguments(bits), *self._free()) if f.bits == bits][:_MOST_FACTORS]
         return [Product(a, b) for i, a in enumerate(factors) for b in factors[i:]]
 
     def _arguments(self, bits: int) -> list[Feature]:
         return [f for f in self._given.arguments if f.bits <= 64] if bits >= 32 else []
 
-    def _equation(self, generator: Sequence[int], columns: Sequence[Summand], bits: int) -> None:
-        last = max((i for i, c in enumerate(generator) if c & 1), default=None)
-        if last is not None and last > 0:
-            inverse = pow(generator[last], -1, 1 << bits)
-            generator = [c * inverse % (1 << bits) for c in generator]
-        summands = [(c, column) for c, column in zip(generator[1:], columns, strict=True) if c]
-        if not summands:
-            return
-        if not generator[0] and len(summands) == 2 and len({c.features for _, c in summands}) == 1:
-            if last is not None:  # else: both extensions have the same low bits, always
-                self._not_negative(summands[0][1].features[0])
-            return
-        if last is None or last == 0:
-            if len(summands) <= _MOST_IN_CONGRUENCE and all(isinstance(column, Column) for _, column in summands):
-                self.invariant.add(Linear(generator[0], tuple(summands), bits))
-            return
-        unit = columns[last - 1]
-        if not _is_plain(summands, bits):
-            return
-        others = [(c, column) for c, column in summands if column != unit]
-        fact = Linear(generator[0], (*others, (1, unit)), bits)
-        used = {f for _, column in others for f in column.features}
-        defined = self.invariant.definitions
-        fits = isinstance(unit, Column) and unit.feature in self._features and unit.feature.bits <= bits
-        if (
-            isinstance(unit, Column)
-            and fits
-            and not ({unit.feature} | used) & defined.keys()
-            and unit.feature not in used
-        ):
+    def _equation(self, equation: Equation, bits: int) -> None:
+        fact, unit = equation.fact(), equation.unit
+        if equation.sign_of is not None:
+            if self._kinds.signs:
+                self._not_negative(equation.sign_of)
+        elif not is_plain(fact):
+            pass
+        elif equation.bits < bits:
+            if len(fact.summands) <= _MOST_IN_CONGRUENCE and all(isinstance(c, Column) for _, c in fact.summands):
+                self._congruences.append(fact)
+        elif isinstance(unit, Column) and equation.mentions_once and self._may_define(unit, bits):
             self.invariant.define(unit.feature, fact, unit)
         else:
             self.invariant.add(fact)
+
+    def _merit(self, unit: Summand, bits: int) -> int:
+        """How well an equation is solved for something. What the code orders is better left as it is: an order
+        between sums is hard for a solver."""
+        if not isinstance(unit, Column) or not self._may_define(unit, bits):
+            return 0
+        return 1 if unit.feature in self._kinds.compared.ordered else 2
+
+    def _may_define(self, unit: Summand, bits: int) -> bool:
+        if not isinstance(unit, Column) or unit.feature not in self._features or unit.feature.bits > bits:
+            return False
+        return unit.feature not in self.invariant.definitions
+
+    def _congruent(self) -> None:
+        """What holds modulo a smaller power of two, unless it follows from what holds modulo a greater one."""
+        known = [fact for fact in self.invariant.facts if isinstance(fact, Linear)]
+        for fact in self._congruences:
+            if not any(follows(fact, other) for other in (*known, *self._congruences)):
+                self.invariant.add(fact)
 
     def _not_negative(self, feature: Feature) -> None:
         top = (1 << (feature.bits - 1)) - 1
@@ -375,17 +398,31 @@ class _Guess:
 
     def _order(self) -> None:
         columns = self._compared()
+        pairs = pairs_in(self._named)
+        every = self._kinds.order is Order.ALL
         for bits in (32, 64):
             mine = [c for c in columns if bits == 64 or (c.feature.bits == 32 and c.extend is Extend.ZERO)]
+            if not every:
+                mine = [c for c in mine if any(c.feature in features for features in self._named)]
             mine = mine[:_MOST_COMPARED]
             numbers = {c: [c.of_row(row, bits) for row in self._rows] for c in mine}
             for column in mine:
-                if column.feature.bits == bits and column.feature not in self._kinds.pointers:
+                if column.feature.bits == bits:
                     self._bounds(column, numbers[column], bits)
             for left, right in combinations(mine, 2):
                 alike = (left.feature in self._kinds.pointers) == (right.feature in self._kinds.pointers)
-                if alike and (bits == 32 or 64 in (left.feature.bits, right.feature.bits)):
+                wanted = every or frozenset((left.feature, right.feature)) in pairs
+                if alike and wanted and (bits == 32 or 64 in (left.feature.bits, right.feature.bits)):
                     self._pair(left, right, numbers[left], numbers[right], bits)
+
+    @cached_property
+    def _named(self) -> frozenset[frozenset[Feature]]:
+        """What the code compares, by what it is the same as."""
+        return frozenset(frozenset(map(self._same_as, features)) for features in self._kinds.compared.together)
+
+    def _same_as(self, feature: Feature) -> Feature:
+        fact = self.invariant.definitions.get(feature, (None, None))[0]
+        return self._same_as(fact.right) if isinstance(fact, Same) else feature
 
     def _compared(self) -> list[Column]:
         """Free features and those that are no fixed distance or value, each once, and the arguments."""
@@ -398,21 +435,36 @@ class _Guess:
             and (self._kinds.steering is None or f in self._kinds.steering)
         ]
         columns = [Column(f) for f in (*chosen, *self._arguments(64)) if f.bits in (32, 64)]
+        if not self._kinds.signs and self._kinds.order is not Order.ALL:
+            return columns
         signed = [c.feature for c in columns if c.feature.bits == 32 and c.feature not in self.invariant.not_negative]
         return columns + [Column(f, Extend.SIGN) for f in signed]
 
     def _bounds(self, column: Column, numbers: Sequence[int], bits: int) -> None:
         least, most = min(numbers), max(numbers)
-        for number in self._constants:
+        if column.feature in self._kinds.pointers:
+            if least > 0:
+                self.invariant.add(AtLeast(column, None, 1, bits))
+            return
+        for number in self._constants if self._is_bounded(column) else ():
             number &= (1 << bits) - 1
             if number and least <= number <= most and number not in numbers:
                 self.invariant.add(Compare(column, Relation.DIFFERENT, number, bits))
         if least > 0:
-            bound = max((b for b in _LOWER_BOUNDS if b <= least), default=1)
+            bound = max(b for b in self._rungs(_LOWER_BOUNDS, (column, None)) if b <= least)
             self.invariant.add(AtLeast(column, None, bound, bits))
-        upper = next((b for b in _UPPER_BOUNDS if b >= most and b < 1 << (bits - 1)), None)
+        rungs = self._rungs(_UPPER_BOUNDS, (column, None))
+        upper = next((b for b in rungs if b >= most and b < 1 << (bits - 1)), None)
         if upper is not None:
             self.invariant.add(Compare(column, Relation.AT_MOST, upper, bits))
+
+    def _rungs(self, ladders: Sequence[Sequence[int]], what: Bounded) -> Sequence[int]:
+        first = 0 if what[1] is not None or self._is_bounded(what[0]) else len(ladders) - 1
+        return ladders[min(first + self._kinds.loose.get(what, 0), len(ladders) - 1)]
+
+    def _is_bounded(self, column: Column) -> bool:
+        """Whether bounds by any number are worth a try: where the code compares with one."""
+        return self._kinds.order is Order.ALL or frozenset((column.feature,)) in self._named
 
     def _pair(self, left: Column, right: Column, a: Sequence[int], b: Sequence[int], bits: int) -> None:
         if left.feature == right.feature:
@@ -432,16 +484,8 @@ class _Guess:
             distances = [(x - y) % (1 << bits) for x, y in ordered]
             least = min(distances)
             if least > 1 and max(distances) < 1 << (bits - 1):
-                bound = max(b for b in _LOWER_BOUNDS if b <= least)
+                bound = max(b for b in self._rungs(_LOWER_BOUNDS, (one, other)) if b <= least)
                 self.invariant.add(AtLeast(one, other, bound, bits))
-
-
-def _is_plain(summands: Sequence[tuple[int, Summand]], bits: int) -> bool:
-    """Whether an equation with products in it looks like one that a program keeps."""
-    if not any(isinstance(column, Product) for _, column in summands):
-        return True
-    small = all(min(c, (1 << bits) - c) < _LARGEST_COEFFICIENT for c, _ in summands)
-    return small and len(summands) <= _MOST_SUMMANDS
 
 
 def _columns(features: Iterable[Feature], bits: int) -> list[Column]:

@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from flint import fmpz_mat
+
 _SWEEPS = 3
+_SHORT = 2
+LARGE = 4096
+"""Coefficients in equations that programs keep are smaller."""
+_WEIGHT = 256
+"""How much more a coefficient counts than the constant."""
 
 
 class Kernel:
@@ -52,6 +59,28 @@ class Kernel:
             if generators == before:
                 break
         return [g for g in generators if any(g)]
+
+    def plain(self) -> list[list[int]]:
+        """What of all this a program may keep. From few observations much follows that means nothing: then only what
+        has small coefficients, and what is short."""
+        generators = self.reduced()
+        short = [g for g in generators if sum(map(bool, g[1:])) <= _SHORT or not any(c & 1 for c in g)]
+        if len(short) == len(generators) or all(self._is_small(g) for g in generators):
+            return generators
+        return [*self._small(), *short]
+
+    def _is_small(self, generator: Sequence[int]) -> bool:
+        return all(min(c, self._modulus - c) < LARGE for c in generator[1:])
+
+    def _small(self) -> list[list[int]]:
+        """Members of the module with small coefficients: they are short vectors of a lattice (LLL finds them)."""
+        width = len(self.generators[0])
+        rows = [[g[0], *(_WEIGHT * c for c in g[1:])] for g in self.generators]
+        rows += [[0] * i + [self._modulus * (_WEIGHT if i else 1)] + [0] * (width - i - 1) for i in range(width)]
+        reduced = fmpz_mat(rows).hnf().table()[:width]
+        found = [[int(c) for c in row] for row in fmpz_mat(reduced).lll().table()]
+        members = [[row[0] % self._modulus, *(c // _WEIGHT % self._modulus for c in row[1:])] for row in found]
+        return [member for member in members if any(member) and self._is_small(member)]
 
     def _reduce_by(self, generators: list[list[int]], index: int) -> None:
         torsion = generators[index]

@@ -12,7 +12,7 @@ from isoform.contract import Argument
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.loopfree import Asserted
 from isoform.engines.loops.align import END, ENTRY, Cut, Edge, stuttering
-from isoform.engines.loops.cases import FACT_SECONDS, QUICK_SECONDS, Bad, Cases
+from isoform.engines.loops.cases import FACT_SECONDS, QUICK_SECONDS, Assumed, Bad, Cases
 from isoform.engines.loops.facts import Fact
 from isoform.engines.loops.rank import Measure, measures
 from isoform.engines.loops.simulation import STATE_AT, Horizon, Node, Pass, Simulation
@@ -74,6 +74,8 @@ class Prover:
         self._cases = Cases(simulation, budget)
         self._solver = self._cases.solver
         self.rounds = 0
+        self.settled = False
+        """Whether invariants were found that the loops keep, and the ways are all there are: the rest is to show it."""
         self._lengthened: dict[Cut, int] = {}
 
     def prove(self) -> Shown:
@@ -86,6 +88,7 @@ class Prover:
                 break
         else:
             raise NotShownError("the two keep leaving the ways on which they were paired")
+        self.settled = True
         return self._finish(self._rank())
 
     # -- invariants -----------------------------------------------------------------------------
@@ -120,12 +123,13 @@ class Prover:
             if arrived is None:
                 return
             simulation.check_structure(edge, arrived)
+            # Apart from each other: what going this way says holds of all that may be broken.
             going = simulation.going(followed, edge)
-            broken = [(fact, self._terms.conj(going, bad)) for fact, bad in simulation.broken(edge, arrived)]
-            broken = [(fact, bad) for fact, bad in broken if bad != self._terms.false]
-            if not broken:
+            broken = [(fact, bad) for fact, bad in simulation.broken(edge, arrived) if bad != self._terms.false]
+            if not broken or going == self._terms.false:
                 return
-            answer = self._cases.ask(followed.assumed, self._terms.any_of([bad for _, bad in broken]), KEEP_SECONDS)
+            assumed = [*followed.assumed, ("going", going)]
+            answer = self._cases.ask(assumed, self._terms.any_of([bad for _, bad in broken]), KEEP_SECONDS)
             if answer is Answer.UNSAT:
                 return
             if answer is Answer.UNKNOWN:
@@ -134,18 +138,19 @@ class Prover:
                 arrived = followed.arrivals(edge)
                 if arrived is None:
                     return
-                broken = [(fact, self._terms.conj(going, bad)) for fact, bad in simulation.broken(edge, arrived)]
-                answer = self._cases.settle(followed.assumed, self._terms.any_of([b for _, b in broken]), QUICK_SECONDS)
+                assumed = [*followed.assumed, ("going", going)]
+                broken = simulation.broken(edge, arrived)
+                answer = self._cases.settle(assumed, self._terms.any_of([b for _, b in broken]), QUICK_SECONDS)
                 if answer is Answer.UNSAT:
                     return
             if answer is Answer.SAT:
-                self._learn(followed, node, arrived, broken)
-            elif not self._one_by_one(followed, node, arrived, broken):
+                self._learn(assumed, node, arrived, broken)
+            elif not self._one_by_one(assumed, node, arrived, broken):
                 return
 
     def _one_by_one(
         self,
-        followed: Pass,
+        assumed: Assumed,
         node: Node,
         arrived: tuple[State, State],
         broken: Sequence[tuple[Fact | None, Term]],
@@ -154,9 +159,9 @@ class Prover:
         if the invariant changed."""
         undecided: list[Fact] = []
         for fact, bad in broken:
-            answer = self._cases.settle(followed.assumed, bad, FACT_SECONDS)
+            answer = self._cases.settle(assumed, bad, FACT_SECONDS)
             if answer is Answer.SAT:
-                self._learn(followed, node, arrived, broken)
+                self._learn(assumed, node, arrived, broken)
                 return True
             if answer is Answer.UNKNOWN:
                 if self._budget.exhausted:
@@ -171,7 +176,7 @@ class Prover:
 
     def _learn(
         self,
-        followed: Pass,
+        assumed: Assumed,
         node: Node,
         arrived: tuple[State, State],
         broken: Sequence[tuple[Fact | None, Term]],
@@ -186,11 +191,13 @@ class Prover:
                 if self._solver.value(value(feature)) != self._solver.value(first):
                     del node.at_entry[feature]
             whole = [(fact, bad) for fact, bad in broken if not self._solver.holds(bad)]
+            loose = [fact.bounded for fact, bad in broken if fact is not None and (fact, bad) not in whole]
+            node.loose.update({bounded for bounded in loose if bounded is not None})
             if not whole or len(whole) == len(broken):
                 break
             broken = whole
             bads = self._terms.any_of([bad for _, bad in broken])
-            if self._cases.ask(followed.assumed, bads, MODEL_SECONDS) is not Answer.SAT:
+            if self._cases.ask(assumed, bads, MODEL_SECONDS) is not Answer.SAT:
                 break
         simulation.guess_again(node)
 

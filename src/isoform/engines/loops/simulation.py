@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,13 +11,14 @@ from isoform.contract import AbortRule, MemoryRule
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.loops.align import END, ENTRY, Alignment, Cut, Edge, Traces
 from isoform.engines.loops.cells import cells_of
-from isoform.engines.loops.facts import AtEntry, Constant, Fact, OnStack, Same
+from isoform.engines.loops.compared import Compared, compared
+from isoform.engines.loops.facts import AtEntry, Bounded, Constant, Fact, OnStack, Same
 from isoform.engines.loops.features import TAGS, Cell, Feature, Row, parts, uses
 from isoform.engines.loops.inputs import BUFFERS_END
-from isoform.engines.loops.invariant import Given, Invariant, Kinds, guess
+from isoform.engines.loops.invariant import Given, Invariant, Kinds, Order, guess
 from isoform.engines.loops.memory import SharedMemory
 from isoform.engines.loops.segment import Place, Segment
-from isoform.engines.loops.starts import Known, Plain, compared_constants, parts_taken, untouched
+from isoform.engines.loops.starts import Known, Plain, compared_constants, extends_signs, parts_taken, untouched
 from isoform.engines.loops.stations import Stations
 from isoform.errors import Unsupported
 from isoform.lift.function import BlockId, Call, Function, Switch
@@ -57,8 +59,12 @@ class Node:
     steering: frozenset[Feature] = frozenset()
     """Features that decide where the two go from here, or at which addresses."""
     cells: tuple[Cell, ...] = ()
+    compared: Compared = field(default_factory=Compared)
+    """What the code compares from here on."""
     at_entry: dict[Feature, Term] = field(default_factory=dict)
     """Features that did not change in any test, with their value when the cut is first reached."""
+    loose: Counter[Bounded] = field(default_factory=Counter)
+    """How often a bound of something was broken."""
     holds_addresses: tuple[bool, bool] = (False, False)
     version: int = 0
 
@@ -101,7 +107,7 @@ class Simulation:
         tests: Sequence[Traces],
         stations: Stations,
         degree: int = 1,
-        order: bool = True,
+        order: Order = Order.ALL,
     ) -> None:
         self.question = question
         self.degree, self.order = degree, order
@@ -132,6 +138,7 @@ class Simulation:
         self._liveness = tuple(Liveness(f, outputs) for f in self.functions)
         self._unknowns = [(0, 0), (0, 0)]
         self._calls = any(isinstance(b.exit, Call) for f in self.functions for b in f.blocks.values())
+        self._extends_signs = any(extends_signs(f) for f in self.functions)
         self._calls_by_address = any(_calls_by_address(f) for f in self.functions)
         self.memory = SharedMemory((sides[0], sides[1]), self._shares_memory())
         self._passes: dict[Cut, Pass] = {}
@@ -187,6 +194,7 @@ class Simulation:
             named = [*node.features, *node.cells]
             node.rows = [self._row(named, *observed) for observed in _sample(self._snapshots[cut])]
             node.pointers = self._pointers(node)
+            node.compared = compared(self._first_roots(cut), plain[cut].places, node.features, self.given.arguments)
             node.at_entry = self._unchanged(node)
             node.invariant = guess(node.rows, node.features, self.given, self.constants, (), self._kinds(node))
         self._enter()
@@ -270,7 +278,17 @@ class Simulation:
         return frozenset(f for f in words if all(row[f] == 0 or BUFFERS <= row[f] < BUFFERS_END for row in node.rows))
 
     def _kinds(self, node: Node) -> Kinds:
-        return Kinds(self.degree, self.order, node.at_entry, node.cells, node.pointers, node.steering)
+        return Kinds(
+            self.degree,
+            self.order,
+            node.compared,
+            node.at_entry,
+            node.cells,
+            node.pointers,
+            node.steering,
+            self._extends_signs,
+            node.loose,
+        )
 
     def _cells(self, cut: Cut, plain: Plain) -> tuple[Cell, ...]:
         """Words of memory that either side reads from here on, at addresses that the features here give."""

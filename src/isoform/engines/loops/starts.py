@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _COMPARING = frozenset({Kind.INT_EQUAL, Kind.INT_NOTEQUAL, Kind.INT_SUB, Kind.INT_LESS, Kind.INT_SLESS})
 _MOST_CONSTANTS = 24
 _MOST_PARTS, _MOST_PART_BITS = 4, 6
+_WORD = 4
 
 
 def untouched(function: Function) -> frozenset[str]:
@@ -64,6 +65,12 @@ def parts_taken(function: Function) -> frozenset[int]:
                 elif var.space is Space.CONST and op.kind is Kind.INT_RIGHT:
                     found.add(var.offset)
     return frozenset(sorted(bits for bits in found if 1 <= bits <= _MOST_PART_BITS)[:_MOST_PARTS])
+
+
+def extends_signs(function: Function) -> bool:
+    """Whether the code makes words wider by their sign: only then does it help to know which are not negative."""
+    ops = (op for block in function.blocks.values() for op in block.ops)
+    return any(op.kind is Kind.INT_SEXT and op.ins[0].size >= _WORD for op in ops)
 
 
 class Plain:
