@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from isoform.engines.loops.facts import Among, Compare, Constant, Linear, OnStack, Relation, Same
+from isoform.engines.loops.facts import Among, Compare, Constant, Fold, FoldBy, Linear, OnStack, Relation, Same
 from isoform.engines.loops.features import Column, Extend, Feature, Row
 from isoform.engines.loops.invariant import Given, Invariant, Kinds, Order, guess
 from isoform.outcome import STACK_POINTER
@@ -144,6 +144,9 @@ def test_the_greatest_of_four_lanes() -> None:
             {POINTER: STACK_POINTER, BASE: 0x5000, COUNT: 4, **dict(zip(lanes, values, strict=True)), greatest: most}
         )
     facts = guess(rows, [*lanes, greatest], GIVEN).facts
+    fold = Fold(greatest, FoldBy.SIGNED_MAX, lanes)
+    assert fold in facts
+    facts = guess(rows, [*lanes, greatest], GIVEN, banned=[fold]).facts
     assert Among(greatest, lanes) in facts
     bounds = [Compare(Column(lane), Relation.LESS_OR_EQUAL, Column(greatest), greatest.bits) for lane in lanes]
     assert all(bound in facts for bound in bounds)

@@ -205,17 +205,32 @@ class Exclusive(Fact):
 
 class FoldBy(Enum):
     AND, OR = "and", "or"
+    SIGNED_MAX, SIGNED_MIN, MAX, MIN = "max", "min", "unsigned max", "unsigned min"
 
-    def numbers(self, a: int, b: int) -> int:
-        return a & b if self is FoldBy.AND else a | b
+    def numbers(self, a: int, b: int, bits: int) -> int:
+        match self:
+            case FoldBy.AND:
+                return a & b
+            case FoldBy.OR:
+                return a | b
+        top = 1 << (bits - 1) if self in (FoldBy.SIGNED_MAX, FoldBy.SIGNED_MIN) else 0
+        chosen = max if self in (FoldBy.SIGNED_MAX, FoldBy.MAX) else min
+        return chosen(a ^ top, b ^ top) ^ top
 
     def terms(self, terms: Terms, a: Term, b: Term) -> Term:
-        return terms.and_(a, b) if self is FoldBy.AND else terms.or_(a, b)
+        match self:
+            case FoldBy.AND:
+                return terms.and_(a, b)
+            case FoldBy.OR:
+                return terms.or_(a, b)
+        less = terms.slt if self in (FoldBy.SIGNED_MAX, FoldBy.SIGNED_MIN) else terms.ult
+        greatest = self in (FoldBy.SIGNED_MAX, FoldBy.MAX)
+        return terms.ite(less(a, b), b, a) if greatest else terms.ite(less(b, a), b, a)
 
 
 @dataclass(frozen=True)
 class Fold(Fact):
-    """A feature is the bitwise combination of some others: what a vectorised reduction keeps in its lanes."""
+    """A feature is the greatest, least, … of some others: what a vectorised reduction keeps in its lanes."""
 
     feature: Feature
     by: FoldBy
@@ -239,8 +254,8 @@ class Fold(Fact):
 
 @dataclass(frozen=True)
 class Among(Fact):
-    """A feature is one of some others. With what bounds it by all of them it is the greatest or the least: a solver
-    has it easier with that than with a chain of choices."""
+    """A feature is one of some others. With what bounds it by all of them it is the greatest or the least: where the
+    normal form of that does not help, a solver has it easier so than with a chain of choices."""
 
     feature: Feature
     lanes: tuple[Feature, ...]

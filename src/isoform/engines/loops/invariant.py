@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from itertools import combinations
 
 from isoform.engines.loops.compared import Compared, pairs_in
@@ -370,9 +370,13 @@ class _Guess:
                         break
 
     def _fold(self, feature: Feature, lanes: tuple[Feature, ...]) -> bool:
+        bits = feature.bits
         for by in FoldBy:
-            if all(reduce(by.numbers, (row[lane] for lane in lanes)) == row[feature] for row in self._rows):
-                self.invariant.define(feature, Fold(feature, by, lanes))
+            combine = partial(_combined, by, bits)
+            fold = Fold(feature, by, lanes)
+            holds = all(reduce(combine, (row[lane] for lane in lanes)) == row[feature] for row in self._rows)
+            if holds and fold not in self.invariant.banned:
+                self.invariant.define(feature, fold)
                 return True
         return False
 
@@ -495,6 +499,10 @@ def _columns(features: Iterable[Feature], bits: int) -> list[Column]:
         if feature.bits < bits and (feature.bits > 8 or isinstance(feature, Cell)):
             found.append(Column(feature, Extend.SIGN))
     return found
+
+
+def _combined(by: FoldBy, bits: int, a: int, b: int) -> int:
+    return by.numbers(a, b, bits)
 
 
 def _lane_groups(features: Sequence[Feature]) -> list[tuple[Feature, ...]]:
