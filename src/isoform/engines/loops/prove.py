@@ -244,14 +244,17 @@ class Prover:
             return self._longer(cut)
         return min(candidates, key=lambda e: e.target_steps + e.rewrite_steps, default=None)
 
-    def _inputs(self, cut: Cut, followed: Pass) -> Inputs:
+    def _inputs(self, cut: Cut, followed: Pass) -> Inputs | None:
         """Inputs on which the two may go from a cut where nothing was followed to; small ones, if there are such. What
         the model says of them is all that is known at a cut: they may never lead there."""
         simulation, terms = self._simulation, self._terms
         uncovered = simulation.uncovered(cut, followed)
         small = terms.all_of([self._is_small(argument) for argument in simulation.question.contract.arguments])
-        if self._cases.ask(followed.assumed, terms.conj(uncovered, small), QUICK_SECONDS) is not Answer.SAT:
-            self._cases.ask(followed.assumed, uncovered, QUICK_SECONDS)
+        answer = self._cases.ask(followed.assumed, terms.conj(uncovered, small), QUICK_SECONDS)
+        if answer is not Answer.SAT:
+            answer = self._cases.ask(followed.assumed, uncovered, QUICK_SECONDS)
+        if answer is not Answer.SAT:
+            return None
         registers, memory = values_at_entry(simulation.question, followed.segments[0].side, self._solver)
         return Inputs(registers, memory)
 
