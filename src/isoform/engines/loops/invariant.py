@@ -14,7 +14,7 @@ from functools import cached_property, partial, reduce
 from itertools import combinations
 
 from isoform.engines.loops.compared import Compared, pairs_in
-from isoform.engines.loops.equations import Equation, equations, follows, is_plain
+from isoform.engines.loops.equations import Equation, equations, follows, is_plain, says_nothing
 from isoform.engines.loops.facts import (
     Among,
     AtEntry,
@@ -319,7 +319,7 @@ class _Guess:
         """What holds modulo a smaller power of two, unless it follows from what holds modulo a greater one."""
         known = [fact for fact in self.invariant.facts if isinstance(fact, Linear)]
         for fact in self._congruences:
-            if not any(follows(fact, other) for other in (*known, *self._congruences)):
+            if not says_nothing(fact) and not any(follows(fact, other) for other in (*known, *self._congruences)):
                 self.invariant.add(fact)
 
     def _not_negative(self, feature: Feature) -> None:
