@@ -411,12 +411,12 @@ class _Guess:
             mine = mine[:_MOST_COMPARED]
             numbers = {c: [c.of_row(row, bits) for row in self._rows] for c in mine}
             for column in mine:
-                if column.feature.bits == bits:
+                if bits // 2 < column.feature.bits <= bits:
                     self._bounds(column, numbers[column], bits)
             for left, right in combinations(mine, 2):
                 alike = (left.feature in self._kinds.pointers) == (right.feature in self._kinds.pointers)
                 wanted = every or frozenset((left.feature, right.feature)) in pairs
-                if alike and wanted and (bits == 32 or 64 in (left.feature.bits, right.feature.bits)):
+                if alike and wanted and (bits == 32 or max(left.feature.bits, right.feature.bits) > 32):
                     self._pair(left, right, numbers[left], numbers[right], bits)
 
     @cached_property
@@ -434,11 +434,11 @@ class _Guess:
         chosen = [
             f
             for f in self._features
-            if f.bits in (32, 64)
+            if 32 <= f.bits <= 64
             and not isinstance(self.invariant.definitions.get(f, (None, None))[0], fixed)
             and (self._kinds.steering is None or f in self._kinds.steering)
         ]
-        columns = [Column(f) for f in (*chosen, *self._arguments(64)) if f.bits in (32, 64)]
+        columns = [Column(f) for f in (*chosen, *self._arguments(64)) if 32 <= f.bits <= 64]
         if not self._kinds.signs and self._kinds.order is not Order.ALL:
             return columns
         signed = [c.feature for c in columns if c.feature.bits == 32 and c.feature not in self.invariant.not_negative]
