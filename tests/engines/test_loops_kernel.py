@@ -111,3 +111,24 @@ def test_wrapping_sums() -> None:
     (equation,) = kernel_of(rows, 6, 32).reduced()
     inverse = pow(equation[5], -1, 1 << 32)
     assert [c * inverse % (1 << 32) for c in equation] == [0, *([(1 << 32) - 1] * 4), 1]
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_few_observations(bits: int) -> None:
+    """What a program keeps is found where much else holds by chance."""
+    random = Random(bits)
+    rows = []
+    for _ in range(6):
+        i, n, base = random.randrange(20), random.randrange(30), random.getrandbits(30)
+        noise = [random.getrandbits(bits) for _ in range(3)]
+        rows.append([1, n, base, i, *noise, base + 4 * i, n - i, 10 * i + 3])
+    plain = kernel_of(rows, 10, bits).plain()
+    wanted = [[0, 0, 1, 4, 0, 0, 0, -1, 0, 0], [0, 1, 0, -1, 0, 0, 0, 0, -1, 0], [3, 0, 0, 10, 0, 0, 0, 0, 0, -1]]
+    for row in plain:
+        assert all(dot(row, observed, bits) == 0 for observed in rows)
+    small = [g for g in plain if all(min(c, (1 << bits) - c) < 4096 for c in g)]
+    assert all(g[4:7] == [0, 0, 0] for g in small), "noise is in no equation"
+    # Whatever satisfies these satisfies what was wanted.
+    solutions = kernel_of(small, 10, bits).generators
+    for vector in wanted:
+        assert all(dot(vector, solution, bits) == 0 for solution in solutions), vector

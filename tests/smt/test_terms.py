@@ -212,3 +212,14 @@ def test_terms_survive_garbage_collection_in_cycles() -> None:
         cycle["self"] = cycle
         del terms, cycle
         gc.collect()
+
+
+def test_a_signed_jump_compares_again(terms: Terms) -> None:
+    """The flags of a comparison say, together, which is less; with the one for equality, which is not greater."""
+    a, b = terms.variable("a", 32), terms.variable("b", 32)
+    less, negative = terms.slt(a, b), terms.slt(terms.sub(a, b), terms.bv(0, 32))
+    overflow = terms.exclusive(less, negative)
+    assert terms.exclusive(negative, overflow) == less
+    assert terms.disj(terms.eq(a, b), less) == terms.negate(terms.slt(b, a))
+    assert terms.conj(terms.negate(less), terms.negate(terms.eq(b, a))) == terms.slt(b, a)
+    assert terms.disj(terms.ult(a, b), terms.eq(a, b)) == terms.ule(a, b)

@@ -114,6 +114,14 @@ def is_plain(fact: Linear) -> bool:
     return small and len(fact.summands) <= _MOST_SUMMANDS
 
 
+def says_nothing(fact: Linear) -> bool:
+    """Whether it only compares a value with its own low bits."""
+    same = len({(f.tag, f.place, f.low) for f in fact.features()}) == 1 and all(
+        isinstance(column, Column) and column.feature.bits >= fact.bits for _, column in fact.summands
+    )
+    return same and not fact.constant and sum(c for c, _ in fact.summands) % (1 << fact.bits) == 0
+
+
 def follows(fact: Linear, other: Linear) -> bool:
     """Whether a congruence is another equation modulo less."""
     if fact.bits >= other.bits:

@@ -14,7 +14,7 @@ from functools import cached_property, partial, reduce
 from itertools import combinations
 
 from isoform.engines.loops.compared import Compared, pairs_in
-from isoform.engines.loops.equations import Equation, equations, follows, is_plain
+from isoform.engines.loops.equations import Equation, equations, follows, is_plain, says_nothing
 from isoform.engines.loops.facts import (
     Among,
     AtEntry,
@@ -319,7 +319,7 @@ class _Guess:
         """What holds modulo a smaller power of two, unless it follows from what holds modulo a greater one."""
         known = [fact for fact in self.invariant.facts if isinstance(fact, Linear)]
         for fact in self._congruences:
-            if not any(follows(fact, other) for other in (*known, *self._congruences)):
+            if not says_nothing(fact) and not any(follows(fact, other) for other in (*known, *self._congruences)):
                 self.invariant.add(fact)
 
     def _not_negative(self, feature: Feature) -> None:
@@ -411,12 +411,12 @@ class _Guess:
             mine = mine[:_MOST_COMPARED]
             numbers = {c: [c.of_row(row, bits) for row in self._rows] for c in mine}
             for column in mine:
-                if column.feature.bits == bits:
+                if bits // 2 < column.feature.bits <= bits:
                     self._bounds(column, numbers[column], bits)
             for left, right in combinations(mine, 2):
                 alike = (left.feature in self._kinds.pointers) == (right.feature in self._kinds.pointers)
                 wanted = every or frozenset((left.feature, right.feature)) in pairs
-                if alike and wanted and (bits == 32 or 64 in (left.feature.bits, right.feature.bits)):
+                if alike and wanted and (bits == 32 or max(left.feature.bits, right.feature.bits) > 32):
                     self._pair(left, right, numbers[left], numbers[right], bits)
 
     @cached_property
@@ -434,11 +434,11 @@ class _Guess:
         chosen = [
             f
             for f in self._features
-            if f.bits in (32, 64)
+            if 32 <= f.bits <= 64
             and not isinstance(self.invariant.definitions.get(f, (None, None))[0], fixed)
             and (self._kinds.steering is None or f in self._kinds.steering)
         ]
-        columns = [Column(f) for f in (*chosen, *self._arguments(64)) if f.bits in (32, 64)]
+        columns = [Column(f) for f in (*chosen, *self._arguments(64)) if 32 <= f.bits <= 64]
         if not self._kinds.signs and self._kinds.order is not Order.ALL:
             return columns
         signed = [c.feature for c in columns if c.feature.bits == 32 and c.feature not in self.invariant.not_negative]

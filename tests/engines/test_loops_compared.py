@@ -1,0 +1,26 @@
+"""Which features the code compares with each other."""
+
+from __future__ import annotations
+
+from isoform.engines.loops.compared import compared, pairs_in
+from isoform.engines.loops.features import Feature
+from isoform.smt.terms import Terms
+
+INDEX, N = Feature("a", "rax", 0, 32), Feature("a", "rcx", 0, 32)
+END, COUNT = Feature("b", "rdi", 0, 64), Feature("", "rsi", 0, 32)
+
+
+def test_comparisons_by_their_features() -> None:
+    terms = Terms()
+    places = {terms.variable(f"{f.tag}.{f.place}", 64): (f.tag, f.place) for f in (INDEX, N, END)}
+    i, n, end = places
+    given = terms.extract(terms.variable("rsi", 64), 31, 0)
+    low = terms.extract(i, 31, 0)
+    order = terms.slt(terms.add(low, terms.bv(1, 32)), terms.extract(n, 31, 0))
+    number = terms.ult(end, terms.bv(8, 64))
+    same = terms.eq(low, given)
+    memory = terms.ult(terms.select(terms.array_variable("m", 64), i), terms.bv(3, 8))
+    found = compared([order, terms.conj(number, same), memory], places, [INDEX, N, END], [COUNT])
+    assert found.together == {frozenset({INDEX, N}), frozenset({END}), frozenset({INDEX, COUNT})}
+    assert found.ordered == {INDEX, N, END}
+    assert pairs_in(found.together) == {frozenset({INDEX, N}), frozenset({INDEX, COUNT})}
