@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from isoform.budget import Budget
@@ -13,17 +13,17 @@ from isoform.engines.loops.align import END, ENTRY, Alignment, Cut, Edge, Traces
 from isoform.engines.loops.cells import cells_of
 from isoform.engines.loops.compared import Compared, compared
 from isoform.engines.loops.facts import AtEntry, Bounded, Constant, Fact, OnStack, Same
-from isoform.engines.loops.features import TAGS, Cell, Feature, Row, parts, uses
+from isoform.engines.loops.features import TAGS, Cell, Feature, Row
 from isoform.engines.loops.inputs import BUFFERS_END
-from isoform.engines.loops.invariant import Given, Invariant, Kinds, Order, guess
+from isoform.engines.loops.invariant import Invariant, Kinds, Order, guess
 from isoform.engines.loops.memory import SharedMemory
-from isoform.engines.loops.segment import Place, Segment
-from isoform.engines.loops.starts import Known, Plain, compared_constants, extends_signs, parts_taken, untouched
+from isoform.engines.loops.needed import needed_at, overlaps, parts_of
+from isoform.engines.loops.segment import Segment
+from isoform.engines.loops.starts import Known, Plain, compared_constants, extends_signs, given_at_entry, untouched
 from isoform.engines.loops.stations import Stations
 from isoform.errors import Unsupported
 from isoform.lift.function import BlockId, Call, Function, Switch
 from isoform.lift.liveness import Liveness, output_containers
-from isoform.load.signature import TypeKind
 from isoform.question import Question
 from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term, Terms
@@ -32,11 +32,9 @@ from isoform.sym.compare import Goal, goals
 from isoform.sym.context import Context
 from isoform.sym.entry import constrain_entry
 from isoform.sym.state import Side, State, World
-from isoform.sym.validity import frame_bounds, valid_addresses
+from isoform.sym.validity import frame_bounds
 
 MOST_ROWS = 96
-Needed = dict[tuple[str, Place], list[tuple[int, int]]]
-"""By side and place: which bits matter, as lowest and highest."""
 Contexts = tuple[Context | None, Context | None]
 Horizon = tuple[int, int]
 """How many stations each side passes at most."""
@@ -121,13 +119,11 @@ class Simulation:
         self._sides = sides
         self.entry = sides[0].initial_state()
         constrain_entry(self.world, self.entry)
-        self.given = self._given_at_entry()
+        self.given = given_at_entry(question)
         self.untouched = tuple(untouched(f) for f in self.functions)
         """Registers that a side never writes: everywhere they are what they were at entry."""
         self.constants = frozenset(number for f in self.functions for number in compared_constants(f))
         self.nodes = {cut: Node(cut) for cut in alignment.cuts}
-        self.valid = False
-        """Whether the rules for valid memory are asserted."""
         self._stations = stations
         self._snapshots: dict[Cut, list[tuple[Snapshot, Snapshot, Snapshot]]] = {cut: [] for cut in alignment.cuts}
         for test, matched in zip(tests, alignment.matched, strict=True):
@@ -145,33 +141,6 @@ class Simulation:
         self._entered: dict[Cut, Term] = {}
         self._find_features()
 
-    # -- what is given at entry -----------------------------------------------------------------
-
-    def _given_at_entry(self) -> Given:
-        machine, contract = self.machine, self.question.contract
-        convention = machine.convention
-        pointer = None
-        if convention.stack_pointer is not None:
-            pointer = Feature("", convention.stack_pointer, 0, 8 * machine.registers[convention.stack_pointer].size)
-        arguments, kept = [], []
-        low = sorted({bits for function in self.functions for bits in parts_taken(function)})
-        for argument in contract.arguments:
-            for place in argument.places:
-                if place.register is None:
-                    whole = Feature("", place.offset, 0, 64)
-                else:
-                    whole = Feature("", place.register, 0, 8 * machine.registers[place.register].size)
-                kept.append(whole)
-                if whole.bits > 64 or place.size > 8 or (place.register is not None and argument.type.is_float):
-                    continue
-                arguments.append(Feature("", whole.place, 0, 8 * place.size))
-                if argument.type.kind is not TypeKind.POINTER:
-                    arguments += [Feature("", whole.place, 0, bits) for bits in low]
-        kept += [Feature("", name, 0, 8 * machine.registers[name].size) for name in convention.callee_saved]
-        if convention.return_address_on_stack:
-            kept.append(Feature("", 0, 0, 64))
-        return Given(pointer, tuple(dict.fromkeys(kept)), tuple(dict.fromkeys(arguments)))
-
     def given_value(self, feature: Feature) -> Term:
         return feature.of_state(self.entry)
 
@@ -184,12 +153,12 @@ class Simulation:
             plain[cut] = Plain(self, cut, self._snapshots[cut])
             self._passes[cut] = self._follow(cut, plain[cut].state)
         self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
-        needed = self._needed(plain, {cut: self._first_roots(cut) for cut in self.nodes})
-        steering = self._needed(plain, {cut: self._steering_roots(cut) for cut in self.nodes})
+        needed = needed_at(plain, self.edges, {cut: self._first_roots(cut) for cut in self.nodes}, self._carried)
+        steering = needed_at(plain, self.edges, {cut: self._steering_roots(cut) for cut in self.nodes}, self._carried)
         for cut, node in self.nodes.items():
             found = dict.fromkeys((*plain[cut].pinned, *parts_of(needed[cut])))
             node.features = sorted(found, key=_feature_order)
-            node.steering = frozenset(f for f in node.features if _overlaps(f, steering[cut]))
+            node.steering = frozenset(f for f in node.features if overlaps(f, steering[cut]))
             node.cells = self._cells(cut, plain[cut])
             named = [*node.features, *node.cells]
             node.rows = [self._row(named, *observed) for observed in _sample(self._snapshots[cut])]
@@ -199,23 +168,6 @@ class Simulation:
             node.invariant = guess(node.rows, node.features, self.given, self.constants, (), self._kinds(node))
         self._enter()
         self._passes = {ENTRY: self._passes[ENTRY]}
-
-    def _needed(self, plain: Mapping[Cut, Plain], roots: dict[Cut, list[Term]]) -> dict[Cut, Needed]:
-        """Which bits of what places the roots at each cut depend on, there and at the cuts before."""
-        needed: dict[Cut, Needed] = {cut: {} for cut in self.nodes}
-        seen: dict[Cut, set[object]] = {cut: set() for cut in self.nodes}
-        while any(roots.values()):
-            cut = next(c for c, terms in roots.items() if terms)
-            here, roots[cut] = roots[cut], []
-            before = parts_of(needed[cut])
-            for variable, low, high in uses(here, plain[cut].widths, seen[cut]):
-                needed[cut].setdefault(plain[cut].places[variable], []).append((low, high))
-            # What matters here must be carried here from the cuts before.
-            new = [f for f in parts_of(needed[cut]) if f not in before]
-            for edge in self.edges:
-                if new and edge.to == cut and edge.source in self.nodes:
-                    roots[edge.source] += self._carried(edge, new)
-        return needed
 
     def _steering_roots(self, cut: Cut) -> list[Term]:
         """What decides where the two go from here, and at which addresses."""
@@ -408,8 +360,7 @@ class Simulation:
     def _rules(self, followed: Pass) -> list[tuple[str, Term]]:
         sides = [s.side for s in followed.segments]
         bounds = [rule for side in sides for rule in frame_bounds(side)]
-        valid = valid_addresses(*sides) if self.valid else []
-        return [*self.world.constraints, *bounds, *valid]
+        return [*self.world.constraints, *bounds]
 
     # -- what must be shown ---------------------------------------------------------------------
 
@@ -567,19 +518,6 @@ def _calls_by_address(function: Function) -> bool:
     exits = [block.exit for block in function.blocks.values()]
     computed = any(isinstance(e, Switch) or (isinstance(e, Call) and e.callee is None) for e in exits)
     return computed and function.machine.convention.stack_pointer is not None
-
-
-def _overlaps(feature: Feature, needed: Needed) -> bool:
-    ranges = needed.get((feature.tag, feature.place), ())
-    return any(low < feature.low + feature.bits and feature.low <= high for low, high in ranges)
-
-
-def parts_of(needed: Needed) -> list[Feature]:
-    return [
-        Feature(tag, place, low, bits)
-        for (tag, place), ranges in needed.items()
-        for low, bits in parts(ranges, isinstance(place, str))
-    ]
 
 
 def _feature_order(feature: Feature) -> tuple[bool, bool, str, int]:

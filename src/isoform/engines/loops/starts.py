@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 from isoform.engines.loops.align import Cut
 from isoform.engines.loops.features import TAGS, Cell, Feature
+from isoform.engines.loops.invariant import Given
 from isoform.engines.loops.segment import Place, start_state
 from isoform.lift.function import Call, Function, Switch
+from isoform.load.signature import TypeKind
 from isoform.microop import Kind, Space
 from isoform.outcome import FRAME_LIMIT, STACK_POINTER
+from isoform.question import Question
 from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term, Terms
 from isoform.sym.state import BOOLEAN, Side, State
@@ -71,6 +74,34 @@ def extends_signs(function: Function) -> bool:
     """Whether the code makes words wider by their sign: only then does it help to know which are not negative."""
     ops = (op for block in function.blocks.values() for op in block.ops)
     return any(op.kind is Kind.INT_SEXT and op.ins[0].size >= _WORD for op in ops)
+
+
+def given_at_entry(question: Question) -> Given:
+    """The arguments and what else is carried along from the entry on."""
+    contract = question.contract
+    machine = contract.machine
+    convention = machine.convention
+    pointer = None
+    if convention.stack_pointer is not None:
+        pointer = Feature("", convention.stack_pointer, 0, 8 * machine.registers[convention.stack_pointer].size)
+    arguments, kept = [], []
+    low = sorted({bits for function in (question.target, question.rewrite) for bits in parts_taken(function)})
+    for argument in contract.arguments:
+        for place in argument.places:
+            if place.register is None:
+                whole = Feature("", place.offset, 0, 64)
+            else:
+                whole = Feature("", place.register, 0, 8 * machine.registers[place.register].size)
+            kept.append(whole)
+            if whole.bits > 64 or place.size > 8 or (place.register is not None and argument.type.is_float):
+                continue
+            arguments.append(Feature("", whole.place, 0, 8 * place.size))
+            if argument.type.kind is not TypeKind.POINTER:
+                arguments += [Feature("", whole.place, 0, bits) for bits in low]
+    kept += [Feature("", name, 0, 8 * machine.registers[name].size) for name in convention.callee_saved]
+    if convention.return_address_on_stack:
+        kept.append(Feature("", 0, 0, 64))
+    return Given(pointer, tuple(dict.fromkeys(kept)), tuple(dict.fromkeys(arguments)))
 
 
 class Plain:
