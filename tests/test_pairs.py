@@ -13,6 +13,7 @@ A `.pair` file has one `key: value` a line; `#` starts a comment.
     where: memory                what must differ, as the start of its description
     says: ...                    part of the reason of a bounded or unknown verdict
     todo: ...                    why this does not hold yet; the test is expected to fail
+    long: ...                    why it is only asked with `--long`
 
 Every `equivalent` NAME.pair has a twin NAME-broken.pair that is `different`.
 """
@@ -37,7 +38,7 @@ from isoform.cli import app
 
 PAIRS = Path(__file__).parent / "pairs"
 REQUIRED = {"verdict", "because", "a", "b"}
-OPTIONAL = {"options", "cc", "needs", "witness", "where", "says", "todo"}
+OPTIONAL = {"options", "cc", "needs", "witness", "where", "says", "todo", "long"}
 EXIT_CODES = {"equivalent": 0, "different": 1, "bounded": 3, "unknown": 3}
 MODELS = 2
 """isoform's own runner and one that shares no code with the lifter."""
@@ -93,6 +94,8 @@ def parameter(pair: Pair, *marks: pytest.MarkDecorator) -> Any:
     chosen = list(marks)
     if "todo" in pair.fields:
         chosen.append(pytest.mark.xfail(reason=pair.fields["todo"], strict=True))
+    if "long" in pair.fields:
+        chosen.append(pytest.mark.long)
     missing = sorted(filter(absent, pair.compilers))
     if missing:
         chosen.append(pytest.mark.skip(reason=f"needs {', '.join(missing)}"))

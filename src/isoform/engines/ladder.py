@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 QUICK_SECONDS = 1.0
 """For unrolling loops before anything is tried to prove about them."""
-LOOPS_SECONDS = 30.0
+LOOPS_SECONDS, LOOPS_SHARE = 60.0, 0.7
+"""For proving loops, and of what is left of the budget at most."""
 AUTO_SECONDS = 5.0
 """For the concolic engine as a rung of the ladder: what it finds it mostly finds early."""
 
@@ -166,7 +167,7 @@ class Ladder:
         from isoform.engines.loops.engine import HOW, Loops
 
         alone = self.question.options.engine is Engine.LOOPS
-        budget = self.budget if alone else self.budget.part(min(LOOPS_SECONDS, self.budget.left / 2))
+        budget = self.budget if alone else self.budget.part(min(LOOPS_SECONDS, self.budget.left * LOOPS_SHARE))
         engine = Loops(self.question, budget, self.own)
         finding = engine.answer()
         self.timings |= engine.timings
