@@ -119,7 +119,10 @@ class Prover:
             arrived = followed.arrivals(edge)
             if arrived is None:
                 return
+            version = node.version
             simulation.check_structure(edge, arrived)
+            if node.version != version:
+                continue  # it has to hold of what is followed from the changed cut, too
             going = simulation.going(followed, edge)
             broken = [(fact, self._terms.conj(going, bad)) for fact, bad in simulation.broken(edge, arrived)]
             broken = [(fact, bad) for fact, bad in broken if bad != self._terms.false]
