@@ -141,6 +141,10 @@ class Frame:
         assumption)."""
         return {byte: self.load(byte, 1) for byte in sorted(self._above) if byte >= offset}
 
+    def written_slots(self) -> set[int]:
+        """Offsets of the slots in which cells are."""
+        return {byte - byte % SLOT_BYTES for byte in self._owner}
+
     def _break_up(self, byte: int) -> None:
         """Replace the cell that holds `byte` by cells of one byte each."""
         start = self._owner.get(byte)

@@ -228,6 +228,10 @@ class Side:
         pointer = self.world.stack_pointer
         return term is not None and pointer is not None and bool(term == pointer)
 
+    def suspect(self, term: Term) -> None:
+        """An unknown may be an address of the frame: it counts as computed from the stack pointer."""
+        self._mentions[term] = True
+
     def mentions_stack(self, term: Term) -> bool:
         """Whether a term was computed from the stack pointer at entry."""
         pointer = self.world.stack_pointer

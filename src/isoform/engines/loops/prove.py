@@ -122,7 +122,10 @@ class Prover:
             arrived = followed.arrivals(edge)
             if arrived is None:
                 return
+            version = node.version
             simulation.check_structure(edge, arrived)
+            if node.version != version:
+                continue  # it has to hold of what is followed from the changed cut, too
             # Apart from each other: what going this way says holds of all that may be broken.
             going = simulation.going(followed, edge)
             broken = [(fact, bad) for fact, bad in simulation.broken(edge, arrived) if bad != self._terms.false]

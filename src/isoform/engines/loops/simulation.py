@@ -18,7 +18,7 @@ from isoform.engines.loops.inputs import BUFFERS_END
 from isoform.engines.loops.invariant import Invariant, Kinds, Order, guess
 from isoform.engines.loops.memory import SharedMemory
 from isoform.engines.loops.needed import needed_at, overlaps, parts_of
-from isoform.engines.loops.segment import Segment
+from isoform.engines.loops.segment import Place, Segment
 from isoform.engines.loops.starts import Known, Plain, compared_constants, extends_signs, given_at_entry, untouched
 from isoform.engines.loops.stations import Stations
 from isoform.errors import Unsupported
@@ -31,6 +31,7 @@ from isoform.sym.chain import Base
 from isoform.sym.compare import Goal, goals
 from isoform.sym.context import Context
 from isoform.sym.entry import constrain_entry
+from isoform.sym.frame import SLOT_BYTES
 from isoform.sym.state import Side, State, World
 from isoform.sym.validity import frame_bounds
 
@@ -64,6 +65,8 @@ class Node:
     loose: Counter[Bounded] = field(default_factory=Counter)
     """How often a bound of something was broken."""
     holds_addresses: tuple[bool, bool] = (False, False)
+    suspects: set[tuple[str, Place]] = field(default_factory=set)
+    """Places of a side that may hold an address of its frame though no fact says which."""
     version: int = 0
 
 
@@ -284,6 +287,11 @@ class Simulation:
     def leaving(self, cut: Cut) -> list[Edge]:
         return [edge for edge in self.edges if edge.source == cut]
 
+    def furthest(self, cut: Cut) -> Horizon:
+        """As far as any edge goes."""
+        horizons = [edge.horizons for edge in self.leaving(cut)] or [(1, 1)]
+        return max(h[0] for h in horizons), max(h[1] for h in horizons)
+
     def add(self, edge: Edge) -> None:
         """One more way on."""
         self.edges.append(edge)
@@ -305,7 +313,7 @@ class Simulation:
         horizon: Horizon | None = None,
     ) -> Pass:
         """Both sides followed to the horizon, or else as far as any edge goes."""
-        horizons = [edge.horizons for edge in self.leaving(cut)] if horizon is None else [horizon]
+        horizon = self.furthest(cut) if horizon is None else horizon
         segments, starts = [], []
         for number, (function, tag) in enumerate(zip(self.functions, TAGS, strict=True)):
             side = Side(self.world, function.image, tag, contexts[number])
@@ -314,10 +322,16 @@ class Simulation:
             state = start(side)
             starts.append(state.fork(state.condition))
             block = (cut.target, cut.rewrite)[number] or function.entry
-            furthest = max((h[number] for h in horizons), default=1)
             try:
                 segment = Segment(
-                    side, function, self.budget, self.question.callees, block, state, self._stations[number], furthest
+                    side,
+                    function,
+                    self.budget,
+                    self.question.callees,
+                    block,
+                    state,
+                    self._stations[number],
+                    horizon[number],
                 )
             except KeyError as missing:
                 raise Unsupported("a loop inside one instruction carries more than registers") from missing
@@ -473,6 +487,24 @@ class Simulation:
                         f"{feature.text(self.machine)} is an address of code or of constants that differ between the "
                         "sides, and a loop goes on with it"
                     )
+            self._suspect(edge, state)
+
+    def _suspect(self, edge: Edge, state: State) -> None:
+        """What is no feature is an unknown at a cut, and an unknown is taken for no address of the frame. Ways that
+        were added since features were found, or memory that is no output, may make it matter all the same."""
+        node, tag = self.nodes[edge.to], state.side.tag
+        slots = state.frame.written_slots()
+        if edge.source in self.nodes:
+            source = self.nodes[edge.source]
+            slots |= {f.place for f in source.features if f.tag == tag and isinstance(f.place, int)}
+            slots |= {place for side, place in source.suspects if side == tag and isinstance(place, int)}
+        values: dict[Place, Term] = {name: state.container(index) for index, name in enumerate(self.machine.containers)}
+        values |= {slot: state.frame.load(slot, SLOT_BYTES) for slot in slots}
+        known = {f.place for f in node.features if f.tag == tag and self.is_on_stack(node, f)}
+        mentioned = {(tag, p) for p, value in values.items() if p not in known and state.side.mentions_stack(value)}
+        if not mentioned <= node.suspects:
+            node.suspects |= mentioned
+            node.version += 1
 
     def _is_own_address(self, side: Side, term: Term) -> bool:
         """Whether a value may be the address of something that each side has its own of: what is there is not shared

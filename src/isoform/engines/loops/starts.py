@@ -197,20 +197,25 @@ class Known:
         width = 64 if isinstance(place, int) else 8 * machine.registers[place].size
         if place in BOOLEAN:
             features = self._by_place.get((side.tag, place))
-            bit = self.value(features[0]) if features else terms.variable(f"{side.tag}.{place}.unused", 1)
-            return _as_flag(terms, bit)
+            return _as_flag(terms, self.value(features[0]) if features else self._unused(side, place, 0, 1))
         whole: Term = None
         position = 0
         for feature in [*self._by_place.get((side.tag, place), ()), None]:
             low = feature.low if feature is not None else width
             if low > position:
-                unused = terms.variable(f"{side.tag}.{place}.unused.{position}.{low}", low - position)
+                unused = self._unused(side, place, position, low)
                 whole = unused if whole is None else terms.concat(unused, whole)
             if feature is not None:
                 value = self.value(feature)
                 whole = value if whole is None else terms.concat(value, whole)
                 position = feature.low + feature.bits
         return whole
+
+    def _unused(self, side: Side, place: Place, low: int, end: int) -> Term:
+        variable = side.terms.variable(f"{side.tag}.{place}.unused.{low}.{end}", end - low)
+        if (side.tag, place) in self._node.suspects:
+            side.suspect(variable)
+        return variable
 
 
 def feature_name(feature: Feature) -> str:
