@@ -63,7 +63,7 @@ class Ladder:
         if engine is Engine.TESTING:
             return self._after_testing(tested)
         finding = None
-        turning = all(f.has_loop for f in (self.question.target, self.question.rewrite))
+        turning = any(f.has_loop for f in (self.question.target, self.question.rewrite))
         if engine is Engine.AUTO and turning:
             # Loops that turn a fixed number of times, and differences in the first turns, show quickly.
             quick = min(QUICK_SECONDS, self.budget.left / 8)

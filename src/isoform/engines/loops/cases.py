@@ -60,6 +60,9 @@ class Case:
     contexts: tuple[Context, Context]
     followed: Pass
     narrowed: bool = False
+    rounds: int = 0
+    outdated: bool = False
+    """Whether more is known than when both sides were followed last."""
     empty: bool = False
     """Whether `under` cannot hold."""
     shown: list[Proof] = field(default_factory=list)
@@ -215,16 +218,18 @@ class Cases:
     # -- what holds in a case -------------------------------------------------------------------
 
     def _narrow(self, case: Case) -> None:
-        """Follow both sides again, each time with what was shown about the time before, until nothing is new."""
-        if case.narrowed:
-            return
-        case.narrowed = True
-        for _ in range(_MOST_ROUNDS):
-            if case.empty or self._budget.exhausted or not self._learn(case):
-                return
-            for context in case.contexts:
-                context.forget()
-            case.followed = self._simulation.followed_in(case.cut, case.contexts, case.horizon)
+        """Follow both sides again, each time with what was shown about the time before, until nothing is new. If time
+        runs out, it goes on from there the next time."""
+        while not case.narrowed and not case.empty and not self._budget.exhausted:
+            if case.outdated:
+                for context in case.contexts:
+                    context.forget()
+                case.followed = self._simulation.followed_in(case.cut, case.contexts, case.horizon)
+                case.outdated = False
+            if case.rounds < _MOST_ROUNDS:
+                case.rounds += 1
+                case.outdated = self._learn(case)
+            case.narrowed = not case.outdated and not self._budget.exhausted
 
     def _learn(self, case: Case) -> bool:
         """Take what can be shown into the contexts. True if there was something."""
