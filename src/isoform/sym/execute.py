@@ -288,17 +288,7 @@ class Execution:
     def _names_code(self, value: Term) -> bool:
         """Whether a constant in a term is an address of the image's code."""
         image = self.function.image
-        pending, seen = [value], set()
-        while pending:
-            term = pending.pop()
-            if term in seen:
-                continue
-            seen.add(term)
-            constant = self.terms.value(term)
-            if constant is not None and (constant in image.aliases or image.code_at(constant)):
-                return True
-            pending += term.children()
-        return False
+        return any(number in image.aliases or image.code_at(number) for number in self.terms.constants_in(value))
 
     def _tail_call(self, value: Term, state: State) -> None:
         name = "through a pointer"

@@ -16,6 +16,7 @@ from isoform.engines.loops.cases import FACT_SECONDS, QUICK_SECONDS, Assumed, Ba
 from isoform.engines.loops.facts import Fact
 from isoform.engines.loops.rank import Measure, measures
 from isoform.engines.loops.simulation import STATE_AT, Horizon, Node, Pass, Simulation
+from isoform.engines.loops.structure import Structure
 from isoform.engines.loops.words import Names, at, model
 from isoform.engines.model import values_at_entry
 from isoform.lift.function import BlockId
@@ -72,6 +73,7 @@ class Prover:
         self._terms = simulation.terms
         self._budget = budget
         self._cases = Cases(simulation, budget)
+        self._structure = Structure(simulation)
         self._solver = self._cases.solver
         self.rounds = 0
         self.settled = False
@@ -123,7 +125,7 @@ class Prover:
             if arrived is None:
                 return
             version = node.version
-            simulation.check_structure(edge, arrived)
+            self._structure.check(edge, arrived)
             if node.version != version:
                 continue  # it has to hold of what is followed from the changed cut, too
             # Apart from each other: what going this way says holds of all that may be broken.

@@ -12,7 +12,7 @@ from isoform.engines.inputs import BUFFERS
 from isoform.engines.loops.align import END, ENTRY, Alignment, Cut, Edge, Traces
 from isoform.engines.loops.cells import cells_of
 from isoform.engines.loops.compared import Compared, compared
-from isoform.engines.loops.facts import AtEntry, Bounded, Constant, Fact, OnStack, Same
+from isoform.engines.loops.facts import Bounded, Fact
 from isoform.engines.loops.features import TAGS, Cell, Feature, Row
 from isoform.engines.loops.inputs import BUFFERS_END
 from isoform.engines.loops.invariant import Invariant, Kinds, Order, guess
@@ -22,7 +22,7 @@ from isoform.engines.loops.segment import Place, Segment
 from isoform.engines.loops.starts import Known, Plain, compared_constants, extends_signs, given_at_entry, untouched
 from isoform.engines.loops.stations import Stations
 from isoform.errors import Unsupported
-from isoform.lift.function import BlockId, Call, Function, Switch
+from isoform.lift.function import BlockId, Call, Function
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.question import Question
 from isoform.run.observe import Snapshot
@@ -31,7 +31,6 @@ from isoform.sym.chain import Base
 from isoform.sym.compare import Goal, goals
 from isoform.sym.context import Context
 from isoform.sym.entry import constrain_entry
-from isoform.sym.frame import SLOT_BYTES
 from isoform.sym.state import Side, State, World
 from isoform.sym.validity import frame_bounds
 
@@ -138,7 +137,6 @@ class Simulation:
         self._unknowns = [(0, 0), (0, 0)]
         self._calls = any(isinstance(b.exit, Call) for f in self.functions for b in f.blocks.values())
         self._extends_signs = any(extends_signs(f) for f in self.functions)
-        self._calls_by_address = any(_calls_by_address(f) for f in self.functions)
         self.memory = SharedMemory((sides[0], sides[1]), self._shares_memory())
         self._passes: dict[Cut, Pass] = {}
         self._entered: dict[Cut, Term] = {}
@@ -459,97 +457,6 @@ class Simulation:
         returns = any(edge.to == END for edge in self.leaving(cut))
         asked = [g for g in goals(self.world, left, right) if not g.name.startswith(_BY_COVERAGE)]
         return [g for g in asked if returns or g.name.startswith(STATE_AT)]
-
-    def check_structure(self, edge: Edge, arrived: tuple[State, State]) -> None:
-        """What formulas cannot say: addresses of the frame stay known as such, and nothing else was left open."""
-        node = self.nodes[edge.to]
-        limit = self.machine.convention.stack_arguments_offset + self.question.contract.stack_argument_bytes
-        for state, tag in zip(arrived, TAGS, strict=True):
-            if state.escaped:
-                raise Unsupported("an address of the stack frame is stored in memory and a loop goes on")
-            if state.frame.is_indexed:
-                raise Unsupported("a loop goes on with an array on the stack that is indexed")
-            if state.frame.written_from(limit):
-                raise Unsupported("the caller's stack is written and a loop goes on")
-            if state.holds_addresses and not node.holds_addresses[TAGS.index(tag)]:
-                flags = list(node.holds_addresses)
-                flags[TAGS.index(tag)] = True
-                node.holds_addresses = flags[0], flags[1]
-                node.version += 1
-            for feature in (f for f in node.features if f.tag == tag):
-                term = feature.of_state(state)
-                if state.side.mentions_stack(term) and not self.is_on_stack(node, feature):
-                    raise Unsupported(
-                        f"{feature.text(self.machine)} is an address of the stack frame, and a loop moves it"
-                    )
-                if self._is_own_address(state.side, term) and not is_written_out(node, feature):
-                    raise Unsupported(
-                        f"{feature.text(self.machine)} is an address of code or of constants that differ between the "
-                        "sides, and a loop goes on with it"
-                    )
-            self._suspect(edge, state)
-
-    def _suspect(self, edge: Edge, state: State) -> None:
-        """What is no feature is an unknown at a cut, and an unknown is taken for no address of the frame. Ways that
-        were added since features were found, or memory that is no output, may make it matter all the same."""
-        node, tag = self.nodes[edge.to], state.side.tag
-        slots = state.frame.written_slots()
-        if edge.source in self.nodes:
-            source = self.nodes[edge.source]
-            slots |= {f.place for f in source.features if f.tag == tag and isinstance(f.place, int)}
-            slots |= {place for side, place in source.suspects if side == tag and isinstance(place, int)}
-        values: dict[Place, Term] = {name: state.container(index) for index, name in enumerate(self.machine.containers)}
-        values |= {slot: state.frame.load(slot, SLOT_BYTES) for slot in slots}
-        known = {f.place for f in node.features if f.tag == tag and self.is_on_stack(node, f)}
-        mentioned = {(tag, p) for p, value in values.items() if p not in known and state.side.mentions_stack(value)}
-        if not mentioned <= node.suspects:
-            node.suspects |= mentioned
-            node.version += 1
-
-    def _is_own_address(self, side: Side, term: Term) -> bool:
-        """Whether a value may be the address of something that each side has its own of: what is there is not shared
-        then, though the address is. Where nothing is called or jumped to by its address, code is no such thing."""
-        if side.points_to_differing(term):
-            return True
-        if not self._calls_by_address:
-            return False
-        image = side.image
-        return any(number in image.aliases or image.code_at(number) for number in constants_in(self.terms, term))
-
-    def is_on_stack(self, node: Node, feature: Feature) -> bool:
-        """Whether the cut's state has the feature as an address of the frame."""
-        fact = node.invariant.definitions.get(feature, (None, None))[0]
-        if isinstance(fact, Same):
-            return self.is_on_stack(node, fact.right)
-        return isinstance(fact, OnStack)
-
-
-def is_written_out(node: Node, feature: Feature) -> bool:
-    """Whether the cut's state has a feature with all constants that it is made of."""
-    fact = node.invariant.definitions.get(feature, (None, None))[0]
-    if isinstance(fact, Same):
-        return is_written_out(node, fact.right)
-    return isinstance(fact, Constant | AtEntry)
-
-
-def constants_in(terms: Terms, term: Term) -> Iterator[int]:
-    pending, seen = [term], set()
-    while pending:
-        top = pending.pop()
-        if top in seen:
-            continue
-        seen.add(top)
-        number = terms.value(top)
-        if number is not None:
-            yield number
-        pending += top.children()
-
-
-def _calls_by_address(function: Function) -> bool:
-    """Whether it calls or jumps to an address that it computes, on a machine where that may be a call."""
-    exits = [block.exit for block in function.blocks.values()]
-    computed = any(isinstance(e, Switch) or (isinstance(e, Call) and e.callee is None) for e in exits)
-    return computed and function.machine.convention.stack_pointer is not None
 
 
 def _feature_order(feature: Feature) -> tuple[bool, bool, str, int]:
