@@ -16,6 +16,7 @@ class PathSolver(Solver):
 
     def __init__(self, terms: Terms, budget: Budget, always: Sequence[Term] = ()) -> None:
         super().__init__(terms, budget)
+        self._asking = False
         for term in always:
             self._solver.assert_formula(term)
         self._path: list[Term] = []
@@ -31,6 +32,16 @@ class PathSolver(Solver):
         self.seconds += time.perf_counter() - started
         self.checks += 1
         return answer
+
+    def _begin(self) -> None:
+        self._pop()
+        self._solver.push(1)
+        self._asking = True
+
+    def _pop(self) -> None:
+        if self._asking:
+            self._solver.pop(1)
+            self._asking = False
 
     def _go_to(self, path: Sequence[Term]) -> None:
         common = 0

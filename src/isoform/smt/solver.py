@@ -38,17 +38,26 @@ class _Clock:
 
 
 class Solver:
-    """One incremental solver. `check` leaves nothing asserted behind."""
+    """Each question is one of its own. A solver that remembers earlier ones must treat what is asserted as assumptions
+    that may be taken back, and can then simplify far less: hard questions take it several times as long."""
 
     def __init__(self, terms: Terms, budget: Budget) -> None:
         self._terms = terms
         self._budget = budget
-        options = bitwuzla.Options()
-        options.set(bitwuzla.Option.PRODUCE_MODELS, True)
-        options.set(bitwuzla.Option.MEMORY_LIMIT, MOST_MEGABYTES)
-        self._solver = bitwuzla.Bitwuzla(terms.manager, options)
         self._clock = _Clock(budget)
-        self._solver.configure_terminator(self._clock)
+        self._options = bitwuzla.Options()
+        self._options.set(bitwuzla.Option.PRODUCE_MODELS, True)
+        self._options.set(bitwuzla.Option.MEMORY_LIMIT, MOST_MEGABYTES)
+        self._solver = self._new()
+
+    def _new(self) -> Any:
+        solver = bitwuzla.Bitwuzla(self._terms.manager, self._options)
+        solver.configure_terminator(self._clock)
+        return solver
+
+    def _begin(self) -> None:
+        """With nothing asserted, or nothing but what stays."""
+        self._solver = self._new()
 
     @property
     def stopped(self) -> bool:
@@ -60,12 +69,10 @@ class Solver:
         reads the model until the next call."""
         if any(a == self._terms.false for a in assertions):
             return Answer.UNSAT
-        self._pop()
         self._clock.stop_at = time.process_time() + seconds if seconds is not None else None
         if self._clock():
             return Answer.UNKNOWN
-        self._solver.push(1)
-        self._pushed = True
+        self._begin()
         for assertion in assertions:
             if assertion != self._terms.true:
                 self._solver.assert_formula(assertion)
@@ -73,13 +80,6 @@ class Solver:
         if result == bitwuzla.Result.UNSAT:
             return Answer.UNSAT
         return Answer.SAT if result == bitwuzla.Result.SAT else Answer.UNKNOWN
-
-    _pushed = False
-
-    def _pop(self) -> None:
-        if self._pushed:
-            self._solver.pop(1)
-            self._pushed = False
 
     def value(self, term: Term) -> int:
         """The value of a bit-vector in the model of the last SAT answer."""

@@ -135,13 +135,19 @@ class Loops:
         one is often quick. True if one of them led to a test that was missing."""
         attempts = (attempt for attempt in self._attempts(gathered) if attempt.key not in self._tried)
         quick = max(QUICK_SECONDS, self.budget.left * QUICK_SHARE)
-        newest = self._begin(attempts, 1)
-        waiting = [newest] if newest is not None else []
-        while waiting and not self.budget.exhausted:
-            run = min(waiting, key=lambda r: r.cost(quick))
-            if newest is not None and run is newest:
-                newest = self._begin(attempts, newest.number + 1)
-                waiting += [newest] if newest is not None else []
+        begun = 0
+        waiting: list[Run] = []
+        while not self.budget.exhausted:
+            run = min(waiting, key=lambda r: r.cost(quick), default=None)
+            if run is None or quick * (begun + 1) < run.cost(quick):
+                # Only now: where it cuts the loops, and how the traces go together there, may take a while to find out.
+                attempt = next(attempts, None) if begun < MOST_ATTEMPTS else None
+                if attempt is not None:
+                    begun += 1
+                    run = Run(attempt, begun, self.budget.part(0.0))
+                    waiting.append(run)
+            if run is None:
+                break
             reason = self._go(run, max(quick, run.used))
             if reason is None:
                 return False
@@ -155,10 +161,6 @@ class Loops:
             for dropped in sorted(waiting, key=lambda r: r.cost(quick))[MOST_WAITING:]:
                 dropped.prover = None
         return False
-
-    def _begin(self, attempts: Iterator[Attempt], number: int) -> Run | None:
-        attempt = next(attempts, None) if number <= MOST_ATTEMPTS else None
-        return Run(attempt, number, self.budget.part(0.0)) if attempt is not None else None
 
     def _go(self, run: Run, seconds: float) -> NotShownError | None:
         """One turn. None if there is a proof now."""
