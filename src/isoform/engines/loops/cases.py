@@ -68,6 +68,12 @@ class Case:
     shown: list[Proof] = field(default_factory=list)
     """Why the contexts are right."""
     parts: tuple[Case, Case] | None = None
+    about: Bad | None = None
+    """What was asked last: it may read memory at addresses of its own."""
+
+    @property
+    def noted(self) -> int:
+        return sum(len(context.bases) + len(context.doubts) for context in self.contexts)
 
 
 @dataclass(frozen=True)
@@ -162,27 +168,32 @@ class Cases:
         self.proofs = [Proof("", followed.assumed, whole)]
         if whole == self._terms.false:
             return Answer.UNSAT
-        answer = self.ask(followed.assumed, whole, QUICK_SECONDS)
+        # What was a case before was too hard as a whole.
+        known = self._key(cut, under, horizon) in self._cases
+        answer = self.ask(followed.assumed, whole, GLANCE_SECONDS if known else QUICK_SECONDS)
         self.proofs = [self.proof]
         if answer is not Answer.UNKNOWN:
             return answer
         self.proofs, self._looked_at = [], 0
-        return self._by_cases(self.case(cut, under, horizon), bad)
+        return self._by_cases(self.case(cut, under, horizon, bad), bad)
 
-    def case(self, cut: Cut, under: Term, horizon: Horizon | None) -> Case:
-        """Where `under` holds, with all that is known then."""
-        node = self._simulation.nodes.get(cut)
-        # A way that was added makes the whole of them longer: what was followed before is not enough for it.
-        reach = self._simulation.furthest(cut) if horizon is None else horizon
-        key = cut, node.version if node is not None else 0, under, reach
+    def case(self, cut: Cut, under: Term, horizon: Horizon | None, bad: Bad) -> Case:
+        """Where `under` holds, with all that is known then, and of what `bad` reads."""
+        key = self._key(cut, under, horizon)
         found = self._cases.get(key)
         if found is None:
             grain = self._grain(self._simulation.followed(cut))
             contexts = Context(grain=grain), Context(grain=grain)
             followed = self._simulation.followed_in(cut, contexts, horizon)
             found = self._cases[key] = Case(cut, under, horizon, contexts, followed)
-        self._narrow(found)
+        self._narrow(found, bad)
         return found
+
+    def _key(self, cut: Cut, under: Term, horizon: Horizon | None) -> tuple[Cut, int, Term, Horizon]:
+        node = self._simulation.nodes.get(cut)
+        # A way that was added makes the whole of them longer: what was followed before is not enough for it.
+        reach = self._simulation.furthest(cut) if horizon is None else horizon
+        return cut, node.version if node is not None else 0, under, reach
 
     def _grain(self, followed: Pass) -> int | None:
         """The smallest access to memory, if there are larger ones."""
@@ -191,7 +202,7 @@ class Cases:
 
     def _by_cases(self, case: Case, bad: Bad) -> Answer:
         self._looked_at += 1
-        self._narrow(case)
+        self._narrow(case, bad)
         self.proofs += case.shown
         if case.empty:
             return Answer.UNSAT
@@ -217,14 +228,20 @@ class Cases:
 
     # -- what holds in a case -------------------------------------------------------------------
 
-    def _narrow(self, case: Case) -> None:
+    def _narrow(self, case: Case, bad: Bad) -> None:
         """Follow both sides again, each time with what was shown about the time before, until nothing is new. If time
         runs out, it goes on from there the next time."""
+        if case.about is not bad:
+            noted, case.about = case.noted, bad
+            bad(case.followed)
+            if case.noted != noted:
+                case.narrowed, case.rounds = False, 0
         while not case.narrowed and not case.empty and not self._budget.exhausted:
             if case.outdated:
                 for context in case.contexts:
                     context.forget()
                 case.followed = self._simulation.followed_in(case.cut, case.contexts, case.horizon)
+                bad(case.followed)
                 case.outdated = False
             if case.rounds < _MOST_ROUNDS:
                 case.rounds += 1
@@ -241,7 +258,7 @@ class Cases:
         if answer is not Answer.SAT:
             return False
         # What is on ways that are not gone is not worth asking about, nor is the distance of what is one address.
-        for kind in (self._dead, self._same, self._apart):
+        for kind in (self._same, self._dead, self._apart):
             taken = [candidate for chosen in self._shown(case, list(kind(case))) for candidate in chosen]
             for candidate in taken:
                 candidate.take()

@@ -62,6 +62,9 @@ def _sum(terms: Terms, term: Term, places: Mapping[Term, tuple[str, Place]], dep
             return _scaled(_sum(terms, left, places, depth - 1), terms.value(right) or 0, modulus)
         case ("shl", left, right) if terms.value(right) is not None:
             return _scaled(_sum(terms, left, places, depth - 1), 1 << (terms.value(right) or 0), modulus)
+        case ("concat", high, low) if terms.value(low) == 0:
+            # The sum of `high` is right in its own width, and that is all there is room for.
+            return _scaled(_sum(terms, high, places, depth - 1), 1 << terms.width(low), modulus)
         case ("neg", inner):
             return _scaled(_sum(terms, inner, places, depth - 1), -1, modulus)
     return None

@@ -90,6 +90,7 @@ class Loops:
     shown: Shown | None = None
     tests: int = 0
     _tried: set[Hashable] = field(default_factory=set)
+    _begun: dict[Hashable, Run] = field(default_factory=dict)
 
     def answer(self) -> Proved | Found | Failed:
         if not (heads(self.question.target) or heads(self.question.rewrite)):
@@ -144,8 +145,11 @@ class Loops:
                 attempt = next(attempts, None) if begun < MOST_ATTEMPTS else None
                 if attempt is not None:
                     begun += 1
-                    run = Run(attempt, begun, self.budget.part(0.0))
-                    waiting.append(run)
+                    # What another test does not change goes on where it was.
+                    again = self._begun.setdefault(attempt.key, Run(attempt, begun, self.budget.part(0.0)))
+                    again.number = begun
+                    waiting.append(again)
+                    continue
             if run is None:
                 break
             reason = self._go(run, max(quick, run.used))

@@ -31,7 +31,7 @@ from isoform.sym.state import State
 from isoform.verdict import Obligation
 
 MOST_ROUNDS = 400
-KEEP_SECONDS = 2.5
+KEEP_SECONDS = 0.5
 MOST_MODELS, MODEL_SECONDS = 16, 0.2
 """Taken at once, before a guess is made again."""
 MOST_REPAIRS = 8
@@ -139,7 +139,7 @@ class Prover:
                 return
             if answer is Answer.UNKNOWN:
                 horizon = edge.target_steps, edge.rewrite_steps
-                followed = self._cases.case(edge.source, going, horizon).followed
+                followed = self._cases.case(edge.source, going, horizon, partial(simulation.any_broken, edge)).followed
                 arrived = followed.arrivals(edge)
                 if arrived is None:
                     return
