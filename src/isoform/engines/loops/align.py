@@ -46,6 +46,8 @@ class Cut:
 
 
 Words = tuple[int, ...]
+Dead = Mapping[BlockId, frozenset[int]]
+"""At each station the registers (by number) that are not read from there on."""
 ENTRY, END = Cut(None, None, "entry"), Cut(None, None, "end")
 
 
@@ -76,6 +78,7 @@ class Traces:
     """Values at entry by name: what both sides were given."""
     alike: tuple[Traces, ...] = ()
     """Traces of other tests that pass the same stations: further data, paired in the same way."""
+    dead: tuple[Dead, Dead] = field(default_factory=lambda: ({}, {}))
 
     @cached_property
     def digests(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -85,8 +88,8 @@ class Traces:
     @cached_property
     def words(self) -> tuple[tuple[Words, ...], tuple[Words, ...]]:
         """For each station what is in each register and in the frame near its top."""
-        left, right = (tuple(_words(s) for s in side) for side in (self.target, self.rewrite))
-        return left, right
+        left = tuple(_words(s, self.dead[0], -1) for s in self.target)
+        return left, tuple(_words(s, self.dead[1], -2) for s in self.rewrite)
 
     @cached_property
     def moving(self) -> tuple[tuple[frozenset[int], ...], tuple[frozenset[int], ...]]:
@@ -100,10 +103,12 @@ def _moving(side: Sequence[Words]) -> tuple[frozenset[int], ...]:
     return tuple(v - still - {0, 1} for v in values)
 
 
-def _words(snapshot: Snapshot) -> Words:
-    """By place: the registers whole, their low halves, and words of the frame of both sizes."""
-    registers = snapshot.registers[:_MOST_REGISTERS]
-    halves = [value & 0xFFFFFFFF for value in registers]
+def _words(snapshot: Snapshot, dead: Dead, nothing: int) -> Words:
+    """By place: the registers whole, their low halves, and words of the frame of both sizes. What is left over in a
+    register that is not read any more would agree with a value of the turn before: it counts as `nothing`."""
+    left_over = dead.get(snapshot.point, frozenset())
+    registers = [nothing if n in left_over else r for n, r in enumerate(snapshot.registers[:_MOST_REGISTERS])]
+    halves = [value & 0xFFFFFFFF if value >= 0 else value for value in registers]
     slots = [snapshot.slot(offset, size) for size in (4, 8) for offset in range(-_FRAME_SEEN, 0, size)]
     return (*registers, *halves, *(slot or 0 for slot in slots))
 

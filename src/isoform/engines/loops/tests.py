@@ -9,10 +9,11 @@ from itertools import chain, islice
 from random import Random
 
 from isoform.budget import Budget
-from isoform.engines.loops.align import Traces
+from isoform.engines.loops.align import Dead, Traces
 from isoform.engines.loops.inputs import LoopInputs
 from isoform.engines.loops.stations import Stations, heads
-from isoform.lift.function import BlockId
+from isoform.lift.function import BlockId, Function
+from isoform.lift.liveness import Liveness, output_containers
 from isoform.outcome import Inputs, Outcome, Status
 from isoform.question import Question
 from isoform.run.observe import MOST_SNAPSHOTS, Snapshot, TooManySnapshotsError, observe
@@ -175,11 +176,21 @@ def _how_it_ended(target: Outcome, rewrite: Outcome, fuel: int) -> str:
 def traced_again(question: Question, gathered: Gathered, stations: Stations) -> list[Traces]:
     """The same tests, seen at other stations."""
     found = []
+    outputs = [result.register for result in question.contract.results]
+    functions = question.target, question.rewrite
+    dead = _dead(functions[0], outputs, stations[0]), _dead(functions[1], outputs, stations[1])
     for inputs in gathered.inputs:
         trace = _trace(question, inputs, stations)
         if trace is not None and max(len(trace.target), len(trace.rewrite)) <= _LONGEST_RARE:
-            found.append(replace(trace, alike=_alike(question, inputs, stations, trace)))
+            found.append(replace(trace, alike=_alike(question, inputs, stations, trace), dead=dead))
     return found
+
+
+def _dead(function: Function, outputs: Sequence[str], stations: Collection[BlockId]) -> Dead:
+    machine = function.machine
+    live = Liveness(function, output_containers(machine, outputs))
+    masks = [live.mask(machine.registers[name]) for name in machine.containers]
+    return {s: frozenset(n for n, mask in enumerate(masks) if not mask & live.entry[s]) for s in stations}
 
 
 def _alike(question: Question, inputs: tuple[Inputs, Inputs], stations: Stations, trace: Traces) -> tuple[Traces, ...]:
