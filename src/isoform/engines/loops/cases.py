@@ -35,6 +35,8 @@ Item = TypeVar("Item")
 Assumed = Sequence[tuple[str, Term]]
 Bad = Callable[[Pass], Term]
 """What must not be, by a pass."""
+_Key = tuple[Cut, int, Term, Horizon]
+"""Of a case: where it begins, which version of the invariant there it goes by, what holds, and how far it goes."""
 
 
 @dataclass
@@ -97,7 +99,8 @@ class Cases:
         self.proof: Proof
         """Of the last question that was asked, if the answer was no."""
         self._opaque = Opaque(self._terms)
-        self._cases: dict[tuple[Cut, int, Term, Horizon], Case] = {}
+        self._cases: dict[_Key, Case] = {}
+        self._wholes: dict[_Key, Case | None] = {}
         self._looked_at = 0
 
     def ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
@@ -163,15 +166,15 @@ class Cases:
     def decide(self, cut: Cut, under: Term, bad: Bad, horizon: Horizon | None = None) -> Answer:
         """Whether something bad can happen from a cut where `under` holds: first a quick look, then by cases. Nothing
         bad depends on what comes after the horizon."""
-        followed = self._simulation.followed(cut)
+        followed, shown = self.followed(cut)
         whole = self._terms.conj(under, bad(followed))
-        self.proofs = [Proof("", followed.assumed, whole)]
+        self.proofs = [*shown, Proof("", followed.assumed, whole)]
         if whole == self._terms.false:
             return Answer.UNSAT
         # What was a case before was too hard as a whole.
         known = self._key(cut, under, horizon) in self._cases
         answer = self.ask(followed.assumed, whole, GLANCE_SECONDS if known else QUICK_SECONDS)
-        self.proofs = [self.proof]
+        self.proofs = [*shown, self.proof]
         if answer is not Answer.UNKNOWN:
             return answer
         self.proofs, self._looked_at = [], 0
@@ -182,14 +185,55 @@ class Cases:
         key = self._key(cut, under, horizon)
         found = self._cases.get(key)
         if found is None:
-            grain = self._grain(self._simulation.followed(cut))
-            contexts = Context(grain=grain), Context(grain=grain)
+            whole = self._whole(cut)
+            contexts = self._contexts(cut) if whole is None else _copied(whole.contexts)
             followed = self._simulation.followed_in(cut, contexts, horizon)
             found = self._cases[key] = Case(cut, under, horizon, contexts, followed)
+            found.shown += whole.shown if whole is not None else []
         self._narrow(found, bad)
         return found
 
-    def _key(self, cut: Cut, under: Term, horizon: Horizon | None) -> tuple[Cut, int, Term, Horizon]:
+    def followed(self, cut: Cut) -> tuple[Pass, Sequence[Proof]]:
+        """Both sides followed from a cut, with addresses that are one written as one, and why they are."""
+        whole = self._whole(cut)
+        return (self._simulation.followed(cut), ()) if whole is None else (whole.followed, whole.shown)
+
+    def _whole(self, cut: Cut) -> Case | None:
+        """All there is from a cut, as a case of which only that is known: it is needed again and again, and without it
+        the solver finds out in the midst of everything else. None if there is nothing to know."""
+        key = self._key(cut, self._terms.true, None)
+        if key not in self._wholes:
+            found = self._unified(cut)
+            if self._budget.exhausted:
+                return found
+            self._wholes[key] = found
+        return self._wholes[key]
+
+    def _unified(self, cut: Cut) -> Case | None:
+        plain = self._simulation.followed(cut)
+        accesses = [access for segment in plain.segments for access in segment.side.heap_accesses]
+        if len({self._terms.split_sum(address)[0] for _, address, _ in accesses}) < 2:
+            return None
+        contexts = self._contexts(cut)
+        case = Case(cut, self._terms.true, None, contexts, self._simulation.followed_in(cut, contexts, None))
+        for _ in range(_MOST_ROUNDS):
+            if self.ask(case.followed.assumed, case.under, GLANCE_SECONDS) is not Answer.SAT:
+                break
+            taken = [candidate for chosen in self._shown(case, list(self._same(case))) for candidate in chosen]
+            if not taken:
+                break
+            for candidate in taken:
+                candidate.take()
+            for context in contexts:
+                context.forget()
+            case.followed = self._simulation.followed_in(cut, contexts, None)
+        return case if any(context.same for context in contexts) else None
+
+    def _contexts(self, cut: Cut) -> tuple[Context, Context]:
+        grain = self._grain(self._simulation.followed(cut))
+        return Context(grain=grain), Context(grain=grain)
+
+    def _key(self, cut: Cut, under: Term, horizon: Horizon | None) -> _Key:
         node = self._simulation.nodes.get(cut)
         # A way that was added makes the whole of them longer: what was followed before is not enough for it.
         reach = self._simulation.furthest(cut) if horizon is None else horizon

@@ -128,6 +128,10 @@ class Prover:
             self._structure.check(edge, arrived)
             if node.version != version:
                 continue  # it has to hold of what is followed from the changed cut, too
+            followed, _ = self._cases.followed(edge.source)
+            arrived = followed.arrivals(edge)
+            if arrived is None:
+                return
             # Apart from each other: what going this way says holds of all that may be broken.
             going = simulation.going(followed, edge)
             broken = [(fact, bad) for fact, bad in simulation.broken(edge, arrived) if bad != self._terms.false]
@@ -213,7 +217,7 @@ class Prover:
         that a model shows is added."""
         simulation = self._simulation
         for cut in (ENTRY, *simulation.nodes):
-            followed = simulation.followed(cut)
+            followed, _ = self._cases.followed(cut)
             if glance:
                 answer = self._cases.ask(followed.assumed, simulation.uncovered(cut, followed), MODEL_SECONDS)
             else:
