@@ -235,8 +235,12 @@ class Prover:
         return True
 
     def _missing(self, cut: Cut, followed: Pass) -> Edge | None:
-        """An edge between known cuts that the model goes."""
+        """An edge that the model goes: to the end, or to a known cut, of several the one whose invariant the model
+        breaks least."""
         simulation = self._simulation
+        ended = self._ended(cut, followed)
+        if ended is not None:
+            return ended
         left, right = (self._stations(segment.arrivals) for segment in followed.segments)
         candidates = [
             Edge(cut, i, j, to)
@@ -247,7 +251,25 @@ class Prover:
         candidates = [e for e in candidates if e not in simulation.edges and (e.target_steps or e.rewrite_steps)]
         if not candidates:
             return self._longer(cut)
-        return min(candidates, key=lambda e: e.target_steps + e.rewrite_steps, default=None)
+        return min(candidates, key=lambda e: (self._strain(e, followed), e.target_steps + e.rewrite_steps))
+
+    def _ended(self, cut: Cut, followed: Pass) -> Edge | None:
+        """The way to the end, if the model goes it and no edge says so yet."""
+        passed = []
+        for segment in followed.segments:
+            ways = [
+                n for n, s in segment.finals.items() if s.final is not None and self._solver.holds(s.final.condition)
+            ]
+            passed += ways[:1]
+        is_new = all(edge.to != END for edge in self._simulation.leaving(cut))
+        return Edge(cut, passed[0], passed[1], END) if is_new and len(passed) == len(followed.segments) else None
+
+    def _strain(self, edge: Edge, followed: Pass) -> float:
+        """The share of the facts at the end of an edge that do not hold there in the model."""
+        arrived = followed.arrivals(edge)
+        assert arrived is not None, "the model goes there"
+        broken = self._simulation.broken(edge, arrived)
+        return sum(self._solver.holds(bad) for _, bad in broken) / len(broken)
 
     def _inputs(self, cut: Cut, followed: Pass) -> Inputs | None:
         """Inputs on which the two may go from a cut where nothing was followed to; small ones, if there are such. What
