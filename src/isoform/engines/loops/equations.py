@@ -58,7 +58,9 @@ def equations(
     system = _System([list(generator) for generator in generators], columns, bits, merit)
     for index, row in enumerate(system.rows):
         pivot = system.pivots[index] or _pivot(row, columns, bits, merit)
-        if pivot:
+        if not system.pivots[index] and sum(c & 1 for c in row[1:]) == 1:
+            yield from _low_bits(row, columns, bits)
+        elif pivot:
             terms = {column: c for c, column in zip(row[1:], columns, strict=True) if c}
             yield Equation(row[0], terms, bits, columns[pivot - 1], bool(system.pivots[index]))
         else:
@@ -130,6 +132,16 @@ def _is_multiple(row: Sequence[int], of: Sequence[int], bits: int) -> bool:
         return False
     factor = row[place] * pow(of[place], -1, 1 << bits)
     return all((a - factor * b) % (1 << bits) == 0 for a, b in zip(row, of, strict=True))
+
+
+def _low_bits(row: Sequence[int], columns: Sequence[Summand], bits: int) -> Iterator[Equation]:
+    """Of 5·x = 4·y, which gives neither by the other, that x is a multiple of 4: a program that takes x in steps of 4
+    and y in steps of 5 keeps that, and the rest is hard for a solver and of no use."""
+    place = next(i for i, c in enumerate(row) if i and c & 1)
+    others = [c for i, c in enumerate(row) if i not in (0, place) and c]
+    low = min((c & -c).bit_length() - 1 for c in others)
+    modulus = 1 << low
+    yield Equation(row[0] % modulus, {columns[place - 1]: row[place] % modulus}, low, columns[place - 1])
 
 
 def _congruence(row: Sequence[int], columns: Sequence[Summand], bits: int) -> Iterator[Equation]:
