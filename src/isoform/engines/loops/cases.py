@@ -91,7 +91,7 @@ class Cases:
         self.proof: Proof
         """Of the last question that was asked, if the answer was no."""
         self._opaque = Opaque(self._terms)
-        self._cases: dict[tuple[Cut, int, Term, Horizon], Case] = {}
+        self._cases: dict[tuple[Cut, int, Term, Horizon, int], Case] = {}
         self._looked_at = 0
 
     def ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
@@ -172,9 +172,9 @@ class Cases:
     def case(self, cut: Cut, under: Term, horizon: Horizon | None) -> Case:
         """Where `under` holds, with all that is known then."""
         node = self._simulation.nodes.get(cut)
-        # A way that was added makes the whole of them longer: what was followed before is not enough for it.
+        # A way that was added makes the whole of them longer or broader: what was followed before is not enough then.
         reach = self._simulation.furthest(cut) if horizon is None else horizon
-        key = cut, node.version if node is not None else 0, under, reach
+        key = cut, node.version if node is not None else 0, under, reach, self._simulation.breadth(cut)
         found = self._cases.get(key)
         if found is None:
             grain = self._grain(self._simulation.followed(cut))
