@@ -49,6 +49,7 @@ class Normalizer(Extensions):
         self._carrying: dict[Key, Term] = {}
         self._bitwise: dict[int, Bitwise] = {}
         self._functions: dict[tuple[int, Bitwise], Term] = {}
+        self._equations: dict[tuple[int, frozenset[frozenset[tuple[ring.Monomial, int]]]], Term] = {}
 
     @property
     def lemmas(self) -> list[tuple[Term, Term]]:
@@ -96,7 +97,35 @@ class Normalizer(Extensions):
             kept = self._only_of_its_kind(node, kept, combine)
         elif node.kind() is Kind.ITE and node.sort().is_bv():
             kept = self._only_of_its_words(kept)
+        elif node.kind() is Kind.EQUAL and node[0].sort().is_bv():
+            kept = self._only_of_its_difference(node, kept)
         self._normal[node.id()] = kept
+
+    def _only_of_its_difference(self, node: Term, kept: Term) -> Term:
+        """The first equation that says the same of sums, without what both sides have in common. Products are left
+        alone: a lemma is about the value of a term, and not about an equation."""
+        width = node[0].sort().bv_size()
+        left, right = (self._polynomial(child) for child in node.children())
+        if max(ring.degree(left), ring.degree(right)) > 1:
+            return kept
+        try:
+            difference = ring.added(left, ring.scaled(right, -1, width), width)
+        except ExpansionError:
+            return kept
+        if difference.keys() <= {()}:
+            return self._manager.mk_false() if difference else self._manager.mk_true()
+        opposite = ring.scaled(difference, -1, width)
+        key = width, frozenset(frozenset(side.items()) for side in (difference, opposite))
+        if key not in self._equations:
+            self._equations[key] = self._equation(difference, width) if left.keys() & right.keys() else kept
+        return self._equations[key]
+
+    def _equation(self, difference: Polynomial, width: int) -> Term:
+        """That it is zero, with positive coefficients on both sides."""
+        coefficients = {monomial: ring.signed(c, width) for monomial, c in difference.items()}
+        plus = {monomial: c for monomial, c in coefficients.items() if c > 0}
+        minus = {monomial: -c for monomial, c in coefficients.items() if c < 0}
+        return self._manager.mk_term(Kind.EQUAL, [self._represent(plus, width), self._represent(minus, width)])
 
     def _only_of_its_words(self, choice: Term) -> Term:
         """The first term that is the greatest, or the least, of the same words."""

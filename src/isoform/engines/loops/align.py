@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 from isoform.lift.function import BlockId
 from isoform.run.observe import Snapshot
@@ -48,6 +49,8 @@ class Cut:
 Words = tuple[int, ...]
 Dead = Mapping[BlockId, frozenset[int]]
 """At each station the registers (by number) that are not read from there on."""
+Stop = tuple[int, BlockId]
+"""A station, and the how manyth it is on the way."""
 ENTRY, END = Cut(None, None, "entry"), Cut(None, None, "end")
 
 
@@ -162,6 +165,19 @@ class Alignment:
 
     def leaving(self, cut: Cut) -> list[Edge]:
         return [edge for edge in self.edges if edge.source == cut]
+
+    def passed(self, tests: Sequence[Traces]) -> dict[Cut, tuple[set[Stop], set[Stop]]]:
+        """For each cut the stations that each side passes on its ways to the next ones, those between the two."""
+        found: dict[Cut, tuple[set[Stop], set[Stop]]] = {cut: (set(), set()) for cut in (ENTRY, *self.cuts)}
+        for test, matched in zip(tests, self.matched, strict=True):
+            ends = len(test.target), len(test.rewrite)
+            if not matched and Edge(ENTRY, ends[0] - 1, ends[1] - 1, END) not in self.edges:
+                continue  # it was left out
+            pairs = [(ENTRY, 0, 0), *matched, (END, *ends)]
+            for (cut, i, j), (_, k, m) in pairwise(pairs):
+                found[cut][0].update((n - i, test.target[n].point) for n in range(i + 1, k))
+                found[cut][1].update((n - j, test.rewrite[n].point) for n in range(j + 1, m))
+        return found
 
 
 def stuttering(edges: Sequence[Edge]) -> list[Edge]:

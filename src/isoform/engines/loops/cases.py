@@ -35,8 +35,8 @@ Item = TypeVar("Item")
 Assumed = Sequence[tuple[str, Term]]
 Bad = Callable[[Pass], Term]
 """What must not be, by a pass."""
-_Key = tuple[Cut, int, Term, Horizon]
-"""Of a case: where it begins, which version of the invariant there it goes by, what holds, and how far it goes."""
+_Key = tuple[Cut, int, Term, Horizon, int]
+"""Of a case: where it begins, which version of the invariant there it goes by, what holds, how far and how broad."""
 
 
 @dataclass
@@ -235,9 +235,9 @@ class Cases:
 
     def _key(self, cut: Cut, under: Term, horizon: Horizon | None) -> _Key:
         node = self._simulation.nodes.get(cut)
-        # A way that was added makes the whole of them longer: what was followed before is not enough for it.
+        # A way that was added makes the whole of them longer or broader: what was followed before is not enough then.
         reach = self._simulation.furthest(cut) if horizon is None else horizon
-        return cut, node.version if node is not None else 0, under, reach
+        return cut, node.version if node is not None else 0, under, reach, self._simulation.breadth(cut)
 
     def _grain(self, followed: Pass) -> int | None:
         """The smallest access to memory, if there are larger ones."""

@@ -90,7 +90,8 @@ class Loops:
     shown: Shown | None = None
     tests: int = 0
     _tried: set[Hashable] = field(default_factory=set)
-    _begun: dict[Hashable, Run] = field(default_factory=dict)
+    _waiting: list[Run] = field(default_factory=list)
+    """Attempts that were begun. They go on beside those that a further test leads to."""
 
     def answer(self) -> Proved | Found | Failed:
         if not (heads(self.question.target) or heads(self.question.rewrite)):
@@ -134,10 +135,11 @@ class Loops:
     def _try_all(self, gathered: Gathered, reasons: list[tuple[Order, NotShownError]]) -> bool:
         """Attempts take turns: the first ones get more time than later ones, but none waits for long, since the right
         one is often quick. True if one of them led to a test that was missing."""
-        attempts = (attempt for attempt in self._attempts(gathered) if attempt.key not in self._tried)
+        waiting = self._waiting
+        known = {run.attempt.key for run in waiting}
+        attempts = (a for a in self._attempts(gathered) if a.key not in self._tried and a.key not in known)
         quick = max(QUICK_SECONDS, self.budget.left * QUICK_SHARE)
         begun = 0
-        waiting: list[Run] = []
         while not self.budget.exhausted:
             run = min(waiting, key=lambda r: r.cost(quick), default=None)
             if run is None or quick * (begun + 1) < run.cost(quick):
@@ -145,11 +147,8 @@ class Loops:
                 attempt = next(attempts, None) if begun < MOST_ATTEMPTS else None
                 if attempt is not None:
                     begun += 1
-                    # What another test does not change goes on where it was.
-                    again = self._begun.setdefault(attempt.key, Run(attempt, begun, self.budget.part(0.0)))
-                    again.number = begun
-                    waiting.append(again)
-                    continue
+                    run = Run(attempt, begun, self.budget.part(0.0))
+                    waiting.append(run)
             if run is None:
                 break
             reason = self._go(run, max(quick, run.used))

@@ -22,6 +22,8 @@ class Equation:
     bits: int
     unit: Summand
     """What it is solved for; its coefficient is odd."""
+    is_solved: bool = True
+    """Or else it is kept as it is: 5·x = 4·y, where to solve it takes fractions."""
 
     @property
     def sign_of(self) -> Feature | None:
@@ -37,6 +39,8 @@ class Equation:
 
     def fact(self) -> Linear:
         modulus = 1 << self.bits
+        if not self.is_solved:
+            return Linear(self.constant, tuple((c, column) for column, c in self.terms.items()), self.bits)
         inverse = pow(self.terms[self.unit], -1, modulus)
         others = tuple((c * inverse % modulus, column) for column, c in self.terms.items() if column != self.unit)
         return Linear(self.constant * inverse % modulus, (*others, (1, self.unit)), self.bits)
@@ -51,23 +55,53 @@ def equations(
     """The equations modulo 2^bits that generators (a constant, then a coefficient for each column) stand for, and the
     congruences that are left, modulo less. `merit` says how well they are solved for
     something."""
-    rows = [list(generator) for generator in generators]
-    pivots = [0] * len(rows)
-    for index, row in enumerate(rows):
-        pivots[index] = _pivot(row, columns, bits, merit)
-        if not pivots[index]:
-            continue
-        inverse = pow(row[pivots[index]], -1, 1 << bits)
-        for other, theirs in enumerate(rows):
-            factor = theirs[pivots[index]] * inverse
-            if other != index and factor:
-                rows[other] = [(a - factor * b) % (1 << bits) for a, b in zip(theirs, row, strict=True)]
-    for row, pivot in zip(rows, pivots, strict=True):
-        if pivot:
+    system = _System([list(generator) for generator in generators], columns, bits, merit)
+    for index, row in enumerate(system.rows):
+        pivot = system.pivots[index] or _pivot(row, columns, bits, merit)
+        if not system.pivots[index] and sum(c & 1 for c in row[1:]) == 1:
+            yield from _low_bits(row, columns, bits)
+        elif pivot:
             terms = {column: c for c, column in zip(row[1:], columns, strict=True) if c}
-            yield Equation(row[0], terms, bits, columns[pivot - 1])
+            yield Equation(row[0], terms, bits, columns[pivot - 1], bool(system.pivots[index]))
         else:
             yield from _congruence(row, columns, bits)
+
+
+class _System:
+    """Equations, most of them solved for something that is then written out in the others."""
+
+    def __init__(
+        self, rows: list[list[int]], columns: Sequence[Summand], bits: int, merit: Callable[[Summand], int]
+    ) -> None:
+        self.rows = rows
+        self.pivots = [0] * len(rows)
+        """What is solved for; 0 for what is left as it is."""
+        self._bits = bits
+        left = []
+        for index, row in enumerate(rows):
+            pivot = _pivot(row, columns, bits, merit)
+            if pivot and not _is_large_solved(row, pivot, bits):
+                self._solve(index, pivot)
+            else:
+                left.append(index)
+        # To solve what is left takes large coefficients. Where those are fractions (5·x = 4·y), it stays as it is:
+        # written out in others they would hide what these say; and what is a multiple of it says nothing new.
+        for number, index in enumerate(left):
+            row = rows[index]
+            pivot = _pivot(row, columns, bits, merit)
+            if any(_is_multiple(row, rows[other], bits) for other in left[:number]):
+                rows[index] = [0] * len(row)
+            elif pivot and not _takes_fractions(row, pivot, bits):
+                self._solve(index, pivot)
+
+    def _solve(self, index: int, pivot: int) -> None:
+        self.pivots[index] = pivot
+        row, modulus = self.rows[index], 1 << self._bits
+        inverse = pow(row[pivot], -1, modulus)
+        for other, theirs in enumerate(self.rows):
+            factor = theirs[pivot] * inverse
+            if other != index and factor:
+                self.rows[other] = [(a - factor * b) % modulus for a, b in zip(theirs, row, strict=True)]
 
 
 def _pivot(row: Sequence[int], columns: Sequence[Summand], bits: int, merit: Callable[[Summand], int]) -> int:
@@ -76,11 +110,38 @@ def _pivot(row: Sequence[int], columns: Sequence[Summand], bits: int, merit: Cal
 
     def rank(place: int) -> tuple[bool, bool, int, int]:
         column = columns[place - 1]
-        inverse = pow(row[place], -1, 1 << bits)
-        large = any(_is_large(c * inverse, bits) for c in (*row[1:place], *row[place + 1 :]))
-        return merit(column) > 0, not large, merit(column), place
+        return merit(column) > 0, not _is_large_solved(row, place, bits), merit(column), place
 
     return max((place for place in range(1, len(row)) if row[place] & 1), key=rank, default=0)
+
+
+def _is_large_solved(row: Sequence[int], place: int, bits: int) -> bool:
+    inverse = pow(row[place], -1, 1 << bits)
+    return any(_is_large(c * inverse, bits) for c in (*row[1:place], *row[place + 1 :]))
+
+
+def _takes_fractions(row: Sequence[int], place: int, bits: int) -> bool:
+    """Whether to solve an equation for what is at a place makes small coefficients large: written out in others, that
+    would hide what they say."""
+    return _is_large_solved(row, place, bits) and not any(_is_large(c, bits) for c in row[1:])
+
+
+def _is_multiple(row: Sequence[int], of: Sequence[int], bits: int) -> bool:
+    place = next((i for i, c in enumerate(of) if c & 1), None)
+    if place is None:
+        return False
+    factor = row[place] * pow(of[place], -1, 1 << bits)
+    return all((a - factor * b) % (1 << bits) == 0 for a, b in zip(row, of, strict=True))
+
+
+def _low_bits(row: Sequence[int], columns: Sequence[Summand], bits: int) -> Iterator[Equation]:
+    """Of 5·x = 4·y, which gives neither by the other, that x is a multiple of 4: a program that takes x in steps of 4
+    and y in steps of 5 keeps that, and the rest is hard for a solver and of no use."""
+    place = next(i for i, c in enumerate(row) if i and c & 1)
+    others = [c for i, c in enumerate(row) if i not in (0, place) and c]
+    low = min((c & -c).bit_length() - 1 for c in others)
+    modulus = 1 << low
+    yield Equation(row[0] % modulus, {columns[place - 1]: row[place] % modulus}, low, columns[place - 1])
 
 
 def _congruence(row: Sequence[int], columns: Sequence[Summand], bits: int) -> Iterator[Equation]:
@@ -112,6 +173,10 @@ def is_plain(fact: Linear) -> bool:
         return True
     small = not any(_is_large(c, fact.bits) for c, _ in fact.summands)
     return small and len(fact.summands) <= _MOST_SUMMANDS
+
+
+def is_in_fractions(fact: Linear) -> bool:
+    return any(_is_large(c, fact.bits) for c, _ in fact.summands)
 
 
 def says_nothing(fact: Linear) -> bool:

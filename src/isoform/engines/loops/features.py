@@ -165,23 +165,59 @@ def uses(roots: Iterable[Term], variables: dict[Term, int], seen: set[Any]) -> l
     """Uses (variable, lowest bit, highest bit) of `variables` (with their widths) under `roots`. What is in `seen` was
     looked at before, and is added to it."""
     found: list[tuple[Term, int, int]] = []
-    pending = list(roots)
+    pending = [_whole(root) for root in roots]
     while pending:
-        term = pending.pop()
-        if term in seen:
+        use = pending.pop()
+        if use in seen:
             continue
-        seen.add(term)
-        if term in variables:
-            found.append((term, 0, variables[term] - 1))
-            continue
-        if term.kind() == K.BV_EXTRACT:
-            inner = term.children()[0]
-            if inner in variables:
-                high, low = (int(n) for n in term.indices())
-                found.append((inner, low, high))
-                continue
-        pending += term.children()
+        seen.add(use)
+        if use[0] in variables:
+            found.append(use)
+        else:
+            pending += _used(*use)
     return found
+
+
+Use = tuple[Term, int, int]
+"""Of a term the bits from the lowest to the highest that matter; of what is no number, all."""
+_BIT_BY_BIT = frozenset({K.BV_AND, K.BV_OR, K.BV_XOR, K.BV_NOT})
+_FROM_BELOW = frozenset({K.BV_ADD, K.BV_SUB, K.BV_MUL, K.BV_NEG})
+
+
+def _whole(term: Term) -> Use:
+    return term, 0, term.sort().bv_size() - 1 if term.sort().is_bv() else 0
+
+
+def _used(term: Term, low: int, high: int) -> list[Use]:
+    """What these bits of a term are made of."""
+    kind, children = term.kind(), term.children()
+    if kind == K.BV_EXTRACT:
+        start = int(term.indices()[1])
+        return [(children[0], start + low, start + high)]
+    if kind == K.ITE and term.sort().is_bv():
+        return [_whole(children[0]), (children[1], low, high), (children[2], low, high)]
+    if kind == K.BV_CONCAT:
+        return list(_used_parts(children, low, high))
+    if kind in _BIT_BY_BIT:
+        return [(child, low, high) for child in children]
+    if kind in _FROM_BELOW:
+        return [(child, 0, high) for child in children]
+    if kind in (K.BV_ZERO_EXTEND, K.BV_SIGN_EXTEND):
+        top = children[0].sort().bv_size() - 1
+        if low > top:
+            return [(children[0], top, top)] if kind == K.BV_SIGN_EXTEND else []
+        return [(children[0], low, min(high, top))]
+    return [_whole(child) for child in children]
+
+
+def _used_parts(children: Iterable[Term], low: int, high: int) -> Iterable[Use]:
+    """Of what is put together, the lowest part last."""
+    start = 0
+    for child in reversed(list(children)):
+        end = start + child.sort().bv_size()
+        if low < end and start <= high:
+            yield child, max(low, start) - start, min(high, end - 1) - start
+        start = end
 
 
 def parts(ranges: Iterable[tuple[int, int]], is_register: bool) -> list[tuple[int, int]]:

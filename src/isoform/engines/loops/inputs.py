@@ -23,6 +23,7 @@ _FUEL = 400
 """Steps in which to see what is used as a pointer."""
 _NOISE = 512
 _ALIGNMENT = 4
+_ONLY_SOME_LARGE = 0.25
 _NEAR = 64
 """Bytes after a pointer that count as what it points to."""
 
@@ -78,6 +79,9 @@ class LoopInputs:
             return BUFFERS + position * _SPACING + _ALIGNMENT * random.randrange(8)
         bits = max(1, kind.bits)
         choice = random.random()
+        if self.stretch > 1 and choice < _ONLY_SOME_LARGE:
+            # Where loops are nested, or of several in sequence: not all of them can turn often.
+            return random.randrange(4)
         if choice < 0.55 or kind.is_float:
             value = size + random.choice((0, 0, 0, -1, 1, random.randrange(20)))
         elif choice < 0.8:

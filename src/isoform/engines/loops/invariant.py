@@ -14,7 +14,7 @@ from functools import cached_property, partial, reduce
 from itertools import combinations
 
 from isoform.engines.loops.compared import Compared, pairs_in
-from isoform.engines.loops.equations import Equation, equations, follows, is_plain, says_nothing
+from isoform.engines.loops.equations import Equation, equations, follows, is_in_fractions, is_plain, says_nothing
 from isoform.engines.loops.facts import (
     Among,
     AtEntry,
@@ -296,9 +296,12 @@ class _Guess:
         elif not is_plain(fact):
             pass
         elif equation.bits < bits:
-            if len(fact.summands) <= _MOST_IN_CONGRUENCE and all(isinstance(c, Column) for _, c in fact.summands):
+            short = len(fact.summands) <= _MOST_IN_CONGRUENCE and not is_in_fractions(fact)
+            if short and all(isinstance(c, Column) for _, c in fact.summands):
                 self._congruences.append(fact)
-        elif isinstance(unit, Column) and equation.mentions_once and self._may_define(unit, bits):
+        elif (
+            isinstance(unit, Column) and equation.is_solved and equation.mentions_once and self._may_define(unit, bits)
+        ):
             self.invariant.define(unit.feature, fact, unit)
         else:
             self.invariant.add(fact)

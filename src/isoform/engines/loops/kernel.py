@@ -64,9 +64,10 @@ class Kernel:
         """What of all this a program may keep. From few observations much follows that means nothing: then only what
         has small coefficients, and what is short."""
         generators = self.reduced()
-        short = [g for g in generators if sum(map(bool, g[1:])) <= _SHORT or not any(c & 1 for c in g)]
-        if len(short) == len(generators) or all(self._is_small(g) for g in generators):
+        odd = [g for g in generators if any(c & 1 for c in g)]
+        if all(self._is_small(g) for g in odd):
             return generators
+        short = [g for g in generators if g not in odd or sum(map(bool, g[1:])) <= _SHORT]
         return [*self._small(), *short]
 
     def _is_small(self, generator: Sequence[int]) -> bool:

@@ -11,7 +11,7 @@ from isoform.budget import Budget
 from isoform.contract import Argument
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.loopfree import Asserted
-from isoform.engines.loops.align import END, ENTRY, Cut, Edge, stuttering
+from isoform.engines.loops.align import END, ENTRY, Cut, Edge, Stop, stuttering
 from isoform.engines.loops.cases import FACT_SECONDS, QUICK_SECONDS, Assumed, Bad, Cases
 from isoform.engines.loops.facts import Fact
 from isoform.engines.loops.rank import Measure, measures
@@ -34,8 +34,10 @@ MOST_ROUNDS = 400
 KEEP_SECONDS = 0.5
 MOST_MODELS, MODEL_SECONDS = 16, 0.2
 """Taken at once, before a guess is made again."""
-MOST_REPAIRS = 8
-"""Edges that are added because a model shows that they were missing."""
+MOST_REPAIRS = 16
+"""Ways that are added because a model shows that they were missing."""
+_STRAINED = 0.25
+"""Of the facts at a cut the share that a model may break, and still belong there."""
 MOST_LENGTHENED = 3
 """Stations by which a way to the end may be longer than tests showed."""
 
@@ -230,17 +232,17 @@ class Prover:
                     MORE_TIME,
                 )
             if answer is Answer.SAT:
-                edge = self._missing(cut, followed)
-                if edge is None:
+                if not self._repair(cut, followed):
                     why = f"from {at(simulation, cut)} the two may part, as with {self._model(cut, followed)}"
                     raise NotShownError(why, inputs=self._inputs(cut, followed))
-                simulation.add(edge)
                 return False
         return True
 
-    def _missing(self, cut: Cut, followed: Pass) -> Edge | None:
-        """An edge between known cuts that the model goes."""
+    def _repair(self, cut: Cut, followed: Pass) -> bool:
+        """Add the way that the model goes: an edge to the end, or to a known cut, of several the one whose invariant
+        the model breaks least; or beyond a station where nothing was followed further. True if there was one."""
         simulation = self._simulation
+        ended = self._ended(cut, followed)
         left, right = (self._stations(segment.arrivals) for segment in followed.segments)
         candidates = [
             Edge(cut, i, j, to)
@@ -249,9 +251,52 @@ class Prover:
             for j in right.get(to.rewrite, ())
         ]
         candidates = [e for e in candidates if e not in simulation.edges and (e.target_steps or e.rewrite_steps)]
-        if not candidates:
-            return self._longer(cut)
-        return min(candidates, key=lambda e: e.target_steps + e.rewrite_steps, default=None)
+        stands = self._stands(followed)
+        stopped = [n for n, s in enumerate(stands) if s is not None and simulation.stops_at(cut, n, s)]
+        best = min(
+            candidates, key=lambda e: (self._strain(e, followed), e.target_steps + e.rewrite_steps), default=None
+        )
+        if best is not None and stopped and self._strain(best, followed) > _STRAINED:
+            best = None
+        edge = ended or best
+        if edge is None:
+            reach = simulation.furthest(cut)
+            if any(s is not None and s[0] >= reach[n] for n, s in enumerate(stands)) or not stopped:
+                edge = self._longer(cut)
+            if edge is None and not stopped:
+                return False
+            simulation.go_on(cut, stands)
+        if edge is not None:
+            simulation.add(edge)
+        return True
+
+    def _stands(self, followed: Pass) -> tuple[Stop | None, Stop | None]:
+        """The last station on each side to which the model was followed; None where it ended."""
+        found: list[Stop | None] = []
+        for segment in followed.segments:
+            final = segment.summary.final
+            stops = [stop for stop, state in segment.arrivals.items() if self._solver.holds(state.condition)]
+            ended = final is not None and self._solver.holds(final.condition)
+            found.append(None if ended else max(stops, key=lambda stop: stop[0], default=None))
+        return found[0], found[1]
+
+    def _ended(self, cut: Cut, followed: Pass) -> Edge | None:
+        """The way to the end, if the model goes it and no edge says so yet."""
+        passed = []
+        for segment in followed.segments:
+            ways = [
+                n for n, s in segment.finals.items() if s.final is not None and self._solver.holds(s.final.condition)
+            ]
+            passed += ways[:1]
+        is_new = all(edge.to != END for edge in self._simulation.leaving(cut))
+        return Edge(cut, passed[0], passed[1], END) if is_new and len(passed) == len(followed.segments) else None
+
+    def _strain(self, edge: Edge, followed: Pass) -> float:
+        """The share of the facts at the end of an edge that do not hold there in the model."""
+        arrived = followed.arrivals(edge)
+        assert arrived is not None, "the model goes there"
+        broken = self._simulation.broken(edge, arrived)
+        return sum(self._solver.holds(bad) for _, bad in broken) / len(broken)
 
     def _inputs(self, cut: Cut, followed: Pass) -> Inputs | None:
         """Inputs on which the two may go from a cut where nothing was followed to; small ones, if there are such. What

@@ -4,10 +4,11 @@ every station."""
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from isoform.budget import Budget
 from isoform.contract import CallArguments
+from isoform.engines.loops.align import Stop
 from isoform.engines.loops.stations import cut_order
 from isoform.errors import Unsupported
 from isoform.lift.function import Block, BlockId, Function
@@ -23,8 +24,8 @@ Place = str | int
 
 
 class Segment(Execution):
-    """Every path from `start` on, until it has passed `horizon` stations or has ended. Since every loop goes through
-    a station, what lies between two of them has no loops."""
+    """Every path from `start` on, until it has passed `horizon` stations or comes to a station that is not in
+    `onward`, or has ended. Since every loop goes through a station, what lies between two of them has no loops."""
 
     def __init__(
         self,
@@ -36,14 +37,16 @@ class Segment(Execution):
         state: State,
         stations: frozenset[BlockId],
         horizon: int,
+        onward: Collection[Stop],
     ) -> None:
         super().__init__(side, function, budget, 0, callees)
-        self.arrivals: dict[tuple[int, BlockId], State] = {}
+        self.arrivals: dict[Stop, State] = {}
         """The state at the n-th station passed, by n and block."""
         self.finals: dict[int, Summary] = {}
         """The states at return, by how many stations were passed before."""
         self._stations = stations
         self._horizon = horizon
+        self._onward = onward
         order = cut_order(function, stations)
         assert order is not None, "every loop goes through a station"
         self._blocks = order
@@ -61,7 +64,7 @@ class Segment(Execution):
             block = self._blocks[position]
             if layer and block in self._stations:
                 self.arrivals[layer, block] = state.fork(state.condition)
-                if layer >= self._horizon:
+                if layer >= self._horizon or (layer, block) not in self._onward:
                     continue
             if state.condition != self.terms.false:
                 self._block(self.function.blocks[block], state, temps, layer)

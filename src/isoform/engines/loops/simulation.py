@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from isoform.budget import Budget
 from isoform.contract import AbortRule, MemoryRule
 from isoform.engines.inputs import BUFFERS
-from isoform.engines.loops.align import END, ENTRY, Alignment, Cut, Edge, Traces
+from isoform.engines.loops.align import END, ENTRY, Alignment, Cut, Edge, Stop, Traces
 from isoform.engines.loops.cells import cells_of
 from isoform.engines.loops.compared import Compared, compared
 from isoform.engines.loops.facts import Bounded, Fact
@@ -113,6 +113,9 @@ class Simulation:
         self.degree, self.order = degree, order
         self.budget = budget
         self.edges = list(alignment.edges)
+        self._onward = alignment.passed(tests)
+        """Stations beyond which the ways from a cut are followed further. What no test did is not covered: it has to be
+        shown not to happen, or is added."""
         self.functions: tuple[Function, Function] = question.target, question.rewrite
         self.machine = question.contract.machine
         self.terms = Terms()
@@ -300,6 +303,25 @@ class Simulation:
             for node in self.nodes.values():
                 node.version += 1
 
+    def go_on(self, cut: Cut, stops: tuple[Stop | None, Stop | None]) -> None:
+        """From here on follow each side beyond a station, too."""
+        for known, stop in zip(self._onward[cut], stops, strict=True):
+            known.update((stop,) if stop is not None else ())
+        self._passes.pop(cut, None)
+        if cut == ENTRY:
+            self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
+            self._enter()
+            for node in self.nodes.values():
+                node.version += 1
+
+    def stops_at(self, cut: Cut, side: int, stop: Stop) -> bool:
+        """Whether a side is not followed beyond a station."""
+        return stop not in self._onward[cut][side]
+
+    def breadth(self, cut: Cut) -> int:
+        """How many stations both are followed beyond."""
+        return sum(map(len, self._onward[cut]))
+
     def _entry_state(self, side: Side) -> State:
         return side.initial_state()
 
@@ -330,6 +352,7 @@ class Simulation:
                     state,
                     self._stations[number],
                     horizon[number],
+                    self._onward[cut][number],
                 )
             except KeyError as missing:
                 raise Unsupported("a loop inside one instruction carries more than registers") from missing

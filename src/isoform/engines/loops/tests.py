@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from random import Random
@@ -11,7 +11,7 @@ from random import Random
 from isoform.budget import Budget
 from isoform.engines.loops.align import Dead, Traces
 from isoform.engines.loops.inputs import LoopInputs
-from isoform.engines.loops.stations import Stations, heads
+from isoform.engines.loops.stations import Stations, body_of, heads
 from isoform.lift.function import BlockId, Function
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.outcome import Inputs, Outcome, Status
@@ -23,7 +23,7 @@ WANTED = 16
 _MOST_TRIED = 160
 _LONGEST = 60
 """Stations of one side in a test that is used."""
-_STRETCH, _MORE, _FEW, _OFTEN = 3, 8, 4, 12
+_STRETCH, _MORE, _FEW, _SOME, _OFTEN = 3, 8, 4, 2, 12
 _LONGEST_RARE = 130
 """Larger tests: how large, how many, and for loops that turned how rarely while others did how often."""
 _VARIATIONS = 3
@@ -76,7 +76,7 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
     rare = gathering.rare()
     if not rare or found.differs:
         return found
-    inputs.stretch, gathering.only = _STRETCH, rare
+    inputs.stretch, gathering.rarely = _STRETCH, rare
     enough = len(found.traces) + _MORE
     for both in islice(inputs, _MOST_TRIED // 2):
         if len(found.traces) >= enough or budget.exhausted or budget.left < until or found.differs:
@@ -101,19 +101,48 @@ class _Gathering:
         self._question = question
         self._found = found
         self._stations = heads(question.target), heads(question.rewrite)
+        functions = question.target, question.rewrite
+        self._bodies = {
+            (side, head): body_of(function, head) for side, function in enumerate(functions) for head in heads(function)
+        }
         self._options = _run_options(question)
         self._lengths: Counter[tuple[int, int]] = Counter()
         self._number = found.ran + found.excluded
-        self.only: Collection[Head] = ()
-        """If any: only tests are kept in which one of these loops turns some times."""
+        self.rarely: dict[Head, int] = {}
+        """If any: only tests are kept in which one of these loops turns more often than so many times, and some in
+        which it turns some times: one for what is left over never turns more often."""
+        self._no_more = 0
+        """How many of the latter there are."""
 
-    def rare(self) -> frozenset[Head]:
-        """Loops that turned at all, but hardly, while others turned often."""
+    def rare(self) -> dict[Head, int]:
+        """Loops that turned at all, but hardly, while others turned often; and how often."""
         most: Counter[Head] = Counter()
+        often = 0
         for trace in self._found.traces:
-            most |= _visits(trace)
-        often = max(most.values(), default=0)
-        return frozenset(head for head, visits in most.items() if visits < _FEW and often >= _OFTEN)
+            most |= self._turns(trace)
+            often = max(often, len(trace.target), len(trace.rewrite))
+        return {head: turns for head, turns in most.items() if turns < _FEW and often >= _OFTEN}
+
+    def _turns(self, trace: Traces) -> Counter[Head]:
+        """How often each loop turned at most from when it was entered until it was left: how often it was entered,
+        because a loop around it turned, tells nothing about how it goes on."""
+        most: Counter[Head] = Counter()
+        now: Counter[Head] = Counter()
+        for side, snapshots in enumerate((trace.target, trace.rewrite)):
+            for snapshot in snapshots[1:]:
+                for head in self._stations[side]:
+                    if snapshot.point not in self._bodies[side, head]:
+                        now[side, head] = 0
+                now[side, snapshot.point] += 1
+                most |= now
+        return most
+
+    def _is_larger(self, trace: Traces) -> bool:
+        turns = self._turns(trace)
+        if any(turns[head] > max(most, _SOME - 1) for head, most in self.rarely.items()):
+            return True
+        self._no_more += any(turns[head] >= _SOME for head in self.rarely)
+        return any(turns[head] >= _SOME for head in self.rarely) and self._no_more <= _MORE // 2
 
     def take(self, inputs: tuple[Inputs, Inputs]) -> None:
         found, question, options = self._found, self._question, self._options
@@ -140,23 +169,18 @@ class _Gathering:
             found.differing, found.differs = _without_results(inputs), True
             return
         length = len(left), len(right)
-        longest = _LONGEST_RARE if self.only else _LONGEST
+        longest = _LONGEST_RARE if self.rarely else _LONGEST
         if max(length) > longest:
             found.note(f"{_TURNED} {longest} times", number)
             return
         trace = Traces(tuple(left), tuple(right))
-        if self.only and all(_visits(trace)[head] < 2 for head in self.only):
+        if self.rarely and not self._is_larger(trace):
             return
         if self._lengths[length] >= 3 and not is_own:
             return
         self._lengths[length] += 1
         found.traces.append(trace)
         found.inputs.append(inputs)
-
-
-def _visits(trace: Traces) -> Counter[Head]:
-    left = Counter((0, snapshot.point) for snapshot in trace.target[1:])
-    return left + Counter((1, snapshot.point) for snapshot in trace.rewrite[1:])
 
 
 def _why_so_long(question: Question, inputs: tuple[Inputs, Inputs]) -> str:
