@@ -32,6 +32,7 @@ from isoform.engines.loops.facts import (
     Relation,
     Same,
     Summand,
+    Within,
 )
 from isoform.engines.loops.features import Cell, Column, Extend, Feature, Row, Values
 from isoform.engines.loops.kernel import Kernel
@@ -55,6 +56,8 @@ class Invariant:
     """For a defined feature the fact that defines it (and the column of it that does)."""
     not_negative: set[Feature] = field(default_factory=set)
     """Features whose sign- and zero-extension are the same."""
+    measured: dict[Feature, Feature] = field(default_factory=dict)
+    """Features that are best seen as a distance from another one: where a range begins that they are in."""
     banned: Collection[Fact] = ()
 
     def define(self, feature: Feature, fact: Fact, column: Column | None = None) -> None:
@@ -418,6 +421,7 @@ class _Guess:
                 wanted = every or frozenset((left.feature, right.feature)) in pairs
                 if alike and wanted and (bits == 32 or max(left.feature.bits, right.feature.bits) > 32):
                     self._pair(left, right, numbers[left], numbers[right], bits)
+                    self._range(left, right, bits)
 
     @cached_property
     def _named(self) -> frozenset[frozenset[Feature]]:
@@ -490,6 +494,27 @@ class _Guess:
             if least > 1 and max(distances) < 1 << (bits - 1):
                 bound = max(b for b in self._rungs(_LOWER_BOUNDS, (one, other)) if b <= least)
                 self.invariant.add(AtLeast(one, other, bound, bits))
+
+
+    def _range(self, left: Column, right: Column, bits: int) -> None:
+        """That of two pointers one lies between where it begins, an argument, and the other. Which of them is greater
+        says less: nobody promises that a buffer does not go beyond the last address."""
+        pointers = self._kinds.pointers
+        if not {left.feature, right.feature} <= pointers:
+            return
+        for low in (Column(f) for f in self._given.arguments if f in pointers):
+            for value, high in ((left, right), (right, left)):
+                if low in (value, high):
+                    continue
+                rows = [[c.of_row(row, bits) for c in (low, value, high)] for row in self._rows]
+                begins = any(inside == first != last for first, inside, last in rows)
+                for weak in (False, True) if begins else ():
+                    fact = Within(low, value, high, weak, bits)
+                    distances = [((inside - first) % (1 << bits), (last - first) % (1 << bits)) for first, inside, last in rows]
+                    if all(x < y or (weak and x == y) for x, y in distances):
+                        self.invariant.add(fact)
+                        self.invariant.measured.setdefault(value.feature, low.feature)
+                        break
 
 
 def _columns(features: Iterable[Feature], bits: int) -> list[Column]:

@@ -10,7 +10,7 @@ from isoform.budget import Budget
 from isoform.contract import AbortRule, MemoryRule
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.loops.align import END, ENTRY, Alignment, Cut, Edge, Traces
-from isoform.engines.loops.cells import cells_of
+from isoform.engines.loops.cells import MOST_CELLS, cells_of
 from isoform.engines.loops.compared import Compared, compared
 from isoform.engines.loops.facts import Bounded, Fact
 from isoform.engines.loops.features import TAGS, Cell, Feature, Row
@@ -244,10 +244,16 @@ class Simulation:
         )
 
     def _cells(self, cut: Cut, plain: Plain) -> tuple[Cell, ...]:
-        """Words of memory that either side reads from here on, at addresses that the features here give."""
+        """Words of memory that either side reads from here on, at addresses that the features here give, or values at
+        entry, or none."""
         features = set(self.nodes[cut].features)
-        accesses = [(s.side.tag, a, size) for s in self._passes[cut].segments for _, a, size in s.side.heap_accesses]
-        return cells_of(self.terms, accesses, plain.places, features)
+        found: dict[Cell, None] = {}
+        for segment, untouched in zip(self._passes[cut].segments, self.untouched, strict=True):
+            side = segment.side
+            kept = {side.world.register(name): ("", name) for name in untouched}
+            accesses = [*side.fixed_loads, *((address, size) for _, address, size in side.heap_accesses)]
+            found |= dict.fromkeys(cells_of(self.terms, side.tag, accesses, plain.places | kept, features))
+        return tuple(sorted(found, key=lambda cell: cell.moves))[:MOST_CELLS]
 
     def _row(self, features: Sequence[Feature], entry: Snapshot, left: Snapshot, right: Snapshot) -> Row:
         source = {"": entry, "a": left, "b": right}

@@ -186,6 +186,9 @@ class Known:
                 found = terms.zext(terms.variable(f"{feature_name(feature)}.low", feature.bits - 1), feature.bits)
             else:
                 found = terms.variable(feature_name(feature), feature.bits)
+                if feature in invariant.measured:
+                    # Any value is at some distance from any other: nothing is assumed by this.
+                    found = terms.add(self.value(invariant.measured[feature]), found)
             self._values[feature] = found
         return found
 
