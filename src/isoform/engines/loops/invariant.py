@@ -263,18 +263,19 @@ class _Guess:
     # -- equations ------------------------------------------------------------------------------
 
     def _linear(self, bits: int) -> None:
-        """Sums first; then, of what they leave, products and words of memory. Memory is full of numbers, and equations
-        between them hold mostly by chance."""
+        """Sums first; then, of what they leave, products and words of memory that come by. Memory is full of numbers, and
+        equations between them hold mostly by chance."""
         self._solve(bits, ())
         if self._kinds.degree > 1:
-            cells = [cell for cell in self._cells if cell.bits <= bits]
+            still = self._still(bits)
+            cells = [cell for cell in self._cells if cell.bits <= bits and cell not in still]
             self._solve(bits, (*_columns(cells, bits), *self._products(bits)))
 
     def _solve(self, bits: int, more: Sequence[Summand]) -> None:
         free = [f for f in self._free() if f.bits <= bits or bits == 32]
         if not any(f.bits == bits or (bits == 64 and f.bits < 64) for f in free):
             return
-        columns: list[Summand] = [*_columns(self._arguments(bits), bits), *more]
+        columns: list[Summand] = [*_columns((*self._arguments(bits), *self._still(bits)), bits), *more]
         # Narrow ones first, so that wide ones are expressed by an extension of them, not they by a part.
         columns += _columns(sorted(free, key=lambda f: f.bits), bits)
         kernel = Kernel(1 + len(columns), bits)
@@ -290,6 +291,19 @@ class _Guess:
 
     def _arguments(self, bits: int) -> list[Feature]:
         return [f for f in self._given.arguments if f.bits <= 64] if bits >= 32 else []
+
+    def _still(self, bits: int) -> list[Cell]:
+        """Words of memory at addresses that stay: what a loop reads each time, or once before it begins. They are much
+        like arguments."""
+        found: dict[tuple[int, ...], Cell] = {}
+        for cell in self._cells if bits >= 32 else ():
+            if cell.bits <= bits and all(self._stays(column.feature) for _, column in cell.summands):
+                found.setdefault(self._values(cell), cell)
+        return list(found.values())
+
+    def _stays(self, feature: Feature) -> bool:
+        same = self._same_as(feature)
+        return not same.tag or isinstance(self.invariant.definitions.get(same, (None,))[0], Constant)
 
     def _equation(self, equation: Equation, bits: int) -> None:
         fact, unit = equation.fact(), equation.unit
@@ -429,6 +443,10 @@ class _Guess:
         return frozenset(frozenset(map(self._same_as, features)) for features in self._kinds.compared.together)
 
     def _same_as(self, feature: Feature) -> Feature:
+        if isinstance(feature, Cell):
+            # Of words that are always the same the first: one address, most likely, that the two sides have each from
+            # elsewhere.
+            return next(c for c in self._cells if c.bits == feature.bits and self._values(c) == self._values(feature))
         fact = self.invariant.definitions.get(feature, (None, None))[0]
         return self._same_as(fact.right) if isinstance(fact, Same) else feature
 
@@ -442,7 +460,8 @@ class _Guess:
             and not isinstance(self.invariant.definitions.get(f, (None, None))[0], fixed)
             and (self._kinds.steering is None or f in self._kinds.steering)
         ]
-        columns = [Column(f) for f in (*chosen, *self._arguments(64)) if 32 <= f.bits <= 64]
+        given = (*self._arguments(64), *self._still(64))
+        columns = [Column(f) for f in (*chosen, *given) if 32 <= f.bits <= 64]
         if not self._kinds.signs and self._kinds.order is not Order.ALL:
             return columns
         signed = [c.feature for c in columns if c.feature.bits == 32 and c.feature not in self.invariant.not_negative]

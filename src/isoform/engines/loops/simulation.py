@@ -164,7 +164,9 @@ class Simulation:
             named = [*node.features, *node.cells]
             node.rows = [self._row(named, *observed) for observed in _sample(self._snapshots[cut])]
             node.pointers = self._pointers(node)
-            node.compared = compared(self._first_roots(cut), plain[cut].places, node.features, self.given.arguments)
+            cells = {self.cell_here(cell, plain[cut].value): cell for cell in reversed(node.cells)}
+            roots = self._first_roots(cut)
+            node.compared = compared(roots, plain[cut].places, node.features, self.given.arguments, cells)
             node.at_entry = self._unchanged(node)
             node.invariant = guess(node.rows, node.features, self.given, self.constants, (), self._kinds(node))
         self._enter()

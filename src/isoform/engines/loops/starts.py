@@ -122,6 +122,13 @@ class Plain:
     def state(self, side: Side) -> State:
         return start_state(side, lambda place: self._known(side, place), self._simulation.memory.here(side))
 
+    def value(self, feature: Feature) -> Term:
+        """A feature of a place that was read."""
+        if not feature.tag:
+            return self._simulation.given_value(feature)
+        whole = self._found[feature.tag, feature.place]
+        return self._simulation.terms.extract(whole, feature.low + feature.bits - 1, feature.low)
+
     def _known(self, side: Side, place: Place) -> Term:
         key = side.tag, place
         if key not in self._found:
