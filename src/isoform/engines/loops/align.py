@@ -30,7 +30,7 @@ _NEW_EDGE, _MEMORY_DIFFERS, _LOOP_CHANGES, _STANDS_STILL = 6.0, 40.0, 1.0, 5.0
 _STATION, _AGREEMENT, _MOST_AGREEMENT, _UNPAIRED = 0.4, 1.5, 2.0, 4.0
 """Costs: what makes one way of pairing two traces better than another."""
 _SHIFTS = ((1, 0), (0, 1))
-"""Where one side begins with a part of the first turn, what it holds at a station may be what the other holds one later."""
+"""Where one side does a part of the first turn before its loop, it holds what the other one holds a station later."""
 
 
 @dataclass(frozen=True)

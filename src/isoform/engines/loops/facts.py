@@ -359,8 +359,8 @@ class AtLeast(Fact):
 
 @dataclass(frozen=True)
 class Within(Fact):
-    """`value` lies in the range from `low` to `high`, which it may (`weak`) or may not reach. Measured from `low`, so that
-    it does not matter whether the range goes beyond the last number and on from zero."""
+    """`value` lies in the range from `low` to `high`, which it may (`weak`) or may not reach. Measured from `low`, so
+    that it does not matter whether the range goes beyond the last number and on from zero."""
 
     low: Column
     value: Column

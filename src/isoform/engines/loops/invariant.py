@@ -263,8 +263,8 @@ class _Guess:
     # -- equations ------------------------------------------------------------------------------
 
     def _linear(self, bits: int) -> None:
-        """Sums first; then, of what they leave, products and words of memory that come by. Memory is full of numbers, and
-        equations between them hold mostly by chance."""
+        """Sums first; then, of what they leave, products and words of memory that come by. Memory is full of numbers,
+        and equations between them hold mostly by chance."""
         self._solve(bits, ())
         if self._kinds.degree > 1:
             still = self._still(bits)
@@ -514,7 +514,6 @@ class _Guess:
                 bound = max(b for b in self._rungs(_LOWER_BOUNDS, (one, other)) if b <= least)
                 self.invariant.add(AtLeast(one, other, bound, bits))
 
-
     def _range(self, left: Column, right: Column, bits: int) -> None:
         """That of two pointers one lies between where it begins, an argument, and the other. Which of them is greater
         says less: nobody promises that a buffer does not go beyond the last address."""
@@ -529,7 +528,9 @@ class _Guess:
                 begins = any(inside == first != last for first, inside, last in rows)
                 for weak in (False, True) if begins else ():
                     fact = Within(low, value, high, weak, bits)
-                    distances = [((inside - first) % (1 << bits), (last - first) % (1 << bits)) for first, inside, last in rows]
+                    distances = [
+                        ((inside - first) % (1 << bits), (last - first) % (1 << bits)) for first, inside, last in rows
+                    ]
                     if all(x < y or (weak and x == y) for x, y in distances):
                         self.invariant.add(fact)
                         self.invariant.measured.setdefault(value.feature, low.feature)

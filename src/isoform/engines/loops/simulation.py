@@ -250,9 +250,9 @@ class Simulation:
         entry, or none."""
         features = set(self.nodes[cut].features)
         found: dict[Cell, None] = {}
-        for segment, untouched in zip(self._passes[cut].segments, self.untouched, strict=True):
+        for segment, names in zip(self._passes[cut].segments, self.untouched, strict=True):
             side = segment.side
-            kept = {side.world.register(name): ("", name) for name in untouched}
+            kept = {side.world.register(name): ("", name) for name in names}
             accesses = [*side.fixed_loads, *((address, size) for _, address, size in side.heap_accesses)]
             found |= dict.fromkeys(cells_of(self.terms, side.tag, accesses, plain.places | kept, features))
         return tuple(sorted(found, key=lambda cell: cell.moves))[:MOST_CELLS]
