@@ -13,6 +13,8 @@ from enum import IntEnum
 from functools import cached_property, partial, reduce
 from itertools import combinations
 
+from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
+
 from isoform.engines.loops.compared import Compared, pairs_in
 from isoform.engines.loops.equations import Equation, equations, follows, is_plain, says_nothing
 from isoform.engines.loops.facts import (
@@ -310,8 +312,8 @@ class _Guess:
         if equation.sign_of is not None:
             if self._kinds.signs:
                 self._not_negative(equation.sign_of)
-        elif not is_plain(fact):
-            pass
+        elif not is_plain(fact) or isinstance(unit, Product):
+            pass  # an equation between products alone says what no code computes
         elif equation.bits < bits:
             if len(fact.summands) <= _MOST_IN_CONGRUENCE and all(isinstance(c, Column) for _, c in fact.summands):
                 self._congruences.append(fact)
@@ -347,9 +349,13 @@ class _Guess:
         self.invariant.add(fact)
 
     def _kept(self) -> None:
-        for feature in self._free():
-            if feature in self._kinds.at_entry:
-                self.invariant.define(feature, AtEntry(feature, self._kinds.at_entry[feature]))
+        for feature, first in self._kinds.at_entry.items():
+            definition = self.invariant.definitions.get(feature, (None,))[0]
+            if definition is None:
+                self.invariant.define(feature, AtEntry(feature, first))
+            elif isinstance(definition, Same) and not definition.right.tag and first.kind() == K.ITE:
+                # In the tests it is what was given, but the code chose it: that tells when it could be so.
+                self.invariant.add(AtEntry(feature, first))
 
     def _exclusive(self) -> None:
         """Equations over exclusive or: every bit of every row is an observation."""
