@@ -9,6 +9,7 @@ import random
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,8 @@ import z3
 from isoform.errors import UserError
 from isoform.load.prototype import parse_prototype
 from isoform.load.signature import CType, Parameter, Signature, TypeKind
-from isoform.precondition import ConcreteAlgebra, Number, parse_precondition
+from isoform.precondition import ConcreteAlgebra, Number, Precondition, parse_precondition
+from isoform.precondition.tree import Constant, Disjoint, Index, Name, Range
 
 SIGNATURE = parse_prototype(
     "struct inner { short s; char t[5]; };"
@@ -167,6 +169,32 @@ def test_disjoint_is_exact() -> None:
         seen.add(expected)
         assert precondition.holds({"p": p, "q": q, "n": n, "m": m}) is expected, (p, q, n, m)
     assert seen == {True, False}
+
+
+@pytest.mark.parametrize("element", [1, 2, 3, 8])
+@pytest.mark.parametrize("index_bits", [2, 3, 4])
+@pytest.mark.parametrize("signed", [False, True])
+def test_disjoint_from_their_base_is_exact(element: int, index_bits: int, signed: bool) -> None:
+    """All there is, on a machine of 16 addresses."""
+    top = 16
+
+    def buffer(name: str, count: str) -> Range:
+        zero = Index(Constant(0, index_bits), index_bits, True)
+        return Range(Name(name, 4), 4, zero, Index(Name(count, index_bits), index_bits, signed), element)
+
+    condition = Disjoint(buffer("p", "n"), replace(buffer("q", "m"), element=2))
+    widths = (("p", 4), ("q", 4), ("n", index_bits), ("m", index_bits))
+    precondition = Precondition("", condition, widths)
+    counts = range(1 << index_bits)
+    for p, q, n, m in product(range(top), range(top), counts, counts):
+        ranges = []
+        for low, count, size in ((p, n, element), (q, m, 2)):
+            if signed and count >> (index_bits - 1):
+                count -= 1 << index_bits
+            ranges.append(range(low, low + size * count))
+        valid = all(not r or r[-1] < top for r in ranges)
+        expected = valid and set(ranges[0]).isdisjoint(ranges[1])
+        assert precondition.holds({"p": p, "q": q, "n": n, "m": m}) is expected, (p, q, n, m)
 
 
 def test_ranges_count_elements_of_the_pointee() -> None:

@@ -173,6 +173,8 @@ class _Evaluation(Generic[Value, Truth]):
         return self._algebra.ite(condition, yes, no), defined
 
     def _disjoint(self, left: Range, right: Range) -> tuple[Truth, Truth | None]:
+        if left.base_bits == right.base_bits and left.starts_at_base and right.starts_at_base:
+            return self._disjoint_from_base(left, right)
         algebra = self._algebra
         bits = max(left.exact_bits(), right.exact_bits())
         left_low, left_high, left_defined = self._ends(left, bits)
@@ -188,6 +190,40 @@ class _Evaluation(Generic[Value, Truth]):
             last = algebra.sle(high, algebra.constant(1 << buffer.base_bits, bits))
             truth = algebra.conj(truth, algebra.disj(empty, algebra.conj(first, last)))
         return truth, self._both(left_defined, right_defined)
+
+    def _disjoint_from_base(self, left: Range, right: Range) -> tuple[Truth, Truth | None]:
+        """The same in no more bits than an address has, which solvers find far easier. Of ranges that are not empty and
+        do not go beyond the last address, neither has a byte in the other if and only if neither begins in the other:
+        less than its length after its first address, going round at the end of all addresses or not."""
+        algebra = self._algebra
+        found = [self._extent(buffer) for buffer in (left, right)]
+        (base, last, empty, inside, defined), (other_base, other_last, other_empty, other_inside, other_defined) = found
+        apart = algebra.conj(
+            algebra.ult(last, algebra.sub(other_base, base)), algebra.ult(other_last, algebra.sub(base, other_base))
+        )
+        truth = algebra.disj(algebra.disj(empty, other_empty), apart)
+        truth = algebra.conj(truth, algebra.disj(empty, inside))
+        truth = algebra.conj(truth, algebra.disj(other_empty, other_inside))
+        return truth, self._both(defined, other_defined)
+
+    def _extent(self, buffer: Range) -> tuple[Value, Value, Truth, Truth, Truth | None]:
+        """Of a range that starts at its base: the base, how far from it the last byte is, whether there is none, and
+        whether all of it are addresses."""
+        algebra, bits, index = self._algebra, buffer.base_bits, buffer.high
+        base, defined = self._term(buffer.base)
+        count, count_defined = self._term(index.term)
+        if index.bits < bits:
+            count = (algebra.sign_extend if index.signed else algebra.zero_extend)(count, bits)
+        zero = algebra.constant(0, bits)
+        empty = algebra.sle(count, zero) if index.signed else algebra.equal(count, zero)
+        # As many elements as fit have at most 2^bits bytes: then this does not overflow, even if it is all of them.
+        length = algebra.mul(count, algebra.constant(buffer.element, bits))
+        last = algebra.sub(length, algebra.constant(1, bits))
+        inside = algebra.ule(base, algebra.add(base, last))
+        most = (1 << bits) // buffer.element
+        if most < 1 << index.bits:
+            inside = algebra.conj(inside, algebra.ule(count, algebra.constant(most, bits)))
+        return base, last, empty, inside, self._both(defined, count_defined)
 
     def _ends(self, buffer: Range, bits: int) -> tuple[Value, Value, Truth | None]:
         """First and past-the-last address as signed numbers that cannot overflow."""

@@ -147,6 +147,12 @@ class Range:
     element: int
     """Bytes."""
 
+    @property
+    def starts_at_base(self) -> bool:
+        """Whether it is `base[0..n]`, with an `n` and elements of a size that an address could hold."""
+        from_zero = isinstance(self.low.term, Constant) and not self.low.term.value
+        return from_zero and self.high.bits <= self.base_bits and 0 < self.element < 1 << self.base_bits
+
     def exact_bits(self) -> int:
         """A width in which, as signed numbers, neither end of the range overflows."""
         index = max(self.low.bits, self.high.bits) + 1 + self.element.bit_length()

@@ -101,6 +101,8 @@ class Side:
         """Condition, offset and size of accesses to the frame at computed offsets."""
         self.heap_accesses: list[tuple[Term, Term, int]] = []
         """Condition, address and size of accesses to the rest of memory at computed addresses."""
+        self.fixed_loads: list[tuple[Term, int]] = []
+        """Address and size of loads from it at addresses that are numbers."""
         containers = machine.container_vars()
         self._by_byte = machine.containers_by_byte
         self._containers = containers
@@ -391,6 +393,7 @@ class State:
             order = "big" if side.big_endian else "little"
             return side.terms.bv(int.from_bytes(data, order), 8 * size)  # type: ignore[arg-type]
         side.world.assume(VALID_MEMORY)
+        side.fixed_loads.append((address, size))
         return side.heap.load(self.heap, address, size)
 
     def _load_heap(self, address: Term, base: Term, constant: int, size: int) -> Term:

@@ -30,6 +30,8 @@ _SETTLED, _FEWEST_TESTS, _SOME = 5.0, 5, 2
 _NEW_EDGE, _MEMORY_DIFFERS, _LOOP_CHANGES, _STANDS_STILL = 6.0, 40.0, 1.0, 5.0
 _STATION, _AGREEMENT, _MOST_AGREEMENT, _UNPAIRED = 0.4, 1.5, 2.0, 4.0
 """Costs: what makes one way of pairing two traces better than another."""
+_SHIFTS = ((1, 0), (0, 1))
+"""Where one side does a part of the first turn before its loop, it holds what the other one holds a station later."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,8 @@ class Alignment:
     matched: list[list[tuple[Cut, int, int]]]
     """For each test the pairs, as how many stations each side has passed."""
     cost: float
+    agreeing: int = 0
+    """How many places of the one side hold what some place of the other does, at the cut where these are fewest."""
 
     @property
     def cuts(self) -> list[Cut]:
@@ -205,10 +209,18 @@ Ratios = dict[tuple[BlockId, BlockId], Ratio]
 def alignments(tests: Sequence[Traces]) -> list[Alignment]:
     """Ways to pair the stations, most promising first."""
     found: dict[frozenset[Edge], Alignment] = {}
+    shifted: list[Alignment] = []
     for ratios in _hypotheses(tests):
-        for alignment in _align(tests, ratios):
+        plain = [*_align(tests, ratios)]
+        for alignment in plain:
             found.setdefault(frozenset(alignment.edges), alignment)
-    return sorted(found.values(), key=lambda a: a.cost)
+        for shift in _SHIFTS if plain else ():
+            shifted += [a for a in _align(tests, ratios, shift) if a.agreeing > plain[0].agreeing]
+    ordered = sorted(found.values(), key=lambda a: a.cost)
+    best = max(shifted, key=lambda a: (a.agreeing, -a.cost), default=None)
+    if best is not None and best.agreeing > max(a.agreeing for a in ordered):
+        ordered.insert(1, best)
+    return ordered
 
 
 def _hypotheses(tests: Sequence[Traces]) -> Iterator[Ratios]:
@@ -246,9 +258,11 @@ class _Taste:
     ratios: Ratios
     known: Counter[Edge]
     agreeing: Agreeing
+    shift: Ratio = (0, 0)
+    """Stations that each side passes before the first that is paired."""
 
 
-def _align(tests: Sequence[Traces], ratios: Ratios) -> Iterator[Alignment]:
+def _align(tests: Sequence[Traces], ratios: Ratios, shift: Ratio = (0, 0)) -> Iterator[Alignment]:
     """Pair every test, each preferring edges that others use; a few times, so that all learn from all."""
     known: Counter[Edge] = Counter()
     # Tests with some turns first: how they are paired is least a matter of taste.
@@ -258,7 +272,7 @@ def _align(tests: Sequence[Traces], ratios: Ratios) -> Iterator[Alignment]:
     for _ in range(_PASSES):
         used: Counter[Edge] = Counter()
         for number in ordered:
-            path = _cheapest(tests[number], _Taste(ratios, known or used, agreeing))
+            path = _cheapest(tests[number], _Taste(ratios, known or used, agreeing, shift))
             if path is None:
                 return
             paths[number] = path
@@ -266,7 +280,7 @@ def _align(tests: Sequence[Traces], ratios: Ratios) -> Iterator[Alignment]:
         if used == known:
             break
         known, agreeing = used, _agreeing(tests, paths)
-    taste = _Taste(ratios, known, agreeing)
+    taste = _Taste(ratios, known, agreeing, shift)
     yield _alignment(tests, paths, taste)
     # A test that alone goes some way may have been paired badly: without it the proof finds out what is missing.
     common = {n: p for n, p in paths.items() if all(known[edge] > 1 for edge, _, _ in p)}
@@ -281,7 +295,8 @@ def _alignment(
     matched = [[(e.to, i, j) for e, i, j in paths.get(n, ()) if e.to != END] for n in range(len(tests))]
     costs = [_cost(tests[n], taste, e, i, j) for n, path in paths.items() for e, i, j in path]
     cost = _NEW_EDGE * len(edges) + sum(costs) * len(tests) / max(1, len(paths))
-    return Alignment(sorted(edges, key=_edge_order), matched, cost)
+    partners = [min(len({p for p, _ in pairs}), len({q for _, q in pairs})) for pairs in taste.agreeing.values()]
+    return Alignment(sorted(edges, key=_edge_order), matched, cost, min(partners, default=0))
 
 
 def _edge_order(edge: Edge) -> tuple[bool, bool, str, str, int, int]:
@@ -308,7 +323,7 @@ def _cheapest(test: Traces, taste: _Taste) -> list[tuple[Edge, int, int]] | None
             return _path(came, goal)
         if cost > best[i, j]:
             continue
-        for edge, k, m in _moves(test, taste.ratios, i, j):
+        for edge, k, m in _moves(test, taste, i, j):
             total = cost + _cost(test, taste, edge, k, m)
             if total < best.get((k, m), float("inf")):
                 best[k, m] = total
@@ -339,7 +354,8 @@ def _turn(ratios: Ratios, cut: Cut) -> Ratio:
     return ratios.get((cut.target, cut.rewrite), (1, 1))
 
 
-def _moves(test: Traces, ratios: Ratios, i: int, j: int) -> Iterator[tuple[Edge, int, int]]:
+def _moves(test: Traces, taste: _Taste, i: int, j: int) -> Iterator[tuple[Edge, int, int]]:
+    ratios = taste.ratios
     ends = len(test.target), len(test.rewrite)
     here = _cut_at(test, i, j)
     left, right = ends[0] - i - 1, ends[1] - j - 1
@@ -352,8 +368,9 @@ def _moves(test: Traces, ratios: Ratios, i: int, j: int) -> Iterator[tuple[Edge,
     reach = max(2, min(_WIDEST_CHANGE, max(turn) + 1))
     if here == ENTRY:
         reach = min(_WIDEST_CHANGE, max((max(r) for r in ratios.values()), default=1) + 2)
-    for k in range(i, min(i + reach + 1, ends[0])):
-        for m in range(j, min(j + reach + 1, ends[1])):
+    left_out = tuple(1 + n if any(taste.shift) else 0 for n in taste.shift) if here == ENTRY else (0, 0)
+    for k in range(i + left_out[0], min(i + reach + 1, ends[0])):
+        for m in range(j + left_out[1], min(j + reach + 1, ends[1])):
             to = _cut_at(test, k, m)
             if (k, m) != (i, j) and (to != here or k == i or m == j):
                 yield Edge(here, k - i, m - j, to), k, m

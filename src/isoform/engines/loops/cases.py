@@ -102,6 +102,7 @@ class Cases:
         self._cases: dict[_Key, Case] = {}
         self._wholes: dict[_Key, Case | None] = {}
         self._looked_at = 0
+        self._unknowns_of: dict[Term, frozenset[Term]] = {}
 
     def ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
         """Whether something bad can be, as far as the solver can tell. If it cannot, `proof` says what was shown."""
@@ -318,7 +319,7 @@ class Cases:
         while candidates:
             wrong = self._terms.negate(self._terms.all_of([c.fact for c in candidates]))
             bad = self._terms.conj(case.under, wrong)
-            answer = self.ask(assumed, bad, QUICK_SECONDS)
+            answer = self._ask_about(assumed, bad, QUICK_SECONDS)
             if answer is Answer.UNSAT:
                 case.shown.append(replace(self.proof, shows="what holds in this case"))
                 yield candidates
@@ -328,9 +329,24 @@ class Cases:
             candidates = [c for c in candidates if self.solver.holds(c.fact)]
         for candidate in candidates[:_MOST_SINGLE]:
             bad = self._terms.conj(case.under, self._terms.negate(candidate.fact))
-            if self.ask(assumed, bad, FACT_SECONDS) is Answer.UNSAT:
+            if self._ask_about(assumed, bad, FACT_SECONDS) is Answer.UNSAT:
                 case.shown.append(replace(self.proof, shows="what holds in this case"))
                 yield [candidate]
+
+    def _ask_about(self, assumed: Assumed, bad: Term, seconds: float) -> Answer:
+        """Ask first with nothing assumed but what speaks of the same unknowns alone: how one pair of addresses lies has
+        little to do with a third, but a solver cannot know. What cannot be then cannot be when more is assumed."""
+        about = self._unknowns(bad)
+        relevant = [(label, term) for label, term in assumed if self._unknowns(term) <= about]
+        if len(relevant) < len(assumed) and self.ask(relevant, bad, seconds) is Answer.UNSAT:
+            return Answer.UNSAT
+        return self.ask(assumed, bad, seconds)
+
+    def _unknowns(self, term: Term) -> frozenset[Term]:
+        found = self._unknowns_of.get(term)
+        if found is None:
+            found = self._unknowns_of[term] = frozenset(t for t in topological([term]) if t.is_const())
+        return found
 
     def _dead(self, case: Case) -> Iterator[_Candidate]:
         """Ways that the model does not go."""

@@ -15,25 +15,26 @@ Sum = tuple[int, dict[Column, int]]
 
 def cells_of(
     terms: Terms,
-    accesses: Iterable[tuple[str, Term, int]],
+    tag: str,
+    accesses: Iterable[tuple[Term, int]],
     places: Mapping[Term, tuple[str, Place]],
     features: Collection[Feature],
 ) -> tuple[Cell, ...]:
-    """The accesses (side, address, bytes) whose address is a sum over `features`, as cells. `places` says which
-    variable stands for which place."""
+    """The accesses (address, bytes) of a side whose address is a sum over `features` or fixed, as cells. `places` says
+    which variable stands for which place."""
     found: dict[Cell, None] = {}
-    for tag, address, size in accesses:
+    for address, size in accesses:
         if size not in (1, 2, 4, 8):
             continue
         total = _sum(terms, address, places)
-        if total is None or not 1 <= len(total[1]) <= _MOST_SUMMANDS:
+        if total is None or len(total[1]) > _MOST_SUMMANDS:
             continue
         constant, summands = total
-        if any(column.feature not in features for column in summands):
+        if any(column.feature.tag and column.feature not in features for column in summands):
             continue
         ordered = sorted(summands.items(), key=lambda item: str(item[0]))
         found[Cell(tag, "memory", 0, 8 * size, constant, tuple((k, c) for c, k in ordered))] = None
-    return tuple(found)[:MOST_CELLS]
+    return tuple(found)
 
 
 def _sum(terms: Terms, term: Term, places: Mapping[Term, tuple[str, Place]], depth: int = 12) -> Sum | None:

@@ -33,15 +33,17 @@ def compared(
     places: Mapping[Term, tuple[str, Place]],
     features: Sequence[Feature],
     given: Sequence[Feature],
+    cells: Mapping[Term, Feature],
 ) -> Compared:
-    """The features in each comparison under `roots`, where `places` says which variable stands for which place.
-    Comparisons of what is read from memory say nothing about the features that give its address."""
+    """The features in each comparison under `roots`, where `places` says which variable stands for which place, and
+    `cells` which term is a word of memory that is a feature. Comparisons of what else is read from memory say nothing
+    about the features that give its address."""
     support: dict[Term, frozenset[Feature] | None] = {}
     read = _reader(places, features, given)
     found: set[frozenset[Feature]] = set()
     ordered: set[Feature] = set()
     for term in topological(list(roots)):
-        support[term] = _support(term, support, read)
+        support[term] = frozenset((cells[term],)) if term in cells else _support(term, support, read)
         about = support[term]
         if not about or not (term.kind() == K.EQUAL or term.kind() in _ORDERS) or term.children()[0].sort().is_bool():
             continue

@@ -14,7 +14,7 @@ from isoform.engines.loops.align import Alignment, Traces, alignments
 from isoform.engines.loops.invariant import Order
 from isoform.engines.loops.prove import MORE_TIME, NotShownError, Prover, Shown
 from isoform.engines.loops.simulation import Simulation
-from isoform.engines.loops.stations import Stations, choices, heads
+from isoform.engines.loops.stations import Stations, choices, heads, multiplications
 from isoform.engines.loops.tests import Gathered, add_test, gather, traced_again
 from isoform.engines.loops.untaken import untaken
 from isoform.errors import Unsupported
@@ -203,7 +203,10 @@ class Loops:
 
     def _attempts(self, gathered: Gathered) -> Iterator[Attempt]:
         """Equations first, then with comparisons that the code makes; the same with stations elsewhere; then with all
-        comparisons; then with products."""
+        comparisons; then with products, which come earlier where one side multiplies in its loops what the other does
+        not: there it must have come by the product in another way."""
+        sides = self.question.target, self.question.rewrite
+        early = self.question.options.degree > 1 and multiplications(sides[0]) != multiplications(sides[1])
         found: list[tuple[Stations, list[Traces], list[Alignment]]] = []
         for stations in choices(self.question.target, self.question.rewrite):
             started = time.perf_counter()
@@ -212,9 +215,11 @@ class Loops:
             self.timings["guess"] += time.perf_counter() - started
             found.append((stations, traces, candidates))
             yield from _with(found[-1:], 1, (Order.NONE, Order.COMPARED))
+            yield from _with(found[-1:], 2, (Order.COMPARED,) if early else ())
         yield from _with(found, 1, (Order.ALL,))
         for degree in range(2, self.question.options.degree + 1):
-            yield from _with(found, degree, Order)
+            orders = [order for order in Order if not (early and degree == 2 and order is Order.COMPARED)]
+            yield from _with(found, degree, orders)
 
     def in_words(self) -> tuple[tuple[dict[str, Any], ...], tuple[str, ...]]:
         """The cuts, and the invariant at each."""

@@ -357,6 +357,33 @@ class AtLeast(Fact):
         return f"{left} ≥u {self.number}"
 
 
+@dataclass(frozen=True)
+class Within(Fact):
+    """`value` lies in the range from `low` to `high`, which it may (`weak`) or may not reach. Measured from `low`, so
+    that it does not matter whether the range goes beyond the last number and on from zero."""
+
+    low: Column
+    value: Column
+    high: Column
+    weak: bool
+    bits: int
+
+    @property
+    def _relation(self) -> Relation:
+        return Relation.AT_MOST if self.weak else Relation.BELOW
+
+    def features(self) -> Iterator[Feature]:
+        yield from (column.feature for column in (self.low, self.value, self.high))
+
+    def term(self, terms: Terms, value: Values) -> Term:
+        low, inside, high = (c.term(terms, value, self.bits) for c in (self.low, self.value, self.high))
+        return self._relation.terms(terms, terms.sub(inside, low), terms.sub(high, low))
+
+    def text(self, show: Show) -> str:
+        low, inside, high = (column.text(show) for column in (self.low, self.value, self.high))
+        return f"{inside} - {low} {self._relation.value} {high} - {low}"
+
+
 def _number(value: int, bits: int) -> str:
     if value >> (bits - 1) and value - (1 << bits) >= -4096:
         return str(value - (1 << bits))

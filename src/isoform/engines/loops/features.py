@@ -120,10 +120,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell(Feature):
-    """A word of memory, at an address that is made of features of one side."""
+    """A word of memory, at an address that is made of features of one side, or of registers that it never writes: these
+    are values at entry, and in any state of it what they were there."""
 
     constant: int
     summands: tuple[tuple[int, Column], ...]
+
+    @property
+    def moves(self) -> bool:
+        """Whether its address may change."""
+        return any(column.feature.tag for _, column in self.summands)
 
     def at(self, terms: Terms, value: Values, width: int) -> Term:
         """Its address."""

@@ -13,6 +13,8 @@ from enum import IntEnum
 from functools import cached_property, partial, reduce
 from itertools import combinations
 
+from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
+
 from isoform.engines.loops.compared import Compared, pairs_in
 from isoform.engines.loops.equations import Equation, equations, follows, is_in_fractions, is_plain, says_nothing
 from isoform.engines.loops.facts import (
@@ -32,6 +34,7 @@ from isoform.engines.loops.facts import (
     Relation,
     Same,
     Summand,
+    Within,
 )
 from isoform.engines.loops.features import Cell, Column, Extend, Feature, Row, Values
 from isoform.engines.loops.kernel import Kernel
@@ -55,6 +58,8 @@ class Invariant:
     """For a defined feature the fact that defines it (and the column of it that does)."""
     not_negative: set[Feature] = field(default_factory=set)
     """Features whose sign- and zero-extension are the same."""
+    measured: dict[Feature, Feature] = field(default_factory=dict)
+    """Features that are best seen as a distance from another one: where a range begins that they are in."""
     banned: Collection[Fact] = ()
 
     def define(self, feature: Feature, fact: Fact, column: Column | None = None) -> None:
@@ -260,18 +265,19 @@ class _Guess:
     # -- equations ------------------------------------------------------------------------------
 
     def _linear(self, bits: int) -> None:
-        """Sums first; then, of what they leave, products and words of memory. Memory is full of numbers, and equations
-        between them hold mostly by chance."""
+        """Sums first; then, of what they leave, products and words of memory that come by. Memory is full of numbers,
+        and equations between them hold mostly by chance."""
         self._solve(bits, ())
         if self._kinds.degree > 1:
-            cells = [cell for cell in self._cells if cell.bits <= bits]
+            still = self._still(bits)
+            cells = [cell for cell in self._cells if cell.bits <= bits and cell not in still]
             self._solve(bits, (*_columns(cells, bits), *self._products(bits)))
 
     def _solve(self, bits: int, more: Sequence[Summand]) -> None:
         free = [f for f in self._free() if f.bits <= bits or bits == 32]
         if not any(f.bits == bits or (bits == 64 and f.bits < 64) for f in free):
             return
-        columns: list[Summand] = [*_columns(self._arguments(bits), bits), *more]
+        columns: list[Summand] = [*_columns((*self._arguments(bits), *self._still(bits)), bits), *more]
         # Narrow ones first, so that wide ones are expressed by an extension of them, not they by a part.
         columns += _columns(sorted(free, key=lambda f: f.bits), bits)
         kernel = Kernel(1 + len(columns), bits)
@@ -288,13 +294,26 @@ class _Guess:
     def _arguments(self, bits: int) -> list[Feature]:
         return [f for f in self._given.arguments if f.bits <= 64] if bits >= 32 else []
 
+    def _still(self, bits: int) -> list[Cell]:
+        """Words of memory at addresses that stay: what a loop reads each time, or once before it begins. They are much
+        like arguments."""
+        found: dict[tuple[int, ...], Cell] = {}
+        for cell in self._cells if bits >= 32 else ():
+            if cell.bits <= bits and all(self._stays(column.feature) for _, column in cell.summands):
+                found.setdefault(self._values(cell), cell)
+        return list(found.values())
+
+    def _stays(self, feature: Feature) -> bool:
+        same = self._same_as(feature)
+        return not same.tag or isinstance(self.invariant.definitions.get(same, (None,))[0], Constant)
+
     def _equation(self, equation: Equation, bits: int) -> None:
         fact, unit = equation.fact(), equation.unit
         if equation.sign_of is not None:
             if self._kinds.signs:
                 self._not_negative(equation.sign_of)
-        elif not is_plain(fact):
-            pass
+        elif not is_plain(fact) or isinstance(unit, Product):
+            pass  # an equation between products alone says what no code computes
         elif equation.bits < bits:
             short = len(fact.summands) <= _MOST_IN_CONGRUENCE and not is_in_fractions(fact)
             if short and all(isinstance(c, Column) for _, c in fact.summands):
@@ -333,9 +352,13 @@ class _Guess:
         self.invariant.add(fact)
 
     def _kept(self) -> None:
-        for feature in self._free():
-            if feature in self._kinds.at_entry:
-                self.invariant.define(feature, AtEntry(feature, self._kinds.at_entry[feature]))
+        for feature, first in self._kinds.at_entry.items():
+            definition = self.invariant.definitions.get(feature, (None,))[0]
+            if definition is None:
+                self.invariant.define(feature, AtEntry(feature, first))
+            elif isinstance(definition, Same) and not definition.right.tag and first.kind() == K.ITE:
+                # In the tests it is what was given, but the code chose it: that tells when it could be so.
+                self.invariant.add(AtEntry(feature, first))
 
     def _exclusive(self) -> None:
         """Equations over exclusive or: every bit of every row is an observation."""
@@ -421,6 +444,7 @@ class _Guess:
                 wanted = every or frozenset((left.feature, right.feature)) in pairs
                 if alike and wanted and (bits == 32 or max(left.feature.bits, right.feature.bits) > 32):
                     self._pair(left, right, numbers[left], numbers[right], bits)
+                    self._range(left, right, bits)
 
     @cached_property
     def _named(self) -> frozenset[frozenset[Feature]]:
@@ -428,6 +452,10 @@ class _Guess:
         return frozenset(frozenset(map(self._same_as, features)) for features in self._kinds.compared.together)
 
     def _same_as(self, feature: Feature) -> Feature:
+        if isinstance(feature, Cell):
+            # Of words that are always the same the first: one address, most likely, that the two sides have each from
+            # elsewhere.
+            return next(c for c in self._cells if c.bits == feature.bits and self._values(c) == self._values(feature))
         fact = self.invariant.definitions.get(feature, (None, None))[0]
         return self._same_as(fact.right) if isinstance(fact, Same) else feature
 
@@ -441,7 +469,8 @@ class _Guess:
             and not isinstance(self.invariant.definitions.get(f, (None, None))[0], fixed)
             and (self._kinds.steering is None or f in self._kinds.steering)
         ]
-        columns = [Column(f) for f in (*chosen, *self._arguments(64)) if 32 <= f.bits <= 64]
+        given = (*self._arguments(64), *self._still(64))
+        columns = [Column(f) for f in (*chosen, *given) if 32 <= f.bits <= 64]
         if not self._kinds.signs and self._kinds.order is not Order.ALL:
             return columns
         signed = [c.feature for c in columns if c.feature.bits == 32 and c.feature not in self.invariant.not_negative]
@@ -493,6 +522,28 @@ class _Guess:
             if least > 1 and max(distances) < 1 << (bits - 1):
                 bound = max(b for b in self._rungs(_LOWER_BOUNDS, (one, other)) if b <= least)
                 self.invariant.add(AtLeast(one, other, bound, bits))
+
+    def _range(self, left: Column, right: Column, bits: int) -> None:
+        """That of two pointers one lies between where it begins, an argument, and the other. Which of them is greater
+        says less: nobody promises that a buffer does not go beyond the last address."""
+        pointers = self._kinds.pointers
+        if not {left.feature, right.feature} <= pointers:
+            return
+        for low in (Column(f) for f in self._given.arguments if f in pointers):
+            for value, high in ((left, right), (right, left)):
+                if low in (value, high):
+                    continue
+                rows = [[c.of_row(row, bits) for c in (low, value, high)] for row in self._rows]
+                begins = any(inside == first != last for first, inside, last in rows)
+                for weak in (False, True) if begins else ():
+                    fact = Within(low, value, high, weak, bits)
+                    distances = [
+                        ((inside - first) % (1 << bits), (last - first) % (1 << bits)) for first, inside, last in rows
+                    ]
+                    if all(x < y or (weak and x == y) for x, y in distances):
+                        self.invariant.add(fact)
+                        self.invariant.measured.setdefault(value.feature, low.feature)
+                        break
 
 
 def _columns(features: Iterable[Feature], bits: int) -> list[Column]:

@@ -12,7 +12,7 @@ from isoform.contract import Argument
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.loopfree import Asserted
 from isoform.engines.loops.align import END, ENTRY, Cut, Edge, Stop, stuttering
-from isoform.engines.loops.cases import FACT_SECONDS, QUICK_SECONDS, Assumed, Bad, Cases
+from isoform.engines.loops.cases import FACT_SECONDS, GLANCE_SECONDS, QUICK_SECONDS, Assumed, Bad, Cases
 from isoform.engines.loops.facts import Fact
 from isoform.engines.loops.rank import Measure, measures
 from isoform.engines.loops.simulation import STATE_AT, Horizon, Node, Pass, Simulation
@@ -81,6 +81,8 @@ class Prover:
         self.settled = False
         """Whether invariants were found that the loops keep, and the ways are all there are: the rest is to show it."""
         self._lengthened: dict[Cut, int] = {}
+        self._hard: set[Edge] = set()
+        """Edges of which it was not decided as a whole whether they keep what is claimed at their end."""
 
     def prove(self) -> Shown:
         for _ in range(MOST_REPAIRS):
@@ -140,10 +142,12 @@ class Prover:
             if not broken or going == self._terms.false:
                 return
             assumed = [*followed.assumed, ("going", going)]
-            answer = self._cases.ask(assumed, self._terms.any_of([bad for _, bad in broken]), KEEP_SECONDS)
+            seconds = GLANCE_SECONDS if edge in self._hard else KEEP_SECONDS
+            answer = self._cases.ask(assumed, self._terms.any_of([bad for _, bad in broken]), seconds)
             if answer is Answer.UNSAT:
                 return
             if answer is Answer.UNKNOWN:
+                self._hard.add(edge)
                 horizon = edge.target_steps, edge.rewrite_steps
                 followed = self._cases.case(edge.source, going, horizon, partial(simulation.any_broken, edge)).followed
                 arrived = followed.arrivals(edge)

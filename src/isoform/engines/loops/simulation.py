@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from isoform.budget import Budget
 from isoform.contract import AbortRule, MemoryRule
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.loops.align import END, ENTRY, Alignment, Cut, Edge, Stop, Traces
-from isoform.engines.loops.cells import cells_of
+from isoform.engines.loops.cells import MOST_CELLS, cells_of
 from isoform.engines.loops.compared import Compared, compared
 from isoform.engines.loops.facts import Bounded, Fact
 from isoform.engines.loops.features import TAGS, Cell, Feature, Row
@@ -167,8 +167,10 @@ class Simulation:
             named = [*node.features, *node.cells]
             node.rows = [self._row(named, *observed) for observed in _sample(self._snapshots[cut])]
             node.pointers = self._pointers(node)
-            node.compared = compared(self._first_roots(cut), plain[cut].places, node.features, self.given.arguments)
-            node.at_entry = self._unchanged(node)
+            cells = {self.cell_here(cell, plain[cut].value): cell for cell in reversed(node.cells)}
+            roots = self._first_roots(cut)
+            node.compared = compared(roots, plain[cut].places, node.features, self.given.arguments, cells)
+            node.at_entry = self._unchanged(node, plain)
             node.invariant = guess(node.rows, node.features, self.given, self.constants, (), self._kinds(node))
         self._enter()
         self._passes = {ENTRY: self._passes[ENTRY]}
@@ -203,7 +205,7 @@ class Simulation:
             return []
         return [f.of_state(arrived[TAGS.index(f.tag)]) for f in features]
 
-    def _unchanged(self, node: Node) -> dict[Feature, Term]:
+    def _unchanged(self, node: Node, plain: Mapping[Cut, Plain]) -> dict[Feature, Term]:
         """Features that are the same at every visit of a run, as terms over the inputs."""
         by_run: dict[int, list[tuple[Snapshot, Snapshot, Snapshot]]] = {}
         for observed in self._snapshots[node.cut]:
@@ -213,13 +215,14 @@ class Simulation:
             for edge in self.leaving(ENTRY)
             if edge.to == node.cut and (arrived := self._passes[ENTRY].arrivals(edge)) is not None
         ]
-        if not arrivals:
-            return {}
         found = {}
         for feature in node.features:
             side = TAGS.index(feature.tag)
             runs = ({feature.of_snapshot(o[side + 1], self.machine) for o in run} for run in by_run.values())
             if any(len(values) > 1 for values in runs):
+                continue
+            if not arrivals:
+                found |= self._brought(node, feature, plain)
                 continue
             term = feature.of_state(arrivals[0][side])
             for arrived in arrivals[1:]:
@@ -227,6 +230,17 @@ class Simulation:
                 term = self.terms.ite(going, feature.of_state(arrived[side]), term)
             found[feature] = term
         return found
+
+    def _brought(self, node: Node, feature: Feature, plain: Mapping[Cut, Plain]) -> dict[Feature, Term]:
+        """The same for a feature that comes as it is from an earlier cut, where it is such a one."""
+        for edge in self.edges:
+            if edge.to != node.cut or edge.source not in self.nodes or edge.source == node.cut:
+                continue
+            known = {plain[edge.source].value(f): term for f, term in self.nodes[edge.source].at_entry.items()}
+            for brought in self._carried(edge, [feature]):
+                if brought in known:
+                    return {feature: known[brought]}
+        return {}
 
     def _pointers(self, node: Node) -> frozenset[Feature]:
         """Features that are an address in every test."""
@@ -247,10 +261,16 @@ class Simulation:
         )
 
     def _cells(self, cut: Cut, plain: Plain) -> tuple[Cell, ...]:
-        """Words of memory that either side reads from here on, at addresses that the features here give."""
+        """Words of memory that either side reads from here on, at addresses that the features here give, or values at
+        entry, or none."""
         features = set(self.nodes[cut].features)
-        accesses = [(s.side.tag, a, size) for s in self._passes[cut].segments for _, a, size in s.side.heap_accesses]
-        return cells_of(self.terms, accesses, plain.places, features)
+        found: dict[Cell, None] = {}
+        for segment, names in zip(self._passes[cut].segments, self.untouched, strict=True):
+            side = segment.side
+            kept = {side.world.register(name): ("", name) for name in names}
+            accesses = [*side.fixed_loads, *((address, size) for _, address, size in side.heap_accesses)]
+            found |= dict.fromkeys(cells_of(self.terms, side.tag, accesses, plain.places | kept, features))
+        return tuple(sorted(found, key=lambda cell: cell.moves))[:MOST_CELLS]
 
     def _row(self, features: Sequence[Feature], entry: Snapshot, left: Snapshot, right: Snapshot) -> Row:
         source = {"": entry, "a": left, "b": right}

@@ -122,6 +122,13 @@ class Plain:
     def state(self, side: Side) -> State:
         return start_state(side, lambda place: self._known(side, place), self._simulation.memory.here(side))
 
+    def value(self, feature: Feature) -> Term:
+        """A feature of a place that was read."""
+        if not feature.tag:
+            return self._simulation.given_value(feature)
+        whole = self._found[feature.tag, feature.place]
+        return self._simulation.terms.extract(whole, feature.low + feature.bits - 1, feature.low)
+
     def _known(self, side: Side, place: Place) -> Term:
         key = side.tag, place
         if key not in self._found:
@@ -186,6 +193,9 @@ class Known:
                 found = terms.zext(terms.variable(f"{feature_name(feature)}.low", feature.bits - 1), feature.bits)
             else:
                 found = terms.variable(feature_name(feature), feature.bits)
+                if feature in invariant.measured:
+                    # Any value is at some distance from any other: nothing is assumed by this.
+                    found = terms.add(self.value(invariant.measured[feature]), found)
             self._values[feature] = found
         return found
 

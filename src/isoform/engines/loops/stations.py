@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isoform.lift.function import BlockId, Function
+from isoform.microop import Kind, Space
 
 Stations = tuple[frozenset[BlockId], frozenset[BlockId]]
 
@@ -47,6 +48,13 @@ def body_of(function: Function, head: BlockId) -> set[BlockId]:
             body.add(block)
             pending += function.predecessors[block]
     return body
+
+
+def multiplications(function: Function) -> int:
+    """How many there are of two values that are no constants, in its loops."""
+    inside = {block for head in heads(function) for block in body_of(function, head)}
+    ops = (op for block in inside for op in function.blocks[block].ops if op.kind is Kind.INT_MULT)
+    return sum(all(var.space is not Space.CONST for var in op.ins) for op in ops)
 
 
 def cut_order(function: Function, stations: frozenset[BlockId]) -> tuple[BlockId, ...] | None:
