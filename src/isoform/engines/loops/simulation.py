@@ -215,7 +215,7 @@ class Simulation:
             for edge in self.leaving(ENTRY)
             if edge.to == node.cut and (arrived := self._passes[ENTRY].arrivals(edge)) is not None
         ]
-        found = {}
+        found: dict[Feature, Term] = {}
         for feature in node.features:
             side = TAGS.index(feature.tag)
             runs = ({feature.of_snapshot(o[side + 1], self.machine) for o in run} for run in by_run.values())
