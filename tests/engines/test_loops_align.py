@@ -30,7 +30,7 @@ def cursor(turn: int) -> int:
 
 
 def best(tests: Sequence[Traces]) -> Alignment:
-    return alignments(tests)[0]
+    return next(alignments(tests))
 
 
 def steps(alignment: Alignment, source: Cut, to: Cut) -> set[tuple[int, int]]:

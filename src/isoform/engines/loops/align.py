@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -206,21 +206,34 @@ Ratio = tuple[int, int]
 Ratios = dict[tuple[BlockId, BlockId], Ratio]
 
 
-def alignments(tests: Sequence[Traces]) -> list[Alignment]:
-    """Ways to pair the stations, most promising first."""
-    found: dict[frozenset[Edge], Alignment] = {}
-    shifted: list[Alignment] = []
-    for ratios in _hypotheses(tests):
-        plain = [*_align(tests, ratios)]
-        for alignment in plain:
-            found.setdefault(frozenset(alignment.edges), alignment)
-        for shift in _SHIFTS if plain else ():
-            shifted += [a for a in _align(tests, ratios, shift) if a.agreeing > plain[0].agreeing]
-    ordered = sorted(found.values(), key=lambda a: a.cost)
-    best = max(shifted, key=lambda a: (a.agreeing, -a.cost), default=None)
+def alignments(tests: Sequence[Traces]) -> Iterator[Alignment]:
+    """Ways to pair the stations, most promising first, each found when it is asked for: the cheapest; one that begins
+    a station later, if more agrees then; and others, also if what is left over in registers counts."""
+    seen: set[frozenset[Edge]] = set()
+    for alignment in _ways(tests):
+        if frozenset(alignment.edges) not in seen:
+            seen.add(frozenset(alignment.edges))
+            yield alignment
+
+
+def _ways(tests: Sequence[Traces]) -> Iterator[Alignment]:
+    ordered = _by_cost(tests)
+    if not ordered:
+        return
+    yield ordered[0]
+    later = [a for shift in _SHIFTS for a in _by_cost(tests, shift)]
+    best = max(later, key=lambda a: (a.agreeing, -a.cost), default=None)
     if best is not None and best.agreeing > max(a.agreeing for a in ordered):
-        ordered.insert(1, best)
-    return ordered
+        yield best
+    # What is left over is mostly of the turn before, and then misleads; but it may be the one thing both have.
+    counted = [replace(test, dead=({}, {})) for test in tests]
+    yield from _by_cost(counted)[:1]
+    yield from ordered[1:]
+
+
+def _by_cost(tests: Sequence[Traces], shift: Ratio = (0, 0)) -> list[Alignment]:
+    found = (a for ratios in _hypotheses(tests) for a in _align(tests, ratios, shift))
+    return sorted(found, key=lambda a: a.cost)
 
 
 def _hypotheses(tests: Sequence[Traces]) -> Iterator[Ratios]:

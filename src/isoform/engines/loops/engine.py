@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from itertools import islice
+from typing import Any, TypeVar
 
 from isoform.budget import Budget
 from isoform.engines.confirm import confirm, differs
@@ -23,7 +25,9 @@ from isoform.question import Question
 from isoform.sym.state import World
 from isoform.verdict import Assumption, Obligation, Witness
 
-MOST_ALIGNMENTS = 3
+Guess = TypeVar("Guess")
+
+MOST_ALIGNMENTS = 4
 """With one choice of stations."""
 MOST_ATTEMPTS = 40
 _MOST_LEARNED = 8
@@ -209,17 +213,23 @@ class Loops:
         early = self.question.options.degree > 1 and multiplications(sides[0]) != multiplications(sides[1])
         found: list[tuple[Stations, list[Traces], list[Alignment]]] = []
         for stations in choices(self.question.target, self.question.rewrite):
-            started = time.perf_counter()
-            traces = traced_again(self.question, gathered, stations)
-            candidates = alignments(traces)[:MOST_ALIGNMENTS]
-            self.timings["guess"] += time.perf_counter() - started
-            found.append((stations, traces, candidates))
-            yield from _with(found[-1:], 1, (Order.NONE, Order.COMPARED))
+            traces = self._guessing(partial(traced_again, self.question, gathered, stations))
+            pairings = islice(alignments(traces), MOST_ALIGNMENTS)
+            found.append((stations, traces, []))
+            while (alignment := self._guessing(partial(next, pairings, None))) is not None:
+                found[-1][2].append(alignment)
+                yield from _with([(stations, traces, [alignment])], 1, (Order.NONE, Order.COMPARED))
             yield from _with(found[-1:], 2, (Order.COMPARED,) if early else ())
         yield from _with(found, 1, (Order.ALL,))
         for degree in range(2, self.question.options.degree + 1):
             orders = [order for order in Order if not (early and degree == 2 and order is Order.COMPARED)]
             yield from _with(found, degree, orders)
+
+    def _guessing(self, guess: Callable[[], Guess]) -> Guess:
+        started = time.perf_counter()
+        found = guess()
+        self.timings["guess"] += time.perf_counter() - started
+        return found
 
     def in_words(self) -> tuple[tuple[dict[str, Any], ...], tuple[str, ...]]:
         """The cuts, and the invariant at each."""

@@ -445,6 +445,17 @@ class _Guess:
                 if alike and wanted and (bits == 32 or max(left.feature.bits, right.feature.bits) > 32):
                     self._pair(left, right, numbers[left], numbers[right], bits)
                     self._range(left, right, bits)
+        for feature in self._narrow():
+            if every or any(feature in features for features in self._named):
+                self._bounds(Column(feature), self._values(feature), feature.bits)
+
+    def _narrow(self) -> list[Feature]:
+        """Bytes and half words: they are compared with numbers only."""
+        fixed = (Constant, OnStack, Same)
+        definitions = self.invariant.definitions
+        return [
+            f for f in self._features if f.bits in (8, 16) and not isinstance(definitions.get(f, (None,))[0], fixed)
+        ]
 
     @cached_property
     def _named(self) -> frozenset[frozenset[Feature]]:
