@@ -84,6 +84,23 @@ def test_a_peeled_first_turn() -> None:
     assert steps(alignment, ENTRY, loop) == {(2, 1)}, "what belongs together has the same cursor"
 
 
+def test_one_side_is_a_part_of_a_turn_ahead() -> None:
+    """Two values take turns in two places; the rewrite does two turns in one, and begins with one before its loop."""
+
+    def value(turn: int) -> int:
+        return 0x3000 + 17 * turn * turn
+
+    tests = []
+    for turns in (3, 5, 7, 9, 13):
+        target = trace(*((0x10, (value(i), value(i + 1))) for i in range(turns)))
+        rewrite = trace(*((0x20, (value(i), value(i + 1))) for i in range(1, turns, 2)))
+        tests.append(Traces(target, rewrite))
+    loop = Cut(head(0x10), head(0x20))
+    found = [a for a in alignments(tests) if steps(a, ENTRY, loop) == {(2, 1)}]
+    assert found
+    assert steps(found[0], loop, loop) == {(2, 1)}
+
+
 def test_nested_loops() -> None:
     def side(outer: int, inner: int, turns: int, width: int) -> tuple[Snapshot, ...]:
         found = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from isoform.engines.loops.compared import compared, pairs_in
-from isoform.engines.loops.features import Feature
+from isoform.engines.loops.features import Cell, Column, Feature
 from isoform.smt.terms import Terms
 
 INDEX, N = Feature("a", "rax", 0, 32), Feature("a", "rcx", 0, 32)
@@ -20,7 +20,19 @@ def test_comparisons_by_their_features() -> None:
     number = terms.ult(end, terms.bv(8, 64))
     same = terms.eq(low, given)
     memory = terms.ult(terms.select(terms.array_variable("m", 64), i), terms.bv(3, 8))
-    found = compared([order, terms.conj(number, same), memory], places, [INDEX, N, END], [COUNT])
+    found = compared([order, terms.conj(number, same), memory], places, [INDEX, N, END], [COUNT], {})
     assert found.together == {frozenset({INDEX, N}), frozenset({END}), frozenset({INDEX, COUNT})}
     assert found.ordered == {INDEX, N, END}
     assert pairs_in(found.together) == {frozenset({INDEX, N}), frozenset({INDEX, COUNT})}
+
+
+def test_words_of_memory_are_features_where_they_are_known_as_such() -> None:
+    terms = Terms()
+    index, end = terms.variable("a.rax", 32), terms.variable("b.rdi", 64)
+    array = terms.array_variable("m", 64)
+    length = terms.concat(terms.select(array, terms.add(end, terms.bv(1, 64))), terms.select(array, end))
+    cell = Cell("b", "memory", 0, 16, 0, ((1, Column(END)),))
+    places = {index: ("a", "rax"), end: ("b", "rdi")}
+    roots = [terms.slt(index, terms.zext(length, 32))]
+    assert compared(roots, places, [INDEX, END], [], {}).together == frozenset()
+    assert compared(roots, places, [INDEX, END], [], {length: cell}).together == {frozenset({INDEX, cell})}

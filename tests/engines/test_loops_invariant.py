@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from isoform.engines.loops.facts import Among, Compare, Constant, Fold, FoldBy, Linear, OnStack, Relation, Same
-from isoform.engines.loops.features import Column, Extend, Feature, Row
+from isoform.engines.loops.compared import Compared
+from isoform.engines.loops.facts import Among, Compare, Constant, Fold, FoldBy, Linear, OnStack, Relation, Same, Within
+from isoform.engines.loops.features import Cell, Column, Extend, Feature, Row
 from isoform.engines.loops.invariant import Given, Invariant, Kinds, Order, guess
 from isoform.outcome import STACK_POINTER
 from isoform.smt.terms import Terms
@@ -166,3 +167,35 @@ def test_exclusive_or_of_lanes() -> None:
     assert total in invariant.definitions
     assert set(invariant.definitions[total][0].features()) == {*lanes, total}
     assert all(all(holds(invariant, row)) for row in rows)
+
+
+def test_a_range_that_goes_beyond_the_last_address() -> None:
+    """What a pointer is between is found where none of them is always the greater one."""
+    end = Feature("b", "rdx", 0, 64)
+    rows: list[Row] = []
+    for base in (0x1000, 0x5000, (1 << 64) - 8):
+        for turn in range(5):
+            row = {POINTER: STACK_POINTER, BASE: base, COUNT: 5, CURSOR: (base + 4 * turn) % (1 << 64)}
+            rows.append({**row, end: (base + 20) % (1 << 64)})
+    together = frozenset({frozenset({CURSOR, end})})
+    kinds = Kinds(1, Order.COMPARED, Compared(together), pointers=frozenset({BASE, CURSOR, end}))
+    invariant = guess(rows, [CURSOR, end], GIVEN, kinds=kinds)
+    assert Within(Column(BASE), Column(CURSOR), Column(end), False, 64) in invariant.facts
+    assert not any(isinstance(fact, Compare) and fact.relation is Relation.BELOW for fact in invariant.facts)
+    assert all(all(holds(invariant, row)) for row in rows)
+    assert invariant.measured == {CURSOR: BASE}
+
+
+def test_words_of_memory_at_one_address_are_like_arguments() -> None:
+    random = Random(3)
+    word = Cell("b", "memory", 0, 64, 8, ((1, Column(BASE)),))
+    rows: list[Row] = []
+    for _ in range(6):
+        start = random.getrandbits(40)
+        for turn in range(5):
+            row = {POINTER: STACK_POINTER, BASE: random.getrandbits(40), COUNT: 5, I: turn}
+            rows.append({**row, word: start, CURSOR: start + 4 * turn})
+    invariant = guess(rows, [CURSOR, I], GIVEN, kinds=Kinds(1, Order.NONE, cells=(word,)))
+    fact, _ = invariant.definitions[CURSOR]
+    assert isinstance(fact, Linear)
+    assert set(fact.features()) == {word, I, CURSOR}

@@ -339,3 +339,52 @@ unsigned squares_broken(unsigned n) {
     }
     return x;
 }
+
+/* What a loop reads each time, against the same read once before it. */
+struct buffer {
+    int count;
+    unsigned *words;
+};
+unsigned kept_length(const struct buffer *v) {
+    unsigned s = 0;
+    for (int i = 0; i < v->count; i++) s += v->words[i];
+    return s;
+}
+unsigned kept_length_rewrite(const struct buffer *v) {
+    unsigned s = 0;
+    const unsigned *p = v->words, *end = p + v->count;
+    if (v->count <= 0) return 0;
+    do s += *p++;
+    while (p != end);
+    return s;
+}
+unsigned kept_length_broken(const struct buffer *v) {
+    unsigned s = 0;
+    const unsigned *p = v->words, *end = p + (v->count & 31);
+    if (v->count <= 0) return 0;
+    for (; p != end; p++) s += *p;
+    return s;
+}
+void cleared(struct buffer *v) {
+    for (int i = 0; i < v->count; i++) v->words[i] = 0;
+}
+void cleared_kept_length(struct buffer *v) {
+    int n = v->count;
+    for (int i = 0; i < n; i++) v->words[i] = 0;
+}
+unsigned factor;
+unsigned by_factor(const unsigned *a, int n) {
+    unsigned s = 0;
+    for (int i = 0; i < n; i++) s += a[i] * factor;
+    return s;
+}
+unsigned by_factor_rewrite(const unsigned *a, int n) {
+    unsigned s = 0, kept = factor;
+    for (int i = 0; i < n; i++) s += a[i] * kept;
+    return s;
+}
+unsigned by_factor_broken(const unsigned *a, int n) {
+    unsigned s = 0, kept = factor & 0xffff;
+    for (int i = 0; i < n; i++) s += a[i] * kept;
+    return s;
+}
