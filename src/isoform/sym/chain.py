@@ -134,7 +134,18 @@ class Chain:
     def _skip(self, node: Node, address: Term, size: int) -> Node:
         while isinstance(node, Stored) and self._apart(node, address, size):
             node = node.before
+        if self._context is not None:
+            self._look_further(node, address, size)
         return node
+
+    def _look_further(self, node: Node, address: Term, size: int) -> None:
+        """Let the context note what it cannot tell about earlier stores either, so that all is looked into at once."""
+        for _ in range(_MOST_SWAPS):
+            if not isinstance(node, Stored):
+                return
+            if not self._apart(node, address, size) and self._distance(node, address) is not None:
+                return  # from here on, what it reads is known
+            node = node.before
 
     def _distance(self, node: Stored, address: Term) -> int | None:
         """How far above the store's address the load's is (modulo the address space), if that is known."""

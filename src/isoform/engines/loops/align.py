@@ -401,7 +401,8 @@ def _cost(test: Traces, taste: _Taste, edge: Edge, k: int, m: int) -> float:
         # A way that many tests go is a good one, however long.
         cost += way / (1 + taste.known[edge])
     if edge.to == END:
-        return cost
+        # But what both pass on the way to the end has to be followed all at once.
+        return cost + _UNPAIRED * max(0, min(edge.target_steps, edge.rewrite_steps) - 1)
     if edge.source != edge.to:
         cost += _LOOP_CHANGES
     if not edge.target_steps or not edge.rewrite_steps:

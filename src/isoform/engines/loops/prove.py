@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -38,8 +39,8 @@ MOST_REPAIRS = 16
 """Ways that are added because a model shows that they were missing."""
 _STRAINED = 0.25
 """Of the facts at a cut the share that a model may break, and still belong there."""
-MOST_LENGTHENED = 3
-"""Stations by which a way to the end may be longer than tests showed."""
+MOST_LENGTHENED, STRIDE = 2, 4
+"""How often, and by how many stations, a way to the end may be longer than tests showed."""
 
 _SMALL = 40
 """What counts as few turns of a loop."""
@@ -80,7 +81,7 @@ class Prover:
         self.rounds = 0
         self.settled = False
         """Whether invariants were found that the loops keep, and the ways are all there are: the rest is to show it."""
-        self._lengthened: dict[Cut, int] = {}
+        self._lengthened: Counter[Cut] = Counter()
         self._hard: set[Edge] = set()
         """Edges of which it was not decided as a whole whether they keep what is claimed at their end."""
 
@@ -263,16 +264,14 @@ class Prover:
         if best is not None and stopped and self._strain(best, followed) > _STRAINED:
             best = None
         edge = ended or best
-        if edge is None:
-            reach = simulation.furthest(cut)
-            if any(s is not None and s[0] >= reach[n] for n, s in enumerate(stands)) or not stopped:
-                edge = self._longer(cut)
-            if edge is None and not stopped:
-                return False
-            simulation.go_on(cut, stands)
         if edge is not None:
             simulation.add(edge)
-        return True
+            return True
+        reach = simulation.furthest(cut)
+        if stopped and all(s is None or s[0] < reach[n] for n, s in enumerate(stands)):
+            simulation.go_on(cut, ([stands[0]] if stands[0] else [], [stands[1]] if stands[1] else []))
+            return True
+        return self._lengthen(cut, stands)
 
     def _stands(self, followed: Pass) -> tuple[Stop | None, Stop | None]:
         """The last station on each side to which the model was followed; None where it ended."""
@@ -325,16 +324,23 @@ class Prover:
             return terms.true
         return terms.ult(terms.sub(value, terms.bv(low, width)), terms.bv(count, width))
 
-    def _longer(self, cut: Cut) -> Edge | None:
-        """The model goes where nothing was followed to: to the end, perhaps, some turn further on."""
-        leaving = self._simulation.leaving(cut)
-        turns = [max(e.target_steps, e.rewrite_steps) for e in leaving if e.to == cut]
-        left = max((e.horizons[0] for e in leaving), default=0)
-        right = max((e.horizons[1] for e in leaving), default=0)
-        edge = Edge(cut, left, right, END)
-        seen = max((max(e.target_steps, e.rewrite_steps) for e in leaving), default=0)
-        most = max(MOST_LENGTHENED, *turns, 0)
-        return edge if self._lengthened.setdefault(cut, seen) + most > max(left, right) else None
+    def _lengthen(self, cut: Cut, stands: tuple[Stop | None, Stop | None]) -> bool:
+        """The model goes where nothing was followed to: to the end, perhaps, some turns further on. Whichever side has
+        not ended yet is followed for some stations more."""
+        simulation = self._simulation
+        turns = [max(e.target_steps, e.rewrite_steps) for e in simulation.leaving(cut) if e.to == cut]
+        self._lengthened[cut] += 1
+        if self._lengthened[cut] > max([MOST_LENGTHENED, *(turn // STRIDE for turn in turns)]):
+            return False
+        steps, onward = [], []
+        for side, (stop, reach) in enumerate(zip(stands, simulation.furthest(cut), strict=True)):
+            passed = 0 if stop is None else stop[0]
+            steps.append(reach - 1 if stop is None else max(reach - 1, passed + STRIDE))
+            layers = range(max(1, passed), steps[-1] + 1) if stop is not None else ()
+            onward.append([(layer, block) for layer in layers for block in simulation.stations[side]])
+        simulation.go_on(cut, (onward[0], onward[1]))
+        simulation.add(Edge(cut, steps[0], steps[1], END))
+        return True
 
     def _stations(self, arrivals: dict[tuple[int, BlockId], State]) -> dict[BlockId | None, list[int]]:
         """Of the stations passed, those that the model passes, by block."""

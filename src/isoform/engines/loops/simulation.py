@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from isoform.budget import Budget
@@ -129,7 +129,7 @@ class Simulation:
         """Registers that a side never writes: everywhere they are what they were at entry."""
         self.constants = frozenset(number for f in self.functions for number in compared_constants(f))
         self.nodes = {cut: Node(cut) for cut in alignment.cuts}
-        self._stations = stations
+        self.stations = stations
         self._snapshots: dict[Cut, list[tuple[Snapshot, Snapshot, Snapshot]]] = {cut: [] for cut in alignment.cuts}
         for test, matched in zip(tests, alignment.matched, strict=True):
             for one in (test, *test.alike):
@@ -323,10 +323,10 @@ class Simulation:
             for node in self.nodes.values():
                 node.version += 1
 
-    def go_on(self, cut: Cut, stops: tuple[Stop | None, Stop | None]) -> None:
-        """From here on follow each side beyond a station, too."""
-        for known, stop in zip(self._onward[cut], stops, strict=True):
-            known.update((stop,) if stop is not None else ())
+    def go_on(self, cut: Cut, stops: tuple[Iterable[Stop], Iterable[Stop]]) -> None:
+        """From here on follow each side beyond some stations, too."""
+        for known, more in zip(self._onward[cut], stops, strict=True):
+            known.update(more)
         self._passes.pop(cut, None)
         if cut == ENTRY:
             self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
@@ -370,7 +370,7 @@ class Simulation:
                     self.question.callees,
                     block,
                     state,
-                    self._stations[number],
+                    self.stations[number],
                     horizon[number],
                     self._onward[cut][number],
                 )
