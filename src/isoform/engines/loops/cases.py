@@ -101,6 +101,7 @@ class Cases:
         self._opaque = Opaque(self._terms)
         self._cases: dict[_Key, Case] = {}
         self._wholes: dict[_Key, Case | None] = {}
+        self._cut_short: set[_Key] = set()
         self._looked_at = 0
         self._unknowns_of: dict[Term, frozenset[Term]] = {}
 
@@ -167,15 +168,15 @@ class Cases:
     def decide(self, cut: Cut, under: Term, bad: Bad, horizon: Horizon | None = None) -> Answer:
         """Whether something bad can happen from a cut where `under` holds: first a quick look, then by cases. Nothing
         bad depends on what comes after the horizon."""
-        followed, shown = self.followed(cut)
+        followed = self.followed(cut)
         whole = self._terms.conj(under, bad(followed))
-        self.proofs = [*shown, Proof("", followed.assumed, whole)]
+        self.proofs = [Proof("", followed.assumed, whole)]
         if whole == self._terms.false:
             return Answer.UNSAT
         # What was a case before was too hard as a whole.
         known = self._key(cut, under, horizon) in self._cases
         answer = self.ask(followed.assumed, whole, GLANCE_SECONDS if known else QUICK_SECONDS)
-        self.proofs = [*shown, self.proof]
+        self.proofs = [self.proof]
         if answer is not Answer.UNKNOWN:
             return answer
         self.proofs, self._looked_at = [], 0
@@ -190,24 +191,33 @@ class Cases:
             contexts = self._contexts(cut) if whole is None else _copied(whole.contexts)
             followed = self._simulation.followed_in(cut, contexts, horizon)
             found = self._cases[key] = Case(cut, under, horizon, contexts, followed)
-            found.shown += whole.shown if whole is not None else []
         self._narrow(found, bad)
         return found
 
-    def followed(self, cut: Cut) -> tuple[Pass, Sequence[Proof]]:
-        """Both sides followed from a cut, with addresses that are one written as one, and why they are."""
+    def followed(self, cut: Cut) -> Pass:
+        """Both sides followed from a cut, with addresses that are one written as one."""
         whole = self._whole(cut)
-        return (self._simulation.followed(cut), ()) if whole is None else (whole.followed, whole.shown)
+        return self._simulation.followed(cut) if whole is None else whole.followed
+
+    def addresses(self, cut: Cut) -> list[Proof]:
+        """Why those addresses are one. Whatever is decided about the cut rests on it."""
+        whole = self._whole(cut)
+        return whole.shown if whole is not None else []
+
+    def go_on(self) -> None:
+        """There is time again."""
+        for key in self._cut_short:
+            self._wholes.pop(key, None)
+        self._cut_short.clear()
 
     def _whole(self, cut: Cut) -> Case | None:
         """All there is from a cut, as a case of which only that is known: it is needed again and again, and without it
         the solver finds out in the midst of everything else. None if there is nothing to know."""
         key = self._key(cut, self._terms.true, None)
         if key not in self._wholes:
-            found = self._unified(cut)
+            self._wholes[key] = self._unified(cut)
             if self._budget.exhausted:
-                return found
-            self._wholes[key] = found
+                self._cut_short.add(key)
         return self._wholes[key]
 
     def _unified(self, cut: Cut) -> Case | None:

@@ -41,10 +41,11 @@ MOST_WAITING = 4
 
 HOW = (
     "The two functions are cut up at pairs of points, one in each. The obligations of a cut assert its invariant and "
-    "that something goes wrong on the way from it; each is unsatisfiable. 'covered' says that the two go on to the "
-    "same next cut, or abort or end together; 'invariant' and 'memory' that what is claimed at the next cut holds "
-    "there; the others that at the end all observables agree. 'ends' says that a number gets smaller whenever one "
-    "side turns while the other waits. From the entry on, by induction, the two stay together for ever or end alike."
+    "that something goes wrong on the way from it; each is unsatisfiable. 'addresses' says which addresses on the way "
+    "are one, and the others write them as one; 'covered' that the two go on to the same next cut, or abort or end "
+    "together; 'invariant' and 'memory' that what is claimed at the next cut holds there; the others that at the end "
+    "all observables agree. 'ends' says that a number gets smaller whenever one side turns while the other waits. From "
+    "the entry on, by induction, the two stay together for ever or end alike."
 )
 
 

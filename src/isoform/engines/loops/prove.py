@@ -13,7 +13,7 @@ from isoform.contract import Argument
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.loopfree import Asserted
 from isoform.engines.loops.align import END, ENTRY, Cut, Edge, Stop, stuttering
-from isoform.engines.loops.cases import FACT_SECONDS, GLANCE_SECONDS, QUICK_SECONDS, Assumed, Bad, Cases
+from isoform.engines.loops.cases import FACT_SECONDS, GLANCE_SECONDS, QUICK_SECONDS, Assumed, Bad, Cases, Proof
 from isoform.engines.loops.facts import Fact
 from isoform.engines.loops.rank import Measure, measures
 from isoform.engines.loops.simulation import STATE_AT, Horizon, Node, Pass, Simulation
@@ -86,6 +86,7 @@ class Prover:
         """Edges of which it was not decided as a whole whether they keep what is claimed at their end."""
 
     def prove(self) -> Shown:
+        self._cases.go_on()
         for _ in range(MOST_REPAIRS):
             # What is not enough as guessed is not enough when less of it is left.
             if not self._cover(glance=True):
@@ -133,7 +134,7 @@ class Prover:
             self._structure.check(edge, arrived)
             if node.version != version:
                 continue  # it has to hold of what is followed from the changed cut, too
-            followed, _ = self._cases.followed(edge.source)
+            followed = self._cases.followed(edge.source)
             arrived = followed.arrivals(edge)
             if arrived is None:
                 return
@@ -224,7 +225,7 @@ class Prover:
         that a model shows is added."""
         simulation = self._simulation
         for cut in (ENTRY, *simulation.nodes):
-            followed, _ = self._cases.followed(cut)
+            followed = self._cases.followed(cut)
             if glance:
                 answer = self._cases.ask(followed.assumed, simulation.uncovered(cut, followed), MODEL_SECONDS)
             else:
@@ -399,8 +400,9 @@ class Prover:
         simulation, terms = self._simulation, self._terms
         shown = Shown(simulation)
         for cut in (ENTRY, *simulation.nodes):
-            followed = simulation.followed(cut)
+            followed = self._cases.followed(cut)
             where = f"from {at(simulation, cut)}"
+            self._record(shown, "addresses", f"{where}, which addresses are one", where, self._cases.addresses(cut))
             uncovered = partial(simulation.uncovered, cut)
             self._show(shown, cut, where, ("covered", "both go on the same way"), terms.true, uncovered)
             for edge in simulation.leaving(cut):
@@ -442,8 +444,12 @@ class Prover:
             raise NotShownError(f"it does not follow that {shows}, as with {with_what}")
         if answer is Answer.UNKNOWN:
             raise NotShownError(f"it was not decided in time whether {shows}", MORE_TIME)
-        seconds = time.perf_counter() - started
-        for number, proof in enumerate(self._cases.proofs, 1):
+        self._record(shown, name, shows, where, self._cases.proofs, time.perf_counter() - started)
+
+    def _record(
+        self, shown: Shown, name: str, shows: str, where: str, proofs: Sequence[Proof], seconds: float = 0.0
+    ) -> None:
+        for number, proof in enumerate(proofs, 1):
             text = f"{shows} ({proof.shows}, step {number})" if proof.shows else shows
             shown.obligations.append(Obligation(name, text, seconds if number == 1 else 0.0, where))
             labelled = [*proof.assumed, ("differs", proof.bad)]
