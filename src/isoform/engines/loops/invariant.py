@@ -542,7 +542,7 @@ class _Guess:
             return
         for low in (Column(f) for f in self._given.arguments if f in pointers):
             for value, high in ((left, right), (right, left)):
-                if low in (value, high) or value.feature in self.invariant.definitions:
+                if low in (value, high):
                     continue
                 rows = [[c.of_row(row, bits) for c in (low, value, high)] for row in self._rows]
                 begins = any(inside == first != last for first, inside, last in rows)
