@@ -9,6 +9,7 @@ from random import Random
 
 from isoform.contract import Argument
 from isoform.engines.inputs import BUFFERS, put_argument
+from isoform.engines.loops.letters import letters
 from isoform.load.signature import TypeKind
 from isoform.outcome import Inputs, Outcome
 from isoform.question import Question
@@ -24,6 +25,8 @@ _FUEL = 400
 _NOISE = 512
 _ALIGNMENT = 4
 _ONLY_SOME_LARGE = 0.25
+_WRITTEN = 0.9
+"""How much of what is text is made of letters."""
 _NEAR = 64
 """Bytes after a pointer that count as what it points to."""
 
@@ -38,6 +41,7 @@ class LoopInputs:
         self._number = 0
         self.stretch = 1
         """How many times as large as usual sizes are."""
+        self._letters = [found for f in (question.target, question.rewrite) if (found := letters(f))]
         self._follows_pointers = False
         """Whether the target was seen to use what it reads as an address."""
         memory = question.contract.machine.memory
@@ -109,9 +113,12 @@ class LoopInputs:
         style = self._number % 4
         random = self._random
         common = [random.randrange(1, 5) for _ in range(random.randrange(24))]
+        alphabet = random.choice(self._letters) if self._letters and random.random() < _WRITTEN else ()
         for position in range(len(self._contract.arguments)):
             start = BUFFERS + position * _SPACING
-            if style == 1:
+            if style == 1 and alphabet:
+                content = bytes(random.choice(alphabet) if random.random() < _WRITTEN else 1 for _ in range(80)) + b"\0"
+            elif style == 1:
                 text = [*common, *(random.randrange(0, 4) for _ in range(random.randrange(8))), 0]
                 content = bytes(1 + i % 3 for i in range(64)) + bytes(text)
             elif style == 3:

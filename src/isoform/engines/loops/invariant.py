@@ -154,6 +154,8 @@ class Kinds:
     """Whether it matters that both extensions of a feature are the same."""
     loose: Mapping[Bounded, int] = field(default_factory=dict)
     """How often a bound of something was broken by a model: what grows for ever breaks the next one too."""
+    letters: tuple[int, ...] = ()
+    """Bytes that the code tells apart, in order."""
 
 
 def guess(
@@ -448,14 +450,24 @@ class _Guess:
         for feature in self._narrow():
             if every or any(feature in features for features in self._named):
                 self._bounds(Column(feature), self._values(feature), feature.bits)
+                self._between_letters(Column(feature), self._values(feature), feature.bits)
+
+    def _between_letters(self, column: Column, numbers: Sequence[int], bits: int) -> None:
+        """Of the bytes that the code tells apart the nearest on both sides; further away each time one is broken."""
+        broken = self._kinds.loose.get((column, None), 0)
+        below = [letter for letter in self._kinds.letters if letter <= min(numbers)]
+        above = [letter for letter in self._kinds.letters if letter >= max(numbers)]
+        if broken < len(below):
+            self.invariant.add(AtLeast(column, None, below[-1 - broken], bits))
+        if broken < len(above):
+            self.invariant.add(Compare(column, Relation.AT_MOST, above[broken], bits))
 
     def _narrow(self) -> list[Feature]:
         """Bytes and half words: they are compared with numbers only."""
         fixed = (Constant, OnStack, Same)
-        definitions = self.invariant.definitions
-        return [
-            f for f in self._features if f.bits in (8, 16) and not isinstance(definitions.get(f, (None,))[0], fixed)
-        ]
+        known = {f: fact for f, (fact, _) in self.invariant.definitions.items()}
+        every = (*self._features, *self._cells)
+        return [f for f in every if f.bits in (8, 16) and not isinstance(known.get(f), fixed)]
 
     @cached_property
     def _named(self) -> frozenset[frozenset[Feature]]:

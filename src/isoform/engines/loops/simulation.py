@@ -16,6 +16,7 @@ from isoform.engines.loops.facts import Bounded, Fact
 from isoform.engines.loops.features import TAGS, Cell, Feature, Row
 from isoform.engines.loops.inputs import BUFFERS_END
 from isoform.engines.loops.invariant import Invariant, Kinds, Order, guess
+from isoform.engines.loops.letters import letters
 from isoform.engines.loops.memory import SharedMemory
 from isoform.engines.loops.needed import needed_at, overlaps, parts_of
 from isoform.engines.loops.segment import Place, Segment
@@ -128,6 +129,7 @@ class Simulation:
         self.untouched = tuple(untouched(f) for f in self.functions)
         """Registers that a side never writes: everywhere they are what they were at entry."""
         self.constants = frozenset(number for f in self.functions for number in compared_constants(f))
+        self._letters = tuple(sorted({letter for f in self.functions for letter in letters(f)}))
         self.nodes = {cut: Node(cut) for cut in alignment.cuts}
         self.stations = stations
         self._snapshots: dict[Cut, list[tuple[Snapshot, Snapshot, Snapshot]]] = {cut: [] for cut in alignment.cuts}
@@ -258,6 +260,7 @@ class Simulation:
             node.steering,
             self._extends_signs,
             node.loose,
+            self._letters,
         )
 
     def _cells(self, cut: Cut, plain: Plain) -> tuple[Cell, ...]:
