@@ -215,6 +215,9 @@ class Normalizer(Extensions):
             cheaper = shape is None or self._expanded or self._cost(shape) > _cost_of_sum(polynomial, width)
             term = self._sum(polynomial, width) if cheaper else shape
             self._learn(term, polynomial)
+        else:
+            # Whatever is inside an atom costs the same in a sum of monomials as in the shape.
+            self._adders[term.id()], self._products[term.id()] = 0, frozenset()
         self._representatives[key] = term
         carries = self._key_with_carries(polynomial, width)
         if carries is not None:

@@ -27,6 +27,7 @@ from isoform.sym.context import Access, Context
 
 GLANCE_SECONDS, QUICK_SECONDS = 0.3, 1.0
 FACT_SECONDS = 1.0
+EXPANDED_SECONDS = 0.5
 SWEEP_SECONDS, MOST_SWEEP_SECONDS = 1.0, 10.0
 _MOST_ROUNDS, _MOST_CASES, _MOST_SINGLE = 8, 40, 40
 _NEAR, _MOST_NEAR = 4096, 6
@@ -134,7 +135,14 @@ class Cases:
 
     def _ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
         self.proof = Proof("", assumed, bad)
-        normalizer = Normalizer(self._terms.manager)
+        # Sums of monomials share more of what different sums have in common, and that is mostly quick or never.
+        first = EXPANDED_SECONDS if seconds is None else min(seconds, EXPANDED_SECONDS)
+        answer = self._ask_in(Normalizer(self._terms.manager, expanded=True), assumed, bad, first)
+        if answer is Answer.UNKNOWN and not self._budget.exhausted:
+            answer = self._ask_in(Normalizer(self._terms.manager), assumed, bad, seconds)
+        return answer
+
+    def _ask_in(self, normalizer: Normalizer, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
         asserted = [normalizer.normalize(term) for _, term in (*assumed, ("bad", bad))]
         answer = self.solver.check(asserted, seconds)
         meaning = definitions(self._terms, [*(t for _, t in assumed), bad]) if answer is Answer.SAT else []

@@ -194,7 +194,8 @@ class Loops:
             reason = error
         except Unsupported as error:
             reason = NotShownError(str(error), MORE_TIME if budget.exhausted else "")
-        run.out_of_time = budget.exhausted
+        # What was not decided in what was left of a turn may be in the next one.
+        run.out_of_time = budget.exhausted or reason.helps == MORE_TIME
         return reason
 
     def _failed(self, gathered: Gathered, reasons: Sequence[tuple[Order, NotShownError]]) -> Failed:

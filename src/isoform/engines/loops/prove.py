@@ -82,6 +82,8 @@ class Prover:
         self.settled = False
         """Whether invariants were found that the loops keep, and the ways are all there are: the rest is to show it."""
         self._lengthened: Counter[Cut] = Counter()
+        self._verified: dict[Edge, tuple[int, int]] = {}
+        """Edges that were seen to keep what is claimed at their ends, by the versions of both."""
         self._hard: set[Edge] = set()
         """Edges of which it was not decided as a whole whether they keep what is claimed at their end."""
 
@@ -104,7 +106,7 @@ class Prover:
     def _fixpoint(self) -> None:
         """Weaken invariants until every edge keeps them."""
         simulation = self._simulation
-        verified: dict[Edge, tuple[int, int]] = {}
+        verified = self._verified
         edges = [e for e in simulation.edges if e.to != END]
         while True:
             pending = [e for e in edges if verified.get(e) != self._versions(e)]
@@ -146,10 +148,12 @@ class Prover:
             assumed = [*followed.assumed, ("going", going)]
             seconds = GLANCE_SECONDS if edge in self._hard else KEEP_SECONDS
             answer = self._cases.ask(assumed, self._terms.any_of([bad for _, bad in broken]), seconds)
+            if answer is Answer.UNKNOWN:
+                self._hard.add(edge)
+                answer = self._separately(assumed, [bad for _, bad in broken])
             if answer is Answer.UNSAT:
                 return
             if answer is Answer.UNKNOWN:
-                self._hard.add(edge)
                 horizon = edge.target_steps, edge.rewrite_steps
                 followed = self._cases.case(edge.source, going, horizon, partial(simulation.any_broken, edge)).followed
                 arrived = followed.arrivals(edge)
@@ -164,6 +168,14 @@ class Prover:
                 self._learn(assumed, node, arrived, broken)
             elif not self._one_by_one(assumed, node, arrived, broken):
                 return
+
+    def _separately(self, assumed: Assumed, bads: Sequence[Term]) -> Answer:
+        """Whether something bad can be, one thing after the other: each may be easy though all together are not."""
+        for bad in bads:
+            answer = self._cases.ask(assumed, bad, GLANCE_SECONDS)
+            if answer is not Answer.UNSAT:
+                return answer
+        return Answer.UNSAT
 
     def _one_by_one(
         self,

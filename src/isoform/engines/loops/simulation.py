@@ -331,6 +331,8 @@ class Simulation:
         for known, more in zip(self._onward[cut], stops, strict=True):
             known.update(more)
         self._passes.pop(cut, None)
+        if cut in self.nodes:
+            self.nodes[cut].version += 1
         if cut == ENTRY:
             self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
             self._enter()
