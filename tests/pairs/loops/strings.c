@@ -93,3 +93,45 @@ int compare_strings_broken(const char *left, const char *right) {
         if (l != r || !l) return l - r;
     }
 }
+
+/* What digits say: bytes are told apart by two comparisons, or by one after a subtraction. */
+size number(const char *text) {
+    size value = 0;
+    while (*text >= '0' && *text <= '9') {
+        value = value * 10 + (size)(*text - '0');
+        text++;
+    }
+    return value;
+}
+size number_broken(const char *text) {
+    size value = 0;
+    while (*text >= '0' && *text < '9') {
+        value = value * 10 + (size)(*text - '0');
+        text++;
+    }
+    return value;
+}
+
+/* The two ends against each other: an index from the end is a difference of two numbers. */
+int palindrome(const char *text, int n) {
+    for (int i = 0; i < n / 2; i++)
+        if (text[i] != text[n - 1 - i]) return 0;
+    return 1;
+}
+int palindrome_broken(const char *text, int n) {
+    for (int i = 0; i < n / 2; i++)
+        if (text[i] != text[n - i]) return 0;
+    return 1;
+}
+
+/* Each element with the one before it, which the other side keeps in a register. */
+int sorted(const int *a, int n) {
+    for (int i = 1; i < n; i++)
+        if (a[i - 1] > a[i]) return 0;
+    return 1;
+}
+int sorted_broken(const int *a, int n) {
+    for (int i = 1; i < n; i++)
+        if (a[i - 1] >= a[i]) return 0;
+    return 1;
+}

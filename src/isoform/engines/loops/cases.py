@@ -29,7 +29,8 @@ GLANCE_SECONDS, QUICK_SECONDS = 0.3, 1.0
 FACT_SECONDS = 1.0
 EXPANDED_SECONDS = 0.5
 SWEEP_SECONDS, MOST_SWEEP_SECONDS = 1.0, 10.0
-_MOST_ROUNDS, _MOST_CASES, _MOST_SINGLE = 8, 40, 40
+_MOST_ROUNDS, _MOST_CASES = 8, 40
+_MOST_SINGLE, _FEW_SINGLE = 40, 6
 _NEAR, _MOST_NEAR = 4096, 6
 
 Item = TypeVar("Item")
@@ -240,7 +241,7 @@ class Cases:
                 break
             # How pointers lie that are read from memory is seldom known, and hard to find out.
             candidates = [c for c in self._same(case) if not self._reads(c.fact)]
-            taken = [candidate for chosen in self._shown(case, candidates) for candidate in chosen]
+            taken = [c for chosen in self._shown(case, candidates, GLANCE_SECONDS, _FEW_SINGLE) for c in chosen]
             if not taken:
                 break
             for candidate in taken:
@@ -333,13 +334,15 @@ class Cases:
                 return False
         return False
 
-    def _shown(self, case: Case, candidates: list[_Candidate]) -> Iterator[list[_Candidate]]:
+    def _shown(
+        self, case: Case, candidates: list[_Candidate], seconds: float = QUICK_SECONDS, singly: int = _MOST_SINGLE
+    ) -> Iterator[list[_Candidate]]:
         """Those that hold, as far as it can be shown: all together, or else each for itself."""
         assumed = case.followed.assumed
         while candidates:
             wrong = self._terms.negate(self._terms.all_of([c.fact for c in candidates]))
             bad = self._terms.conj(case.under, wrong)
-            answer = self._ask_about(assumed, bad, QUICK_SECONDS)
+            answer = self._ask_about(assumed, bad, seconds)
             if answer is Answer.UNSAT:
                 case.shown.append(replace(self.proof, shows="what holds in this case"))
                 yield candidates
@@ -347,9 +350,9 @@ class Cases:
             if answer is Answer.UNKNOWN:
                 break
             candidates = [c for c in candidates if self.solver.holds(c.fact)]
-        for candidate in candidates[:_MOST_SINGLE]:
+        for candidate in candidates[:singly]:
             bad = self._terms.conj(case.under, self._terms.negate(candidate.fact))
-            if self._ask_about(assumed, bad, FACT_SECONDS) is Answer.UNSAT:
+            if self._ask_about(assumed, bad, seconds) is Answer.UNSAT:
                 case.shown.append(replace(self.proof, shows="what holds in this case"))
                 yield [candidate]
 

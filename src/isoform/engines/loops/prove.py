@@ -237,7 +237,7 @@ class Prover:
         that a model shows is added."""
         simulation = self._simulation
         for cut in (ENTRY, *simulation.nodes):
-            followed = self._cases.followed(cut)
+            followed = simulation.followed(cut) if glance else self._cases.followed(cut)
             if glance:
                 answer = self._cases.ask(followed.assumed, simulation.uncovered(cut, followed), MODEL_SECONDS)
             else:
