@@ -330,6 +330,7 @@ def _cheapest(test: Traces, taste: _Taste) -> list[tuple[Edge, int, int]] | None
     best: dict[tuple[int, int], float] = {(0, 0): 0.0}
     came: dict[tuple[int, int], tuple[tuple[int, int], Edge]] = {}
     queue = [(0.0, 0, 0)]
+    arriving: dict[tuple[int, int], float] = {}
     while queue:
         cost, i, j = heapq.heappop(queue)
         if (i, j) == goal:
@@ -337,7 +338,12 @@ def _cheapest(test: Traces, taste: _Taste) -> list[tuple[Edge, int, int]] | None
         if cost > best[i, j]:
             continue
         for edge, k, m in _moves(test, taste, i, j):
-            total = cost + _cost(test, taste, edge, k, m)
+            if (k, m) not in arriving:
+                arriving[k, m] = _cost_of_pair(test, taste, edge.to, k, m)
+            total = cost + arriving[k, m]
+            if total >= best.get((k, m), float("inf")):
+                continue
+            total += _cost_of_way(taste, edge)
             if total < best.get((k, m), float("inf")):
                 best[k, m] = total
                 came[k, m] = (i, j), edge
@@ -390,6 +396,10 @@ def _moves(test: Traces, taste: _Taste, i: int, j: int) -> Iterator[tuple[Edge, 
 
 
 def _cost(test: Traces, taste: _Taste, edge: Edge, k: int, m: int) -> float:
+    return _cost_of_way(taste, edge) + _cost_of_pair(test, taste, edge.to, k, m)
+
+
+def _cost_of_way(taste: _Taste, edge: Edge) -> float:
     cost = 0.2
     if edge.source != edge.to or not edge.target_steps or not edge.rewrite_steps:
         turn = _turn(taste.ratios, edge.source)
@@ -407,9 +417,15 @@ def _cost(test: Traces, taste: _Taste, edge: Edge, k: int, m: int) -> float:
         cost += _LOOP_CHANGES
     if not edge.target_steps or not edge.rewrite_steps:
         cost += _STANDS_STILL
-    if test.digests[0][k] != test.digests[1][m]:
-        cost += _MEMORY_DIFFERS
-    pairs = taste.agreeing.get(edge.to)
+    return cost
+
+
+def _cost_of_pair(test: Traces, taste: _Taste, cut: Cut, k: int, m: int) -> float:
+    """Of a pair of stations, whichever way it was come to."""
+    if cut == END:
+        return 0.0
+    cost = _MEMORY_DIFFERS if test.digests[0][k] != test.digests[1][m] else 0.0
+    pairs = taste.agreeing.get(cut)
     if not taste.agreeing:
         common = test.moving[0][k] & test.moving[1][m]
         agreement = min(_MOST_AGREEMENT, sum(1.0 if value > 256 else 0.5 for value in common))
