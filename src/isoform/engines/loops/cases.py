@@ -214,9 +214,12 @@ class Cases:
         return whole.shown if whole is not None else []
 
     def go_on(self) -> None:
-        """There is time again."""
+        """There is time again. Cases that were begun with what was known of a cut when time ran out rest on that, and
+        what is found now may be something else: they are begun again, too."""
+        cuts = {key[0] for key in self._cut_short}
         for key in self._cut_short:
             self._wholes.pop(key, None)
+        self._cases = {key: case for key, case in self._cases.items() if key[0] not in cuts}
         self._cut_short.clear()
 
     def _whole(self, cut: Cut) -> Case | None:
