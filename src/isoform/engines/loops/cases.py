@@ -27,7 +27,7 @@ from isoform.sym.context import Access, Context
 
 GLANCE_SECONDS, QUICK_SECONDS = 0.3, 1.0
 FACT_SECONDS = 1.0
-EXPANDED_SECONDS = 0.5
+EXPANDED_SECONDS = 0.3
 SWEEP_SECONDS, MOST_SWEEP_SECONDS = 1.0, 10.0
 _MOST_ROUNDS, _MOST_CASES = 8, 40
 _MOST_SINGLE, _FEW_SINGLE = 40, 6
@@ -136,11 +136,10 @@ class Cases:
 
     def _ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
         self.proof = Proof("", assumed, bad)
-        # Sums of monomials share more of what different sums have in common, and that is mostly quick or never.
-        first = EXPANDED_SECONDS if seconds is None else min(seconds, EXPANDED_SECONDS)
-        answer = self._ask_in(Normalizer(self._terms.manager, expanded=True), assumed, bad, first)
+        answer = self._ask_in(Normalizer(self._terms.manager), assumed, bad, seconds)
         if answer is Answer.UNKNOWN and not self._budget.exhausted:
-            answer = self._ask_in(Normalizer(self._terms.manager), assumed, bad, seconds)
+            # Sums of monomials share more of what different sums have in common: that helps at once or never.
+            answer = self._ask_in(Normalizer(self._terms.manager, expanded=True), assumed, bad, EXPANDED_SECONDS)
         return answer
 
     def _ask_in(self, normalizer: Normalizer, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:

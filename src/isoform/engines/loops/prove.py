@@ -39,8 +39,8 @@ MOST_REPAIRS = 16
 """Ways that are added because a model shows that they were missing."""
 _STRAINED = 0.25
 """Of the facts at a cut the share that a model may break, and still belong there."""
-MOST_LENGTHENED, STRIDE = 2, 4
-"""How often, and by how many stations, a way to the end may be longer than tests showed."""
+MOST_LENGTHENED = 3
+"""Stations by which a way to the end may be longer than tests showed."""
 
 _SMALL = 40
 """What counts as few turns of a loop."""
@@ -339,19 +339,15 @@ class Prover:
 
     def _lengthen(self, cut: Cut, stands: tuple[Stop | None, Stop | None]) -> bool:
         """The model goes where nothing was followed to: to the end, perhaps, some turns further on. Whichever side has
-        not ended yet is followed for some stations more."""
+        not ended yet is followed to one station more."""
         simulation = self._simulation
         turns = [max(e.target_steps, e.rewrite_steps) for e in simulation.leaving(cut) if e.to == cut]
         self._lengthened[cut] += 1
-        if self._lengthened[cut] > max([MOST_LENGTHENED, *(turn // STRIDE for turn in turns)]):
+        if self._lengthened[cut] > max([MOST_LENGTHENED, *turns]):
             return False
-        steps, onward = [], []
-        for side, (stop, reach) in enumerate(zip(stands, simulation.furthest(cut), strict=True)):
-            passed = 0 if stop is None else stop[0]
-            steps.append(reach - 1 if stop is None else max(reach - 1, passed + STRIDE))
-            layers = range(max(1, passed), steps[-1] + 1) if stop is not None else ()
-            onward.append([(layer, block) for layer in layers for block in simulation.stations[side]])
-        simulation.go_on(cut, (onward[0], onward[1]))
+        reach = simulation.furthest(cut)
+        steps = [reach[n] - 1 if s is None else max(reach[n] - 1, s[0]) for n, s in enumerate(stands)]
+        simulation.go_on(cut, ([stands[0]] if stands[0] else [], [stands[1]] if stands[1] else []))
         simulation.add(Edge(cut, steps[0], steps[1], END))
         return True
 
