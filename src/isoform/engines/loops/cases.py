@@ -139,7 +139,8 @@ class Cases:
         answer = self._ask_in(Normalizer(self._terms.manager), assumed, bad, seconds)
         if answer is Answer.UNKNOWN and not self._budget.exhausted:
             # Sums of monomials share more of what different sums have in common: that helps at once or never.
-            answer = self._ask_in(Normalizer(self._terms.manager, expanded=True), assumed, bad, EXPANDED_SECONDS)
+            limit = EXPANDED_SECONDS if seconds is None else min(seconds, EXPANDED_SECONDS)
+            answer = self._ask_in(Normalizer(self._terms.manager, expanded=True), assumed, bad, limit)
         return answer
 
     def _ask_in(self, normalizer: Normalizer, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
