@@ -194,8 +194,8 @@ class Loops:
             reason = error
         except Unsupported as error:
             reason = NotShownError(str(error), MORE_TIME if budget.exhausted else "")
-        # What was not decided in what was left of a turn may be in the next one.
-        run.out_of_time = budget.exhausted or reason.helps == MORE_TIME
+        # What was not decided in what was left of a turn may be in the next one, if that is longer.
+        run.out_of_time = budget.exhausted or (reason.helps == MORE_TIME and run.used < self.budget.left)
         return reason
 
     def _failed(self, gathered: Gathered, reasons: Sequence[tuple[Order, NotShownError]]) -> Failed:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from isoform.lift.function import Function
 from isoform.microop import Kind, MicroOp, Space
 
-_COMPARING = frozenset({Kind.INT_EQUAL, Kind.INT_NOTEQUAL, Kind.INT_LESS, Kind.INT_SLESS, Kind.INT_SUB})
+COMPARING = frozenset({Kind.INT_EQUAL, Kind.INT_NOTEQUAL, Kind.INT_LESS, Kind.INT_SLESS, Kind.INT_SUB})
 _LARGEST, _HALF_WORD = 0xFF, 2
 _WIDEST = 40
 """Bytes between two that code compares with: not more than letters of one kind."""
@@ -22,7 +22,7 @@ def letters(function: Function) -> tuple[int, ...]:
         addresses = {op.ins[0] for op in block.ops if op.kind in (Kind.LOAD, Kind.STORE)}
         for op in block.ops:
             numbers = _numbers(op)
-            if op.kind in _COMPARING and op.ins[0].size <= _HALF_WORD:
+            if op.kind in COMPARING and op.ins[0].size <= _HALF_WORD:
                 compared.update(number for number in numbers if 0 < number <= _LARGEST)
             if op.kind is Kind.INT_ADD and op.out not in addresses:
                 taken_away.update(-number for number in numbers if -_LARGEST <= number < 0)

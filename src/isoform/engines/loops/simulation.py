@@ -14,8 +14,9 @@ from isoform.engines.loops.cells import MOST_CELLS, cells_of
 from isoform.engines.loops.compared import Compared, compared
 from isoform.engines.loops.facts import Bounded, Fact
 from isoform.engines.loops.features import TAGS, Cell, Feature, Row
+from isoform.engines.loops.guess import guess
 from isoform.engines.loops.inputs import BUFFERS_END
-from isoform.engines.loops.invariant import Invariant, Kinds, Order, guess
+from isoform.engines.loops.invariant import Invariant, Kinds, Order
 from isoform.engines.loops.letters import letters
 from isoform.engines.loops.memory import SharedMemory
 from isoform.engines.loops.needed import needed_at, overlaps, parts_of

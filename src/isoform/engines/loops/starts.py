@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from isoform.engines.loops.align import Cut
 from isoform.engines.loops.features import TAGS, Cell, Feature
 from isoform.engines.loops.invariant import Given
+from isoform.engines.loops.letters import COMPARING
 from isoform.engines.loops.segment import Place, start_state
 from isoform.lift.function import Call, Function, Switch
 from isoform.load.signature import TypeKind
@@ -21,7 +22,6 @@ from isoform.sym.state import BOOLEAN, Side, State
 if TYPE_CHECKING:
     from isoform.engines.loops.simulation import Node, Simulation
 
-_COMPARING = frozenset({Kind.INT_EQUAL, Kind.INT_NOTEQUAL, Kind.INT_SUB, Kind.INT_LESS, Kind.INT_SLESS})
 _MOST_CONSTANTS = 24
 _MOST_PARTS, _MOST_PART_BITS = 4, 6
 _WORD = 4
@@ -49,7 +49,7 @@ def compared_constants(function: Function) -> frozenset[int]:
     found = {0, 1, -1}
     for block in function.blocks.values():
         for op in block.ops:
-            if op.kind in _COMPARING:
+            if op.kind in COMPARING:
                 found.update(var.offset for var in op.ins if var.space is Space.CONST and var.offset < 1 << 32)
     return frozenset(sorted(found)[:_MOST_CONSTANTS])
 
