@@ -138,3 +138,21 @@ def test_a_loop_that_turns_alone_needs_a_reason_to_end() -> None:
     assert stuttering([waits, both, leads_on]) == [waits]
     round_trip = [Edge(loop, 0, 1, other), Edge(other, 0, 1, loop)]
     assert stuttering(round_trip) == round_trip
+
+
+def test_what_is_left_over_in_a_register_does_not_count() -> None:
+    """The target's register still holds the rewrite's value of the turn before; nothing reads it any more."""
+
+    def target(turns: int) -> tuple[Snapshot, ...]:
+        return trace(*((0x10, (cursor(i - 1), 7 * i)) for i in range(turns + 1)))
+
+    def rewrite(turns: int) -> tuple[Snapshot, ...]:
+        return trace(*((0x20, (cursor(i), 1 << 30)) for i in range(turns)))
+
+    loop = Cut(head(0x10), head(0x20))
+    turns = (5, 9, 12, 14, 16)
+    misled = best([Traces(target(n), rewrite(n)) for n in turns])
+    assert steps(misled, ENTRY, loop) == {(2, 1)}
+    dead = {head(0x10): frozenset({0})}, {head(0x20): frozenset({1})}
+    alignment = best([Traces(target(n), rewrite(n), dead=dead) for n in turns])
+    assert steps(alignment, ENTRY, loop) == {(1, 1)}
