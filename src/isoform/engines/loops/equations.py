@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from isoform.engines.loops.facts import Linear, Product, Summand
-from isoform.engines.loops.features import Column, Feature
+from isoform.engines.loops.features import Cell, Column, Feature
 from isoform.engines.loops.kernel import LARGE
 
 _MOST_SUMMANDS = 5
@@ -148,6 +148,7 @@ def _congruence(row: Sequence[int], columns: Sequence[Summand], bits: int) -> It
     """Without common factors of two, and with each column once; nothing if then nothing is said."""
     constant = row[0]
     terms = {column: c for c, column in zip(row[1:], columns, strict=True) if c}
+    begins = {(f.tag, f.place, f.low): f for f in _plain_features(columns)}
     while terms:
         shift = min((c & -c).bit_length() - 1 for c in terms.values())
         if not shift:
@@ -157,11 +158,21 @@ def _congruence(row: Sequence[int], columns: Sequence[Summand], bits: int) -> It
         constant = (constant >> shift) % (1 << bits)
         merged: dict[Summand, int] = {}
         for column, c in terms.items():
-            # In as many bits as it has, or fewer, it does not matter how a feature is extended.
-            narrow = isinstance(column, Column) and column.feature.bits >= bits
-            key = Column(column.feature) if isinstance(column, Column) and narrow else column
+            # In as many bits as it has, or fewer, it does not matter how a feature is extended, nor how many more there
+            # are where it begins.
+            key: Summand = column
+            if isinstance(column, Column) and column.feature.bits >= bits:
+                feature = column.feature
+                is_cell = isinstance(feature, Cell)
+                key = Column(feature if is_cell else begins[feature.tag, feature.place, feature.low])
             merged[key] = (merged.get(key, 0) + (c >> shift)) % (1 << bits)
         terms = {column: c for column, c in merged.items() if c}
+
+
+def _plain_features(columns: Sequence[Summand]) -> list[Feature]:
+    """The features of columns that are nothing more, narrow ones first. A cell is not at a place of its own."""
+    found = [c.feature for c in columns if isinstance(c, Column) and not isinstance(c.feature, Cell)]
+    return sorted(found, key=lambda feature: feature.bits)
 
 
 def is_plain(fact: Linear) -> bool:
