@@ -19,6 +19,9 @@ from random_terms import RandomTerms
 XY = {"x": 32, "y": 32, "z": 32, "a": 16, "b": 16, "w": 64}
 
 
+_MASK = "(ite (= x #x00000001) #xffffffff #x00000000)"
+
+
 def _carry(left: str, right: str) -> str:
     return f"(ite (bvult (bvadd {left} {right}) {left}) #x00000001 #x00000000)"
 
@@ -54,6 +57,13 @@ def _carries(first: str, second: str, third: str) -> str:
         ("(bvxor x y x)", "(bvxor x y x)"),
         ("(bvmul w ((_ zero_extend 32) (bvand x (bvnot x))))", "#x0000000000000000"),
         ("(bvmul z (bvor x (bvnot x)))", "(bvneg z)"),
+        ("(ite (= x y) (bvadd z x) z)", "(bvadd z (bvand x (ite (= y x) #xffffffff #x00000000)))"),
+        ("(ite (not (= x y)) z (bvadd z x))", "(ite (= x y) (bvadd z x) z)"),
+        ("(ite (= x #x00000001) (bvneg z) z)", f"(bvsub (bvxor z {_MASK}) {_MASK})"),
+        (f"(bvor z {_MASK})", "(ite (= #x00000001 x) #xffffffff z)"),
+        (f"(bvand z (bvnot {_MASK}))", "(ite (= #x00000001 x) #x00000000 z)"),
+        ("((_ sign_extend 24) (ite (= x y) #x81 #x00))", "(ite (= x y) #xffffff81 #x00000000)"),
+        ("((_ extract 7 0) (ite (= x y) z #x00000000))", "(ite (= x y) ((_ extract 7 0) z) #x00)"),
         (_carries("x", "y", "z"), _carries("z", "x", "y")),
         (f"(bvmul x {_carries('x', 'y', 'z')})", f"(bvmul {_carries('y', 'z', 'x')} x)"),
     ],
@@ -90,6 +100,10 @@ def test_shown(left: str, right: str) -> None:
         (_carries("x", "y", "z"), _carries("x", "y", "y")),
         (_carry("x", "y"), _carry("x", "z")),
         (_carry("x", "y"), _carry("x", "y").replace("bvult", "bvslt")),
+        ("(ite (= x y) (bvadd z x) z)", "(bvadd z (bvand y (ite (= y x) #xffffffff #x00000000)))"),
+        ("(ite (= x y) z (bvadd z x))", "(ite (= x y) (bvadd z x) z)"),
+        (f"(bvor z {_MASK})", f"(bvand z {_MASK})"),
+        ("((_ sign_extend 24) (ite (= x y) #x81 #x00))", "(ite (= x y) #x00000081 #x00000000)"),
     ],
 )
 def test_not_shown(left: str, right: str) -> None:

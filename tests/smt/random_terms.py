@@ -75,6 +75,26 @@ class RandomTerms:
         kind = self.rng.choice([Kind.BV_AND, Kind.BV_OR, Kind.BV_XOR])
         return self.make(kind, [self.term(width, depth), self.term(width, depth)])
 
+    def _conditional(self, width: int, depth: int) -> Term:
+        """A sum with a summand under a condition, written in one of the ways in which compilers do."""
+        word, summand = self.term(width, depth), self.term(width, depth)
+        compared = self.rng.sample(self.inputs[width], 2)
+        condition = self.make(self.rng.choice([Kind.EQUAL, Kind.BV_ULT, Kind.BV_SLT]), compared)
+        if self.rng.random() < 0.3:
+            condition = self.make(Kind.NOT, [condition])
+        mask = self.make(Kind.ITE, [condition, self.value(-1, width), self.value(0, width)])
+        if self.rng.random() < 0.3:
+            mask = self.make(Kind.BV_NOT, [mask])
+        total = self.make(Kind.BV_ADD, [word, summand])
+        return self.rng.choice(
+            [
+                self.make(Kind.ITE, self.rng.choice([[condition, total, word], [condition, word, total]])),
+                self.make(Kind.BV_ADD, [word, self.make(Kind.BV_AND, self.rng.sample([mask, summand], 2))]),
+                self.make(self.rng.choice([Kind.BV_OR, Kind.BV_XOR]), self.rng.sample([mask, word], 2)),
+                self.make(Kind.BV_SUB, [word, mask]),
+            ]
+        )
+
     def _choice(self, width: int, depth: int) -> Term:
         condition = self.make(Kind.BV_ULT, [self.term(width, depth), self.term(width, depth)])
         return self.make(Kind.ITE, [condition, self.term(width, depth), self.term(width, depth)])
@@ -110,5 +130,6 @@ _MAKERS = [
     RandomTerms._mask,
     RandomTerms._bitwise,
     RandomTerms._choice,
+    *[RandomTerms._conditional] * 2,
     RandomTerms._concat,
 ]

@@ -347,3 +347,36 @@ def test_one_form_for_a_function_of_bits() -> None:
     normal = [algebra.normalizer.normalize(algebra.plus(term, x)) for term in (kept, chosen)]
     assert normal[0] == normal[1]
     assert algebra.normalizer.normalize(algebra.make(Kind.BV_XOR, algebra.make(Kind.BV_XOR, x, y), y)) == x
+
+
+def test_summands_under_a_condition_in_many_ways() -> None:
+    """Jumping around an addition, adding what a mask leaves, subtracting a mask, the absolute value by a mask."""
+    a = Algebra(32)
+    s, x, y = (a.input(name) for name in "sxy")
+    is_equal = a.make(Kind.EQUAL, x, y)
+    mask = a.make(Kind.ITE, is_equal, -1, 0)
+    jumped = a.make(Kind.ITE, is_equal, a.plus(s, x), s)
+    assert a.same(jumped, a.plus(s, a.make(Kind.BV_AND, mask, x)))
+    assert a.same(jumped, a.make(Kind.ITE, a.make(Kind.NOT, is_equal), s, a.plus(x, s)))
+    assert a.same(a.plus(s, x), a.plus(jumped, a.make(Kind.BV_AND, a.make(Kind.BV_NOT, mask), x)))
+    assert a.same(a.make(Kind.ITE, is_equal, a.plus(s, 1), s), a.make(Kind.BV_SUB, s, mask))
+    negated = a.make(Kind.ITE, is_equal, a.make(Kind.BV_NEG, x), x)
+    assert a.same(negated, a.make(Kind.BV_SUB, a.make(Kind.BV_XOR, x, mask), mask))
+    assert not a.same(jumped, a.plus(s, a.make(Kind.BV_AND, mask, y)))
+    assert not a.same(jumped, a.make(Kind.ITE, is_equal, s, a.plus(s, x)))
+
+
+def test_an_extension_of_a_word_under_a_condition() -> None:
+    a = Algebra(32)
+    x, byte = a.input("x"), a.manager.mk_const(a.manager.mk_bv_sort(8), "byte")
+    zero = a.manager.mk_bv_value(a.manager.mk_bv_sort(8), 0)
+    most = a.manager.mk_bv_value(a.manager.mk_bv_sort(8), 0x80)
+    is_zero = a.make(Kind.EQUAL, x, 0)
+    for kind, wide in ((Kind.BV_SIGN_EXTEND, -128), (Kind.BV_ZERO_EXTEND, 128)):
+        choice = a.manager.mk_term(Kind.ITE, [is_zero, most, zero])
+        extended = a.manager.mk_term(kind, [choice], [24])
+        assert a.same(extended, a.make(Kind.ITE, is_zero, wide, 0))
+        assert not a.same(extended, a.make(Kind.ITE, is_zero, -wide, 0))
+        choice = a.manager.mk_term(Kind.ITE, [is_zero, byte, zero])
+        of_byte = a.manager.mk_term(kind, [byte], [24])
+        assert a.same(a.manager.mk_term(kind, [choice], [24]), a.make(Kind.ITE, is_zero, of_byte, 0))

@@ -10,6 +10,9 @@ operands below have been expanded already; an *atom* is a term that is no arithm
 - A product of k consecutive integers is divisible by k!, so certain polynomials vanish modulo 2^w.
 - Of n-bit words 2^n times (1 if x < y, else 0) is (x - y mod 2^n) - x + y over the integers, and w-bit numbers are
   equal if 2^w times them are equal modulo 2^2w.
+- Two words are equal if their difference is 0.
+- A choice between two words is the second plus, under the condition, their difference; a mask is such a choice between
+  -1 and 0, and extending or cutting off 0 gives 0.
 - The greatest of several words does not depend on the order in which they are compared, nor does the least.
 - Bitwise operators are the same if they are so for single bits (`bit_functions.py`).
 
@@ -124,8 +127,6 @@ class _Expander:
         width = self._terms.width(number)
         if width is not None and node.operator == "ite":
             chosen = self._choice(operands, width)
-            if chosen is None:
-                chosen = self._extreme(operands, width)
             if chosen is not None:
                 return chosen
         if width is not None and all(self._terms.width(operand) is not None for operand in operands):
@@ -135,6 +136,8 @@ class _Expander:
                 arithmetic = None
             if arithmetic is not None:
                 return arithmetic
+        if node.operator == "=" and len(operands) == 2 and self._terms.width(operands[0]) is not None:
+            operands = self._equation(operands)
         interned = self._terms.intern(node._replace(operands=operands), self._terms.sorts[number])
         if width is None:
             return interned
@@ -162,7 +165,10 @@ class _Expander:
                 return self._shifted(polynomials[0], self._constant(count), width)
             case "bvand", (left, right):
                 masked = self._masked(left, right, width)
-                return self._masked(right, left, width) if masked is None else masked
+                masked = self._masked(right, left, width) if masked is None else masked
+                return self._with_mask(node.operator, operands, width) if masked is None else masked
+            case "bvor" | "bvxor", _:
+                return self._with_mask(node.operator, operands, width)
             case "concat", (upper, lower):
                 return self._concatenated(upper, lower, width)
             case "extract", (operand,) if node.indices[1] == 0:
@@ -173,17 +179,76 @@ class _Expander:
                 return self._extended(operand, width, signed=True)
         return None
 
+    def _equation(self, operands: tuple[int, ...]) -> tuple[int, ...]:
+        """Two words are equal if their difference is 0, whichever of them is subtracted."""
+        width = self._width(operands[0])
+        left, right = (self._polynomial(operand) for operand in operands)
+        try:
+            difference = self._sum([left, _times(right, -1)], width)
+        except _TooMuchWorkError:
+            return tuple(sorted(operands))
+        one_way, other_way = self._number(difference, width), self._number(_times(difference, -1), width)
+        return min(one_way, other_way), self._number({}, width)
+
     def _choice(self, operands: tuple[int, ...], width: int) -> int | None:
-        """A choice between two constants: the second plus a multiple of a bit."""
+        """One of two words: the greater or lesser of them, or the second plus their difference under the condition, if
+        that difference is a constant and at most one multiple of an atom."""
+        found = self._extreme(operands, width)
+        if found is not None or width == 1:
+            return found
         condition, then, otherwise = operands
         if self._terms.nodes[condition].operator == "not":
             condition, then, otherwise = self._terms.nodes[condition].operands[0], otherwise, then
-        values = self._constant(then), self._constant(otherwise)
-        if values[0] is None or values[1] is None or width == 1:
+        second = self._polynomial(otherwise)
+        try:
+            difference = self._sum([self._polynomial(then), _times(second, -1)], width)
+        except _TooMuchWorkError:
             return None
+        if sum(map(len, difference)) > 1:
+            return None
+        under: Polynomial = {
+            (self._under(condition, monomial, width),): coefficient for monomial, coefficient in difference.items()
+        }
+        return self._number(self._sum([second, under], width), width)
+
+    def _under(self, condition: int, monomial: Monomial, width: int) -> int:
+        """What a condition makes of an atom, or of 1: that, or else 0."""
         one, zero = (self._number({(): value}, width) for value in (1, 0))
-        bit = self._terms.intern(Node("ite", (), (condition, one, zero)), bit_vector(width))
-        return self._number({(bit,): values[0] - values[1], (): values[1]}, width)
+        operands = condition, monomial[0] if monomial else one, zero
+        found = self._extreme(operands, width)
+        return self._terms.intern(Node("ite", (), operands), bit_vector(width)) if found is None else found
+
+    def _with_mask(self, operator: str, operands: tuple[int, ...], width: int) -> int | None:
+        """A bitwise operator one of whose operands is -1 under some condition and else 0: the other is left, or becomes
+        0, -1 or its complement."""
+        for mask, word in (operands, operands[::-1]) if len(operands) == 2 and width > 1 else ():
+            condition = self._all_ones_if(mask, width)
+            if condition is None:
+                continue
+            zero, ones = (self._number({(): value}, width) for value in (0, -1))
+            if operator == "bvand":
+                return self._choice((condition, word, zero), width)
+            if operator == "bvor":
+                return self._choice((condition, ones, word), width)
+            inverted = self._number(self._sum([_times(self._polynomial(word), -1), {(): -1}], width), width)
+            return self._choice((condition, inverted, word), width)
+        return None
+
+    def _all_ones_if(self, mask: int, width: int) -> int | None:
+        """The condition of a word that is -ite(c, 1, 0), which is c, or ite(c, 1, 0) - 1, which is not c."""
+        polynomial = self._reduced(self._polynomial(mask), width)
+        for monomial in polynomial:
+            node = self._terms.nodes[monomial[0]] if len(monomial) == 1 else None
+            if node is None or node.operator != "ite":
+                continue
+            if [self._constant(operand) for operand in node.operands[1:]] != [1, 0]:
+                continue
+            ones = (1 << width) - 1
+            if polynomial == {monomial: ones}:
+                return node.operands[0]
+            if polynomial == {monomial: 1, (): ones}:
+                return self._terms.intern(Node("not", (), (node.operands[0],)), self._terms.sorts[node.operands[0]])
+        return None
 
     def _extreme(self, operands: tuple[int, ...], width: int) -> int | None:
         """The greater or lesser of two words, with the words of greater or lesser ones that it is made of: the order
@@ -382,6 +447,8 @@ class _Expander:
             return self._extended_atom(inner, width, node.operator == "sign_extend")
         if node.operator == "concat" and len(node.operands) == 2:
             return self._low_bits_of_concat(*node.operands, width)
+        if self._is_under_condition(number):
+            return self._again_under(number, self._low_bits(node.operands[1], width))
         whole, low = (node.operands[0], int(node.indices[1])) if node.operator == "extract" else (number, 0)
         return self._terms.intern(Node("extract", (low + width - 1, low), (whole,)), bit_vector(width))
 
@@ -413,6 +480,11 @@ class _Expander:
 
     def _extended_atom(self, number: int, width: int, signed: bool) -> int:
         node = self._terms.nodes[number]
+        value = self._constant(number)
+        if value is not None:
+            return self._number({(): _as_signed(value, self._width(number)) if signed else value}, width)
+        if self._is_under_condition(number):
+            return self._again_under(number, self._extended(node.operands[1], width, signed))
         unsigned_bounds, _ = self._bounds(number)
         if unsigned_bounds[1] >> (self._width(number) - 1) == 0:
             signed = False
@@ -421,6 +493,18 @@ class _Expander:
             signed = node.operator == "sign_extend"
         operator = "sign_extend" if signed else "zero_extend"
         return self._terms.intern(Node(operator, (width - self._width(number),), (number,)), bit_vector(width))
+
+    def _is_under_condition(self, number: int) -> bool:
+        node = self._terms.nodes[number]
+        return node.operator == "ite" and self._width(number) > 1 and self._constant(node.operands[2]) == 0
+
+    def _again_under(self, number: int, word: int) -> int:
+        """Of a word that is there only under a condition, what became of the word, under the same condition: whatever
+        change of width it was, 0 stays 0."""
+        condition, width = self._terms.nodes[number].operands[0], self._width(word)
+        operands = condition, word, self._number({}, width)
+        chosen = self._choice(operands, width)
+        return self._terms.intern(Node("ite", (), operands), bit_vector(width)) if chosen is None else chosen
 
     # Bounds of a term's value, as an unsigned and as a signed number.
 
@@ -507,6 +591,10 @@ _BOUNDED = frozenset(
 
 def _times(polynomial: Polynomial, factor: int) -> Polynomial:
     return {monomial: coefficient * factor for monomial, coefficient in polynomial.items()}
+
+
+def _as_signed(value: int, width: int) -> int:
+    return value - (1 << width) if value >> (width - 1) else value
 
 
 def _centred(coefficient: int, width: int) -> int:

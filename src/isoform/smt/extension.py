@@ -6,50 +6,20 @@ through only where the polynomial's value over the integers provably fits the na
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-
 from bitwuzla import Kind, Term, TermManager
 
 from isoform.smt import ring
+from isoform.smt.choices import Choices, is_conditional
 from isoform.smt.intervals import DEPTH, Bounds, any_value, literal, opaque_bounds, polynomial_bounds
 from isoform.smt.ring import Interval, Polynomial
 
 
-class Extensions(ABC):
-    """Changes of width, the part of a `Normalizer` that knows its atoms. All terms in here are in normal form.
-
-    A base class and not a part with a way back to its owner: the garbage collector must never find terms of bitwuzla
-    in a cycle, since it may free their manager before them.
-    """
+class Extensions(Choices):
+    """Changes of width, a part of a `Normalizer`. All terms in here are in normal form."""
 
     def __init__(self, manager: TermManager) -> None:
-        self._manager = manager
-        self._atoms: dict[int, Term] = {}
-        self._meanings: dict[int, Polynomial] = {}
+        super().__init__(manager)
         self._bounds: dict[int, Bounds] = {}
-
-    @abstractmethod
-    def _represent(self, polynomial: Polynomial, width: int, shape: Term | None = None) -> Term:
-        """The term that stands for a polynomial."""
-
-    def _atom(self, number: int) -> Term:
-        return self._atoms[number]
-
-    def _as_atom(self, term: Term) -> Polynomial:
-        value = literal(term)
-        if value is not None:
-            return ring.constant(value, term.sort().bv_size())
-        self._atoms[term.id()] = term
-        return {(term.id(),): 1}
-
-    def _learn(self, term: Term, polynomial: Polynomial) -> None:
-        """From now on `term` stands for `polynomial`."""
-        self._atoms[term.id()] = term
-        self._meanings[term.id()] = polynomial
-
-    def _meaning(self, term: Term) -> Polynomial:
-        known = self._meanings.get(term.id())
-        return self._as_atom(term) if known is None else known
 
     # Narrower.
 
@@ -73,6 +43,9 @@ class Extensions(ABC):
             return self._extended_term(term[0], width, kind is Kind.BV_SIGN_EXTEND)
         if kind is Kind.BV_CONCAT:
             return self._low_part_of_concat(term[0], term[1], width)
+        if is_conditional(term):
+            kept = self._truncated(self._meaning(term[1]), term.sort().bv_size(), width)
+            return self._conditional(term[0], kept, width)
         whole, low = (term[0], term.indices()[1]) if kind is Kind.BV_EXTRACT else (term, 0)
         return self._as_atom(self._manager.mk_term(Kind.BV_EXTRACT, [whole], [low + width - 1, low]))
 
@@ -117,6 +90,13 @@ class Extensions(ABC):
     def _extended_term(self, term: Term, width: int, signed: bool) -> Polynomial:
         """A term extended as it stands. Extensions of extensions become one; where the sign bit is known to be 0 it
         is a zero extension."""
+        number = literal(term)
+        if number is not None:
+            bits = term.sort().bv_size()
+            return ring.constant(number - (number >> (bits - 1) << bits) if signed else number, width)
+        if is_conditional(term):
+            value = self._extended(self._meaning(term[1]), term.sort().bv_size(), width, signed)
+            return self._conditional(term[0], value, width)
         kind, inner = term.kind(), term.sort().bv_size()
         signed = signed and self._bounds_of(term).unsigned[1] >> (inner - 1) > 0
         if kind is Kind.BV_ZERO_EXTEND or (kind is Kind.BV_SIGN_EXTEND and signed):

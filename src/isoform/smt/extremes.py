@@ -21,6 +21,7 @@ _LESS = {
     Kind.BV_UGE: ("unsigned", True),
 }
 """Comparisons: of which numbers, and whether of the right operand with the left one."""
+ORDERS = frozenset(_LESS)
 MOST_WORDS = 64
 
 

@@ -96,7 +96,7 @@ class Normalizer(Extensions):
         if combine is not None:
             kept = self._only_of_its_kind(node, kept, combine)
         elif node.kind() is Kind.ITE and node.sort().is_bv():
-            kept = self._only_of_its_words(kept)
+            kept = self._only_of_its_words(kept) or kept
         elif node.kind() is Kind.EQUAL and node[0].sort().is_bv():
             kept = self._only_of_its_difference(node, kept)
         self._normal[node.id()] = kept
@@ -127,18 +127,17 @@ class Normalizer(Extensions):
         minus = {monomial: -c for monomial, c in coefficients.items() if c < 0}
         return self._manager.mk_term(Kind.EQUAL, [self._represent(plus, width), self._represent(minus, width)])
 
-    def _only_of_its_words(self, choice: Term) -> Term:
-        """The first term that is the greatest, or the least, of the same words."""
+    def _only_of_its_words(self, choice: Term) -> Term | None:
         found = extreme(choice)
         if found is None:
-            return choice
+            return None
         words: frozenset[int] = frozenset()
         for number in found.words:
             inner = self._extremes.get(number)
             alike = inner is not None and (inner.kind, inner.greatest) == (found.kind, found.greatest)
             words |= inner.words if inner is not None and alike else {number}
         if len(words) > MOST_WORDS:
-            return choice
+            return None
         whole = Extreme(found.kind, found.greatest, words)
         chosen = self._first_extremes.setdefault((choice.sort().bv_size(), whole), choice)
         self._extremes[chosen.id()] = whole
@@ -280,9 +279,6 @@ class Normalizer(Extensions):
         self._count(term)
         return term
 
-    def _value(self, value: int, width: int) -> Term:
-        return self._manager.mk_bv_value(self._manager.mk_bv_sort(width), value % (1 << width))
-
     # The price of a shape: multipliers count once however often they are used.
 
     def _count(self, shape: Term) -> None:
@@ -374,7 +370,7 @@ class Normalizer(Extensions):
             if value and value & (value + 1) == 0:
                 bits = value.bit_length()
                 return self._extended(self._low_bits(masked, bits), bits, width, signed=False)
-        return None
+        return self._bitwise_with_mask(node)
 
     def _concat(self, node: Term) -> Polynomial | None:
         upper, lower = node.children()
@@ -387,19 +383,15 @@ class Normalizer(Extensions):
         return None
 
     def _choice(self, node: Term) -> Polynomial | None:
-        """A choice between two numbers is the second of them plus a multiple of one bit: compilers count with
-        conditions in many ways, such as adding a flag or subtracting a mask."""
         if not node.sort().is_bv():
             return None
-        condition, then, otherwise = (self._normal[child.id()] for child in node.children())
-        if condition.kind() is Kind.NOT:
-            condition, then, otherwise = condition[0], otherwise, then
-        values, width = (literal(then), literal(otherwise)), node.sort().bv_size()
-        if values[0] is None or values[1] is None or width == 1:
-            return None
-        bit = self._manager.mk_term(Kind.ITE, [condition, self._value(1, width), self._value(0, width)])
-        multiple = ring.scaled(self._as_atom(bit), values[0] - values[1], width)
-        return ring.added(multiple, ring.constant(values[1], width), width)
+        condition, then, otherwise = node.children()
+        polynomials = self._polynomial(then), self._polynomial(otherwise)
+        return self._chosen(self._normal[condition.id()], *polynomials, node.sort().bv_size())
+
+    def _bitwise_with_mask(self, node: Term) -> Polynomial | None:
+        operands = [self._polynomial(child) for child in node.children()]
+        return self._masked(node.kind(), operands, node.sort().bv_size())
 
     def _low_bits(self, operand: Term, width: int) -> Polynomial:
         return self._truncated(self._polynomial(operand), operand.sort().bv_size(), width)
@@ -465,6 +457,8 @@ _RULES: dict[Kind, Callable[[Normalizer, Term], Polynomial | None]] = {
     Kind.BV_ZERO_EXTEND: Normalizer._zero_extend,
     Kind.BV_SIGN_EXTEND: Normalizer._sign_extend,
     Kind.BV_AND: Normalizer._and,
+    Kind.BV_OR: Normalizer._bitwise_with_mask,
+    Kind.BV_XOR: Normalizer._bitwise_with_mask,
     Kind.BV_CONCAT: Normalizer._concat,
     Kind.ITE: Normalizer._choice,
 }

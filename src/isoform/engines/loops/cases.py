@@ -32,6 +32,8 @@ SWEEP_SECONDS, MOST_SWEEP_SECONDS = 1.0, 10.0
 _MOST_ROUNDS, _MOST_CASES = 8, 40
 _MOST_SINGLE, _FEW_SINGLE = 40, 6
 _NEAR, _MOST_NEAR = 4096, 6
+_FEW_WAYS = 3
+"""So many open branches are quickly gone through."""
 
 Item = TypeVar("Item")
 Assumed = Sequence[tuple[str, Term]]
@@ -106,6 +108,8 @@ class Cases:
         self._cut_short: set[_Key] = set()
         self._looked_at = 0
         self._unknowns_of: dict[Term, frozenset[Term]] = {}
+        self._decided: dict[tuple[_Key, Term], Sequence[Proof]] = {}
+        """What was shown not to be, by where and what it is."""
 
     def ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
         """Whether something bad can be, as far as the solver can tell. If it cannot, `proof` says what was shown."""
@@ -164,12 +168,10 @@ class Cases:
         return self._settle(assumed, bad, seconds, sweeping)
 
     def _settle(self, assumed: Assumed, bad: Term, seconds: float, sweeping: float) -> Answer:
-        answer = self._ask(assumed, bad, min(seconds, QUICK_SECONDS))
+        answer = self._ask(assumed, bad, min(seconds, GLANCE_SECONDS))
         if answer is not Answer.UNKNOWN or self._budget.exhausted:
             return answer
         swept = sweep(self._terms, self.solver, [bad], min(sweeping, self._budget.left / 4))
-        if not swept.steps and seconds <= QUICK_SECONDS:
-            return answer
         answer = self._ask(assumed, swept.roots[0], seconds)
         self.proof = Proof("", assumed, bad, swept.steps, swept.roots[0])
         return answer
@@ -182,14 +184,25 @@ class Cases:
         self.proofs = [Proof("", followed.assumed, whole)]
         if whole == self._terms.false:
             return Answer.UNSAT
+        key = self._key(cut, under, horizon)
+        decided = self._decided.get((key, whole))
+        if decided is not None:
+            self.proofs = list(decided)
+            return Answer.UNSAT
         # What was a case before was too hard as a whole.
-        known = self._key(cut, under, horizon) in self._cases
-        answer = self.ask(followed.assumed, whole, GLANCE_SECONDS if known else QUICK_SECONDS)
+        answer = self.ask(followed.assumed, whole, GLANCE_SECONDS if key in self._cases else QUICK_SECONDS)
         self.proofs = [self.proof]
-        if answer is not Answer.UNKNOWN:
-            return answer
-        self.proofs, self._looked_at = [], 0
-        return self._by_cases(self.case(cut, under, horizon, bad), bad)
+        if answer is Answer.UNKNOWN:
+            self.proofs, self._looked_at = [], 0
+            answer = self._by_cases(self.case(cut, under, horizon, bad), bad)
+        if answer is Answer.UNSAT:
+            self._decided[key, whole] = tuple(self.proofs)
+        return answer
+
+    def remember(self, cut: Cut, under: Term, bad: Bad, horizon: Horizon, proofs: Sequence[Proof]) -> None:
+        """That something was shown not to be in another way: it is not asked again."""
+        whole = self._terms.conj(under, bad(self.followed(cut)))
+        self._decided[self._key(cut, under, horizon), whole] = tuple(proofs)
 
     def case(self, cut: Cut, under: Term, horizon: Horizon | None, bad: Bad) -> Case:
         """Where `under` holds, with all that is known then, and of what `bad` reads."""
@@ -220,6 +233,7 @@ class Cases:
         for key in self._cut_short:
             self._wholes.pop(key, None)
         self._cases = {key: case for key, case in self._cases.items() if key[0] not in cuts}
+        self._decided = {what: proofs for what, proofs in self._decided.items() if what[0][0] not in cuts}
         self._cut_short.clear()
 
     def _whole(self, cut: Cut) -> Case | None:
@@ -280,9 +294,12 @@ class Cases:
         if whole == self._terms.false:
             self.proofs.append(Proof("", assumed, whole))
             return Answer.UNSAT
-        branch = self._open(case) if self._looked_at < _MOST_CASES else None
+        open_ways = self._open(case) if self._looked_at < _MOST_CASES else []
+        branch = open_ways[0] if open_ways else None
         if branch is None:
             answer = self.settle(assumed, whole, max(QUICK_SECONDS, self._budget.left / 4), MOST_SWEEP_SECONDS)
+        elif self._looked_at == 1 and len(open_ways) > _FEW_WAYS:
+            answer = self.settle(assumed, whole, QUICK_SECONDS)
         else:
             answer = self.ask(assumed, whole, GLANCE_SECONDS)
         if answer is Answer.UNSAT:
@@ -426,15 +443,15 @@ class Cases:
             case.parts = parts[0], parts[1]
         return case.parts
 
-    def _open(self, case: Case) -> Term | None:
-        """The first branch that may still be taken or not."""
-        found: list[tuple[int, int, Term]] = []
-        for side, context in enumerate(case.contexts):
-            for number, ((layer, _, taken), condition) in enumerate(context.ways.items()):
-                if taken and condition not in (self._terms.true, self._terms.false):
-                    found.append((layer, number + side, condition))
-                    break
-        return min(found, key=lambda f: f[:2])[2] if found else None
+    def _open(self, case: Case) -> list[Term]:
+        """Branches that may still be taken or not, the first one first."""
+        found = [
+            (layer, number + side, condition)
+            for side, context in enumerate(case.contexts)
+            for number, ((layer, _, taken), condition) in enumerate(context.ways.items())
+            if taken and condition not in (self._terms.true, self._terms.false)
+        ]
+        return [condition for _, _, condition in sorted(found, key=lambda f: f[:2])]
 
 
 def _adding(known: set[Item], item: Item) -> Callable[[], None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -71,6 +71,8 @@ class Run:
 
     attempt: Attempt
     number: int
+    weight: float
+    """How much more its turns count than those of what comes first in the order of attempts."""
     budget: Budget
     used: float = 0.0
     """Seconds that it got so far."""
@@ -78,9 +80,40 @@ class Run:
     out_of_time: bool = False
 
     def cost(self, least: float) -> float:
-        """Of its next turn: less for what comes first in the order of attempts, and for what is nearly done."""
+        """Of its next turn: less for what looks good from the start, and for what is nearly done."""
         settled = self.prover is not None and self.prover.settled
-        return self.number * (self.used + max(least, self.used)) / (NEARLY if settled else 1)
+        return self.weight * (self.used + max(least, self.used)) / (NEARLY if settled else 1)
+
+
+class _Coming:
+    """Attempts that are still to be begun."""
+
+    def __init__(self, attempts: Iterator[Attempt], known: Collection[Hashable]) -> None:
+        self._attempts = attempts
+        self._known = known
+        self._begun = 0
+        self._pairings: list[Alignment] = []
+        self._seconds = 0.0
+        """What it took to find the last one."""
+
+    def cost(self, least: float) -> float:
+        return (len(self._pairings) + 1) * (least + self._seconds)
+
+    def begin(self, budget: Budget) -> Run | None:
+        """The next one, if there is one. One with another pairing counts more the later that comes, and the worse it
+        is."""
+        started = time.perf_counter()
+        attempt = next((a for a in self._attempts if a.key not in self._known), None)
+        self._seconds = time.perf_counter() - started
+        if attempt is None or self._begun == MOST_ATTEMPTS:
+            return None
+        self._begun += 1
+        pairing = attempt.alignment
+        if pairing not in self._pairings:
+            self._pairings.append(pairing)
+        best = min(other.cost for other in self._pairings)
+        weight = self._pairings.index(pairing) + 1 + attempt.degree - 1 + (attempt.order is Order.ALL)
+        return Run(attempt, self._begun, weight * max(1.0, pairing.cost / best), budget.part(0.0))
 
 
 @dataclass
@@ -141,19 +174,16 @@ class Loops:
         """Attempts take turns: the first ones get more time than later ones, but none waits for long, since the right
         one is often quick. True if one of them led to a test that was missing."""
         waiting = self._waiting
-        known = {run.attempt.key for run in waiting}
-        attempts = (a for a in self._attempts(gathered) if a.key not in self._tried and a.key not in known)
         quick = max(QUICK_SECONDS, self.budget.left * QUICK_SHARE)
-        begun = 0
+        coming = _Coming(self._attempts(gathered), self._tried.union(run.attempt.key for run in waiting))
         while not self.budget.exhausted:
             run = min(waiting, key=lambda r: r.cost(quick), default=None)
-            if run is None or quick * (begun + 1) < run.cost(quick):
-                # Only now: where it cuts the loops, and how the traces go together there, may take a while to find out.
-                attempt = next(attempts, None) if begun < MOST_ATTEMPTS else None
-                if attempt is not None:
-                    begun += 1
-                    run = Run(attempt, begun, self.budget.part(0.0))
-                    waiting.append(run)
+            # Only now: where it cuts the loops, and how the traces go together there, may take a while to find out.
+            if run is None or coming.cost(quick) < run.cost(quick):
+                begun = coming.begin(self.budget)
+                if begun is not None:
+                    waiting.append(begun)
+                    continue
             if run is None:
                 break
             reason = self._go(run, max(quick, run.used))

@@ -201,7 +201,8 @@ class _Guess:
     def _equation(self, equation: Equation, bits: int) -> None:
         fact, unit = equation.fact(), equation.unit
         if equation.sign_of is not None:
-            if self._kinds.signs:
+            # Of what is only summed up, nobody promises it, and no way or address depends on it.
+            if self._kinds.signs and self._steers(equation.sign_of):
                 self._not_negative(equation.sign_of)
         elif not is_plain(fact) or isinstance(unit, Product):
             pass  # an equation between products alone says what no code computes
@@ -215,6 +216,9 @@ class _Guess:
             self.invariant.define(unit.feature, fact, unit)
         else:
             self.invariant.add(fact)
+
+    def _steers(self, feature: Feature) -> bool:
+        return not feature.tag or self._kinds.steering is None or feature in self._kinds.steering
 
     def _merit(self, unit: Summand, bits: int) -> int:
         """How well an equation is solved for something. What the code orders is better left as it is: an order
@@ -379,7 +383,7 @@ class _Guess:
             for f in self._features
             if 32 <= f.bits <= 64
             and not isinstance(self.invariant.definitions.get(f, (None, None))[0], fixed)
-            and (self._kinds.steering is None or f in self._kinds.steering)
+            and self._steers(f)
         ]
         given = (*self._arguments(64), *self._still(64))
         columns = [Column(f) for f in (*chosen, *given) if 32 <= f.bits <= 64]

@@ -148,34 +148,42 @@ class Prover:
             assumed = [*followed.assumed, ("going", going)]
             seconds = GLANCE_SECONDS if edge in self._hard else KEEP_SECONDS
             answer = self._cases.ask(assumed, self._terms.any_of([bad for _, bad in broken]), seconds)
+            proofs = [self._cases.proof]
             if answer is Answer.UNKNOWN:
                 self._hard.add(edge)
-                answer = self._separately(assumed, [bad for _, bad in broken])
-            if answer is Answer.UNSAT:
-                return
+                answer, proofs = self._separately(assumed, [bad for _, bad in broken])
             if answer is Answer.UNKNOWN:
                 horizon = edge.target_steps, edge.rewrite_steps
-                followed = self._cases.case(edge.source, going, horizon, partial(simulation.any_broken, edge)).followed
-                arrived = followed.arrivals(edge)
+                case = self._cases.case(edge.source, going, horizon, partial(simulation.any_broken, edge))
+                arrived = case.followed.arrivals(edge)
                 if arrived is None:
                     return
-                assumed = [*followed.assumed, ("going", going)]
+                assumed = [*case.followed.assumed, ("going", going)]
                 broken = simulation.broken(edge, arrived)
                 answer = self._cases.settle(assumed, self._terms.any_of([b for _, b in broken]), QUICK_SECONDS)
-                if answer is Answer.UNSAT:
-                    return
+                proofs = [*case.shown, self._cases.proof]
+            if answer is Answer.UNSAT:
+                self._remember(edge, going, proofs)
+                return
             if answer is Answer.SAT:
                 self._learn(assumed, node, arrived, broken)
             elif not self._one_by_one(assumed, node, arrived, broken):
                 return
 
-    def _separately(self, assumed: Assumed, bads: Sequence[Term]) -> Answer:
+    def _separately(self, assumed: Assumed, bads: Sequence[Term]) -> tuple[Answer, list[Proof]]:
         """Whether something bad can be, one thing after the other: each may be easy though all together are not."""
+        proofs = []
         for bad in bads:
             answer = self._cases.ask(assumed, bad, GLANCE_SECONDS)
             if answer is not Answer.UNSAT:
-                return answer
-        return Answer.UNSAT
+                return answer, []
+            proofs.append(self._cases.proof)
+        return Answer.UNSAT, proofs
+
+    def _remember(self, edge: Edge, going: Term, proofs: Sequence[Proof]) -> None:
+        """An edge keeps what is claimed at its end: if nothing changes, that is not asked again."""
+        broken = partial(self._simulation.any_broken, edge)
+        self._cases.remember(edge.source, going, broken, (edge.target_steps, edge.rewrite_steps), proofs)
 
     def _one_by_one(
         self,

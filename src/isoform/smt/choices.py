@@ -1,0 +1,86 @@
+"""How a choice between two numbers is a polynomial: the second, plus their difference where the condition holds.
+
+Compilers add conditionally in many ways: they jump around an addition, add a flag, subtract a mask, add what a mask
+leaves. All of these are a sum in which some summands are there only under a condition, and such a summand is an atom:
+`ite(c, x, 0)`, or `ite(c, 1, 0)` for a number. Only where the difference is that simple: a choice between numbers that
+are not alike is best left alone.
+"""
+
+from __future__ import annotations
+
+from bitwuzla import Kind, Term
+
+from isoform.smt import ring
+from isoform.smt.atoms import Atoms
+from isoform.smt.extremes import ORDERS
+from isoform.smt.intervals import literal
+from isoform.smt.ring import Polynomial
+
+
+class Choices(Atoms):
+    """Conditional summands, a part of a `Normalizer`. All terms in here are in normal form."""
+
+    def _chosen(self, condition: Term, then: Polynomial, otherwise: Polynomial, width: int) -> Polynomial | None:
+        """`then` if the condition holds and else `otherwise`; None where that is no simple sum."""
+        if condition.kind() is Kind.NOT:
+            condition, then, otherwise = condition[0], otherwise, then
+        if condition.kind() in ORDERS:
+            found = self._extreme(condition, self._represent(then, width), self._represent(otherwise, width))
+            if found is not None:
+                return self._as_atom(found)
+        difference = ring.added(then, ring.scaled(otherwise, -1, width), width)
+        summands = [monomial for monomial in difference if monomial]
+        if width == 1 or len(summands) > 1 or any(len(monomial) > 1 for monomial in summands):
+            return None
+        total = otherwise
+        for monomial, coefficient in difference.items():
+            word = self._atom(monomial[0]) if monomial else self._value(1, width)
+            summand = self._as_atom(self._under(condition, word, width))
+            total = ring.added(total, ring.scaled(summand, coefficient, width), width)
+        return total
+
+    def _under(self, condition: Term, word: Term, width: int) -> Term:
+        """The word if the condition holds, else 0."""
+        zero = self._value(0, width)
+        found = self._extreme(condition, word, zero)
+        return self._manager.mk_term(Kind.ITE, [condition, word, zero]) if found is None else found
+
+    def _extreme(self, condition: Term, then: Term, otherwise: Term) -> Term | None:
+        """The first term that is the greatest, or the least, of the same words, if a choice is such a one."""
+        if condition.kind() not in ORDERS:
+            return None
+        return self._only_of_its_words(self._manager.mk_term(Kind.ITE, [condition, then, otherwise]))
+
+    def _conditional(self, condition: Term, value: Polynomial, width: int) -> Polynomial:
+        """The value if the condition holds, else 0."""
+        found = self._chosen(condition, value, {}, width)
+        if found is not None:
+            return found
+        return self._as_atom(self._under(condition, self._represent(value, width), width))
+
+    def _masked(self, kind: Kind, operands: list[Polynomial], width: int) -> Polynomial | None:
+        """A bitwise operator with a mask, all ones if a condition holds and else 0; None where there is none."""
+        for mask, word in (operands, operands[::-1]):
+            condition = self._condition_of(mask, width)
+            if condition is not None:
+                complement = ring.added(ring.scaled(word, -1, width), ring.constant(-1, width), width)
+                with_ones = {Kind.BV_AND: word, Kind.BV_OR: ring.constant(-1, width), Kind.BV_XOR: complement}
+                return self._chosen(condition, with_ones[kind], {} if kind is Kind.BV_AND else word, width)
+        return None
+
+    def _condition_of(self, mask: Polynomial, width: int) -> Term | None:
+        """When it is all ones; None if it may be something else than that or 0."""
+        bits = [monomial for monomial in mask if len(monomial) == 1]
+        if len(bits) != 1 or width == 1:
+            return None
+        atom, ones = self._atom(bits[0][0]), (1 << width) - 1
+        if not (is_conditional(atom) and literal(atom[1]) == 1):
+            return None
+        if mask == {bits[0]: ones}:
+            return atom[0]
+        return self._manager.mk_term(Kind.NOT, [atom[0]]) if mask == {bits[0]: 1, (): ones} else None
+
+
+def is_conditional(term: Term) -> bool:
+    """Whether it is some number, or 0 where a condition does not hold."""
+    return term.kind() is Kind.ITE and term.sort().bv_size() > 1 and literal(term[2]) == 0
