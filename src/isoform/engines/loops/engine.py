@@ -238,24 +238,39 @@ class Loops:
         return Failed(f"{why}; {missed[0]}" if missed else why, _helps(gathered, reason.helps, bool(missed)))
 
     def _attempts(self, gathered: Gathered) -> Iterator[Attempt]:
-        """Equations first, then with comparisons that the code makes; the same with stations elsewhere; then with all
-        comparisons; then with products, which come earlier where one side multiplies in its loops what the other does
-        not: there it must have come by the product in another way."""
+        """Equations first, then with comparisons that the code makes; the same with stations elsewhere; then with other
+        pairings; then with all comparisons; then with products, which come earlier where one side multiplies in its
+        loops what the other does not: there it must have come by the product in another way."""
         sides = self.question.target, self.question.rewrite
         early = self.question.options.degree > 1 and multiplications(sides[0]) != multiplications(sides[1])
         found: list[tuple[Stations, list[Traces], list[Alignment]]] = []
+        pairings: list[Iterator[Alignment]] = []
         for stations in choices(self.question.target, self.question.rewrite):
             traces = self._guessing(partial(traced_again, self.question, gathered, stations))
-            pairings = islice(alignments(traces), MOST_ALIGNMENTS)
             found.append((stations, traces, []))
-            while (alignment := self._guessing(partial(next, pairings, None))) is not None:
-                found[-1][2].append(alignment)
-                yield from _with([(stations, traces, [alignment])], 1, (Order.NONE, Order.COMPARED))
+            pairings.append(islice(alignments(traces), MOST_ALIGNMENTS))
+            yield from self._paired(found[-1], pairings[-1], (Order.NONE, Order.COMPARED))
             yield from _with(found[-1:], 2, (Order.COMPARED,) if early else ())
+        for one, others in zip(found, pairings, strict=True):
+            while len(one[2]) < MOST_ALIGNMENTS:
+                known = len(one[2])
+                yield from self._paired(one, others, (Order.COMPARED,))
+                if len(one[2]) == known:
+                    break
         yield from _with(found, 1, (Order.ALL,))
         for degree in range(2, self.question.options.degree + 1):
             orders = [order for order in Order if not (early and degree == 2 and order is Order.COMPARED)]
             yield from _with(found, degree, orders)
+
+    def _paired(
+        self, one: tuple[Stations, list[Traces], list[Alignment]], pairings: Iterator[Alignment], orders: Iterable[Order]
+    ) -> Iterator[Attempt]:
+        """With the next pairing at some stations, if there is one."""
+        stations, traces, candidates = one
+        alignment = self._guessing(partial(next, pairings, None))
+        if alignment is not None:
+            candidates.append(alignment)
+            yield from _with([(stations, traces, [alignment])], 1, orders)
 
     def _guessing(self, guess: Callable[[], Guess]) -> Guess:
         started = time.perf_counter()
