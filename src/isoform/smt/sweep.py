@@ -32,6 +32,7 @@ MOST_CASES = 48
 PAIR_SECONDS = 3.0
 """For all of them together."""
 WHOLE_SECONDS = 1.0
+_MOST_IN_SHAPE = 400
 MOST_REFUTED = 400
 """After so many pairs that samples could not tell apart but the solver could, sweeping stops paying."""
 
@@ -56,16 +57,26 @@ class Sweep:
     steps: list[Step] = field(default_factory=list)
 
 
-def sweep(terms: Terms, solver: Solver, roots: Sequence[Term], seconds: float) -> Sweep:
-    """Merge what can be shown equal among the subterms of `roots` within so many seconds."""
-    return _Sweeper(terms, solver, roots, seconds).run()
+Shape = tuple[tuple[Any, ...], ...]
+"""Two terms, but for the names of their variables."""
+
+
+def sweep(
+    terms: Terms, solver: Solver, roots: Sequence[Term], seconds: float, known: dict[Shape, bool] | None = None
+) -> Sweep:
+    """Merge what can be shown equal among the subterms of `roots` within so many seconds. `known` tells, and is told,
+    of which pairs of terms that was tried before, and whether it could be shown."""
+    return _Sweeper(terms, solver, roots, seconds, {} if known is None else known).run()
 
 
 class _Sweeper:
-    def __init__(self, terms: Terms, solver: Solver, roots: Sequence[Term], seconds: float) -> None:
+    def __init__(
+        self, terms: Terms, solver: Solver, roots: Sequence[Term], seconds: float, known: dict[Shape, bool]
+    ) -> None:
         self._terms = terms
         self._solver = solver
         self._roots = list(roots)
+        self._known = known
         self._deadline = time.monotonic() + seconds
         self._random = Random(1)
         self._replaced: dict[Term, Term] = {}
@@ -159,10 +170,21 @@ class _Sweeper:
         # A shared subterm computed from another one may be needed as what it is: how the two hang together.
         for cuts in (shared, shared - above) if above else (shared,):
             patterns = self._cut_at(cuts, mine, theirs)
-            self._cases = MOST_CASES
-            if self._by_cases(*patterns):
+            if self._is_shown(*patterns):
                 return Answer.UNSAT, patterns
         return self._ask(left, right, WHOLE_SECONDS), (left, right)
+
+    def _is_shown(self, left: Term, right: Term) -> bool:
+        """Whether the two could be shown to be equal. An equation that holds for all values of its variables holds
+        whatever they are called: what is done in every lane, or every turn, is shown once."""
+        shape = _shape(left, right)
+        shown = self._known.get(shape) if shape is not None else None
+        if shown is None:
+            self._cases = MOST_CASES
+            shown = self._by_cases(left, right)
+            if shape is not None and (shown or self._may_go_on()):
+                self._known[shape] = shown
+        return shown
 
     def _by_cases(self, left: Term, right: Term) -> bool:
         """Whether the two are equal, by taking the choices in them one at a time where that is needed: compilers
@@ -250,6 +272,29 @@ def _dependent(left: Term, right: Term, shared: set[Term]) -> set[Term]:
         else:
             pending += term.children()
     return {term for term in first if not first.isdisjoint(topological([term])[:-1])}
+
+
+def _shape(left: Term, right: Term) -> Shape | None:
+    """Two terms without the names of their variables: each node by its operator and the numbers of its operands, each
+    variable by its width and its own number. None where they are large, or speak of more than words."""
+    order = topological([left, right])
+    if len(order) > _MOST_IN_SHAPE:
+        return None
+    numbers = {term: number for number, term in enumerate(order)}
+    nodes: list[tuple[Any, ...]] = []
+    for term in order:
+        sort = term.sort()
+        if not (sort.is_bv() or sort.is_bool()):
+            return None
+        width = sort.bv_size() if sort.is_bv() else 0
+        if term.is_value():
+            nodes.append(("value", width, str(term)))
+        elif term.is_const():
+            nodes.append(("variable", width))
+        else:
+            operands = (numbers[child] for child in term.children())
+            nodes.append((term.kind(), width, tuple(term.indices()), *operands))
+    return *nodes, (numbers[left], numbers[right])
 
 
 def _same_operator(terms: Terms, term: Term, children: list[Term]) -> Term:

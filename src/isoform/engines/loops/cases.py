@@ -8,6 +8,7 @@ context execution gives formulas that often need no solver at all. If a branch i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -21,7 +22,7 @@ from isoform.smt.opaque import Opaque
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.simulate import topological
 from isoform.smt.solver import Answer, Solver
-from isoform.smt.sweep import Step, sweep
+from isoform.smt.sweep import Shape, Step, sweep
 from isoform.smt.terms import Term
 from isoform.sym.context import Access, Context
 
@@ -32,6 +33,7 @@ SWEEP_SECONDS, MOST_SWEEP_SECONDS = 1.0, 10.0
 _MOST_ROUNDS, _MOST_CASES = 8, 40
 _MOST_SINGLE, _FEW_SINGLE = 40, 6
 _NEAR, _MOST_NEAR = 4096, 6
+_MOST_UNDECIDED = 2
 _FEW_WAYS = 3
 """So many open branches are quickly gone through."""
 
@@ -108,6 +110,9 @@ class Cases:
         self._cut_short: set[_Key] = set()
         self._looked_at = 0
         self._unknowns_of: dict[Term, frozenset[Term]] = {}
+        self._swept: dict[Shape, bool] = {}
+        self._undecided: Counter[Term] = Counter()
+        """How often it could not be told of something whether it holds."""
         self._decided: dict[tuple[_Key, Term], Sequence[Proof]] = {}
         """What was shown not to be, by where and what it is."""
 
@@ -171,7 +176,7 @@ class Cases:
         answer = self._ask(assumed, bad, min(seconds, GLANCE_SECONDS))
         if answer is not Answer.UNKNOWN or self._budget.exhausted:
             return answer
-        swept = sweep(self._terms, self.solver, [bad], min(sweeping, self._budget.left / 4))
+        swept = sweep(self._terms, self.solver, [bad], min(sweeping, self._budget.left / 4), self._swept)
         answer = self._ask(assumed, swept.roots[0], seconds)
         self.proof = Proof("", assumed, bad, swept.steps, swept.roots[0])
         return answer
@@ -256,8 +261,7 @@ class Cases:
         for _ in range(_MOST_ROUNDS):
             if self.ask(case.followed.assumed, case.under, GLANCE_SECONDS) is not Answer.SAT:
                 break
-            # How pointers lie that are read from memory is seldom known, and hard to find out.
-            candidates = [c for c in self._same(case) if not self._reads(c.fact)]
+            candidates = list(self._same(case))
             taken = [c for chosen in self._shown(case, candidates, GLANCE_SECONDS, _FEW_SINGLE) for c in chosen]
             if not taken:
                 break
@@ -344,8 +348,9 @@ class Cases:
         if answer is not Answer.SAT:
             return False
         # What is on ways that are not gone is not worth asking about, nor is the distance of what is one address.
-        for kind in (self._same, self._dead, self._apart):
-            taken = [candidate for chosen in self._shown(case, list(kind(case))) for candidate in chosen]
+        for kind in (self._same, self._same_read, self._dead, self._apart):
+            limits = (GLANCE_SECONDS, _FEW_SINGLE) if kind == self._same_read else (QUICK_SECONDS, _MOST_SINGLE)
+            taken = [candidate for chosen in self._shown(case, list(kind(case)), *limits) for candidate in chosen]
             for candidate in taken:
                 candidate.take()
             if taken:
@@ -370,11 +375,13 @@ class Cases:
             if answer is Answer.UNKNOWN:
                 break
             candidates = [c for c in candidates if self.solver.holds(c.fact)]
-        for candidate in candidates[:singly]:
+        for candidate in [c for c in candidates if self._undecided[c.fact] < _MOST_UNDECIDED][:singly]:
             bad = self._terms.conj(case.under, self._terms.negate(candidate.fact))
-            if self._ask_about(assumed, bad, seconds) is Answer.UNSAT:
+            answer = self._ask_about(assumed, bad, seconds)
+            if answer is Answer.UNSAT:
                 case.shown.append(replace(self.proof, shows="what holds in this case"))
                 yield [candidate]
+            self._undecided[candidate.fact] += answer is Answer.UNKNOWN
 
     def _ask_about(self, assumed: Assumed, bad: Term, seconds: float) -> Answer:
         """Ask first with nothing assumed but what speaks of the same unknowns alone: how one pair of addresses lies has
@@ -402,6 +409,13 @@ class Cases:
                     yield _Candidate(self._terms.negate(condition), _adding(context.dead, way))
 
     def _same(self, case: Case) -> Iterator[_Candidate]:
+        return (c for c in self._near(case) if not self._reads(c.fact))
+
+    def _same_read(self, case: Case) -> Iterator[_Candidate]:
+        """How pointers lie that depend on what is in memory is seldom known, and hard to find out."""
+        return (c for c in self._near(case) if self._reads(c.fact))
+
+    def _near(self, case: Case) -> Iterator[_Candidate]:
         """Addresses that in the model are near a simpler one, as that one and a distance."""
         terms = self._terms
         bases = dict.fromkeys(base for context in case.contexts for base in context.bases)

@@ -39,7 +39,9 @@ from isoform.engines.loops.invariant import Given, Invariant, Kinds, Order
 from isoform.engines.loops.kernel import Kernel
 from isoform.outcome import FRAME_LIMIT
 
-_MOST_FACTORS, _MOST_IN_CONGRUENCE = 7, 2
+_MOST_FACTORS, _MOST_IN_CONGRUENCE, _FEW_LOW_BITS = 7, 2, 6
+"""Of products and congruences. What two values have in common is a few low bits or a part as wide as words are: where
+it is something else, they were equal until now, and will have less and less in common."""
 _MOST_COMPARED = 14
 """Values whose order is looked at."""
 _LOWER_BOUNDS = ((1, 2, 3, 4, 8, 16, 32, 64), (1, 4), (1,))
@@ -208,7 +210,8 @@ class _Guess:
             pass  # an equation between products alone says what no code computes
         elif equation.bits < bits:
             short = len(fact.summands) <= _MOST_IN_CONGRUENCE and not is_in_fractions(fact)
-            if short and all(isinstance(c, Column) for _, c in fact.summands):
+            natural = len(fact.summands) == 1 or equation.bits <= _FEW_LOW_BITS or equation.bits in (8, 16, 32)
+            if short and natural and all(isinstance(c, Column) for _, c in fact.summands):
                 self._congruences.append(fact)
         elif (
             isinstance(unit, Column) and equation.is_solved and equation.mentions_once and self._may_define(unit, bits)

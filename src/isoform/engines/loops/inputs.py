@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -25,6 +25,8 @@ _FUEL = 400
 _NOISE = 512
 _ALIGNMENT = 4
 _ONLY_SOME_LARGE = 0.25
+_FOUND = 0.5
+"""How often buffers hold something that is passed, too."""
 _WRITTEN = 0.9
 """How much of what is text is made of letters."""
 _NEAR = 64
@@ -66,10 +68,12 @@ class LoopInputs:
         memory: dict[int, int] = {}
         size = random.choice((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 17, 24, 31))
         size = size * self.stretch + random.randrange(self.stretch)
-        for position, argument in enumerate(self._contract.arguments):
-            value = self._value(argument, position, size)
+        values = [self._value(argument, position, size) for position, argument in enumerate(self._contract.arguments)]
+        for argument, value in zip(self._contract.arguments, values, strict=True):
             put_argument(self._contract, argument, value, registers, memory, random.getrandbits(64))
         contents = self._contents()
+        if random.random() < _FOUND:
+            self._put(contents, values, size)
         fill = self._number + 1 if self._number % 3 == 1 and not self._follows_pointers else 0
         return Inputs(registers, contents | memory, fill, 2 * self._number + 1, {}, self._number + 1)
 
@@ -129,6 +133,16 @@ class LoopInputs:
         if self._follows_pointers:
             memory.update(enumerate(random.randbytes(BUFFERS_END - _NODES), _NODES))
         return memory
+
+    def _put(self, contents: dict[int, int], values: Sequence[int], size: int) -> None:
+        """Put what is passed into the buffers here and there: it may be what the code looks for."""
+        kinds = [argument.type for argument in self._contract.arguments]
+        pointers = [v for v, kind in zip(values, kinds, strict=True) if kind.kind is TypeKind.POINTER and v]
+        words = [(v, kind.bits // 8) for v, kind in zip(values, kinds, strict=True) if kind.kind is TypeKind.INTEGER]
+        for _ in range(self._random.randrange(1, 4) if pointers and words else 0):
+            value, count = self._random.choice(words)
+            start = self._random.choice(pointers) + count * self._random.randrange(size + 2)
+            contents.update({start + i: value >> (8 * i) & 0xFF for i in range(count)})
 
     # -- structures -----------------------------------------------------------------------------
 
