@@ -68,7 +68,19 @@ def _sum(terms: Terms, term: Term, places: Mapping[Term, tuple[str, Place]], dep
             return _scaled(_sum(terms, high, places, depth - 1), 1 << terms.width(low), modulus)
         case ("neg", inner):
             return _scaled(_sum(terms, inner, places, depth - 1), -1, modulus)
+        case (("zext" | "sext") as name, inner):
+            extend = Extend.SIGN if name == "sext" else Extend.ZERO
+            return _widened(_sum(terms, inner, places, depth - 1), extend, terms.width(inner), modulus)
     return None
+
+
+def _widened(total: Sum | None, extend: Extend, bits: int, modulus: int) -> Sum | None:
+    """An index that was extended, as if it had not wrapped: then it is the sum of what it is made of, extended."""
+    if total is None or any(column.feature.bits != bits for column in total[1]):
+        return None
+    half = 1 << (bits - 1)
+    constant, *factors = (((number + half) % (2 * half) - half) % modulus for number in (total[0], *total[1].values()))
+    return constant, {Column(c.feature, extend): k for c, k in zip(total[1], factors, strict=True)}
 
 
 def _scaled(total: Sum | None, factor: int, modulus: int) -> Sum | None:

@@ -26,6 +26,8 @@ from isoform.sym.state import World
 from isoform.verdict import Assumption, Obligation, Witness
 
 Guess = TypeVar("Guess")
+Paired = tuple[Stations, list[Traces], list[Alignment]]
+"""A choice of stations, the traces cut up at them, and ways to pair these."""
 
 MOST_ALIGNMENTS = 4
 """With one choice of stations."""
@@ -243,7 +245,7 @@ class Loops:
         loops what the other does not: there it must have come by the product in another way."""
         sides = self.question.target, self.question.rewrite
         early = self.question.options.degree > 1 and multiplications(sides[0]) != multiplications(sides[1])
-        found: list[tuple[Stations, list[Traces], list[Alignment]]] = []
+        found: list[Paired] = []
         pairings: list[Iterator[Alignment]] = []
         for stations in choices(self.question.target, self.question.rewrite):
             traces = self._guessing(partial(traced_again, self.question, gathered, stations))
@@ -306,9 +308,7 @@ class Loops:
         return tuple(self.world.assumptions.values()) if self.shown is not None else ()
 
 
-def _with(
-    found: Sequence[tuple[Stations, list[Traces], list[Alignment]]], degree: int, orders: Iterable[Order]
-) -> Iterator[Attempt]:
+def _with(found: Sequence[Paired], degree: int, orders: Iterable[Order]) -> Iterator[Attempt]:
     for stations, traces, candidates in found:
         for alignment in candidates:
             for order in orders:
