@@ -20,7 +20,7 @@ from isoform.run.observe import Snapshot
 
 MOST_STEPS = 64
 """Stations that one side may pass while the other takes a step."""
-_WIDEST_CHANGE = 20
+_WIDEST_CHANGE = 34
 """Stations that one side may pass while the other goes from one loop to another."""
 _TYPICAL_LENGTH, _PASSES = 20, 4
 _MOST_REGISTERS, _FRAME_SEEN, _MOST_PARTNERS = 40, 96, 6
@@ -384,12 +384,11 @@ def _moves(test: Traces, taste: _Taste, i: int, j: int) -> Iterator[tuple[Edge, 
     k, m = i + turn[0], j + turn[1]
     if here != ENTRY and k < ends[0] and m < ends[1] and _cut_at(test, k, m) == here:
         yield Edge(here, *turn, here), k, m
-    reach = max(2, min(_WIDEST_CHANGE, max(turn) + 1))
-    if here == ENTRY:
-        reach = min(_WIDEST_CHANGE, max((max(r) for r in ratios.values()), default=1) + 2)
+    widest = [max((ratio[side] for ratio in ratios.values()), default=1) for side in (0, 1)]
+    reach = [min(_WIDEST_CHANGE, (widest[n] + 2) if here == ENTRY else turn[n] + 1) for n in (0, 1)]
     left_out = tuple(1 + n if any(taste.shift) else 0 for n in taste.shift) if here == ENTRY else (0, 0)
-    for k in range(i + left_out[0], min(i + reach + 1, ends[0])):
-        for m in range(j + left_out[1], min(j + reach + 1, ends[1])):
+    for k in range(i + left_out[0], min(i + reach[0] + 1, ends[0])):
+        for m in range(j + left_out[1], min(j + reach[1] + 1, ends[1])):
             to = _cut_at(test, k, m)
             if (k, m) != (i, j) and (to != here or k == i or m == j):
                 yield Edge(here, k - i, m - j, to), k, m

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from math import sqrt
 from typing import Any, TypeVar
 
 from isoform.budget import Budget
@@ -73,18 +74,22 @@ class Run:
 
     attempt: Attempt
     number: int
-    weight: float
-    """How much more its turns count than those of what comes first in the order of attempts."""
+    place: int
+    """Of its pairing, in the order in which they are found: of two that look alike the first one is better."""
     budget: Budget
     used: float = 0.0
     """Seconds that it got so far."""
     prover: Prover | None = None
     out_of_time: bool = False
 
-    def cost(self, least: float) -> float:
-        """Of its next turn: less for what looks good from the start, and for what is nearly done."""
-        settled = self.prover is not None and self.prover.settled
-        return self.weight * (self.used + max(least, self.used)) / (NEARLY if settled else 1)
+    def cost(self, least: float, best: float) -> float:
+        """Of its next turn: less for what looks good from the start, with a pairing as good as the `best`, few facts
+        and no products; and for what is nearly done."""
+        attempt, settled = self.attempt, self.prover is not None and self.prover.settled
+        weight = sqrt(self.place) * attempt.alignment.cost / best * attempt.degree
+        if attempt.order is Order.ALL or (attempt.order is Order.NONE and self.used):
+            weight *= 2  # without comparisons it succeeds, or fails, soon
+        return weight * (self.used + max(least, self.used)) / (NEARLY if settled else 1)
 
 
 class _Coming:
@@ -98,12 +103,16 @@ class _Coming:
         self._seconds = 0.0
         """What it took to find the last one."""
 
+    @property
+    def best(self) -> float:
+        """The cost of the best pairing so far."""
+        return min((pairing.cost for pairing in self._pairings), default=1.0)
+
     def cost(self, least: float) -> float:
-        return (len(self._pairings) + 1) * (least + self._seconds)
+        return len(self._pairings) * (least + self._seconds)
 
     def begin(self, budget: Budget) -> Run | None:
-        """The next one, if there is one. One with another pairing counts more the later that comes, and the worse it
-        is."""
+        """The next one, if there is one."""
         started = time.perf_counter()
         attempt = next((a for a in self._attempts if a.key not in self._known), None)
         self._seconds = time.perf_counter() - started
@@ -113,9 +122,7 @@ class _Coming:
         pairing = attempt.alignment
         if pairing not in self._pairings:
             self._pairings.append(pairing)
-        best = min(other.cost for other in self._pairings)
-        weight = self._pairings.index(pairing) + 1 + attempt.degree - 1 + (attempt.order is Order.ALL)
-        return Run(attempt, self._begun, weight * max(1.0, pairing.cost / best), budget.part(0.0))
+        return Run(attempt, self._begun, self._pairings.index(pairing) + 1, budget.part(0.0))
 
 
 @dataclass
@@ -178,10 +185,13 @@ class Loops:
         waiting = self._waiting
         quick = max(QUICK_SECONDS, self.budget.left * QUICK_SHARE)
         coming = _Coming(self._attempts(gathered), self._tried.union(run.attempt.key for run in waiting))
+        learned = False
         while not self.budget.exhausted:
-            run = min(waiting, key=lambda r: r.cost(quick), default=None)
+            run = min(waiting, key=lambda r: r.cost(quick, coming.best), default=None)
             # Only now: where it cuts the loops, and how the traces go together there, may take a while to find out.
-            if run is None or coming.cost(quick) < run.cost(quick):
+            if run is None or coming.cost(quick) < run.cost(quick, coming.best):
+                if learned:
+                    return True
                 begun = coming.begin(self.budget)
                 if begun is not None:
                     waiting.append(begun)
@@ -196,11 +206,12 @@ class Loops:
                 self._tried.add(run.attempt.key)
             if not run.out_of_time or self.budget.exhausted:
                 reasons.append((run.attempt.order, reason))
-            if reason.inputs is not None and add_test(self.question, gathered, reason.inputs):
+            learned |= reason.inputs is not None and add_test(self.question, gathered, reason.inputs)
+            if gathered.differs:
                 return True
-            for dropped in sorted(waiting, key=lambda r: r.cost(quick))[MOST_WAITING:]:
+            for dropped in sorted(waiting, key=lambda r: r.cost(quick, coming.best))[MOST_WAITING:]:
                 dropped.prover = None
-        return False
+        return learned
 
     def _go(self, run: Run, seconds: float) -> NotShownError | None:
         """One turn. None if there is a proof now."""

@@ -408,6 +408,8 @@ class _Guess:
         if least > 0:
             bound = max(b for b in self._rungs(_LOWER_BOUNDS, (column, None)) if b <= least)
             self.invariant.add(AtLeast(column, None, bound, bits))
+        if bits == 64 and isinstance(self.invariant.definitions.get(column.feature, (None,))[0], Linear):
+            return  # a multiple of what is counted: how large it is follows from how far that goes
         rungs = self._rungs(_UPPER_BOUNDS, (column, None))
         upper = next((b for b in rungs if b >= most and b < 1 << (bits - 1)), None)
         if upper is not None:

@@ -25,6 +25,8 @@ _FUEL = 400
 _NOISE = 512
 _ALIGNMENT = 4
 _ONLY_SOME_LARGE = 0.25
+_LARGE = 42
+"""Sizes, before they are stretched, of which any is as likely as another."""
 _FOUND = 0.5
 """How often buffers hold something that is passed, too."""
 _WRITTEN = 0.9
@@ -67,6 +69,8 @@ class LoopInputs:
         }
         memory: dict[int, int] = {}
         size = random.choice((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 17, 24, 31))
+        if self.stretch > 1 and random.random() < 0.5:
+            size = random.randrange(_LARGE)
         size = size * self.stretch + random.randrange(self.stretch)
         values = [self._value(argument, position, size) for position, argument in enumerate(self._contract.arguments)]
         for argument, value in zip(self._contract.arguments, values, strict=True):

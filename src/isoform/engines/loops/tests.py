@@ -23,7 +23,7 @@ WANTED = 16
 _MOST_TRIED = 160
 _LONGEST = 60
 """Stations of one side in a test that is used."""
-_STRETCH, _MORE, _FEW, _SOME, _OFTEN = 3, 8, 4, 2, 12
+_STRETCH, _MORE, _FEW, _SOME, _OFTEN = 3, 10, 4, 2, 12
 _LONGEST_RARE = 130
 """Larger tests: how large, how many, and for loops that turned how rarely while others did how often."""
 _VARIATIONS = 3
@@ -115,13 +115,15 @@ class _Gathering:
         """How many of the latter there are."""
 
     def rare(self) -> dict[Head, int]:
-        """Loops that turned at all, but hardly, while others turned often; and how often."""
+        """Loops that hardly turned while others turned often, and how often: one that takes many elements at once is
+        not even entered for a few."""
         most: Counter[Head] = Counter()
         often = 0
         for trace in self._found.traces:
             most |= self._turns(trace)
             often = max(often, len(trace.target), len(trace.rewrite))
-        return {head: turns for head, turns in most.items() if turns < _FEW and often >= _OFTEN}
+        every = ((side, head) for side, heads_of_side in enumerate(self._stations) for head in heads_of_side)
+        return {head: most[head] for head in every if most[head] < _FEW and often >= _OFTEN}
 
     def _turns(self, trace: Traces) -> Counter[Head]:
         """How often each loop turned at most from when it was entered until it was left: how often it was entered,
