@@ -260,8 +260,17 @@ def _ratio(pair: tuple[BlockId, BlockId], counts: Sequence[tuple[Counter[BlockId
     if not turns:
         return 1, 1
     if sum(left for left, _ in turns) >= sum(right for _, right in turns):
-        return min(MOST_STEPS, max(1, round(min(left / right for left, right in turns)))), 1
-    return 1, min(MOST_STEPS, max(1, round(min(right / left for left, right in turns))))
+        return _per_turn(turns), 1
+    return 1, _per_turn([(right, left) for left, right in turns])
+
+
+def _per_turn(turns: Sequence[tuple[int, int]]) -> int:
+    """How many of many turns are one of few: of what the numbers leave open rather a power of two, as unrolled loops
+    and vectors do."""
+    least = max(many / (few + 1) for many, few in turns)
+    most = min(many / few for many, few in turns)
+    power = 1 << (int(most).bit_length() - 1) if most >= 1 else 1
+    return min(MOST_STEPS, power if power > least else max(1, round(most)))
 
 
 @dataclass(frozen=True)
@@ -307,7 +316,9 @@ def _alignment(
     edges = dict.fromkeys(edge for path in paths.values() for edge, _, _ in path)
     matched = [[(e.to, i, j) for e, i, j in paths.get(n, ()) if e.to != END] for n in range(len(tests))]
     costs = [_cost(tests[n], taste, e, i, j) for n, path in paths.items() for e, i, j in path]
-    cost = _NEW_EDGE * len(edges) + sum(costs) * len(tests) / max(1, len(paths))
+    # The longest way to the end from a cut is all there is to show of such ways.
+    apart = {(e.source, e.to) if e.to == END else e for e in edges}
+    cost = _NEW_EDGE * len(apart) + sum(costs) * len(tests) / max(1, len(paths))
     partners = [min(len({p for p, _ in pairs}), len({q for _, q in pairs})) for pairs in taste.agreeing.values()]
     return Alignment(sorted(edges, key=_edge_order), matched, cost, min(partners, default=0))
 
@@ -373,6 +384,14 @@ def _turn(ratios: Ratios, cut: Cut) -> Ratio:
     return ratios.get((cut.target, cut.rewrite), (1, 1))
 
 
+def _past(ratios: Ratios, edge: Edge) -> Ratio:
+    """On a way past all loops that do several turns in one: what is too little for any of them may be left to code of
+    its own, and is as good as one turn."""
+    most = [max((ratio[side] for ratio in ratios.values()), default=1) for side in (0, 1)]
+    left, right = (max(steps, 1) if steps < n else 1 for steps, n in zip((edge.target_steps, edge.rewrite_steps), most))
+    return left, right
+
+
 def _moves(test: Traces, taste: _Taste, i: int, j: int) -> Iterator[tuple[Edge, int, int]]:
     ratios = taste.ratios
     ends = len(test.target), len(test.rewrite)
@@ -403,6 +422,8 @@ def _cost_of_way(taste: _Taste, edge: Edge) -> float:
     cost = 0.2
     if edge.source != edge.to or not edge.target_steps or not edge.rewrite_steps:
         turn = _turn(taste.ratios, edge.source)
+        if edge.source == ENTRY and edge.to == END:
+            turn = _past(taste.ratios, edge)
         # As much as if the stations left out had been paired, and agreed in nothing.
         skipped = max(edge.target_steps / turn[0], edge.rewrite_steps / turn[1]) - 1
         way = 1 + _STATION * ((edge.target_steps / turn[0]) ** 2 + (edge.rewrite_steps / turn[1]) ** 2) + _NEW_EDGE

@@ -339,15 +339,24 @@ class Prover:
 
     def _lengthen(self, cut: Cut, stands: tuple[Stop | None, Stop | None]) -> bool:
         """The model goes where nothing was followed to: to the end, perhaps, some turns further on. Whichever side has
-        not ended yet is followed to one station more."""
+        not ended yet is followed to one station more; if that was not enough some times, as far as what a loop that
+        does several turns in one may leave over."""
         simulation = self._simulation
-        turns = [max(e.target_steps, e.rewrite_steps) for e in simulation.leaving(cut) if e.to == cut]
+        turning = [e for e in simulation.edges if e.to == e.source and cut in (ENTRY, e.source)]
+        turns = [max((e.horizons[n] for e in turning), default=1) for n in range(len(stands))]
         self._lengthened[cut] += 1
-        if self._lengthened[cut] > max([MOST_LENGTHENED, *turns]):
+        count = self._lengthened[cut]
+        if count > max(MOST_LENGTHENED, *turns):
             return False
         reach = simulation.furthest(cut)
         steps = [reach[n] - 1 if s is None else max(reach[n] - 1, s[0]) for n, s in enumerate(stands)]
-        simulation.go_on(cut, ([stands[0]] if stands[0] else [], [stands[1]] if stands[1] else []))
+        onward: list[list[Stop]] = []
+        for n, s in enumerate(stands):
+            left_over = turns[n] * (1 if cut == ENTRY else 2) - 1
+            if s is not None and count == MOST_LENGTHENED:
+                steps[n] = max(steps[n], left_over)
+            onward.append([(k, s[1]) for k in range(s[0], steps[n] + 1)] if s is not None else [])
+        simulation.go_on(cut, (onward[0], onward[1]))
         simulation.add(Edge(cut, steps[0], steps[1], END))
         return True
 
