@@ -237,10 +237,14 @@ def _by_cost(tests: Sequence[Traces], shift: Ratio = (0, 0)) -> list[Alignment]:
 
 
 def _hypotheses(tests: Sequence[Traces]) -> Iterator[Ratios]:
-    """How many turns of one loop go against one of the other, for each pair of loops: as counted over the tests, and
-    one against one."""
+    """How many turns of one loop go against one of the other, for each pair of loops that turned: as counted over the
+    tests, and one against one."""
     counts = [(Counter(s.point for s in t.target[1:]), Counter(s.point for s in t.rewrite[1:])) for t in tests]
-    pairs = list(dict.fromkeys((p, q) for left, right in counts for p in left for q in right))
+    pairs = list(
+        dict.fromkeys(
+            (p, q) for left, right in counts for p in left for q in right if min(left[p], right[q]) >= _SOME
+        )
+    )
     measured = {pair: _ratio(pair, counts) for pair in pairs}
     even = dict.fromkeys(pairs, (1, 1))
     if all(ratio == (1, 1) for ratio in measured.values()):
@@ -257,8 +261,6 @@ def _ratio(pair: tuple[BlockId, BlockId], counts: Sequence[tuple[Counter[BlockId
     """Turns of the one against turns of the other, where the one that turns more has least over: turns that are left
     for a loop of their own do not count."""
     turns = [(left[pair[0]], right[pair[1]]) for left, right in counts if min(left[pair[0]], right[pair[1]]) >= _SOME]
-    if not turns:
-        return 1, 1
     if sum(left for left, _ in turns) >= sum(right for _, right in turns):
         return _per_turn(turns), 1
     return 1, _per_turn([(right, left) for left, right in turns])
@@ -384,11 +386,25 @@ def _turn(ratios: Ratios, cut: Cut) -> Ratio:
     return ratios.get((cut.target, cut.rewrite), (1, 1))
 
 
-def _past(ratios: Ratios, edge: Edge) -> Ratio:
-    """On a way past all loops that do several turns in one: what is too little for any of them may be left to code of
+def _is_repeated(ratios: Ratios, cut: Cut) -> bool:
+    return cut.target is not None and cut.rewrite is not None and (cut.target, cut.rewrite) in ratios
+
+
+def _is_turn(ratios: Ratios, edge: Edge) -> bool:
+    """A turn of both, or of one that the other has as straight code."""
+    if edge.source == edge.to:
+        return bool(edge.target_steps and edge.rewrite_steps)
+    stays = edge.source.target == edge.to.target or edge.source.rewrite == edge.to.rewrite
+    single = not _is_repeated(ratios, edge.source) and not _is_repeated(ratios, edge.to)
+    return ENTRY != edge.source and stays and single and edge.target_steps == edge.rewrite_steps == 1
+
+
+def _too_few(ratios: Ratios, edge: Edge) -> Ratio:
+    """On a way outside all loops that do several turns in one: what is too little for any of them may be left to code of
     its own, and is as good as one turn."""
     most = [max((ratio[side] for ratio in ratios.values()), default=1) for side in (0, 1)]
-    left, right = (max(steps, 1) if steps < n else 1 for steps, n in zip((edge.target_steps, edge.rewrite_steps), most))
+    steps = edge.target_steps, edge.rewrite_steps
+    left, right = (max(n, 1) if n < limit else 1 for n, limit in zip(steps, most, strict=True))
     return left, right
 
 
@@ -403,12 +419,14 @@ def _moves(test: Traces, taste: _Taste, i: int, j: int) -> Iterator[tuple[Edge, 
     k, m = i + turn[0], j + turn[1]
     if here != ENTRY and k < ends[0] and m < ends[1] and _cut_at(test, k, m) == here:
         yield Edge(here, *turn, here), k, m
-    reach = max(2, min(_WIDEST_CHANGE, max(turn) + 1))
-    if here == ENTRY:
-        reach = min(_WIDEST_CHANGE, max((max(r) for r in ratios.values()), default=1) + 2)
+    reach = max(2, min(_WIDEST_CHANGE, max(turn) + 1)), max(2, min(_WIDEST_CHANGE, max(turn) + 1))
+    if here == ENTRY or not _is_repeated(ratios, here):
+        more = 2 if here == ENTRY else 1
+        most = [max((ratio[side] for ratio in ratios.values()), default=1) for side in (0, 1)]
+        reach = min(_WIDEST_CHANGE, most[0] + more), min(_WIDEST_CHANGE, most[1] + more)
     left_out = tuple(1 + n if any(taste.shift) else 0 for n in taste.shift) if here == ENTRY else (0, 0)
-    for k in range(i + left_out[0], min(i + reach + 1, ends[0])):
-        for m in range(j + left_out[1], min(j + reach + 1, ends[1])):
+    for k in range(i + left_out[0], min(i + reach[0] + 1, ends[0])):
+        for m in range(j + left_out[1], min(j + reach[1] + 1, ends[1])):
             to = _cut_at(test, k, m)
             if (k, m) != (i, j) and (to != here or k == i or m == j):
                 yield Edge(here, k - i, m - j, to), k, m
@@ -420,10 +438,10 @@ def _cost(test: Traces, taste: _Taste, edge: Edge, k: int, m: int) -> float:
 
 def _cost_of_way(taste: _Taste, edge: Edge) -> float:
     cost = 0.2
-    if edge.source != edge.to or not edge.target_steps or not edge.rewrite_steps:
+    if not _is_turn(taste.ratios, edge):
         turn = _turn(taste.ratios, edge.source)
-        if edge.source == ENTRY and edge.to == END:
-            turn = _past(taste.ratios, edge)
+        if not _is_repeated(taste.ratios, edge.source) and (edge.source != ENTRY or edge.to == END):
+            turn = _too_few(taste.ratios, edge)
         # As much as if the stations left out had been paired, and agreed in nothing.
         skipped = max(edge.target_steps / turn[0], edge.rewrite_steps / turn[1]) - 1
         way = 1 + _STATION * ((edge.target_steps / turn[0]) ** 2 + (edge.rewrite_steps / turn[1]) ** 2) + _NEW_EDGE
@@ -434,7 +452,7 @@ def _cost_of_way(taste: _Taste, edge: Edge) -> float:
     if edge.to == END:
         # But what both pass on the way to the end has to be followed all at once.
         return cost + _UNPAIRED * max(0, min(edge.target_steps, edge.rewrite_steps) - 1)
-    if edge.source != edge.to:
+    if edge.source != edge.to and not _is_turn(taste.ratios, edge):
         cost += _LOOP_CHANGES
     if not edge.target_steps or not edge.rewrite_steps:
         cost += _STANDS_STILL

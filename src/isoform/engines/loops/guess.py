@@ -42,7 +42,7 @@ from isoform.outcome import FRAME_LIMIT
 _MOST_FACTORS, _MOST_IN_CONGRUENCE = 7, 2
 _MOST_COMPARED = 14
 """Values whose order is looked at."""
-_LOWER_BOUNDS = ((1, 2, 3, 4, 8, 16, 32, 64), (1, 4), (1,))
+_LOWER_BOUNDS = ((*range(1, 9), 16, 32, 64), tuple(range(1, 9)), (1, 4), (1,))
 _UPPER_BOUNDS = tuple(tuple((1 << k) - 1 for k in some) for some in ((1, 2, 3, 4, 8, 16, 31), (8, 31), (31,)))
 """At first, and when bounds of something were broken so many times."""
 
