@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from isoform.lift.function import BlockId
 from isoform.run.observe import Snapshot
@@ -139,7 +139,8 @@ def _agreeing(tests: Sequence[Traces], paths: Mapping[int, Sequence[tuple[Edge, 
                 places.setdefault(value, []).append(place)
             count = counts.setdefault(edge.to, Counter())
             seen = values.setdefault(edge.to, {})
-            before = last.get((number, edge.to))
+            # Where a run comes only once, what moved since the station before.
+            before = last.get((number, edge.to), tests[number].words[0][i - 1] if i > 1 else None)
             for place, value in enumerate(left):
                 for other in places.get(value, [])[:_MOST_PARTNERS]:
                     count[place, other] += 1
@@ -216,6 +217,11 @@ def alignments(tests: Sequence[Traces]) -> Iterator[Alignment]:
             yield alignment
 
 
+def as_counted(tests: Sequence[Traces]) -> Iterator[Alignment]:
+    """The way to pair the stations of all tests if so many turns go against one as the tests show."""
+    yield from islice(_align(tests, next(_hypotheses(tests))), 1)
+
+
 def _ways(tests: Sequence[Traces]) -> Iterator[Alignment]:
     ordered = _by_cost(tests)
     if not ordered:
@@ -284,6 +290,13 @@ class _Taste:
     agreeing: Agreeing
     shift: Ratio = (0, 0)
     """Stations that each side passes before the first that is paired."""
+    ways: dict[Edge, float] = field(default_factory=dict)
+    """What edges cost, as far as it was worked out."""
+
+    @cached_property
+    def most(self) -> Ratio:
+        """How many turns of each side go against one of the other at most."""
+        return max((r[0] for r in self.ratios.values()), default=1), max((r[1] for r in self.ratios.values()), default=1)
 
 
 def _align(tests: Sequence[Traces], ratios: Ratios, shift: Ratio = (0, 0)) -> Iterator[Alignment]:
@@ -295,8 +308,9 @@ def _align(tests: Sequence[Traces], ratios: Ratios, shift: Ratio = (0, 0)) -> It
     agreeing: Agreeing = {}
     for _ in range(_PASSES):
         used: Counter[Edge] = Counter()
+        settled = _Taste(ratios, known, agreeing, shift) if known else None
         for number in ordered:
-            path = _cheapest(tests[number], _Taste(ratios, known or used, agreeing, shift))
+            path = _cheapest(tests[number], settled or _Taste(ratios, used, agreeing, shift))
             if path is None:
                 return
             paths[number] = path
@@ -356,7 +370,9 @@ def _cheapest(test: Traces, taste: _Taste) -> list[tuple[Edge, int, int]] | None
             total = cost + arriving[k, m]
             if total >= best.get((k, m), float("inf")):
                 continue
-            total += _cost_of_way(taste, edge)
+            if edge not in taste.ways:
+                taste.ways[edge] = _cost_of_way(taste, edge)
+            total += taste.ways[edge]
             if total < best.get((k, m), float("inf")):
                 best[k, m] = total
                 came[k, m] = (i, j), edge
@@ -394,17 +410,22 @@ def _is_turn(ratios: Ratios, edge: Edge) -> bool:
     """A turn of both, or of one that the other has as straight code."""
     if edge.source == edge.to:
         return bool(edge.target_steps and edge.rewrite_steps)
+    return _is_straight(ratios, edge) and edge.target_steps == edge.rewrite_steps == 1
+
+
+def _is_straight(ratios: Ratios, edge: Edge) -> bool:
+    """Turns of one side while the other goes on in straight code."""
+    if edge.source == ENTRY or _is_repeated(ratios, edge.source) or _is_repeated(ratios, edge.to):
+        return False
     stays = edge.source.target == edge.to.target or edge.source.rewrite == edge.to.rewrite
-    single = not _is_repeated(ratios, edge.source) and not _is_repeated(ratios, edge.to)
-    return ENTRY != edge.source and stays and single and edge.target_steps == edge.rewrite_steps == 1
+    return edge.to == END or (stays and bool(edge.target_steps and edge.rewrite_steps))
 
 
-def _too_few(ratios: Ratios, edge: Edge) -> Ratio:
+def _too_few(taste: _Taste, edge: Edge) -> Ratio:
     """On a way outside all loops that do several turns in one: what is too little for any of them may be left to code of
     its own, and is as good as one turn."""
-    most = [max((ratio[side] for ratio in ratios.values()), default=1) for side in (0, 1)]
     steps = edge.target_steps, edge.rewrite_steps
-    left, right = (max(n, 1) if n < limit else 1 for n, limit in zip(steps, most, strict=True))
+    left, right = (max(n, 1) if n < limit else 1 for n, limit in zip(steps, taste.most, strict=True))
     return left, right
 
 
@@ -422,8 +443,7 @@ def _moves(test: Traces, taste: _Taste, i: int, j: int) -> Iterator[tuple[Edge, 
     reach = max(2, min(_WIDEST_CHANGE, max(turn) + 1)), max(2, min(_WIDEST_CHANGE, max(turn) + 1))
     if here == ENTRY or not _is_repeated(ratios, here):
         more = 2 if here == ENTRY else 1
-        most = [max((ratio[side] for ratio in ratios.values()), default=1) for side in (0, 1)]
-        reach = min(_WIDEST_CHANGE, most[0] + more), min(_WIDEST_CHANGE, most[1] + more)
+        reach = min(_WIDEST_CHANGE, taste.most[0] + more), min(_WIDEST_CHANGE, taste.most[1] + more)
     left_out = tuple(1 + n if any(taste.shift) else 0 for n in taste.shift) if here == ENTRY else (0, 0)
     for k in range(i + left_out[0], min(i + reach[0] + 1, ends[0])):
         for m in range(j + left_out[1], min(j + reach[1] + 1, ends[1])):
@@ -441,17 +461,18 @@ def _cost_of_way(taste: _Taste, edge: Edge) -> float:
     if not _is_turn(taste.ratios, edge):
         turn = _turn(taste.ratios, edge.source)
         if not _is_repeated(taste.ratios, edge.source) and (edge.source != ENTRY or edge.to == END):
-            turn = _too_few(taste.ratios, edge)
+            turn = _too_few(taste, edge)
         # As much as if the stations left out had been paired, and agreed in nothing.
         skipped = max(edge.target_steps / turn[0], edge.rewrite_steps / turn[1]) - 1
-        way = 1 + _STATION * ((edge.target_steps / turn[0]) ** 2 + (edge.rewrite_steps / turn[1]) ** 2) + _NEW_EDGE
+        way = 1 + _STATION * ((edge.target_steps / turn[0]) ** 2 + (edge.rewrite_steps / turn[1]) ** 2)
+        way += 0.0 if _is_straight(taste.ratios, edge) else _NEW_EDGE
         way += _AGREEMENT * _MOST_AGREEMENT * max(0.0, skipped)
         way += _UNPAIRED * max(0, min(edge.target_steps, edge.rewrite_steps) - 1)
         # A way that many tests go is a good one, however long.
         cost += way / (1 + taste.known[edge])
     if edge.to == END:
         # But what both pass on the way to the end has to be followed all at once.
-        return cost + _UNPAIRED * max(0, min(edge.target_steps, edge.rewrite_steps) - 1)
+        return cost + _UNPAIRED * min(edge.target_steps, edge.rewrite_steps)
     if edge.source != edge.to and not _is_turn(taste.ratios, edge):
         cost += _LOOP_CHANGES
     if not edge.target_steps or not edge.rewrite_steps:

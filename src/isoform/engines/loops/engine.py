@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 from isoform.budget import Budget
 from isoform.engines.confirm import confirm, differs
 from isoform.engines.loopfree import Asserted, Failed, Found, Proved
-from isoform.engines.loops.align import Alignment, Traces, alignments
+from isoform.engines.loops.align import Alignment, Traces, alignments, as_counted
 from isoform.engines.loops.invariant import Order
 from isoform.engines.loops.prove import MORE_TIME, NotShownError, Prover, Shown
 from isoform.engines.loops.simulation import Simulation
-from isoform.engines.loops.stations import Stations, choices, heads, multiplications
+from isoform.engines.loops.stations import Stations, choices, heads, multiplications, single_turns
 from isoform.engines.loops.tests import Gathered, add_test, gather, traced_again
 from isoform.engines.loops.untaken import untaken
 from isoform.errors import Unsupported
@@ -214,13 +214,17 @@ class Loops:
         sides = self.question.target, self.question.rewrite
         early = self.question.options.degree > 1 and multiplications(sides[0]) != multiplications(sides[1])
         found: list[tuple[Stations, list[Traces], list[Alignment]]] = []
+        single = frozenset.union(*map(single_turns, sides))
         for stations in choices(self.question.target, self.question.rewrite):
+            # Where turns are straight code on one side, how many are left decides everything.
+            is_single = bool(single & (stations[0] | stations[1]))
+            first = (Order.COMPARED,) if is_single else (Order.NONE, Order.COMPARED)
             traces = self._guessing(partial(traced_again, self.question, gathered, stations))
-            pairings = islice(alignments(traces), MOST_ALIGNMENTS)
+            pairings = as_counted(traces) if is_single else islice(alignments(traces), MOST_ALIGNMENTS)
             found.append((stations, traces, []))
             while (alignment := self._guessing(partial(next, pairings, None))) is not None:
                 found[-1][2].append(alignment)
-                yield from _with([(stations, traces, [alignment])], 1, (Order.NONE, Order.COMPARED))
+                yield from _with([(stations, traces, [alignment])], 1, first)
             yield from _with(found[-1:], 2, (Order.COMPARED,) if early else ())
         yield from _with(found, 1, (Order.ALL,))
         for degree in range(2, self.question.options.degree + 1):

@@ -8,7 +8,7 @@ from isoform.lift.function import BlockId, Function
 from isoform.microop import Kind, Space, Var
 
 Stations = tuple[frozenset[BlockId], frozenset[BlockId]]
-_SEVERAL = 4
+_SEVERAL = 3
 """Single turns that are left as straight code."""
 
 
