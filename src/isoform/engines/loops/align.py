@@ -247,9 +247,7 @@ def _hypotheses(tests: Sequence[Traces]) -> Iterator[Ratios]:
     tests, and one against one."""
     counts = [(Counter(s.point for s in t.target[1:]), Counter(s.point for s in t.rewrite[1:])) for t in tests]
     pairs = list(
-        dict.fromkeys(
-            (p, q) for left, right in counts for p in left for q in right if min(left[p], right[q]) >= _SOME
-        )
+        dict.fromkeys((p, q) for left, right in counts for p in left for q in right if min(left[p], right[q]) >= _SOME)
     )
     measured = {pair: _ratio(pair, counts) for pair in pairs}
     even = dict.fromkeys(pairs, (1, 1))
@@ -296,7 +294,9 @@ class _Taste:
     @cached_property
     def most(self) -> Ratio:
         """How many turns of each side go against one of the other at most."""
-        return max((r[0] for r in self.ratios.values()), default=1), max((r[1] for r in self.ratios.values()), default=1)
+        return max((r[0] for r in self.ratios.values()), default=1), max(
+            (r[1] for r in self.ratios.values()), default=1
+        )
 
 
 def _align(tests: Sequence[Traces], ratios: Ratios, shift: Ratio = (0, 0)) -> Iterator[Alignment]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from random import Random
 
 from isoform.budget import Budget
@@ -93,12 +93,12 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
 
 
 def add_test(question: Question, found: Gathered, inputs: Inputs) -> bool:
-    """Run one test more. True if it goes another way than those before."""
-    before = {(len(trace.target), len(trace.rewrite)) for trace in found.traces}
+    """Run one test more. True if it goes another way than those before: not only more or fewer turns."""
+    gathering = _Gathering(question, found)
+    before = {way for trace in found.traces for way in gathering.ways(trace)}
     count = len(found.traces)
-    _Gathering(question, found).take((inputs, replace(inputs, side_seed=inputs.side_seed + 1)))
-    new = found.traces[count:]
-    return found.differs or any((len(trace.target), len(trace.rewrite)) not in before for trace in new)
+    gathering.take((inputs, replace(inputs, side_seed=inputs.side_seed + 1)))
+    return found.differs or any(not gathering.ways(trace) <= before for trace in found.traces[count:])
 
 
 class _Gathering:
@@ -132,6 +132,14 @@ class _Gathering:
             seen.update(self._passed(trace))
         blocks = ((side, block) for side, single in enumerate(self._single) for block in single)
         return frozenset(block for block in blocks if seen[block] < _SOME)
+
+    def ways(self, trace: Traces) -> set[object]:
+        """Which station comes after which, with none before the first and after the last, and which loops of both are
+        entered."""
+        found: set[object] = {frozenset(self._passed(trace) & self._bodies.keys())}
+        for side, snapshots in enumerate((trace.target, trace.rewrite)):
+            found.update((side, way) for way in pairwise([None, *(s.point for s in snapshots[1:]), None]))
+        return found
 
     def _passed(self, trace: Traces) -> set[Head]:
         sides = enumerate((trace.target, trace.rewrite))
