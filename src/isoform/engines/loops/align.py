@@ -422,8 +422,8 @@ def _is_straight(ratios: Ratios, edge: Edge) -> bool:
 
 
 def _too_few(taste: _Taste, edge: Edge) -> Ratio:
-    """On a way outside all loops that do several turns in one: what is too little for any of them may be left to code of
-    its own, and is as good as one turn."""
+    """On a way outside all loops that do several turns in one: what is too little for any of them may be left to code
+    of its own, and is as good as one turn."""
     steps = edge.target_steps, edge.rewrite_steps
     left, right = (max(n, 1) if n < limit else 1 for n, limit in zip(steps, taste.most, strict=True))
     return left, right
