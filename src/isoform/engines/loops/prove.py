@@ -149,7 +149,7 @@ class Prover:
                 return
             assumed = [*followed.assumed, ("going", going)]
             seconds = GLANCE_SECONDS if edge in self._hard else KEEP_SECONDS
-            answer = self._cases.ask(assumed, self._terms.any_of([bad for _, bad in broken]), seconds)
+            answer = self._cases.look(assumed, self._terms.any_of([bad for _, bad in broken]), seconds)
             if answer is Answer.UNKNOWN:
                 self._hard.add(edge)
                 answer = self._separately(assumed, [bad for _, bad in broken])
