@@ -407,18 +407,24 @@ def _is_repeated(ratios: Ratios, cut: Cut) -> bool:
 
 
 def _is_turn(ratios: Ratios, edge: Edge) -> bool:
-    """A turn of both, or of one that the other has as straight code."""
+    """A turn of both, or of one that the other has as straight code; or the last turn before such code."""
     if edge.source == edge.to:
         return bool(edge.target_steps and edge.rewrite_steps)
-    return _is_straight(ratios, edge) and edge.target_steps == edge.rewrite_steps == 1
+    if edge.source == ENTRY or edge.to == END or not _stays(edge) or _is_repeated(ratios, edge.to):
+        return False
+    return (edge.target_steps, edge.rewrite_steps) == _turn(ratios, edge.source)
+
+
+def _stays(edge: Edge) -> bool:
+    """Whether one side is in the same place again."""
+    return edge.source.target == edge.to.target or edge.source.rewrite == edge.to.rewrite
 
 
 def _is_straight(ratios: Ratios, edge: Edge) -> bool:
     """Turns of one side while the other goes on in straight code."""
     if edge.source == ENTRY or _is_repeated(ratios, edge.source) or _is_repeated(ratios, edge.to):
         return False
-    stays = edge.source.target == edge.to.target or edge.source.rewrite == edge.to.rewrite
-    return edge.to == END or (stays and bool(edge.target_steps and edge.rewrite_steps))
+    return edge.to == END or (_stays(edge) and bool(edge.target_steps and edge.rewrite_steps))
 
 
 def _too_few(taste: _Taste, edge: Edge) -> Ratio:

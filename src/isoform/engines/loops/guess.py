@@ -282,14 +282,14 @@ class _Guess:
         for tag, other in (("a", "b"), ("b", "a")):
             groups = _lane_groups([f for f in free if f.tag == other])
             for feature in [f for f in free if f.tag == tag]:
-                for lanes in (g for g in groups if g[0].bits == feature.bits):
-                    if self._fold(feature, lanes) or self._extreme(feature, lanes):
+                for lanes in (g for g in groups if g[0].bits <= feature.bits):
+                    same = lanes[0].bits == feature.bits
+                    if self._fold(feature, lanes) or (same and self._extreme(feature, lanes)):
                         break
 
     def _fold(self, feature: Feature, lanes: tuple[Feature, ...]) -> bool:
-        bits = feature.bits
         for by in FoldBy:
-            combine = partial(_combined, by, bits)
+            combine = partial(_combined, by, lanes[0].bits)
             fold = Fold(feature, by, lanes)
             holds = all(reduce(combine, (row[lane] for lane in lanes)) == row[feature] for row in self._rows)
             if holds and fold not in self.invariant.banned:
