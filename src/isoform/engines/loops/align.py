@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from isoform.lift.function import BlockId
 from isoform.run.observe import Snapshot
@@ -139,7 +139,8 @@ def _agreeing(tests: Sequence[Traces], paths: Mapping[int, Sequence[tuple[Edge, 
                 places.setdefault(value, []).append(place)
             count = counts.setdefault(edge.to, Counter())
             seen = values.setdefault(edge.to, {})
-            before = last.get((number, edge.to))
+            # Where a run comes only once, what moved since the station before.
+            before = last.get((number, edge.to), tests[number].words[0][i - 1] if i > 1 else None)
             for place, value in enumerate(left):
                 for other in places.get(value, [])[:_MOST_PARTNERS]:
                     count[place, other] += 1
@@ -216,6 +217,11 @@ def alignments(tests: Sequence[Traces]) -> Iterator[Alignment]:
             yield alignment
 
 
+def as_counted(tests: Sequence[Traces]) -> Iterator[Alignment]:
+    """The way to pair the stations of all tests if so many turns go against one as the tests show."""
+    yield from islice(_align(tests, next(_hypotheses(tests))), 1)
+
+
 def _ways(tests: Sequence[Traces]) -> Iterator[Alignment]:
     ordered = _by_cost(tests)
     if not ordered:
@@ -237,10 +243,12 @@ def _by_cost(tests: Sequence[Traces], shift: Ratio = (0, 0)) -> list[Alignment]:
 
 
 def _hypotheses(tests: Sequence[Traces]) -> Iterator[Ratios]:
-    """How many turns of one loop go against one of the other, for each pair of loops: as counted over the tests, and
-    one against one."""
+    """How many turns of one loop go against one of the other, for each pair of loops that turned: as counted over the
+    tests, and one against one."""
     counts = [(Counter(s.point for s in t.target[1:]), Counter(s.point for s in t.rewrite[1:])) for t in tests]
-    pairs = list(dict.fromkeys((p, q) for left, right in counts for p in left for q in right))
+    pairs = list(
+        dict.fromkeys((p, q) for left, right in counts for p in left for q in right if min(left[p], right[q]) >= _SOME)
+    )
     measured = {pair: _ratio(pair, counts) for pair in pairs}
     even = dict.fromkeys(pairs, (1, 1))
     if all(ratio == (1, 1) for ratio in measured.values()):
@@ -257,11 +265,18 @@ def _ratio(pair: tuple[BlockId, BlockId], counts: Sequence[tuple[Counter[BlockId
     """Turns of the one against turns of the other, where the one that turns more has least over: turns that are left
     for a loop of their own do not count."""
     turns = [(left[pair[0]], right[pair[1]]) for left, right in counts if min(left[pair[0]], right[pair[1]]) >= _SOME]
-    if not turns:
-        return 1, 1
     if sum(left for left, _ in turns) >= sum(right for _, right in turns):
-        return min(MOST_STEPS, max(1, round(min(left / right for left, right in turns)))), 1
-    return 1, min(MOST_STEPS, max(1, round(min(right / left for left, right in turns))))
+        return _per_turn(turns), 1
+    return 1, _per_turn([(right, left) for left, right in turns])
+
+
+def _per_turn(turns: Sequence[tuple[int, int]]) -> int:
+    """How many of many turns are one of few: of what the numbers leave open rather a power of two, as unrolled loops
+    and vectors do."""
+    least = max(many / (few + 1) for many, few in turns)
+    most = min(many / few for many, few in turns)
+    power = 1 << (int(most).bit_length() - 1) if most >= 1 else 1
+    return min(MOST_STEPS, power if power > least else max(1, round(most)))
 
 
 @dataclass(frozen=True)
@@ -273,6 +288,15 @@ class _Taste:
     agreeing: Agreeing
     shift: Ratio = (0, 0)
     """Stations that each side passes before the first that is paired."""
+    ways: dict[Edge, float] = field(default_factory=dict)
+    """What edges cost, as far as it was worked out."""
+
+    @cached_property
+    def most(self) -> Ratio:
+        """How many turns of each side go against one of the other at most."""
+        return max((r[0] for r in self.ratios.values()), default=1), max(
+            (r[1] for r in self.ratios.values()), default=1
+        )
 
 
 def _align(tests: Sequence[Traces], ratios: Ratios, shift: Ratio = (0, 0)) -> Iterator[Alignment]:
@@ -284,8 +308,9 @@ def _align(tests: Sequence[Traces], ratios: Ratios, shift: Ratio = (0, 0)) -> It
     agreeing: Agreeing = {}
     for _ in range(_PASSES):
         used: Counter[Edge] = Counter()
+        settled = _Taste(ratios, known, agreeing, shift) if known else None
         for number in ordered:
-            path = _cheapest(tests[number], _Taste(ratios, known or used, agreeing, shift))
+            path = _cheapest(tests[number], settled or _Taste(ratios, used, agreeing, shift))
             if path is None:
                 return
             paths[number] = path
@@ -307,7 +332,9 @@ def _alignment(
     edges = dict.fromkeys(edge for path in paths.values() for edge, _, _ in path)
     matched = [[(e.to, i, j) for e, i, j in paths.get(n, ()) if e.to != END] for n in range(len(tests))]
     costs = [_cost(tests[n], taste, e, i, j) for n, path in paths.items() for e, i, j in path]
-    cost = _NEW_EDGE * len(edges) + sum(costs) * len(tests) / max(1, len(paths))
+    # The longest way to the end from a cut is all there is to show of such ways.
+    apart = {(e.source, e.to) if e.to == END else e for e in edges}
+    cost = _NEW_EDGE * len(apart) + sum(costs) * len(tests) / max(1, len(paths))
     partners = [min(len({p for p, _ in pairs}), len({q for _, q in pairs})) for pairs in taste.agreeing.values()]
     return Alignment(sorted(edges, key=_edge_order), matched, cost, min(partners, default=0))
 
@@ -343,7 +370,9 @@ def _cheapest(test: Traces, taste: _Taste) -> list[tuple[Edge, int, int]] | None
             total = cost + arriving[k, m]
             if total >= best.get((k, m), float("inf")):
                 continue
-            total += _cost_of_way(taste, edge)
+            if edge not in taste.ways:
+                taste.ways[edge] = _cost_of_way(taste, edge)
+            total += taste.ways[edge]
             if total < best.get((k, m), float("inf")):
                 best[k, m] = total
                 came[k, m] = (i, j), edge
@@ -373,6 +402,39 @@ def _turn(ratios: Ratios, cut: Cut) -> Ratio:
     return ratios.get((cut.target, cut.rewrite), (1, 1))
 
 
+def _is_repeated(ratios: Ratios, cut: Cut) -> bool:
+    return cut.target is not None and cut.rewrite is not None and (cut.target, cut.rewrite) in ratios
+
+
+def _is_turn(ratios: Ratios, edge: Edge) -> bool:
+    """A turn of both, or of one that the other has as straight code; or the last turn before such code."""
+    if edge.source == edge.to:
+        return bool(edge.target_steps and edge.rewrite_steps)
+    if edge.source == ENTRY or edge.to == END or not _stays(edge) or _is_repeated(ratios, edge.to):
+        return False
+    return (edge.target_steps, edge.rewrite_steps) == _turn(ratios, edge.source)
+
+
+def _stays(edge: Edge) -> bool:
+    """Whether one side is in the same place again."""
+    return edge.source.target == edge.to.target or edge.source.rewrite == edge.to.rewrite
+
+
+def _is_straight(ratios: Ratios, edge: Edge) -> bool:
+    """Turns of one side while the other goes on in straight code."""
+    if edge.source == ENTRY or _is_repeated(ratios, edge.source) or _is_repeated(ratios, edge.to):
+        return False
+    return edge.to == END or (_stays(edge) and bool(edge.target_steps and edge.rewrite_steps))
+
+
+def _too_few(taste: _Taste, edge: Edge) -> Ratio:
+    """On a way outside all loops that do several turns in one: what is too little for any of them may be left to code
+    of its own, and is as good as one turn."""
+    steps = edge.target_steps, edge.rewrite_steps
+    left, right = (max(n, 1) if n < limit else 1 for n, limit in zip(steps, taste.most, strict=True))
+    return left, right
+
+
 def _moves(test: Traces, taste: _Taste, i: int, j: int) -> Iterator[tuple[Edge, int, int]]:
     ratios = taste.ratios
     ends = len(test.target), len(test.rewrite)
@@ -384,8 +446,10 @@ def _moves(test: Traces, taste: _Taste, i: int, j: int) -> Iterator[tuple[Edge, 
     k, m = i + turn[0], j + turn[1]
     if here != ENTRY and k < ends[0] and m < ends[1] and _cut_at(test, k, m) == here:
         yield Edge(here, *turn, here), k, m
-    widest = [max((ratio[side] for ratio in ratios.values()), default=1) for side in (0, 1)]
-    reach = [min(_WIDEST_CHANGE, (widest[n] + 2) if here == ENTRY else turn[n] + 1) for n in (0, 1)]
+    reach = min(_WIDEST_CHANGE, turn[0] + 1), min(_WIDEST_CHANGE, turn[1] + 1)
+    if here == ENTRY or not _is_repeated(ratios, here):
+        more = 2 if here == ENTRY else 1
+        reach = min(_WIDEST_CHANGE, taste.most[0] + more), min(_WIDEST_CHANGE, taste.most[1] + more)
     left_out = tuple(1 + n if any(taste.shift) else 0 for n in taste.shift) if here == ENTRY else (0, 0)
     for k in range(i + left_out[0], min(i + reach[0] + 1, ends[0])):
         for m in range(j + left_out[1], min(j + reach[1] + 1, ends[1])):
@@ -400,19 +464,22 @@ def _cost(test: Traces, taste: _Taste, edge: Edge, k: int, m: int) -> float:
 
 def _cost_of_way(taste: _Taste, edge: Edge) -> float:
     cost = 0.2
-    if edge.source != edge.to or not edge.target_steps or not edge.rewrite_steps:
+    if not _is_turn(taste.ratios, edge):
         turn = _turn(taste.ratios, edge.source)
+        if not _is_repeated(taste.ratios, edge.source) and (edge.source != ENTRY or edge.to == END):
+            turn = _too_few(taste, edge)
         # As much as if the stations left out had been paired, and agreed in nothing.
         skipped = max(edge.target_steps / turn[0], edge.rewrite_steps / turn[1]) - 1
-        way = 1 + _STATION * ((edge.target_steps / turn[0]) ** 2 + (edge.rewrite_steps / turn[1]) ** 2) + _NEW_EDGE
+        way = 1 + _STATION * ((edge.target_steps / turn[0]) ** 2 + (edge.rewrite_steps / turn[1]) ** 2)
+        way += 0.0 if _is_straight(taste.ratios, edge) else _NEW_EDGE
         way += _AGREEMENT * _MOST_AGREEMENT * max(0.0, skipped)
         way += _UNPAIRED * max(0, min(edge.target_steps, edge.rewrite_steps) - 1)
         # A way that many tests go is a good one, however long.
         cost += way / (1 + taste.known[edge])
     if edge.to == END:
         # But what both pass on the way to the end has to be followed all at once.
-        return cost + _UNPAIRED * max(0, min(edge.target_steps, edge.rewrite_steps) - 1)
-    if edge.source != edge.to:
+        return cost + _UNPAIRED * min(edge.target_steps, edge.rewrite_steps)
+    if edge.source != edge.to and not _is_turn(taste.ratios, edge):
         cost += _LOOP_CHANGES
     if not edge.target_steps or not edge.rewrite_steps:
         cost += _STANDS_STILL

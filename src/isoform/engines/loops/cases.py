@@ -28,6 +28,7 @@ from isoform.sym.context import Access, Context
 
 GLANCE_SECONDS, QUICK_SECONDS = 0.3, 1.0
 FACT_SECONDS = 1.0
+MERGING_SECONDS = 0.1
 EXPANDED_SECONDS = 0.3
 SWEEP_SECONDS, MOST_SWEEP_SECONDS = 1.0, 10.0
 _MOST_ROUNDS, _MOST_CASES = 8, 40
@@ -109,6 +110,8 @@ class Cases:
         self._wholes: dict[_Key, Case | None] = {}
         self._cut_short: set[_Key] = set()
         self._looked_at = 0
+        self._merging = False
+        """Whether some question was decided only with equal parts of both sides merged."""
         self._unknowns_of: dict[Term, frozenset[Term]] = {}
         self._swept: dict[Shape, bool] = {}
         self._undecided: Counter[Term] = Counter()
@@ -173,13 +176,18 @@ class Cases:
         return self._settle(assumed, bad, seconds, sweeping)
 
     def _settle(self, assumed: Assumed, bad: Term, seconds: float, sweeping: float) -> Answer:
-        answer = self._ask(assumed, bad, min(seconds, GLANCE_SECONDS))
+        answer = self._ask(assumed, bad, min(seconds, MERGING_SECONDS if self._merging else GLANCE_SECONDS))
         if answer is not Answer.UNKNOWN or self._budget.exhausted:
             return answer
         swept = sweep(self._terms, self.solver, [bad], min(sweeping, self._budget.left / 4), self._swept)
         answer = self._ask(assumed, swept.roots[0], seconds)
         self.proof = Proof("", assumed, bad, swept.steps, swept.roots[0])
+        self._merging = self._merging or (answer is Answer.UNSAT and bool(swept.steps))
         return answer
+
+    def look(self, assumed: Assumed, bad: Term, seconds: float) -> Answer:
+        """Ask; or settle, where questions before were decided only so: the next ones are much like them."""
+        return self.settle(assumed, bad, seconds) if self._merging else self.ask(assumed, bad, seconds)
 
     def decide(self, cut: Cut, under: Term, bad: Bad, horizon: Horizon | None = None) -> Answer:
         """Whether something bad can happen from a cut where `under` holds: first a quick look, then by cases. Nothing
@@ -195,7 +203,7 @@ class Cases:
             self.proofs = list(decided)
             return Answer.UNSAT
         # What was a case before was too hard as a whole.
-        answer = self.ask(followed.assumed, whole, GLANCE_SECONDS if key in self._cases else QUICK_SECONDS)
+        answer = self.look(followed.assumed, whole, GLANCE_SECONDS if key in self._cases else QUICK_SECONDS)
         self.proofs = [self.proof]
         if answer is Answer.UNKNOWN:
             self.proofs, self._looked_at = [], 0

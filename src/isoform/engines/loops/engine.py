@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 from isoform.budget import Budget
 from isoform.engines.confirm import confirm, differs
 from isoform.engines.loopfree import Asserted, Failed, Found, Proved
-from isoform.engines.loops.align import Alignment, Traces, alignments
+from isoform.engines.loops.align import Alignment, Traces, alignments, as_counted
 from isoform.engines.loops.invariant import Order
 from isoform.engines.loops.prove import MORE_TIME, NotShownError, Prover, Shown
 from isoform.engines.loops.simulation import Simulation
-from isoform.engines.loops.stations import Stations, choices, heads, multiplications
+from isoform.engines.loops.stations import Stations, choices, heads, multiplications, single_turns
 from isoform.engines.loops.tests import Gathered, add_test, gather, traced_again
 from isoform.engines.loops.untaken import untaken
 from isoform.errors import Unsupported
@@ -256,13 +256,17 @@ class Loops:
         loops what the other does not: there it must have come by the product in another way."""
         sides = self.question.target, self.question.rewrite
         early = self.question.options.degree > 1 and multiplications(sides[0]) != multiplications(sides[1])
+        single = frozenset.union(*map(single_turns, sides))
         found: list[Paired] = []
         pairings: list[Iterator[Alignment]] = []
         for stations in choices(self.question.target, self.question.rewrite):
+            # Where turns are straight code on one side, how many are left decides everything.
+            is_single = bool(single & (stations[0] | stations[1]))
+            first = (Order.COMPARED,) if is_single else (Order.NONE, Order.COMPARED)
             traces = self._guessing(partial(traced_again, self.question, gathered, stations))
             found.append((stations, traces, []))
-            pairings.append(islice(alignments(traces), MOST_ALIGNMENTS))
-            yield from self._paired(found[-1], pairings[-1], (Order.NONE, Order.COMPARED))
+            pairings.append(as_counted(traces) if is_single else islice(alignments(traces), MOST_ALIGNMENTS))
+            yield from self._paired(found[-1], pairings[-1], first)
             yield from _with(found[-1:], 2, (Order.COMPARED,) if early else ())
         for one, others in zip(found, pairings, strict=True):
             while len(one[2]) < MOST_ALIGNMENTS:

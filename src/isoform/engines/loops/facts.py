@@ -230,7 +230,8 @@ class FoldBy(Enum):
 
 @dataclass(frozen=True)
 class Fold(Fact):
-    """A feature is the greatest, least, … of some others: what a vectorised reduction keeps in its lanes."""
+    """A feature is the greatest, least, … of some others: what a vectorised reduction keeps in its lanes. If these are
+    narrower, it is that with zeros in front."""
 
     feature: Feature
     by: FoldBy
@@ -240,7 +241,7 @@ class Fold(Fact):
         total = value(self.lanes[0])
         for lane in self.lanes[1:]:
             total = self.by.terms(terms, total, value(lane))
-        return total
+        return terms.zext(total, self.feature.bits) if self.lanes[0].bits < self.feature.bits else total
 
     def features(self) -> Iterator[Feature]:
         yield from (self.feature, *self.lanes)

@@ -6,7 +6,7 @@ feature of a later cut depends on. That is liveness to the bit, for slots of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -226,7 +226,7 @@ def _used_parts(children: Iterable[Term], low: int, high: int) -> Iterable[Use]:
         start = end
 
 
-def parts(ranges: Iterable[tuple[int, int]], is_register: bool) -> list[tuple[int, int]]:
+def parts(ranges: Collection[tuple[int, int]], is_register: bool) -> list[tuple[int, int]]:
     """Uses of one place (lowest and highest bit) as disjoint features (lowest bit, number of bits): uses that overlap
     are one, bytes that are stored one by one are a word again, and what is wider than a word is cut into lanes."""
     merged: list[list[int]] = []
@@ -236,7 +236,9 @@ def parts(ranges: Iterable[tuple[int, int]], is_register: bool) -> list[tuple[in
             merged[-1][1] = max(merged[-1][1], high)
         else:
             merged.append([low, high])
-    whole = 64 if is_register and max(high for _, high in ranges) < 64 else 32
+    # An upper half that is used for itself is a lane of its own.
+    narrow = not is_register or max(high for _, high in ranges) >= 64 or (LANE_BITS, 2 * LANE_BITS - 1) in ranges
+    whole = 32 if narrow else 64
     merged = _words(merged, whole)
     lane = min([LANE_BITS, *(w for w in widths if w in (8, 16))])
     found = []

@@ -44,7 +44,7 @@ _MOST_FACTORS, _MOST_IN_CONGRUENCE, _FEW_LOW_BITS = 7, 2, 6
 it is something else, they were equal until now, and will have less and less in common."""
 _MOST_COMPARED = 14
 """Values whose order is looked at."""
-_LOWER_BOUNDS = ((1, 2, 3, 4, 8, 16, 32, 64), (1, 4), (1,))
+_LOWER_BOUNDS = ((*range(1, 9), 16, 32, 64), tuple(range(1, 9)), (1, 4), (1,))
 _UPPER_BOUNDS = tuple(tuple((1 << k) - 1 for k in some) for some in ((1, 2, 3, 4, 8, 16, 31), (8, 31), (31,)))
 """At first, and when bounds of something were broken so many times."""
 
@@ -289,14 +289,14 @@ class _Guess:
         for tag, other in (("a", "b"), ("b", "a")):
             groups = _lane_groups([f for f in free if f.tag == other])
             for feature in [f for f in free if f.tag == tag]:
-                for lanes in (g for g in groups if g[0].bits == feature.bits):
-                    if self._fold(feature, lanes) or self._extreme(feature, lanes):
+                for lanes in (g for g in groups if g[0].bits <= feature.bits):
+                    same = lanes[0].bits == feature.bits
+                    if self._fold(feature, lanes) or (same and self._extreme(feature, lanes)):
                         break
 
     def _fold(self, feature: Feature, lanes: tuple[Feature, ...]) -> bool:
-        bits = feature.bits
         for by in FoldBy:
-            combine = partial(_combined, by, bits)
+            combine = partial(_combined, by, lanes[0].bits)
             fold = Fold(feature, by, lanes)
             holds = all(reduce(combine, (row[lane] for lane in lanes)) == row[feature] for row in self._rows)
             if holds and fold not in self.invariant.banned:

@@ -40,7 +40,7 @@ MOST_REPAIRS = 16
 _STRAINED = 0.25
 """Of the facts at a cut the share that a model may break, and still belong there."""
 MOST_LENGTHENED = 3
-"""Stations by which a way to the end may be longer than tests showed."""
+"""How often a way to the end is made longer than tests showed."""
 
 _SMALL = 40
 """What counts as few turns of a loop."""
@@ -84,6 +84,8 @@ class Prover:
         self._lengthened: Counter[Cut] = Counter()
         self._verified: dict[Edge, tuple[int, int]] = {}
         """Edges that were seen to keep what is claimed at their ends, by the versions of both."""
+        self._undecided: set[tuple[Cut, Term]] = set()
+        """What was asked at a glance, and was too hard for that."""
         self._hard: set[Edge] = set()
         """Edges of which it was not decided as a whole whether they keep what is claimed at their end."""
 
@@ -147,7 +149,7 @@ class Prover:
                 return
             assumed = [*followed.assumed, ("going", going)]
             seconds = GLANCE_SECONDS if edge in self._hard else KEEP_SECONDS
-            answer = self._cases.ask(assumed, self._terms.any_of([bad for _, bad in broken]), seconds)
+            answer = self._cases.look(assumed, self._terms.any_of([bad for _, bad in broken]), seconds)
             proofs = [self._cases.proof]
             if answer is Answer.UNKNOWN:
                 self._hard.add(edge)
@@ -247,7 +249,7 @@ class Prover:
         for cut in (ENTRY, *simulation.nodes):
             followed = simulation.followed(cut) if glance else self._cases.followed(cut)
             if glance:
-                answer = self._cases.ask(followed.assumed, simulation.uncovered(cut, followed), MODEL_SECONDS)
+                answer = self._glance(cut, followed)
             else:
                 answer = self._cases.decide(cut, self._terms.true, partial(simulation.uncovered, cut))
             if answer is Answer.UNKNOWN and glance:
@@ -263,6 +265,16 @@ class Prover:
                     raise NotShownError(why, inputs=self._inputs(cut, followed))
                 return False
         return True
+
+    def _glance(self, cut: Cut, followed: Pass) -> Answer:
+        """Whether there are other ways from a cut, as far as can be seen at once."""
+        uncovered = self._simulation.uncovered(cut, followed)
+        if (cut, uncovered) in self._undecided:
+            return Answer.UNKNOWN
+        answer = self._cases.ask(followed.assumed, uncovered, MODEL_SECONDS)
+        if answer is Answer.UNKNOWN and not self._budget.exhausted:
+            self._undecided.add((cut, uncovered))
+        return answer
 
     def _repair(self, cut: Cut, followed: Pass) -> bool:
         """Add the way that the model goes: an edge to the end, or to a known cut, of several the one whose invariant
@@ -347,15 +359,24 @@ class Prover:
 
     def _lengthen(self, cut: Cut, stands: tuple[Stop | None, Stop | None]) -> bool:
         """The model goes where nothing was followed to: to the end, perhaps, some turns further on. Whichever side has
-        not ended yet is followed to one station more."""
+        not ended yet is followed to one station more; if that was not enough some times, at last as far as what a loop
+        that does several turns in one may leave over."""
         simulation = self._simulation
-        turns = [max(e.target_steps, e.rewrite_steps) for e in simulation.leaving(cut) if e.to == cut]
+        turning = [e for e in simulation.edges if e.to == e.source and cut in (ENTRY, e.source)]
+        turns = [max((e.horizons[n] for e in turning), default=1) for n in range(len(stands))]
         self._lengthened[cut] += 1
-        if self._lengthened[cut] > max([MOST_LENGTHENED, *turns]):
+        count = self._lengthened[cut]
+        if count > MOST_LENGTHENED:
             return False
         reach = simulation.furthest(cut)
         steps = [reach[n] - 1 if s is None else max(reach[n] - 1, s[0]) for n, s in enumerate(stands)]
-        simulation.go_on(cut, ([stands[0]] if stands[0] else [], [stands[1]] if stands[1] else []))
+        onward: list[list[Stop]] = []
+        for n, s in enumerate(stands):
+            left_over = turns[n] * (1 if cut == ENTRY else 2) - 1
+            if s is not None and count == MOST_LENGTHENED:
+                steps[n] = max(steps[n], left_over)
+            onward.append([(k, s[1]) for k in range(s[0], steps[n] + 1)] if s is not None else [])
+        simulation.go_on(cut, (onward[0], onward[1]))
         simulation.add(Edge(cut, steps[0], steps[1], END))
         return True
 

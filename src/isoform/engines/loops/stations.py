@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isoform.lift.function import BlockId, Function
-from isoform.microop import Kind, Space
+from isoform.microop import Kind, Space, Var
 
 Stations = tuple[frozenset[BlockId], frozenset[BlockId]]
+_SEVERAL = 3
+"""Single turns that are left as straight code."""
 
 
 def choices(target: Function, rewrite: Function) -> Iterator[Stations]:
     """Ways to choose the stations of both, most common first: where loops begin, or where their first test that may
-    leave them is passed. The compiler that turns a `while` into a `do` moves the one to the other."""
+    leave them is passed. The compiler that turns a `while` into a `do` moves the one to the other. What one side has in
+    single turns as straight code, too many to follow at once, has a station for each of them."""
     left, right = (heads(target), past_tests(target)), (heads(rewrite), past_tests(rewrite))
+    single = single_turns(target), single_turns(rewrite)
+    if any(single):
+        yield left[0] | single[0], right[0] | single[1]
     yield from dict.fromkeys(((left[0], right[0]), (left[1], right[1]), (left[0], right[1]), (left[1], right[0])))
 
 
@@ -36,6 +42,38 @@ def past_tests(function: Function) -> frozenset[BlockId]:
                     chosen = set(candidate)
                     break
     return frozenset(chosen)
+
+
+def single_turns(function: Function) -> frozenset[BlockId]:
+    """Blocks after all loops that access memory, if there are several in a row: what is left over when a loop takes
+    many at a time is done one by one in code of its own."""
+    pointer = function.machine.convention.stack_pointer
+    frame = function.machine.registers[pointer] if pointer is not None else None
+    last = {b for b in function.order if not _reaches(function, b, heads(function))}
+    found = [
+        b
+        for b in function.order
+        if b in last
+        and not b.part
+        and any(op.kind in (Kind.LOAD, Kind.STORE) and _is_computed(op.ins[0], frame) for op in function.blocks[b].ops)
+    ]
+    return frozenset(found) if len(found) >= _SEVERAL else frozenset()
+
+
+def _is_computed(address: Var, frame: Var | None) -> bool:
+    return address.space is not Space.CONST and address != frame
+
+
+def _reaches(function: Function, start: BlockId, wanted: frozenset[BlockId]) -> bool:
+    pending, known = [start], {start}
+    while pending:
+        block = pending.pop()
+        if block in wanted:
+            return True
+        more = [s for s in function.blocks[block].successors if s not in known]
+        known.update(more)
+        pending += more
+    return False
 
 
 def body_of(function: Function, head: BlockId) -> set[BlockId]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from random import Random
 
 from isoform.budget import Budget
 from isoform.engines.loops.align import Dead, Traces
 from isoform.engines.loops.inputs import LoopInputs
-from isoform.engines.loops.stations import Stations, body_of, heads
+from isoform.engines.loops.stations import Stations, body_of, heads, single_turns
 from isoform.lift.function import BlockId, Function
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.outcome import Inputs, Outcome, Status
@@ -73,6 +73,13 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
         if len(found.traces) >= wanted or budget.exhausted or budget.left < until or found.differs:
             break
         gathering.take(both)
+    gathering.missing = gathering.seldom()
+    for both in islice(inputs, _MOST_TRIED // 2):
+        if not gathering.missing or budget.exhausted or budget.left < until or found.differs:
+            break
+        gathering.take(both)
+        gathering.missing = gathering.seldom()
+    gathering.missing = frozenset()
     rare = gathering.rare()
     if not rare or found.differs:
         return found
@@ -86,12 +93,12 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
 
 
 def add_test(question: Question, found: Gathered, inputs: Inputs) -> bool:
-    """Run one test more. True if it goes another way than those before."""
-    before = {(len(trace.target), len(trace.rewrite)) for trace in found.traces}
+    """Run one test more. True if it goes another way than those before: not only more or fewer turns."""
+    gathering = _Gathering(question, found)
+    before = {way for trace in found.traces for way in gathering.ways(trace)}
     count = len(found.traces)
-    _Gathering(question, found).take((inputs, replace(inputs, side_seed=inputs.side_seed + 1)))
-    new = found.traces[count:]
-    return found.differs or any((len(trace.target), len(trace.rewrite)) not in before for trace in new)
+    gathering.take((inputs, replace(inputs, side_seed=inputs.side_seed + 1)))
+    return found.differs or any(not gathering.ways(trace) <= before for trace in found.traces[count:])
 
 
 class _Gathering:
@@ -100,8 +107,10 @@ class _Gathering:
     def __init__(self, question: Question, found: Gathered) -> None:
         self._question = question
         self._found = found
-        self._stations = heads(question.target), heads(question.rewrite)
+        self._heads = heads(question.target), heads(question.rewrite)
         functions = question.target, question.rewrite
+        self._single = single_turns(functions[0]), single_turns(functions[1])
+        self._stations = self._heads[0] | self._single[0], self._heads[1] | self._single[1]
         self._bodies = {
             (side, head): body_of(function, head) for side, function in enumerate(functions) for head in heads(function)
         }
@@ -113,6 +122,28 @@ class _Gathering:
         which it turns some times: one for what is left over never turns more often."""
         self._no_more = 0
         """How many of the latter there are."""
+        self.missing: frozenset[Head] = frozenset()
+        """If any: only tests are kept that go to one of these blocks."""
+
+    def seldom(self) -> frozenset[Head]:
+        """Turns in straight code that too few tests take."""
+        seen: Counter[Head] = Counter()
+        for trace in self._found.traces:
+            seen.update(self._passed(trace))
+        blocks = ((side, block) for side, single in enumerate(self._single) for block in single)
+        return frozenset(block for block in blocks if seen[block] < _SOME)
+
+    def ways(self, trace: Traces) -> set[object]:
+        """Which station comes after which, with none before the first and after the last, and which loops of both are
+        entered."""
+        found: set[object] = {frozenset(self._passed(trace) & self._bodies.keys())}
+        for side, snapshots in enumerate((trace.target, trace.rewrite)):
+            found.update((side, way) for way in pairwise([None, *(s.point for s in snapshots[1:]), None]))
+        return found
+
+    def _passed(self, trace: Traces) -> set[Head]:
+        sides = enumerate((trace.target, trace.rewrite))
+        return {(side, snapshot.point) for side, snapshots in sides for snapshot in snapshots[1:]}
 
     def rare(self) -> dict[Head, int]:
         """Loops that hardly turned while others turned often, and how often: one that takes many elements at once is
@@ -122,8 +153,7 @@ class _Gathering:
         for trace in self._found.traces:
             most |= self._turns(trace)
             often = max(often, len(trace.target), len(trace.rewrite))
-        every = ((side, head) for side, heads_of_side in enumerate(self._stations) for head in heads_of_side)
-        return {head: most[head] for head in every if most[head] < _FEW and often >= _OFTEN}
+        return {head: most[head] for head in self._bodies if most[head] < _FEW and often >= _OFTEN}
 
     def _turns(self, trace: Traces) -> Counter[Head]:
         """How often each loop turned at most from when it was entered until it was left: how often it was entered,
@@ -132,7 +162,7 @@ class _Gathering:
         now: Counter[Head] = Counter()
         for side, snapshots in enumerate((trace.target, trace.rewrite)):
             for snapshot in snapshots[1:]:
-                for head in self._stations[side]:
+                for head in self._heads[side]:
                     if snapshot.point not in self._bodies[side, head]:
                         now[side, head] = 0
                 now[side, snapshot.point] += 1
@@ -177,6 +207,8 @@ class _Gathering:
             return
         trace = Traces(tuple(left), tuple(right))
         if self.rarely and not self._is_larger(trace):
+            return
+        if self.missing and self.missing.isdisjoint(self._passed(trace)):
             return
         if self._lengths[length] >= 3 and not is_own:
             return
