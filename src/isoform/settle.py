@@ -12,6 +12,7 @@ from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function, Return
+from isoform.lift.library import library_calls, written_out
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.load.known import known_signature
 from isoform.load.prototype import parse_prototype
@@ -47,7 +48,16 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
     callees = _Callees(target, rewrite, contract)
     assumptions += callees.assumptions()
+    target, rewrite = _with_loops_for_calls(target, rewrite, callees)
     return Question(target, rewrite, contract, callees.places, tuple(assumptions), options)
+
+
+def _with_loops_for_calls(target: Function, rewrite: Function, callees: _Callees) -> tuple[Function, Function]:
+    """The two with the library calls that only one of them makes written out as the loops they stand for. What both
+    call may well be the same call, which is easier to see than that two loops are."""
+    only_one = library_calls(target) ^ library_calls(rewrite)
+    names = frozenset(name for name in only_one if callees.is_as_known(name))
+    return (written_out(target, names), written_out(rewrite, names)) if names else (target, rewrite)
 
 
 def _memory_rule(machine: Machine, options: Options) -> MemoryRule:
@@ -222,6 +232,11 @@ class _Callees:
         integers = sum(1 for r in self._machine.convention.integer_arguments if r in names)
         floats = sum(1 for r in self._machine.convention.float_arguments if r in names)
         return (*places, *self._registers_set(integers, floats))
+
+    def is_as_known(self, name: str) -> bool:
+        """Whether a library function takes its arguments from where its prototype in the C standard says."""
+        known = known_signature(name)
+        return known is not None and self.places(name) == _flat(place_signature(self._machine, known).arguments)
 
     def _signature(self, name: str) -> Signature | None:
         if not name:
