@@ -63,6 +63,8 @@ class Question:
     assumptions: tuple[Assumption, ...]
     """What the contract itself assumes; engines add what they rely on."""
     options: Options
+    in_loops: Question | None = None
+    """The same with more library calls written out as loops, where that may help a proof."""
 
     @cached_property
     def programs(self) -> tuple[Program, Program]:

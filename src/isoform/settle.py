@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import cache
 
@@ -48,16 +48,25 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
     callees = _Callees(target, rewrite, contract)
     assumptions += callees.assumptions()
-    target, rewrite = _with_loops_for_calls(target, rewrite, callees)
-    return Question(target, rewrite, contract, callees.places, tuple(assumptions), options)
+    question = Question(target, rewrite, contract, callees.places, tuple(assumptions), options)
+    return _with_loops_for_calls(question, callees)
 
 
-def _with_loops_for_calls(target: Function, rewrite: Function, callees: _Callees) -> tuple[Function, Function]:
-    """The two with the library calls that only one of them makes written out as the loops they stand for. What both
-    call may well be the same call, which is easier to see than that two loops are."""
-    only_one = library_calls(target) ^ library_calls(rewrite)
-    names = frozenset(name for name in only_one if callees.is_as_known(name))
-    return (written_out(target, names), written_out(rewrite, names)) if names else (target, rewrite)
+def _with_loops_for_calls(question: Question, callees: _Callees) -> Question:
+    """The question with the library calls that only one side makes written out as the loops they stand for. What both
+    call may well be the same call, which is easier to see than that two loops are; but where one calls it more often
+    than the other, there is also a version of the question with all of them as loops."""
+    left, right = library_calls(question.target), library_calls(question.rewrite)
+    names = frozenset(name for name in left.keys() | right.keys() if callees.is_as_known(name))
+    question = _written_out(question, names & (left.keys() ^ right.keys()))
+    more = frozenset(name for name in names if left[name] != right[name] and left[name] and right[name])
+    return replace(question, in_loops=_written_out(question, more)) if more else question
+
+
+def _written_out(question: Question, names: Collection[str]) -> Question:
+    if not names:
+        return question
+    return replace(question, target=written_out(question.target, names), rewrite=written_out(question.rewrite, names))
 
 
 def _memory_rule(machine: Machine, options: Options) -> MemoryRule:

@@ -7,7 +7,7 @@ callee may use as it likes; at its end stands a `Call` that is `carried_out`, an
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -27,10 +27,10 @@ _PART = 1 << 21
 """Micro-op index of the blocks made here: no instruction has so many, and no tail call (`cfg.py`)."""
 
 
-def library_calls(function: Function) -> frozenset[str]:
-    """Names of the functions that it calls and that `written_out` can make loops of."""
+def library_calls(function: Function) -> Counter[str]:
+    """The functions that it calls and that `written_out` can make loops of, and in how many places."""
     sizes = _sizes(function)
-    return frozenset(name for block in function.blocks.values() if (name := _callee(block, sizes)) is not None)
+    return Counter(name for block in function.blocks.values() if (name := _callee(block, sizes)) is not None)
 
 
 def written_out(function: Function, names: Collection[str]) -> Function:
@@ -41,7 +41,7 @@ def written_out(function: Function, names: Collection[str]) -> Function:
         name = _callee(block, sizes)
         made = [block] if name is None or name not in names else _Body(function, block, name, sizes[number]).blocks()
         blocks.update((made_block.id, made_block) for made_block in made)
-    return replace(function, blocks=blocks, written_out=frozenset(names))
+    return replace(function, blocks=blocks, written_out=function.written_out | frozenset(names))
 
 
 def _callee(block: Block, sizes: Mapping[BlockId, _Number]) -> str | None:

@@ -114,3 +114,16 @@ void clear_rows_broken(long *a, int n, int width, long stride) {
         a += stride;
     }
 }
+
+/* One side calls memset for one of the two, the other for both. */
+void clear_both(int *a, int *b, int n) {
+    for (int i = 0; i < n; i++)
+        a[i] = 0;
+    memset(b, 0, n > 0 ? n * sizeof(int) : 0);
+}
+
+void clear_both_broken(int *a, int *b, int n) {
+    for (int i = 0; i < n; i++)
+        a[i] = 0;
+    memset(b, 0, n > 0 ? n * sizeof(int) - 1 : 0);
+}
