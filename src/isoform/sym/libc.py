@@ -12,7 +12,10 @@ from isoform.verdict import Assumption
 
 _CHUNK = 8
 
-LIBRARY_MEANING = Assumption("library-meaning", "memset, memcpy, memmove and strlen do what the C standard says")
+LIBRARY_MEANING = Assumption(
+    "library-meaning",
+    "memset, memcpy, memmove and strlen do what the C standard says, and memcpy on overlap what memmove does",
+)
 
 
 def carry_out(state: State, name: str, arguments: tuple[Term, ...]) -> Term | None:
