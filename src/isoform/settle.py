@@ -12,7 +12,7 @@ from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function, Return
-from isoform.lift.library import library_calls, written_out
+from isoform.lift.library import EITHER_WAY, library_calls, written_out
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.load.known import known_signature
 from isoform.load.prototype import parse_prototype
@@ -55,18 +55,23 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
 def _with_loops_for_calls(question: Question, callees: _Callees) -> Question:
     """The question with the library calls that only one side makes written out as the loops they stand for. What both
     call may well be the same call, which is easier to see than that two loops are; but where one calls it more often
-    than the other, there is also a version of the question with all of them as loops."""
+    than the other, it may be a loop of the other's, so that there is also a version with all of these as loops."""
     left, right = library_calls(question.target), library_calls(question.rewrite)
-    names = frozenset(name for name in left.keys() | right.keys() if callees.is_as_known(name))
-    question = _written_out(question, names & (left.keys() ^ right.keys()))
-    more = frozenset(name for name in names if left[name] != right[name] and left[name] and right[name])
-    return replace(question, in_loops=_written_out(question, more)) if more else question
-
-
-def _written_out(question: Question, names: Collection[str]) -> Question:
+    names = frozenset(n for n in left.keys() | right.keys() if left[n] != right[n] and callees.is_as_known(n))
     if not names:
         return question
-    return replace(question, target=written_out(question.target, names), rewrite=written_out(question.rewrite, names))
+    of_one_side = names & (left.keys() ^ right.keys())
+    versions = [_written_out(question, names)]
+    if of_one_side != names:
+        versions.append(_written_out(question, of_one_side))
+    if names & EITHER_WAY:
+        versions.append(_written_out(question, names, downward=True))
+    return replace(_written_out(question, of_one_side), versions=tuple(versions))
+
+
+def _written_out(question: Question, names: Collection[str], downward: bool = False) -> Question:
+    target, rewrite = (written_out(side, names, downward) for side in (question.target, question.rewrite))
+    return replace(question, target=target, rewrite=rewrite)
 
 
 def _memory_rule(machine: Machine, options: Options) -> MemoryRule:

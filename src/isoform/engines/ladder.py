@@ -63,7 +63,7 @@ class Ladder:
         if engine is Engine.TESTING:
             return self._after_testing(tested)
         finding = None
-        questions = (self.question, self.question.in_loops or self.question)
+        questions = (self.question, *self.question.versions)
         turning = any(f.has_loop for question in questions for f in (question.target, question.rewrite))
         if engine is Engine.AUTO and turning:
             # Loops that turn a fixed number of times, and differences in the first turns, show quickly.
@@ -184,18 +184,19 @@ class Ladder:
                 return failed, failed.why
 
     def _prove_loops(self, budget: Budget) -> tuple[Loops, Proved | Found | Failed]:
-        """If one side calls a library function more often, first with those calls as loops."""
+        """What the first version of the question says that there is an answer to."""
         from isoform.engines.loops.engine import Loops
 
-        if self.question.in_loops is not None:
-            engine = Loops(self.question.in_loops, budget.part(budget.left / 2), self.own)
+        *earlier, last = self.question.versions or (self.question,)
+        for version in earlier:
+            engine = Loops(version, budget.part(budget.left / 2), self.own)
             try:
                 finding = engine.answer()
-            except Unsupported as reason:
-                finding = Failed(str(reason))
+            except Unsupported:
+                continue
             if not isinstance(finding, Failed):
                 return engine, finding
-        engine = Loops(self.question, budget, self.own)
+        engine = Loops(last, budget, self.own)
         return engine, engine.answer()
 
     # -- concolic -------------------------------------------------------------------------------

@@ -20,6 +20,8 @@ MOST_BYTES = 1024
 """Calls of a constant size up to this are carried out at once, without a loop."""
 ARGUMENTS = {"memset": 3, "memcpy": 3, "memmove": 3, "strlen": 1}
 """The functions whose meaning is known, and how many arguments each takes."""
+EITHER_WAY = frozenset({"memset", "memcpy"})
+"""Those of which it does not say in which direction they go through memory."""
 _SIZE = 2
 """Which argument is the size, where there are three."""
 _MOST_ZEROS = 3
@@ -33,13 +35,18 @@ def library_calls(function: Function) -> Counter[str]:
     return Counter(name for block in function.blocks.values() if (name := _callee(block, sizes)) is not None)
 
 
-def written_out(function: Function, names: Collection[str]) -> Function:
-    """The function with its calls of `names` as loops, but for those of a small constant size."""
+def written_out(function: Function, names: Collection[str], downward: bool = False) -> Function:
+    """The function with its calls of `names` as loops, but for those of a small constant size. `downward`: where it
+    makes no difference in which direction memory is gone through, from the last byte to the first."""
     sizes = _sizes(function)
     blocks: dict[BlockId, Block] = {}
     for number, block in function.blocks.items():
         name = _callee(block, sizes)
-        made = [block] if name is None or name not in names else _Body(function, block, name, sizes[number]).blocks()
+        made = (
+            [block]
+            if name is None or name not in names
+            else _Body(function, block, name, sizes[number], downward).blocks()
+        )
         blocks.update((made_block.id, made_block) for made_block in made)
     return replace(function, blocks=blocks, written_out=function.written_out | frozenset(names))
 
@@ -61,9 +68,9 @@ class _Body:
     The loops do what the C standard says, for every size up to 2^63 bytes; there are no larger objects.
     """
 
-    def __init__(self, function: Function, block: Block, name: str, size: _Number) -> None:
+    def __init__(self, function: Function, block: Block, name: str, size: _Number, downward: bool) -> None:
         assert isinstance(block.exit, Call)
-        self._block, self._call, self._name = block, block.exit, name
+        self._block, self._call, self._name, self._downward = block, block.exit, name, downward
         self._address = block.steps[-1] if block.steps else block.id.address
         registers, convention = function.machine.registers, function.machine.convention
         self._result = registers[convention.result[0]]
@@ -86,10 +93,13 @@ class _Body:
 
     def _memset(self) -> None:
         word = self._second._replace(size=self._unit)
-        widened = self._repeated_byte(word)
-        self._begin([self._set(self._result, self._first), *widened], _FORWARD)
-        store = MicroOp(Kind.STORE, None, (self._first, word))
-        self._turn(_FORWARD, [store, self._step(self._first, 1), self._step(self._size, -1)])
+        self._begin([self._set(self._result, self._first), *self._repeated_byte(word)], _FORWARD)
+        place = self._temp(self._first.size) if self._downward else self._first
+        store, less = MicroOp(Kind.STORE, None, (place, word)), self._step(self._size, -1)
+        if self._downward:
+            self._turn(_FORWARD, [less, MicroOp(Kind.INT_ADD, place, (self._first, self._size)), store])
+        else:
+            self._turn(_FORWARD, [store, self._step(self._first, 1), less])
 
     def _repeated_byte(self, word: Var) -> list[MicroOp]:
         """Makes a word of the low byte."""
@@ -119,16 +129,19 @@ class _Body:
 
     def _choice(self) -> None:
         """Which way to go. Let d be the distance from source to target modulo 2^64. Forward is wrong only if the target
-        begins inside the source, 0 < d < size; backward only if 0 < -d < size. For sizes up to 2^63 both of these rules
-        are right: forward unless d < size, as copies without overlap go; and forward unless d > 0 as a number with
-        sign, which needs no size: a compiler makes a memmove of a shift, where d is a constant."""
-        distance, backward = self._temp(self._first.size), self._temp(1)
-        subtract = MicroOp(Kind.INT_SUB, distance, (self._first, self._second))
+        begins inside the source, 0 < d < size; backward only if 0 < -d < size. For sizes up to 2^63 these rules are all
+        right: forward unless d < size, as copies without overlap go; backward unless -d < size, as they may go too; and
+        forward unless d > 0 as a number with sign, which needs no size: a compiler makes a memmove of a shift, where d
+        is a constant."""
+        distance, other_way = self._temp(self._first.size), self._temp(1)
+        ends = (self._second, self._first) if self._name == "memcpy" and self._downward else (self._first, self._second)
+        subtract = MicroOp(Kind.INT_SUB, distance, ends)
+        ways = (_BACKWARD, _FORWARD) if ends[0] == self._first else (_FORWARD, _BACKWARD)
         if self._name == "memcpy":
-            compare = MicroOp(Kind.INT_LESS, backward, (distance, self._size))
+            compare = MicroOp(Kind.INT_LESS, other_way, (distance, self._size))
         else:
-            compare = MicroOp(Kind.INT_SLESS, backward, (const(0, distance.size), distance))
-        self._add(_CHOICE, [subtract, compare], Branch(backward, self._id(_BACKWARD), self._id(_FORWARD)))
+            compare = MicroOp(Kind.INT_SLESS, other_way, (const(0, distance.size), distance))
+        self._add(_CHOICE, [subtract, compare], Branch(other_way, *map(self._id, ways)))
 
     def _strlen(self) -> None:
         """The result register goes along the text."""

@@ -263,7 +263,10 @@ class Loops:
             yield from _with(found, degree, orders)
 
     def _paired(
-        self, one: tuple[Stations, list[Traces], list[Alignment]], pairings: Iterator[Alignment], orders: Iterable[Order]
+        self,
+        one: tuple[Stations, list[Traces], list[Alignment]],
+        pairings: Iterator[Alignment],
+        orders: Iterable[Order],
     ) -> Iterator[Attempt]:
         """With the next pairing at some stations, if there is one."""
         stations, traces, candidates = one
