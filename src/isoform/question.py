@@ -63,6 +63,9 @@ class Question:
     assumptions: tuple[Assumption, ...]
     """What the contract itself assumes; engines add what they rely on."""
     options: Options
+    versions: tuple[Question, ...] = ()
+    """The same question with library calls as loops of one kind or another, or left as calls, in the order in which
+    proofs about loops try them. None: only this one."""
 
     @cached_property
     def programs(self) -> tuple[Program, Program]:

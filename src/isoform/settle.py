@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import cache
 
@@ -12,6 +12,7 @@ from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function, Return
+from isoform.lift.library import EITHER_WAY, library_calls, written_out
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.load.known import known_signature
 from isoform.load.prototype import parse_prototype
@@ -47,7 +48,30 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
     callees = _Callees(target, rewrite, contract)
     assumptions += callees.assumptions()
-    return Question(target, rewrite, contract, callees.places, tuple(assumptions), options)
+    question = Question(target, rewrite, contract, callees.places, tuple(assumptions), options)
+    return _with_loops_for_calls(question, callees)
+
+
+def _with_loops_for_calls(question: Question, callees: _Callees) -> Question:
+    """The question with the library calls that only one side makes written out as the loops they stand for. What both
+    call may well be the same call, which is easier to see than that two loops are; but where one calls it more often
+    than the other, it may be a loop of the other's, so that there is also a version with all of these as loops."""
+    left, right = library_calls(question.target), library_calls(question.rewrite)
+    names = frozenset(n for n in left.keys() | right.keys() if left[n] != right[n] and callees.is_as_known(n))
+    if not names:
+        return question
+    of_one_side = names & (left.keys() ^ right.keys())
+    versions = [_written_out(question, names)]
+    if of_one_side != names:
+        versions.append(_written_out(question, of_one_side))
+    if names & EITHER_WAY:
+        versions.append(_written_out(question, names, downward=True))
+    return replace(_written_out(question, of_one_side), versions=tuple(versions))
+
+
+def _written_out(question: Question, names: Collection[str], downward: bool = False) -> Question:
+    target, rewrite = (written_out(side, names, downward) for side in (question.target, question.rewrite))
+    return replace(question, target=target, rewrite=rewrite)
 
 
 def _memory_rule(machine: Machine, options: Options) -> MemoryRule:
@@ -222,6 +246,11 @@ class _Callees:
         integers = sum(1 for r in self._machine.convention.integer_arguments if r in names)
         floats = sum(1 for r in self._machine.convention.float_arguments if r in names)
         return (*places, *self._registers_set(integers, floats))
+
+    def is_as_known(self, name: str) -> bool:
+        """Whether a library function takes its arguments from where its prototype in the C standard says."""
+        known = known_signature(name)
+        return known is not None and self.places(name) == _flat(place_signature(self._machine, known).arguments)
 
     def _signature(self, name: str) -> Signature | None:
         if not name:

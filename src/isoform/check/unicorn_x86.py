@@ -323,7 +323,8 @@ class _Execution:
         from isoform.load.known import NO_RETURN
 
         arguments = tuple(self._argument(place) for place in self._call_arguments(name))
-        result = self._library_call(name, arguments)
+        present = bool(self._image.code_at(address, 1))
+        result = None if present else self._library_call(name, arguments)
         if result is None:
             record = CallRecord(name, arguments) if name else CallRecord(THROUGH_A_POINTER, (address, *arguments))
             self._calls.append(record)
@@ -340,7 +341,9 @@ class _Execution:
         return int.from_bytes(self._cpu.read(stack_pointer, 8), "little")
 
     def _library_call(self, name: str, arguments: tuple[int, ...]) -> int | None:
-        """The result of memset, memcpy or memmove, done; None if it is none of them."""
+        """The result of memset, memcpy, memmove or strlen, done; None if it is none of them."""
+        if name == "strlen" and len(arguments) == 1:
+            return self._text_length(arguments[0])
         if name not in ("memset", "memcpy", "memmove") or len(arguments) != 3:
             return None
         destination, source, size = arguments
@@ -349,6 +352,12 @@ class _Execution:
         data = bytes([source & 0xFF]) * size if name == "memset" else self._cpu.read(source, size)
         self._cpu.write(destination, data)
         return destination
+
+    def _text_length(self, start: int) -> int:
+        for length in range(LARGEST_COPY):
+            if self._cpu.read((start + length) & ADDRESS_MASK, 1) == b"\0":
+                return length
+        raise MemoryLimitError
 
     def _scramble(self) -> None:
         """Gives what a call leaves open values of this side's own, so that code which relies on them shows."""

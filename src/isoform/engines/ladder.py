@@ -63,7 +63,8 @@ class Ladder:
         if engine is Engine.TESTING:
             return self._after_testing(tested)
         finding = None
-        turning = any(f.has_loop for f in (self.question.target, self.question.rewrite))
+        questions = (self.question, *self.question.versions)
+        turning = any(f.has_loop for question in questions for f in (question.target, question.rewrite))
         if engine is Engine.AUTO and turning:
             # Loops that turn a fixed number of times, and differences in the first turns, show quickly.
             quick = min(QUICK_SECONDS, self.budget.left / 8)
@@ -164,12 +165,11 @@ class Ladder:
     # -- loops ----------------------------------------------------------------------------------
 
     def _loops(self) -> tuple[Verdict | Failed, str]:
-        from isoform.engines.loops.engine import HOW, Loops
+        from isoform.engines.loops.engine import HOW
 
         alone = self.question.options.engine is Engine.LOOPS
         budget = self.budget if alone else self.budget.part(min(LOOPS_SECONDS, self.budget.left * LOOPS_SHARE))
-        engine = Loops(self.question, budget, self.own)
-        finding = engine.answer()
+        engine, finding = self._prove_loops(budget)
         self.timings |= engine.timings
         match finding:
             case Found(witness):
@@ -182,6 +182,22 @@ class Ladder:
                 return self._verdict(Equivalent, "loops", engine.assumptions, proof=proof), said
             case Failed() as failed:
                 return failed, failed.why
+
+    def _prove_loops(self, budget: Budget) -> tuple[Loops, Proved | Found | Failed]:
+        """What the first version of the question says that there is an answer to."""
+        from isoform.engines.loops.engine import Loops
+
+        *earlier, last = self.question.versions or (self.question,)
+        for version in earlier:
+            engine = Loops(version, budget.part(budget.left / 2), self.own)
+            try:
+                finding = engine.answer()
+            except Unsupported:
+                continue
+            if not isinstance(finding, Failed):
+                return engine, finding
+        engine = Loops(last, budget, self.own)
+        return engine, engine.answer()
 
     # -- concolic -------------------------------------------------------------------------------
 

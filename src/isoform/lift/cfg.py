@@ -378,8 +378,8 @@ class _Lifter:
         if target is not None:
             taken, follow = _here(block_id, target), [(_here(block_id, target), chain)]
         else:
-            name = self._outside_name(last.ins[0].offset) or ""
-            taken, follow = self._tail_call(block_id.context, instruction.address, name, last.ins[0], chain)
+            goal = last.ins[0]
+            taken, follow = self._tail_call(block_id.context, instruction.address, goal.offset, goal, chain)
         if last.kind is Kind.BRANCH:
             return Goto(taken), follow
         return Branch(last.ins[1], taken, after), [*follow, (after, chain)]
@@ -387,9 +387,8 @@ class _Lifter:
     def _jump(
         self, block_id: BlockId, raw: _Raw, targets: tuple[int, ...], value: Var, chain: tuple[int, ...]
     ) -> tuple[Exit, list[_Visit] | None]:
-        name = self._outside_name(targets[0]) if len(targets) == 1 else None
-        if name is not None:
-            taken, follow = self._tail_call(block_id.context, _last_address(block_id, raw), name, value, chain)
+        if len(targets) == 1 and self._outside_name(targets[0]) is not None:
+            taken, follow = self._tail_call(block_id.context, _last_address(block_id, raw), targets[0], value, chain)
             return Goto(taken), follow
         present = tuple((t, _here(block_id, (self._real(t), 0))) for t in targets if self.image.code_at(self._real(t)))
         return Switch(value, present), None
@@ -414,7 +413,7 @@ class _Lifter:
         if target == chain[0] and self.machine.convention.stack_pointer is not None:
             return Call(SELF, value, after), None
         if not self.inline:
-            return Call(name or f"function at {target:#x}", value, after), None
+            return Call(name or f"function at {target:#x}", value, after, present=True), None
         if target in chain and self.machine.convention.stack_pointer is None:
             return Switch(value, ()), None  # a jump like any other: engines that follow runs can follow it
         if target in chain:
@@ -426,16 +425,17 @@ class _Lifter:
         return Goto(inner), [(inner, (*chain, target))]
 
     def _tail_call(
-        self, context: tuple[int, ...], address: int, name: str, value: Var, chain: tuple[int, ...]
+        self, context: tuple[int, ...], address: int, target: int, value: Var, chain: tuple[int, ...]
     ) -> tuple[BlockId, list[_Visit]]:
         """A jump to another function is a call, then a return to our own caller."""
+        name, present = self._outside_name(target) or "", self._real(target) not in self.image.externals
         call, back = BlockId(context, address, _TAIL), BlockId(context, address, _TAIL + 1)
         gone = name in NO_RETURN
-        self.blocks[call] = Block(call, (), (), (), Call(name, value, None if gone else back))
+        self.blocks[call] = Block(call, (), (), (), Call(name, value, None if gone else back, present=present))
         if gone:
             return call, []
-        ops, target = self._return_ops()
-        exit_, follow = self._return(back, target, chain)
+        ops, caller = self._return_ops()
+        exit_, follow = self._return(back, caller, chain)
         self.blocks[back] = Block(back, ops, (address,) * len(ops), (), exit_)
         return call, follow
 

@@ -60,6 +60,11 @@ class Call:
     """None: it never comes back."""
     system: bool = False
     """Whether it asks the operating system, by the convention's rules for that."""
+    present: bool = False
+    """Whether the code is here after all, but was not to be inlined: a name says nothing about what it does."""
+    carried_out: bool = False
+    """Whether the blocks before it do what the callee does, with the result where results are (`library.py`). What is
+    left is what every call leaves behind."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +115,8 @@ class Function:
     """Every decoded instruction by address, those of inlined callees included."""
     inlined: tuple[str, ...] = ()
     """Names of the callees that were inlined."""
+    written_out: frozenset[str] = frozenset()
+    """Names of the library functions whose calls are loops (`library.py`)."""
 
     @cached_property
     def predecessors(self) -> dict[BlockId, tuple[BlockId, ...]]:

@@ -8,6 +8,7 @@ from isoform.budget import Budget
 from isoform.isa.machine import Machine
 from isoform.lift.cfg import Hints, control_flow_graph
 from isoform.lift.function import Block, Branch, Call, Exit, Function, Return, Switch
+from isoform.lift.library import written_out
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.lift.simplify import Known, known_value, propagate
 from isoform.load.image import Image
@@ -37,7 +38,8 @@ def _spend(budget: Budget | None, name: str) -> None:
 
 def relifted(function: Function, hints: Hints, inline: bool = True, budget: Budget | None = None) -> Function:
     """The same function with more known about its computed jumps."""
-    return lift(function.image, function.machine, function.name, function.entry.address, inline, hints, budget)
+    again = lift(function.image, function.machine, function.name, function.entry.address, inline, hints, budget)
+    return written_out(again, function.written_out) if function.written_out else again
 
 
 def _fold(block: Block, image: Image) -> Block:

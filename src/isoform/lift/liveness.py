@@ -38,6 +38,7 @@ class Liveness:
         self._read_by_calls = self.mask_of(
             machine, (*convention.integer_arguments, *convention.float_arguments, *convention.result[:1], *pointer)
         )
+        self._read_by_leaving = self.mask_of(machine, (*convention.result[:1], *pointer))
         self._lost_in_calls = self.mask_of(machine, (*convention.scratch_after_call, *convention.result))
         self._read_by_system = self.mask_of(machine, (*convention.system_arguments, *pointer))
         self._lost_in_system = self.mask_of(machine, (*convention.scratch_after_system, *convention.result[:1]))
@@ -88,6 +89,8 @@ class Liveness:
                 return self.mask(value) | (self._at_return if to is None else live)
             case Call(system=True):
                 return (live & ~self._lost_in_system) | self._read_by_system
+            case Call(carried_out=True):
+                return (live & ~self._lost_in_calls) | self._read_by_leaving
             case Call(_, value, _):
                 return (live & ~self._lost_in_calls) | self._read_by_calls | self.mask(value)
             case Stop():

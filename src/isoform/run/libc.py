@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from isoform.lift.library import ARGUMENTS
 from isoform.run.memory import Memory, TooMuchMemoryError
 
 MOST_BYTES = 1 << 20
@@ -9,8 +10,10 @@ MOST_BYTES = 1 << 20
 
 def carry_out(memory: Memory, name: str, arguments: tuple[int, ...]) -> int | None:
     """The result of the call, its effect done; None if it is no such call."""
-    if name not in ("memset", "memcpy", "memmove") or len(arguments) != 3:
+    if name not in ARGUMENTS or len(arguments) != ARGUMENTS[name]:
         return None
+    if name == "strlen":
+        return _length(memory, arguments[0])
     destination, source, size = arguments
     if size > MOST_BYTES:
         raise TooMuchMemoryError
@@ -21,3 +24,10 @@ def carry_out(memory: Memory, name: str, arguments: tuple[int, ...]) -> int | No
     for index, byte in enumerate(data):
         memory.store((destination + index) % (1 << 64), 1, byte)
     return destination
+
+
+def _length(memory: Memory, start: int) -> int:
+    for length in range(MOST_BYTES):
+        if not memory.load((start + length) % (1 << 64), 1):
+            return length
+    raise TooMuchMemoryError

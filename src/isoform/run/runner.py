@@ -243,8 +243,11 @@ class _Run:
         if call.system:
             self._system_call(name)
             return False
+        if call.carried_out:
+            self._leave_call(self._registers[self._position[convention.result[0]]])
+            return False
         arguments = tuple(self._argument(place) for place in self._callees(name))
-        result = carry_out(self._memory, name, arguments)
+        result = None if call.present else carry_out(self._memory, name, arguments)
         if result is None:
             if not name:
                 arguments = (self._memory.target, *arguments)
@@ -252,6 +255,12 @@ class _Run:
             if name in NO_RETURN:
                 return True
             result = self._result_of(name or "through a pointer", arguments)
+        self._leave_call(result)
+        return False
+
+    def _leave_call(self, result: int) -> None:
+        """What every call leaves behind."""
+        convention = self._machine.convention
         left = self._memory.undefined(self._machine.scratch_bytes)
         for register in convention.scratch_after_call:
             size = self._machine.registers[register].size
@@ -263,7 +272,6 @@ class _Run:
         if convention.stack_pointer is not None:
             pointer = self._position[convention.stack_pointer]
             self._registers[pointer] += convention.stack_adjustment
-        return False
 
     def _system_call(self, name: str) -> None:
         convention = self._machine.convention

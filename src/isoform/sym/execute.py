@@ -19,7 +19,7 @@ from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, 
 from isoform.microop import Kind, code
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base, Node
-from isoform.sym.libc import carry_out
+from isoform.sym.libc import LIBRARY_MEANING, carry_out
 from isoform.sym.state import Side, State
 from isoform.sym.step import Temps, read, step
 from isoform.verdict import Assumption
@@ -371,7 +371,12 @@ class Execution:
             after_calls = bool(self.summary.calls)
             self.summary.endings.append(Ending(state.condition, name, arguments, state.heap, after_calls))
             return
-        result = None if call.system else carry_out(state, name, arguments)
+        if call.carried_out:
+            self.side.world.assume(LIBRARY_MEANING)
+            self._carried_out(state.container_named(self.side.world.machine.convention.result[0]), state)
+            self._go(block, call.then, state, temps, layer)
+            return
+        result = None if call.system or call.present else carry_out(state, name, arguments)
         if result is not None:
             self._carried_out(result, state)
             self._go(block, call.then, state, temps, layer)

@@ -5,19 +5,22 @@ Compilers put calls to these where there was code and code where there was a cal
 
 from __future__ import annotations
 
+from isoform.lift.library import MOST_BYTES
 from isoform.smt.terms import Term
 from isoform.sym.state import State
 from isoform.verdict import Assumption
 
-MOST_BYTES = 1024
 _CHUNK = 8
 
-LIBRARY_MEANING = Assumption("library-meaning", "memset, memcpy and memmove do what the C standard says")
+LIBRARY_MEANING = Assumption(
+    "library-meaning",
+    "memset, memcpy, memmove and strlen do what the C standard says, and memcpy on overlap what memmove does",
+)
 
 
 def carry_out(state: State, name: str, arguments: tuple[Term, ...]) -> Term | None:
     """The result of the call, its effect on memory done; None if it is no such call, or its size is not a
-    constant."""
+    constant (see `lift/library.py` for those)."""
     if name not in ("memset", "memcpy", "memmove") or len(arguments) != 3:
         return None
     destination, source, count = arguments

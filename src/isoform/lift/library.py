@@ -1,0 +1,302 @@
+"""Calls of library functions that compilers put in the place of loops, written out as the loops they stand for.
+
+`for (i = 0; i < n; i++) a[i] = 0;` becomes a call of memset, and code that walks to the end of a text one of strlen.
+Written out, such a call is a loop like any other to everything that comes after. The loop lives in registers that the
+callee may use as it likes; at its end stands a `Call` that is `carried_out`, and leaves behind what every call does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto
+from isoform.lift.simplify import overlaps
+from isoform.microop import Kind, MicroOp, Space, Var, const
+
+MOST_BYTES = 1024
+"""Calls of a constant size up to this are carried out at once, without a loop."""
+ARGUMENTS = {"memset": 3, "memcpy": 3, "memmove": 3, "strlen": 1}
+"""The functions whose meaning is known, and how many arguments each takes."""
+EITHER_WAY = frozenset({"memset", "memcpy"})
+"""Those of which it does not say in which direction they go through memory."""
+_SIZE = 2
+"""Which argument is the size, where there are three."""
+_MOST_ZEROS = 3
+_PART = 1 << 21
+"""Micro-op index of the blocks made here: no instruction has so many, and no tail call (`cfg.py`)."""
+
+
+def library_calls(function: Function) -> Counter[str]:
+    """The functions that it calls and that `written_out` can make loops of, and in how many places."""
+    sizes = _sizes(function)
+    return Counter(name for block in function.blocks.values() if (name := _callee(block, sizes)) is not None)
+
+
+def written_out(function: Function, names: Collection[str], downward: bool = False) -> Function:
+    """The function with its calls of `names` as loops, but for those of a small constant size. `downward`: where it
+    makes no difference in which direction memory is gone through, from the last byte to the first."""
+    sizes = _sizes(function)
+    blocks: dict[BlockId, Block] = {}
+    for number, block in function.blocks.items():
+        name = _callee(block, sizes)
+        made = (
+            [block]
+            if name is None or name not in names
+            else _Body(function, block, name, sizes[number], downward).blocks()
+        )
+        blocks.update((made_block.id, made_block) for made_block in made)
+    return replace(function, blocks=blocks, written_out=function.written_out | frozenset(names))
+
+
+def _callee(block: Block, sizes: Mapping[BlockId, _Number]) -> str | None:
+    """The function that a block ends with a call of, if that can be written out and is not better carried out."""
+    call = block.exit
+    if not isinstance(call, Call) or call.callee not in ARGUMENTS:
+        return None
+    if call.then is None or call.system or call.present or call.carried_out:
+        return None
+    size = sizes[block.id].value if ARGUMENTS[call.callee] > _SIZE and block.id in sizes else None
+    return call.callee if size is None or size > MOST_BYTES else None
+
+
+class _Body:
+    """What stands in the place of one block that ends in a call.
+
+    The loops do what the C standard says, for every size up to 2^63 bytes; there are no larger objects.
+    """
+
+    def __init__(self, function: Function, block: Block, name: str, size: _Number, downward: bool) -> None:
+        assert isinstance(block.exit, Call)
+        self._block, self._call, self._name, self._downward = block, block.exit, name, downward
+        self._address = block.steps[-1] if block.steps else block.id.address
+        registers, convention = function.machine.registers, function.machine.convention
+        self._result = registers[convention.result[0]]
+        self._first, self._second, self._size = (registers[n] for n in convention.integer_arguments[:3])
+        # A size that is a multiple of the unit is used up in whole steps: also modulo 2^64, which is one too.
+        self._unit = 1 << size.zeros
+        self._made: list[Block] = []
+        self._temps = _PART
+
+    def blocks(self) -> list[Block]:
+        write: Callable[[], None] = {
+            "memset": self._memset,
+            "memcpy": self._memory_copy,
+            "memmove": self._memory_copy,
+            "strlen": self._strlen,
+        }[self._name]
+        write()
+        self._add(_END, [], replace(self._call, carried_out=True))
+        return self._made
+
+    def _memset(self) -> None:
+        word = self._second._replace(size=self._unit)
+        self._begin([self._set(self._result, self._first), *self._repeated_byte(word)], _FORWARD)
+        place = self._temp(self._first.size) if self._downward else self._first
+        store, less = MicroOp(Kind.STORE, None, (place, word)), self._step(self._size, -1)
+        if self._downward:
+            self._turn(_FORWARD, [less, MicroOp(Kind.INT_ADD, place, (self._first, self._size)), store])
+        else:
+            self._turn(_FORWARD, [store, self._step(self._first, 1), less])
+
+    def _repeated_byte(self, word: Var) -> list[MicroOp]:
+        """Makes a word of the low byte."""
+        ops, part = [], word._replace(size=1)
+        while part.size < word.size:
+            double = word if 2 * part.size == word.size else self._temp(2 * part.size)
+            ops.append(MicroOp(Kind.PIECE, double, (part, part)))
+            part = double
+        return ops
+
+    def _memory_copy(self) -> None:
+        """memcpy may be called only where the two do not overlap; it is taken as memmove, whatever it is called for."""
+        self._begin([self._set(self._result, self._first)], _CHOICE)
+        self._choice()
+        word, source, target = self._temp(self._unit), self._temp(self._first.size), self._temp(self._first.size)
+        load, store = MicroOp(Kind.LOAD, word, (self._second,)), MicroOp(Kind.STORE, None, (self._first, word))
+        steps = [self._step(self._first, 1), self._step(self._second, 1), self._step(self._size, -1)]
+        self._turn(_FORWARD, [load, store, *steps])
+        backward = [
+            self._step(self._size, -1),
+            MicroOp(Kind.INT_ADD, source, (self._second, self._size)),
+            MicroOp(Kind.LOAD, word, (source,)),
+            MicroOp(Kind.INT_ADD, target, (self._first, self._size)),
+            MicroOp(Kind.STORE, None, (target, word)),
+        ]
+        self._turn(_BACKWARD, backward)
+
+    def _choice(self) -> None:
+        """Which way to go. Let d be the distance from source to target modulo 2^64. Forward is wrong only if the target
+        begins inside the source, 0 < d < size; backward only if 0 < -d < size. For sizes up to 2^63 these rules are all
+        right: forward unless d < size, as copies without overlap go; backward unless -d < size, as they may go too; and
+        forward unless d > 0 as a number with sign, which needs no size: a compiler makes a memmove of a shift, where d
+        is a constant."""
+        distance, other_way = self._temp(self._first.size), self._temp(1)
+        ends = (self._second, self._first) if self._name == "memcpy" and self._downward else (self._first, self._second)
+        subtract = MicroOp(Kind.INT_SUB, distance, ends)
+        ways = (_BACKWARD, _FORWARD) if ends[0] == self._first else (_FORWARD, _BACKWARD)
+        if self._name == "memcpy":
+            compare = MicroOp(Kind.INT_LESS, other_way, (distance, self._size))
+        else:
+            compare = MicroOp(Kind.INT_SLESS, other_way, (const(0, distance.size), distance))
+        self._add(_CHOICE, [subtract, compare], Branch(other_way, *map(self._id, ways)))
+
+    def _strlen(self) -> None:
+        """The result register goes along the text."""
+        load, ends = self._test_text()
+        exit_ = Branch(ends, self._id(_LENGTH), self._id(_FORWARD))
+        self._add_to_call([self._set(self._result, self._first), *load], exit_)
+        ahead = MicroOp(Kind.INT_ADD, self._result, (self._result, const(1, self._result.size)))
+        self._add(_FORWARD, [ahead, *load], exit_)
+        length = MicroOp(Kind.INT_SUB, self._result, (self._result, self._first))
+        self._add(_LENGTH, [length], Goto(self._id(_END)))
+
+    def _test_text(self) -> tuple[list[MicroOp], Var]:
+        byte, ends = self._temp(1), self._temp(1)
+        load = MicroOp(Kind.LOAD, byte, (self._result,))
+        return [load, MicroOp(Kind.INT_EQUAL, ends, (byte, const(0, 1)))], ends
+
+    # -- parts of a loop ------------------------------------------------------------------------
+
+    def _begin(self, ops: list[MicroOp], first: int) -> None:
+        """Before a loop: it does not turn at all for a size of zero."""
+        test, empty = self._test_size()
+        self._add_to_call([*ops, test], Branch(empty, self._id(_END), self._id(first)))
+
+    def _turn(self, part: int, ops: list[MicroOp]) -> None:
+        """A loop that goes on until the size is used up."""
+        test, done = self._test_size()
+        self._add(part, [*ops, test], Branch(done, self._id(_END), self._id(part)))
+
+    def _test_size(self) -> tuple[MicroOp, Var]:
+        done = self._temp(1)
+        return MicroOp(Kind.INT_EQUAL, done, (self._size, const(0, self._size.size))), done
+
+    def _step(self, register: Var, sign: int) -> MicroOp:
+        return MicroOp(Kind.INT_ADD, register, (register, const(sign * self._unit, register.size)))
+
+    def _set(self, register: Var, value: Var) -> MicroOp:
+        return MicroOp(Kind.COPY, register, (value,))
+
+    def _temp(self, size: int) -> Var:
+        self._temps += 16
+        return Var(Space.TEMP, self._temps, size)
+
+    def _id(self, part: int) -> BlockId:
+        return BlockId(self._block.id.context, self._address, _PART + part)
+
+    def _add(self, part: int, ops: list[MicroOp], exit_: Exit) -> None:
+        self._made.append(Block(self._id(part), tuple(ops), (self._address,) * len(ops), (), exit_))
+
+    def _add_to_call(self, ops: list[MicroOp], exit_: Exit) -> None:
+        addresses = (*self._block.addresses, *(self._address,) * len(ops))
+        self._made.append(replace(self._block, ops=(*self._block.ops, *ops), addresses=addresses, exit=exit_))
+
+
+_CHOICE, _FORWARD, _BACKWARD, _LENGTH, _END = range(5)
+"""The blocks of a body."""
+
+
+# -- what is known of sizes -------------------------------------------------------------------------
+
+
+class _Number(NamedTuple):
+    """What is known of a number whichever way its place is reached."""
+
+    value: int | None
+    zeros: int
+    """So many of its lowest bits are 0 (of at most `_MOST_ZEROS` that are looked at)."""
+
+
+_ANY = _Number(None, 0)
+_Numbers = dict[Var, _Number]
+
+
+def _sizes(function: Function) -> dict[BlockId, _Number]:
+    """The third argument at the end of each block that calls one of the functions (forward data flow)."""
+    names = function.machine.convention.integer_arguments
+    calls = {n for n, b in function.blocks.items() if isinstance(b.exit, Call) and b.exit.callee in ARGUMENTS}
+    if not calls or len(names) <= _SIZE:
+        return {}
+    lost = _lost_in_calls(function)
+    at_entry: dict[BlockId, _Numbers] = {function.entry: {}}
+    at_exit: dict[BlockId, _Numbers] = {}
+    pending = deque([function.entry])
+    while pending:
+        block = function.blocks[pending.popleft()]
+        numbers = dict(at_entry[block.id])
+        for op in block.ops:
+            _after(op, numbers)
+        at_exit[block.id] = numbers
+        if isinstance(block.exit, Call):
+            numbers = {var: known for var, known in numbers.items() if not any(overlaps(var, gone) for gone in lost)}
+        numbers = {var: known for var, known in numbers.items() if var.space is Space.REGISTER}
+        for successor in block.successors:
+            before = at_entry.get(successor)
+            joined = numbers if before is None else _either(before, numbers)
+            if joined != before:
+                at_entry[successor] = joined
+                pending.append(successor)
+    size = function.machine.registers[names[_SIZE]]
+    return {number: _read(size, at_exit.get(number, {})) for number in calls}
+
+
+def _lost_in_calls(function: Function) -> list[Var]:
+    convention = function.machine.convention
+    kept = (*convention.callee_saved, *((convention.stack_pointer,) if convention.stack_pointer else ()))
+    return [function.machine.registers[name] for name in function.machine.containers if name not in kept]
+
+
+def _after(op: MicroOp, numbers: _Numbers) -> None:
+    if op.out is None:
+        return
+    known = _result_of(op, [_read(var, numbers) for var in op.ins])
+    for var in [v for v in numbers if overlaps(v, op.out)]:
+        del numbers[var]
+    if known != _ANY:
+        numbers[op.out] = known
+
+
+def _result_of(op: MicroOp, ins: list[_Number]) -> _Number:
+    """A multiple of 2^k stays one where it is cut off or extended: k is less than the bits of any operand."""
+    match op.kind, ins:
+        case ((Kind.COPY | Kind.INT_ZEXT), [known]):
+            return known
+        case ((Kind.INT_SEXT | Kind.INT_2COMP), [known]):
+            return _Number(None, known.zeros)
+        case ((Kind.INT_ADD | Kind.INT_SUB | Kind.INT_OR | Kind.INT_XOR), [left, right]):
+            return _Number(None, min(left.zeros, right.zeros))
+        case Kind.INT_AND, [left, right]:
+            return _Number(None, max(left.zeros, right.zeros))
+        case Kind.INT_MULT, [left, right]:
+            return _Number(None, min(_MOST_ZEROS, left.zeros + right.zeros))
+        case Kind.INT_LEFT, [left, right] if right.value is not None:
+            return _Number(None, min(_MOST_ZEROS, left.zeros + right.value))
+        case Kind.SELECT, [_, left, right]:
+            return _Number(None, min(left.zeros, right.zeros))
+        case _:
+            return _ANY
+
+
+def _read(var: Var, numbers: _Numbers) -> _Number:
+    if var.space is Space.CONST:
+        return _Number(var.offset, _zeros(var.offset))
+    for whole, known in numbers.items():
+        if whole.space is var.space and whole.offset == var.offset and whole.size >= var.size:
+            value = None if known.value is None else known.value & ((1 << (8 * var.size)) - 1)
+            return _Number(value, known.zeros)
+    return _ANY
+
+
+def _zeros(value: int) -> int:
+    return next((n for n in range(_MOST_ZEROS) if value >> n & 1), _MOST_ZEROS)
+
+
+def _either(left: _Numbers, right: _Numbers) -> _Numbers:
+    joined = {}
+    for var in left.keys() & right.keys():
+        one, other = left[var], right[var]
+        joined[var] = _Number(one.value if one.value == other.value else None, min(one.zeros, other.zeros))
+    return joined
