@@ -32,7 +32,7 @@ MERGING_SECONDS = 0.1
 EXPANDED_SECONDS = 0.3
 SWEEP_SECONDS, MOST_SWEEP_SECONDS = 1.0, 10.0
 _MOST_ROUNDS, _MOST_CASES = 8, 40
-_MOST_SINGLE, _FEW_SINGLE = 40, 6
+_MOST_VAIN, _FEW_VAIN = 40, 6
 _NEAR, _MOST_NEAR = 4096, 6
 _MOST_UNDECIDED = 2
 _FEW_WAYS = 3
@@ -109,6 +109,8 @@ class Cases:
         self._cases: dict[_Key, Case] = {}
         self._wholes: dict[_Key, Case | None] = {}
         self._cut_short: set[_Key] = set()
+        self._same_before: dict[Cut, dict[Term, Term]] = {}
+        """Addresses of which it was shown last that they are one."""
         self._looked_at = 0
         self._merging = False
         """Whether some question was decided only with equal parts of both sides merged."""
@@ -266,19 +268,33 @@ class Cases:
             return None
         contexts = self._contexts(cut)
         case = Case(cut, self._terms.true, None, contexts, self._simulation.followed_in(cut, contexts, None))
-        for _ in range(_MOST_ROUNDS):
+        known = [
+            _Candidate(self._terms.eq(base, other), _naming(contexts, base, other))
+            for base, other in self._same_before.get(cut, {}).items()
+            if any(base in context.bases for context in contexts)
+        ]
+        for number in range(_MOST_ROUNDS):
+            # What was so when the invariant was another one most likely still is.
+            if number == 0 and known:
+                taken = [c for chosen in self._shown(case, known, QUICK_SECONDS, _FEW_VAIN) for c in chosen]
+                self._take(case, taken)
+                continue
             if self.ask(case.followed.assumed, case.under, GLANCE_SECONDS) is not Answer.SAT:
                 break
             candidates = list(self._same(case))
-            taken = [c for chosen in self._shown(case, candidates, GLANCE_SECONDS, _FEW_SINGLE) for c in chosen]
+            taken = [c for chosen in self._shown(case, candidates, GLANCE_SECONDS, _FEW_VAIN) for c in chosen]
             if not taken:
                 break
-            for candidate in taken:
-                candidate.take()
-            for context in contexts:
-                context.forget()
-            case.followed = self._simulation.followed_in(cut, contexts, None)
+            self._take(case, taken)
+        self._same_before[cut] = dict(contexts[0].same)
         return case if any(context.same for context in contexts) else None
+
+    def _take(self, case: Case, candidates: Sequence[_Candidate]) -> None:
+        for candidate in candidates:
+            candidate.take()
+        for context in case.contexts:
+            context.forget()
+        case.followed = self._simulation.followed_in(case.cut, case.contexts, None)
 
     def _contexts(self, cut: Cut) -> tuple[Context, Context]:
         grain = self._grain(self._simulation.followed(cut))
@@ -357,7 +373,7 @@ class Cases:
             return False
         # What is on ways that are not gone is not worth asking about, nor is the distance of what is one address.
         for kind in (self._same, self._same_read, self._dead, self._apart):
-            limits = (GLANCE_SECONDS, _FEW_SINGLE) if kind == self._same_read else (QUICK_SECONDS, _MOST_SINGLE)
+            limits = (GLANCE_SECONDS, _FEW_VAIN) if kind == self._same_read else (QUICK_SECONDS, _MOST_VAIN)
             taken = [candidate for chosen in self._shown(case, list(kind(case)), *limits) for candidate in chosen]
             for candidate in taken:
                 candidate.take()
@@ -368,28 +384,30 @@ class Cases:
         return False
 
     def _shown(
-        self, case: Case, candidates: list[_Candidate], seconds: float = QUICK_SECONDS, singly: int = _MOST_SINGLE
+        self, case: Case, candidates: list[_Candidate], seconds: float = QUICK_SECONDS, most: int = _MOST_VAIN
     ) -> Iterator[list[_Candidate]]:
-        """Those that hold, as far as it can be shown: all together, or else each for itself."""
+        """Those that hold, as far as it can be shown: all together, or else the halves of them for themselves, until it
+        could not be told so many times."""
         assumed = case.followed.assumed
-        while candidates:
-            wrong = self._terms.negate(self._terms.all_of([c.fact for c in candidates]))
-            bad = self._terms.conj(case.under, wrong)
-            answer = self._ask_about(assumed, bad, seconds)
+        pending = [candidates]
+        while pending:
+            some = [c for c in pending.pop(0) if self._undecided[c.fact] < _MOST_UNDECIDED]
+            if not some:
+                continue
+            wrong = self._terms.negate(self._terms.all_of([c.fact for c in some]))
+            answer = self._ask_about(assumed, self._terms.conj(case.under, wrong), seconds)
             if answer is Answer.UNSAT:
                 case.shown.append(replace(self.proof, shows="what holds in this case"))
-                yield candidates
-                return
-            if answer is Answer.UNKNOWN:
-                break
-            candidates = [c for c in candidates if self.solver.holds(c.fact)]
-        for candidate in [c for c in candidates if self._undecided[c.fact] < _MOST_UNDECIDED][:singly]:
-            bad = self._terms.conj(case.under, self._terms.negate(candidate.fact))
-            answer = self._ask_about(assumed, bad, seconds)
-            if answer is Answer.UNSAT:
-                case.shown.append(replace(self.proof, shows="what holds in this case"))
-                yield [candidate]
-            self._undecided[candidate.fact] += answer is Answer.UNKNOWN
+                yield some
+            elif answer is Answer.SAT:
+                pending = [[c for c in group if self.solver.holds(c.fact)] for group in (some, *pending)]
+            else:
+                self._undecided.update([c.fact for c in some] if len(some) == 1 else ())
+                middle = (len(some) + 1) // 2
+                pending[:0] = [some[:middle], some[middle:]] if len(some) > 1 else []
+                most -= 1
+                if most < 0:
+                    return
 
     def _ask_about(self, assumed: Assumed, bad: Term, seconds: float) -> Answer:
         """Ask first with nothing assumed but what speaks of the same unknowns alone: how one pair of addresses lies has
