@@ -91,6 +91,11 @@ class Traces:
         return left, right
 
     @cached_property
+    def numbers(self) -> tuple[list[int], list[int]]:
+        """What stands for the point of each station. Should two be alike, an alignment is guessed a little worse."""
+        return [hash(s.point) for s in self.target], [hash(s.point) for s in self.rewrite]
+
+    @cached_property
     def words(self) -> tuple[tuple[Words, ...], tuple[Words, ...]]:
         """For each station what is in each register and in the frame near its top."""
         left = tuple(_words(s, self.dead[0], -1) for s in self.target)
@@ -288,8 +293,8 @@ class _Taste:
     agreeing: Agreeing
     shift: Ratio = (0, 0)
     """Stations that each side passes before the first that is paired."""
-    ways: dict[Edge, float] = field(default_factory=dict)
-    """What edges cost, as far as it was worked out."""
+    ways: dict[tuple[object, int, int, object], float] = field(default_factory=dict)
+    """What edges cost, as far as it was worked out: by the numbers of their cuts, and steps."""
 
     @cached_property
     def most(self) -> Ratio:
@@ -355,41 +360,58 @@ def _cheapest(test: Traces, taste: _Taste) -> list[tuple[Edge, int, int]] | None
     """The cheapest way from entry to end through pairs of stations (Dijkstra)."""
     goal = (len(test.target), len(test.rewrite))
     best: dict[tuple[int, int], float] = {(0, 0): 0.0}
-    came: dict[tuple[int, int], tuple[tuple[int, int], Edge]] = {}
+    came: dict[tuple[int, int], tuple[int, int]] = {}
     queue = [(0.0, 0, 0)]
-    arriving: dict[tuple[int, int], float] = {}
+    arriving: dict[tuple[int, int], float] = {goal: 0.0}
     while queue:
         cost, i, j = heapq.heappop(queue)
         if (i, j) == goal:
-            return _path(came, goal)
+            return _path(test, came, goal)
         if cost > best[i, j]:
             continue
-        for edge, k, m in _moves(test, taste, i, j):
-            if (k, m) not in arriving:
-                arriving[k, m] = _cost_of_pair(test, taste, edge.to, k, m)
-            total = cost + arriving[k, m]
-            if total >= best.get((k, m), float("inf")):
+        here = _number_of_cut(test, i, j)
+        for pair in _moves(test, taste, i, j):
+            known = best.get(pair, float("inf"))
+            if cost >= known:
                 continue
-            if edge not in taste.ways:
-                taste.ways[edge] = _cost_of_way(taste, edge)
-            total += taste.ways[edge]
-            if total < best.get((k, m), float("inf")):
-                best[k, m] = total
-                came[k, m] = (i, j), edge
-                heapq.heappush(queue, (total, k, m))
+            if pair not in arriving:
+                arriving[pair] = _cost_of_pair(test, taste, _cut_at(test, *pair), *pair)
+            total = cost + arriving[pair]
+            if total >= known:
+                continue
+            way = here, pair[0] - i, pair[1] - j, None if pair == goal else _number_of_cut(test, *pair)
+            if way not in taste.ways:
+                taste.ways[way] = _cost_of_way(taste, _edge(test, (i, j), pair))
+            total += taste.ways[way]
+            if total < known:
+                best[pair] = total
+                came[pair] = i, j
+                heapq.heappush(queue, (total, *pair))
     return None
 
 
 def _path(
-    came: dict[tuple[int, int], tuple[tuple[int, int], Edge]], goal: tuple[int, int]
+    test: Traces, came: Mapping[tuple[int, int], tuple[int, int]], goal: tuple[int, int]
 ) -> list[tuple[Edge, int, int]]:
     path = []
     node = goal
     while node in came:
-        before, edge = came[node]
-        path.append((edge, *node))
-        node = before
+        path.append((_edge(test, came[node], node), *node))
+        node = came[node]
     return path[::-1]
+
+
+def _edge(test: Traces, source: tuple[int, int], to: tuple[int, int]) -> Edge:
+    """From one pair of stations to another, or to the end: its last steps are those to the last station."""
+    steps = to[0] - source[0], to[1] - source[1]
+    if to == (len(test.target), len(test.rewrite)):
+        return Edge(_cut_at(test, *source), steps[0] - 1, steps[1] - 1, END)
+    return Edge(_cut_at(test, *source), *steps, _cut_at(test, *to))
+
+
+def _number_of_cut(test: Traces, i: int, j: int) -> tuple[int, int] | None:
+    """Stands for a cut, and is faster to look up."""
+    return None if i == j == 0 else (test.numbers[0][i], test.numbers[1][j])
 
 
 def _cut_at(test: Traces, i: int, j: int) -> Cut:
@@ -435,27 +457,29 @@ def _too_few(taste: _Taste, edge: Edge) -> Ratio:
     return left, right
 
 
-def _moves(test: Traces, taste: _Taste, i: int, j: int) -> Iterator[tuple[Edge, int, int]]:
+def _moves(test: Traces, taste: _Taste, i: int, j: int) -> Iterator[tuple[int, int]]:
+    """Pairs of stations to which both may go on, or the end."""
     ratios = taste.ratios
     ends = len(test.target), len(test.rewrite)
     here = _cut_at(test, i, j)
-    left, right = ends[0] - i - 1, ends[1] - j - 1
-    if left <= MOST_STEPS and right <= MOST_STEPS:
-        yield Edge(here, left, right, END), *ends
+    if ends[0] - i <= MOST_STEPS + 1 and ends[1] - j <= MOST_STEPS + 1:
+        yield ends
     turn = _turn(ratios, here)
     k, m = i + turn[0], j + turn[1]
-    if here != ENTRY and k < ends[0] and m < ends[1] and _cut_at(test, k, m) == here:
-        yield Edge(here, *turn, here), k, m
+    number = _number_of_cut(test, i, j)
+    if here != ENTRY and k < ends[0] and m < ends[1] and _number_of_cut(test, k, m) == number:
+        yield k, m
     reach = min(_WIDEST_CHANGE, turn[0] + 1), min(_WIDEST_CHANGE, turn[1] + 1)
     if here == ENTRY or not _is_repeated(ratios, here):
         more = 2 if here == ENTRY else 1
         reach = min(_WIDEST_CHANGE, taste.most[0] + more), min(_WIDEST_CHANGE, taste.most[1] + more)
     left_out = tuple(1 + n if any(taste.shift) else 0 for n in taste.shift) if here == ENTRY else (0, 0)
+    lefts, rights = test.numbers
     for k in range(i + left_out[0], min(i + reach[0] + 1, ends[0])):
+        elsewhere = k == i or number is None or lefts[k] != number[0]
         for m in range(j + left_out[1], min(j + reach[1] + 1, ends[1])):
-            to = _cut_at(test, k, m)
-            if (k, m) != (i, j) and (to != here or k == i or m == j):
-                yield Edge(here, k - i, m - j, to), k, m
+            if (elsewhere or m == j or number is None or rights[m] != number[1]) and (k, m) != (i, j):
+                yield k, m
 
 
 def _cost(test: Traces, taste: _Taste, edge: Edge, k: int, m: int) -> float:
