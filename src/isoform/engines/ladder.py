@@ -32,8 +32,8 @@ from isoform.verdict import (
 if TYPE_CHECKING:
     from isoform.engines.loops.engine import Loops
 
-QUICK_SECONDS = 1.0
-"""For unrolling loops before anything is tried to prove about them."""
+QUICK_SECONDS, GLANCE_SECONDS = 1.0, 0.25
+"""For unrolling loops before anything is tried to prove about them; and where that cannot be all there is."""
 LOOPS_SECONDS, LOOPS_SHARE = 60.0, 0.7
 """For proving loops, and of what is left of the budget at most."""
 AUTO_SECONDS = 5.0
@@ -67,7 +67,8 @@ class Ladder:
         turning = any(f.has_loop for question in questions for f in (question.target, question.rewrite))
         if engine is Engine.AUTO and turning:
             # Loops that turn a fixed number of times, and differences in the first turns, show quickly.
-            quick = min(QUICK_SECONDS, self.budget.left / 8)
+            varying = tested is not None and tested.turns_vary
+            quick = min(GLANCE_SECONDS if varying else QUICK_SECONDS, self.budget.left / 8)
             finding = self._try("loopfree", lambda: self._loopfree(self.budget.part(quick)))
         if engine is Engine.LOOPS or (engine is Engine.AUTO and turning and _leaves_more(finding)):
             proving = self._try("loops", self._loops)

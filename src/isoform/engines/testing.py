@@ -29,6 +29,8 @@ class Tested:
     undecided: int
     """Tests on which a side did not stop, or reached something without semantics."""
     why_undecided: str = ""
+    turns_vary: bool = False
+    """Whether the target took so many more steps on some inputs than on others that its loops must have turned more."""
 
     def sentence(self) -> str:
         if self.witness is not None:
@@ -50,6 +52,7 @@ def run_tests(
     ran = undecided = 0
     why = ""
     unconfirmed: NotConfirmed | None = None
+    steps: list[int] = []
     # A witness must not rest on what outside calls were made to return.
     mine = [(replace(left, call_seed=0), replace(right, call_seed=0)) for left, right in own]
     for number, inputs in enumerate(chain(mine, islice(maker, 4 * wanted))):
@@ -61,6 +64,7 @@ def run_tests(
             continue
         ran += 1
         outcomes = question.run_both(inputs)
+        steps.append(outcomes[0].steps)
         stuck = next((o for o in outcomes if o.status in (Status.OUT_OF_FUEL, Status.UNSUPPORTED)), None)
         if stuck is not None:
             undecided += 1
@@ -74,4 +78,5 @@ def run_tests(
             unconfirmed = unconfirmed or found
             if found.is_bug:
                 break
-    return Tested(None, unconfirmed, ran, undecided, why)
+    turns_vary = max(steps, default=0) - min(steps, default=0) > len(question.target.instructions)
+    return Tested(None, unconfirmed, ran, undecided, why, turns_vary)
