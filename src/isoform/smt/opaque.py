@@ -20,10 +20,13 @@ _EXTENSIONS = (K.BV_ZERO_EXTEND, K.BV_SIGN_EXTEND)
 
 
 class Opaque:
-    """Rewrites terms of one question; what was rewritten is remembered."""
+    """Rewrites terms of one question; what was rewritten is remembered. A product is the same both ways round: by the
+    order of its factors as terms, or, if `symmetric`, by the order of their values, which takes more of a solver but
+    tells that k·i is n·k where i is n."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: Terms, symmetric: bool = False) -> None:
         self._terms = terms
+        self._symmetric = symmetric
         self._made: dict[Term, Term] = {}
         self._operands: dict[Term, list[Term]] = {}
         """Of products and quotients that were rewritten."""
@@ -69,7 +72,6 @@ class Opaque:
         """The low half is a function of the factors and each kind of upper half is another one, so that the narrow
         product is the low half of the wide one."""
         terms, width = self._terms, self._terms.width(left)
-        # A product is the same both ways round.
         for kind, name in zip(_EXTENSIONS, ("umulh", "smulh"), strict=True):
             if left.kind() == kind and right.kind() == kind:
                 inner = [left[0], right[0]]
@@ -78,11 +80,16 @@ class Opaque:
                     continue
                 signed = kind == K.BV_SIGN_EXTEND
                 inner = [terms.sext(f, half) if signed else terms.zext(f, half) for f in inner]
-                inner.sort(key=lambda factor: factor.id())
-                whole = terms.concat(self._function(name, *inner), self._function("mul", *inner))
+                whole = terms.concat(self._ordered(name, *inner), self._ordered("mul", *inner))
                 return terms.sext(whole, width) if signed else terms.zext(whole, width)
-        factors = sorted((left, right), key=lambda factor: factor.id())
-        return self._function("mul", *factors)
+        return self._ordered("mul", left, right)
+
+    def _ordered(self, name: str, left: Term, right: Term) -> Term:
+        left, right = sorted((left, right), key=lambda factor: factor.id())
+        one_way = self._function(name, left, right)
+        if not self._symmetric or left == right:
+            return one_way
+        return self._terms.ite(self._terms.ult(left, right), one_way, self._function(name, right, left))
 
     def _function(self, name: str, left: Term, right: Term) -> Term:
         terms, width = self._terms, self._terms.width(left)

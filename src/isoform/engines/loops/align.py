@@ -293,6 +293,8 @@ class _Taste:
     agreeing: Agreeing
     shift: Ratio = (0, 0)
     """Stations that each side passes before the first that is paired."""
+    longest: Ratio = (2, 2)
+    """Stations of each side in any test, with the entry."""
     ways: dict[tuple[object, int, int, object], float] = field(default_factory=dict)
     """What edges cost, as far as it was worked out: by the numbers of their cuts, and steps."""
 
@@ -311,11 +313,12 @@ def _align(tests: Sequence[Traces], ratios: Ratios, shift: Ratio = (0, 0)) -> It
     ordered = sorted(range(len(tests)), key=lambda n: abs(len(tests[n].target) - _TYPICAL_LENGTH))
     paths: dict[int, list[tuple[Edge, int, int]]] = {}
     agreeing: Agreeing = {}
+    longest = max(len(t.target) for t in tests), max(len(t.rewrite) for t in tests)
     for _ in range(_PASSES):
         used: Counter[Edge] = Counter()
-        settled = _Taste(ratios, known, agreeing, shift) if known else None
+        settled = _Taste(ratios, known, agreeing, shift, longest) if known else None
         for number in ordered:
-            path = _cheapest(tests[number], settled or _Taste(ratios, used, agreeing, shift))
+            path = _cheapest(tests[number], settled or _Taste(ratios, used, agreeing, shift, longest))
             if path is None:
                 return
             paths[number] = path
@@ -323,7 +326,7 @@ def _align(tests: Sequence[Traces], ratios: Ratios, shift: Ratio = (0, 0)) -> It
         if used == known:
             break
         known, agreeing = used, _agreeing(tests, paths)
-    taste = _Taste(ratios, known, agreeing, shift)
+    taste = _Taste(ratios, known, agreeing, shift, longest)
     yield _alignment(tests, paths, taste)
     # A test that alone goes some way may have been paired badly: without it the proof finds out what is missing.
     common = {n: p for n, p in paths.items() if all(known[edge] > 1 for edge, _, _ in p)}
@@ -461,6 +464,10 @@ def _moves(test: Traces, taste: _Taste, i: int, j: int) -> Iterator[tuple[int, i
     """Pairs of stations to which both may go on, or the end."""
     ratios = taste.ratios
     ends = len(test.target), len(test.rewrite)
+    if min(taste.longest) == 1:
+        # One side has no loops: it waits until the other one is done.
+        yield ends if i + j + 1 == max(ends) else (i + (ends[0] > 1), j + (ends[1] > 1))
+        return
     here = _cut_at(test, i, j)
     if ends[0] - i <= MOST_STEPS + 1 and ends[1] - j <= MOST_STEPS + 1:
         yield ends

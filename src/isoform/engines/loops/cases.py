@@ -105,7 +105,7 @@ class Cases:
         """Of the last question that was decided."""
         self.proof: Proof
         """Of the last question that was asked, if the answer was no."""
-        self._opaque = Opaque(self._terms)
+        self._opaque, self._symmetric = Opaque(self._terms), Opaque(self._terms, symmetric=True)
         self._cases: dict[_Key, Case] = {}
         self._wholes: dict[_Key, Case | None] = {}
         self._cut_short: set[_Key] = set()
@@ -130,6 +130,8 @@ class Cases:
                 return answer
             if self._with_these_factors(assumed, bad, seconds) is Answer.SAT:
                 return Answer.SAT
+            if self._with_symmetric_products(assumed, bad) is Answer.UNSAT:
+                return Answer.UNSAT
         return self._ask(assumed, bad, seconds)
 
     def _with_these_factors(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
@@ -141,9 +143,16 @@ class Cases:
         answer = self._ask([*assumed, *pinned], bad, seconds)
         return answer if answer is Answer.SAT else Answer.UNKNOWN
 
-    def _without_products(self, assumed: Assumed, bad: Term) -> tuple[Assumed, Term] | None:
+    def _with_symmetric_products(self, assumed: Assumed, bad: Term) -> Answer:
+        """UNSAT if it cannot be whatever products are, as long as they are the same both ways round; else UNKNOWN."""
+        simple = self._without_products(assumed, bad, symmetric=True)
+        answer = self._ask(*simple, GLANCE_SECONDS) if simple is not None else Answer.UNKNOWN
+        return answer if answer is Answer.UNSAT else Answer.UNKNOWN
+
+    def _without_products(self, assumed: Assumed, bad: Term, symmetric: bool = False) -> tuple[Assumed, Term] | None:
         """What is to be shown with nothing known of products and quotients but that equal operands give equal ones."""
-        *simple, last = self._opaque.rewritten([*(term for _, term in assumed), bad])
+        opaque = self._symmetric if symmetric else self._opaque
+        *simple, last = opaque.rewritten([*(term for _, term in assumed), bad])
         if last == bad and all(new == old for new, (_, old) in zip(simple, assumed, strict=True)):
             return None
         return [(label, term) for (label, _), term in zip(assumed, simple, strict=True)], last
@@ -173,6 +182,8 @@ class Cases:
             answer = self._settle(*simple, seconds, sweeping)
             if answer is Answer.SAT:
                 answer = self._with_these_factors(assumed, bad, seconds)
+                if answer is not Answer.SAT:
+                    answer = self._with_symmetric_products(assumed, bad)
             if answer is not Answer.UNKNOWN:
                 return answer
         return self._settle(assumed, bad, seconds, sweeping)

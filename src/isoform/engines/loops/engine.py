@@ -253,9 +253,10 @@ class Loops:
     def _attempts(self, gathered: Gathered) -> Iterator[Attempt]:
         """Equations first, then with comparisons that the code makes; the same with stations elsewhere; then with other
         pairings; then with all comparisons; then with products, which come earlier where one side multiplies in its
-        loops what the other does not: there it must have come by the product in another way."""
+        loops what the other does not, or does without a loop: there it must have come by it in another way."""
         sides = self.question.target, self.question.rewrite
-        early = self.question.options.degree > 1 and multiplications(sides[0]) != multiplications(sides[1])
+        alike = multiplications(sides[0]) == multiplications(sides[1]) and all(map(heads, sides))
+        early = self.question.options.degree > 1 and not alike
         single = frozenset.union(*map(single_turns, sides))
         found: list[Paired] = []
         pairings: list[Iterator[Alignment]] = []
