@@ -50,3 +50,17 @@ def _extract() -> object:
     from bitwuzla import Kind
 
     return Kind.BV_EXTRACT
+
+
+def test_a_product_both_ways_round_where_factors_only_turn_out_equal() -> None:
+    terms = Terms()
+    x, y, z = (terms.variable(name, 32) for name in "xyz")
+    assert x.id() < y.id() < z.id()
+    given = terms.conj(terms.ule(x, z), terms.ule(z, x))
+    differ = terms.negate(terms.eq(terms.mul(x, y), terms.mul(y, z)))
+    both = terms.conj(given, differ)
+    assert answer(terms, both) is Answer.SAT, "one is a function of x and y, the other of y and z"
+    symmetric = Opaque(terms, symmetric=True)
+    solver = Solver(terms, Budget(10))
+    assert solver.check(symmetric.rewritten([both]), 5.0) is Answer.UNSAT
+    assert solver.check(symmetric.rewritten([differ]), 5.0) is Answer.SAT
