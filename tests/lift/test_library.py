@@ -34,6 +34,10 @@ CALLS = {
     "memmove_1": "F(void *, memmove_1, memmove(to, from, n))",
     "memmove_2": "F(void *, memmove_2, memmove(to, from, n + n))",
     "memmove_8": "F(void *, memmove_8, memmove(to, from, 8 * (n + 1)))",
+    "memset_16": "F(void *, memset_16, memset(to, (int)(long)from, 16 * n))",
+    "memset_12": "F(void *, memset_12, memset(to, (int)(long)from, 12ul * (unsigned)n))",
+    "memcpy_7": "F(void *, memcpy_7, memcpy(to, from, 7ul * (unsigned)n))",
+    "memmove_24": "F(void *, memmove_24, memmove(to, from, 24ul * (unsigned)n))",
     "strlen_1": "F(unsigned long, strlen_1, strlen((char *)from) + n)",
 }
 
@@ -49,18 +53,19 @@ def outcome(function: Function, inputs: Inputs) -> Outcome:
     return run(compile_function(function), inputs, RunOptions(), question.callees)
 
 
+@pytest.mark.parametrize("downward", [False, True])
 @pytest.mark.parametrize("name", CALLS)
-def test_the_loop_does_what_the_call_does(tmp_path: Path, name: str) -> None:
+def test_the_loop_does_what_the_call_does(tmp_path: Path, name: str, downward: bool) -> None:
     function = lifted(tmp_path, CALLS[name], name)
     called = name.split("_")[0]
-    loops = written_out(function, {called})
     assert library_calls(function) == {called: 1}
+    loops = written_out(function, {called}, downward)
     assert library_calls(loops) == {}
     assert loops.has_loop
     chance = random.Random(name)
     for _ in range(60):
         to, start = (BASE + chance.randrange(48) for _ in range(2))
-        memory = {BASE + i: chance.choice((0, 1, 2, 200)) for i in range(200)}
+        memory = {BASE + i: chance.choice((0, 1, 2, 200)) for i in range(400)}
         inputs = Inputs({"rdi": to, "rsi": start, "rdx": chance.randrange(9)}, memory)
         expected, found = outcome(function, inputs), outcome(loops, inputs)
         assert expected.status is found.status is Status.DONE

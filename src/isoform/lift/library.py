@@ -24,7 +24,9 @@ EITHER_WAY = frozenset({"memset", "memcpy"})
 """Those of which it does not say in which direction they go through memory."""
 _SIZE = 2
 """Which argument is the size, where there are three."""
-_MOST_ZEROS = 3
+_MOST_ZEROS = 4
+MOST_STEP = 64
+"""Bytes that a loop goes ahead in one turn."""
 _PART = 1 << 21
 """Micro-op index of the blocks made here: no instruction has so many, and no tail call (`cfg.py`)."""
 
@@ -75,8 +77,11 @@ class _Body:
         registers, convention = function.machine.registers, function.machine.convention
         self._result = registers[convention.result[0]]
         self._first, self._second, self._size = (registers[n] for n in convention.integer_arguments[:3])
-        # A size that is a multiple of the unit is used up in whole steps: also modulo 2^64, which is one too.
-        self._unit = 1 << size.zeros
+        # A size that is a multiple of the step is used up in whole steps. That the lowest bits are 0 says so also
+        # modulo 2^64; where the step is no power of 2, the size is known not to have wrapped.
+        factor = _factor(_ops_up_to(function, block), self._size)
+        self._unit = factor if 1 << size.zeros < factor <= MOST_STEP else 1 << size.zeros
+        self._words = _words(self._unit)
         self._made: list[Block] = []
         self._temps = _PART
 
@@ -92,14 +97,14 @@ class _Body:
         return self._made
 
     def _memset(self) -> None:
-        word = self._second._replace(size=self._unit)
+        word = self._second._replace(size=max(size for _, size in self._words))
         self._begin([self._set(self._result, self._first), *self._repeated_byte(word)], _FORWARD)
-        place = self._temp(self._first.size) if self._downward else self._first
-        store, less = MicroOp(Kind.STORE, None, (place, word)), self._step(self._size, -1)
+        values = [word._replace(size=size) for _, size in self._words]
+        less = self._step(self._size, -1)
         if self._downward:
-            self._turn(_FORWARD, [less, MicroOp(Kind.INT_ADD, place, (self._first, self._size)), store])
+            self._turn(_FORWARD, [less, *self._from_end(self._first, lambda place: self._stores(place, values))])
         else:
-            self._turn(_FORWARD, [store, self._step(self._first, 1), less])
+            self._turn(_FORWARD, [*self._stores(self._first, values), self._step(self._first, 1), less])
 
     def _repeated_byte(self, word: Var) -> list[MicroOp]:
         """Makes a word of the low byte."""
@@ -114,18 +119,14 @@ class _Body:
         """memcpy may be called only where the two do not overlap; it is taken as memmove, whatever it is called for."""
         self._begin([self._set(self._result, self._first)], _CHOICE)
         self._choice()
-        word, source, target = self._temp(self._unit), self._temp(self._first.size), self._temp(self._first.size)
-        load, store = MicroOp(Kind.LOAD, word, (self._second,)), MicroOp(Kind.STORE, None, (self._first, word))
-        steps = [self._step(self._first, 1), self._step(self._second, 1), self._step(self._size, -1)]
-        self._turn(_FORWARD, [load, store, *steps])
-        backward = [
-            self._step(self._size, -1),
-            MicroOp(Kind.INT_ADD, source, (self._second, self._size)),
-            MicroOp(Kind.LOAD, word, (source,)),
-            MicroOp(Kind.INT_ADD, target, (self._first, self._size)),
-            MicroOp(Kind.STORE, None, (target, word)),
-        ]
-        self._turn(_BACKWARD, backward)
+        # All words of a step are read before one is written, so that only the order of steps matters.
+        values = [self._temp(size) for _, size in self._words]
+        less = self._step(self._size, -1)
+        both = [*self._loads(self._second, values), *self._stores(self._first, values)]
+        self._turn(_FORWARD, [*both, self._step(self._first, 1), self._step(self._second, 1), less])
+        loads = self._from_end(self._second, lambda place: self._loads(place, values))
+        stores = self._from_end(self._first, lambda place: self._stores(place, values))
+        self._turn(_BACKWARD, [less, *loads, *stores])
 
     def _choice(self) -> None:
         """Which way to go. Let d be the distance from source to target modulo 2^64. Forward is wrong only if the target
@@ -159,6 +160,27 @@ class _Body:
         return [load, MicroOp(Kind.INT_EQUAL, ends, (byte, const(0, 1)))], ends
 
     # -- parts of a loop ------------------------------------------------------------------------
+
+    def _stores(self, start: Var, values: list[Var]) -> list[MicroOp]:
+        """One step's words to memory."""
+        return self._at_each_word(start, lambda place, number: MicroOp(Kind.STORE, None, (place, values[number])))
+
+    def _loads(self, start: Var, values: list[Var]) -> list[MicroOp]:
+        return self._at_each_word(start, lambda place, number: MicroOp(Kind.LOAD, values[number], (place,)))
+
+    def _at_each_word(self, start: Var, access: Callable[[Var, int], MicroOp]) -> list[MicroOp]:
+        ops = []
+        for number, (offset, _) in enumerate(self._words):
+            place = self._temp(start.size) if offset else start
+            if offset:
+                ops.append(MicroOp(Kind.INT_ADD, place, (start, const(offset, start.size))))
+            ops.append(access(place, number))
+        return ops
+
+    def _from_end(self, start: Var, accesses: Callable[[Var], list[MicroOp]]) -> list[MicroOp]:
+        """What is done at the part of a range that the size, which is counted down, has just left."""
+        place = self._temp(start.size)
+        return [MicroOp(Kind.INT_ADD, place, (start, self._size)), *accesses(place)]
 
     def _begin(self, ops: list[MicroOp], first: int) -> None:
         """Before a loop: it does not turn at all for a size of zero."""
@@ -200,6 +222,54 @@ _CHOICE, _FORWARD, _BACKWARD, _LENGTH, _END = range(5)
 
 
 # -- what is known of sizes -------------------------------------------------------------------------
+
+
+def _words(size: int) -> list[tuple[int, int]]:
+    """So many bytes as words of 8, 4, 2 and 1: where each begins, and its size."""
+    words, start = [], 0
+    for width in (8, 4, 2, 1):
+        while size - start >= width:
+            words.append((start, width))
+            start += width
+    return words
+
+
+def _ops_up_to(function: Function, block: Block) -> list[MicroOp]:
+    """What was done last whichever way the end of a block was reached: a tail call is a block of its own."""
+    ops, seen = list(block.ops), {block.id}
+    while len(before := function.predecessors[block.id]) == 1 and block.id != function.entry:
+        block = function.blocks[before[0]]
+        if block.id in seen or not isinstance(block.exit, Goto | Branch):
+            break
+        seen.add(block.id)
+        ops = [*block.ops, *ops]
+    return ops
+
+
+def _factor(ops: list[MicroOp], register: Var) -> int:
+    """A number that what the register holds after all of `ops` is a multiple of, as it is one of a count of 32 bits
+    there. With a factor below 2^31 nothing wraps in 64 bits. 1 if nothing is known."""
+    known: dict[Var, tuple[int, int]] = {}  # which count, by the micro-op that extends it, and the factor
+    for number, op in enumerate(ops):
+        found = None
+        ins = [known.get(var) for var in op.ins]
+        match op.kind, ins:
+            case Kind.INT_ZEXT, _ if op.ins[0].size <= 4:
+                found = number, 1
+            case Kind.COPY, [tuple() as scaled]:
+                found = scaled
+            case Kind.INT_MULT, [tuple() as scaled, None] if op.ins[1].space is Space.CONST:
+                found = scaled[0], scaled[1] * op.ins[1].offset
+            case Kind.INT_LEFT, [tuple() as scaled, None] if op.ins[1].space is Space.CONST and op.ins[1].offset < 31:
+                found = scaled[0], scaled[1] << op.ins[1].offset
+            case Kind.INT_ADD, [tuple() as scaled, tuple() as other] if scaled[0] == other[0]:
+                found = scaled[0], scaled[1] + other[1]
+        if op.out is not None:
+            for var in [v for v in known if overlaps(v, op.out)]:
+                del known[var]
+            if found is not None and op.out.size == 8 and 0 < found[1] < 1 << 31:
+                known[op.out] = found
+    return known.get(register, (0, 1))[1]
 
 
 class _Number(NamedTuple):

@@ -42,6 +42,30 @@ void copy_broken(int *restrict to, const int *restrict from, int n) {
         to[i] = from[i];
 }
 
+struct range {
+    long low, high;
+};
+
+void copy_ranges(struct range *restrict to, const struct range *restrict from, int n) {
+    for (int i = 0; i < n; i++)
+        to[i] = from[i];
+}
+
+void copy_ranges_broken(struct range *restrict to, const struct range *restrict from, int n) {
+    memcpy(to, from, n > 0 ? n * sizeof(struct range) - 8ul : 0);
+}
+
+/* It counts down, so that memory is gone through from the end. */
+void zero_down(int *a, int n) {
+    while (n-- > 0)
+        a[n] = 0;
+}
+
+void zero_down_broken(int *a, int n) {
+    while (--n > 0)
+        a[n] = 0;
+}
+
 struct pixel {
     int red, green, blue;
 };
