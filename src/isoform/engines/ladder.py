@@ -50,6 +50,8 @@ class Ladder:
     steps: tuple[SearchStep, ...] = ()
     own: tuple[tuple[Inputs, Inputs], ...] = ()
     """The user's own tests."""
+    _explored: Verdict | Failed | None = None
+    """What the concolic engine said while a proof of loops took long."""
 
     def climb(self) -> Verdict:
         """The verdict of the first engine that settles the question, else the most that any could say."""
@@ -75,10 +77,13 @@ class Ladder:
             # What a quick look could not do says less than what stopped a proof.
             quick_failed = isinstance(finding, Failed) and isinstance(proving, Failed)
             finding = proving if quick_failed else self._stronger(finding, proving)
+            if isinstance(self._explored, (Different, Equivalent)):
+                return self._explored
         if engine in (Engine.AUTO, Engine.LOOPFREE) and not isinstance(finding, Verdict):
             finding = self._stronger(finding, self._try("loopfree", self._loopfree) or Failed(self._last()))
         if engine is Engine.CONCOLIC or (engine is Engine.AUTO and _leaves_more(finding)):
-            finding = self._stronger(finding, self._try("concolic", self._concolic))
+            explored = self._explored or self._try("concolic", self._concolic)
+            finding = self._stronger(finding, explored)
         if isinstance(finding, Verdict):
             return finding
         return self._unknown(finding if isinstance(finding, Failed) else Failed(self._last()))
@@ -189,16 +194,22 @@ class Ladder:
         from isoform.engines.loops.engine import Loops
 
         *earlier, last = self.question.versions or (self.question,)
+        meanwhile = self._explore if self.question.options.engine is Engine.AUTO else None
         for version in earlier:
-            engine = Loops(version, budget.part(budget.left / 2), self.own)
+            engine = Loops(version, budget.part(budget.left / 2), self.own, meanwhile)
             try:
                 finding = engine.answer()
             except Unsupported:
                 continue
-            if not isinstance(finding, Failed):
+            if not isinstance(finding, Failed) or isinstance(self._explored, (Different, Equivalent)):
                 return engine, finding
-        engine = Loops(last, budget, self.own)
+        engine = Loops(last, budget, self.own, None if self._explored else meanwhile)
         return engine, engine.answer()
+
+    def _explore(self) -> bool:
+        """Whether the concolic engine settles the question."""
+        self._explored = self._try("concolic", self._concolic)
+        return isinstance(self._explored, (Different, Equivalent))
 
     # -- concolic -------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ u32 fibonacci_broken(u32 n) {
     for (u32 i = 0; i < n; i++) {
         u32 t = a + b;
         a = b;
-        b = i == 1001 ? t + 1 : t;
+        b = i == 21 ? t + 1 : t;
     }
     return a;
 }
@@ -106,6 +106,6 @@ u32 steps(u32 n, u32 k) {
 
 u32 steps_broken(u32 n, u32 k) {
     u32 s = 0;
-    for (u32 i = 0; i < n; i++) s += i == 1001 ? k + 1 : k;
+    for (u32 i = 0; i < n; i++) s += i == 21 ? k + 1 : k;
     return s;
 }

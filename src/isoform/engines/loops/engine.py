@@ -39,6 +39,8 @@ QUICK_SHARE, QUICK_SECONDS = 0.04, 1.0
 """The first turn of an attempt: this share of the budget, but not less than so much."""
 NEARLY = 8
 """How much less a turn of an attempt counts that has its invariants."""
+LONG_SECONDS = 6.0
+"""Most proofs take less; what takes longer may be none, and a difference that another engine finds soon."""
 MOST_WAITING = 4
 """Attempts of which everything is kept until their next turn."""
 
@@ -133,6 +135,8 @@ class Loops:
     budget: Budget
     own: Sequence[tuple[Inputs, Inputs]] = ()
     """The user's own tests."""
+    meanwhile: Callable[[], bool] | None = None
+    """Something else that may settle the question, tried once if a proof takes long. True if it did."""
     timings: dict[str, float] = field(default_factory=dict)
     shown: Shown | None = None
     tests: int = 0
@@ -186,7 +190,7 @@ class Loops:
         quick = max(QUICK_SECONDS, self.budget.left * QUICK_SHARE)
         coming = _Coming(self._attempts(gathered), self._tried.union(run.attempt.key for run in waiting))
         learned = False
-        while not self.budget.exhausted:
+        while not self.budget.exhausted and not self._is_settled():
             run = min(waiting, key=lambda r: r.cost(quick, coming.best), default=None)
             # Only now: where it cuts the loops, and how the traces go together there, may take a while to find out.
             if run is None or coming.cost(quick) < run.cost(quick, coming.best):
@@ -212,6 +216,13 @@ class Loops:
             for dropped in sorted(waiting, key=lambda r: r.cost(quick, coming.best))[MOST_WAITING:]:
                 dropped.prover = None
         return learned
+
+    def _is_settled(self) -> bool:
+        """Whether something else has the answer meanwhile."""
+        if self.meanwhile is None or self.budget.elapsed < LONG_SECONDS:
+            return False
+        settles, self.meanwhile = self.meanwhile, None
+        return settles()
 
     def _go(self, run: Run, seconds: float) -> NotShownError | None:
         """One turn. None if there is a proof now."""
