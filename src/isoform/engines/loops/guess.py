@@ -110,6 +110,9 @@ class _Guess:
                 low = Feature(feature.tag, feature.place, feature.low, bits)
                 values = tuple(v & ((1 << bits) - 1) for v in self._values(feature))
                 seen.setdefault((bits, values), low)
+        # What is left over of a count, too: code that goes on with it looks at no more bits.
+        for feature in self._given.arguments:
+            seen.setdefault((feature.bits, self._values(feature)), feature)
         for cell in self._cells:
             seen.setdefault((cell.bits, self._values(cell)), cell)
         for feature in self._features:

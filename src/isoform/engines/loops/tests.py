@@ -74,7 +74,7 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
             break
         gathering.take(both)
     gathering.missing = gathering.seldom()
-    for both in islice(inputs, _MOST_TRIED // 2):
+    for both in islice(inputs, _MOST_TRIED // 2 if gathering.missing else 0):
         if not gathering.missing or budget.exhausted or budget.left < until or found.differs:
             break
         gathering.take(both)
