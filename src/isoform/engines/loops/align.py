@@ -168,6 +168,8 @@ class Alignment:
     cost: float
     agreeing: int = 0
     """How many places of the one side hold what some place of the other does, at the cut where these are fewest."""
+    is_comparable: bool = True
+    """Whether the cost says how good it is beside others: not if there are stations that others have not."""
 
     @property
     def cuts(self) -> list[Cut]:
@@ -223,8 +225,10 @@ def alignments(tests: Sequence[Traces]) -> Iterator[Alignment]:
 
 
 def as_counted(tests: Sequence[Traces]) -> Iterator[Alignment]:
-    """The way to pair the stations of all tests if so many turns go against one as the tests show."""
-    yield from islice(_align(tests, next(_hypotheses(tests))), 1)
+    """The way to pair the stations of all tests, turns as straight code among them, if so many turns go against one as
+    the tests show."""
+    for alignment in islice(_align(tests, next(_hypotheses(tests))), 1):
+        yield replace(alignment, is_comparable=False)
 
 
 def _ways(tests: Sequence[Traces]) -> Iterator[Alignment]:

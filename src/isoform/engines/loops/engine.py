@@ -88,7 +88,8 @@ class Run:
         """Of its next turn: less for what looks good from the start, with a pairing as good as the `best`, few facts
         and no products; and for what is nearly done."""
         attempt, settled = self.attempt, self.prover is not None and self.prover.settled
-        weight = sqrt(self.place) * attempt.alignment.cost / best * attempt.degree
+        pairing = attempt.alignment.cost / best if attempt.alignment.is_comparable else 1.0
+        weight = sqrt(self.place) * pairing * attempt.degree
         if attempt.order is Order.ALL or (attempt.order is Order.NONE and self.used):
             weight *= 2  # without comparisons it succeeds, or fails, soon
         return weight * (self.used + max(least, self.used)) / (NEARLY if settled else 1)
@@ -108,7 +109,7 @@ class _Coming:
     @property
     def best(self) -> float:
         """The cost of the best pairing so far."""
-        return min((pairing.cost for pairing in self._pairings), default=1.0)
+        return min((pairing.cost for pairing in self._pairings if pairing.is_comparable), default=1.0)
 
     def cost(self, least: float) -> float:
         return len(self._pairings) * (least + self._seconds)
