@@ -28,6 +28,7 @@ _MOSTLY = 0.75
 _SETTLED, _FEWEST_TESTS, _SOME = 5.0, 5, 2
 """How much more agreement counts once it is known which places agree."""
 _NEW_EDGE, _MEMORY_DIFFERS, _LOOP_CHANGES, _STANDS_STILL = 6.0, 40.0, 1.0, 5.0
+_A_TURN = 0.2
 _STATION, _AGREEMENT, _MOST_AGREEMENT, _UNPAIRED = 0.4, 1.5, 2.0, 4.0
 """Costs: what makes one way of pairing two traces better than another."""
 _SHIFTS = ((1, 0), (0, 1))
@@ -498,16 +499,20 @@ def _cost(test: Traces, taste: _Taste, edge: Edge, k: int, m: int) -> float:
 
 
 def _cost_of_way(taste: _Taste, edge: Edge) -> float:
-    cost = 0.2
+    cost = _A_TURN
     if not _is_turn(taste.ratios, edge):
         turn = _turn(taste.ratios, edge.source)
         if not _is_repeated(taste.ratios, edge.source) and (edge.source != ENTRY or edge.to == END):
             turn = _too_few(taste, edge)
-        # As much as if the stations left out had been paired, and agreed in nothing.
-        skipped = max(edge.target_steps / turn[0], edge.rewrite_steps / turn[1]) - 1
+        # As much as if the stations left out had been paired, and agreed in nothing; and however many tests go that
+        # way, as if it were not known what agrees: or else what is left out costs less than what is paired.
+        there = _turn(taste.ratios, edge.to)
+        steps = edge.target_steps, edge.rewrite_steps
+        skipped = max(max(0, steps[n] - turn[n]) / there[n] for n in (0, 1))
+        cost += (_A_TURN + _AGREEMENT * _MOST_AGREEMENT / 2) * skipped
         way = 1 + _STATION * ((edge.target_steps / turn[0]) ** 2 + (edge.rewrite_steps / turn[1]) ** 2)
         way += 0.0 if _is_straight(taste.ratios, edge) else _NEW_EDGE
-        way += _AGREEMENT * _MOST_AGREEMENT * max(0.0, skipped)
+        way += _AGREEMENT * _MOST_AGREEMENT * skipped
         way += _UNPAIRED * max(0, min(edge.target_steps, edge.rewrite_steps) - 1)
         # A way that many tests go is a good one, however long.
         cost += way / (1 + taste.known[edge])
