@@ -15,6 +15,7 @@ CERTIFICATES = (
     "certificate",
     "confirm",
     "expansion",
+    "polynomials",
     "formula",
     "smtlib",
     "sorts",
