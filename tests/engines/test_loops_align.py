@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from isoform.engines.loops.align import END, ENTRY, Alignment, Cut, Edge, Traces, alignments, stuttering
+from isoform.engines.loops.align import alignments
+from isoform.engines.loops.cuts import END, ENTRY, Alignment, Cut, Edge, Traces, stuttering
 from isoform.lift.function import BlockId
 from isoform.run.observe import Snapshot
 

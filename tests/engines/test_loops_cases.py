@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from isoform.budget import Budget
-from isoform.engines.loops.align import Cut
 from isoform.engines.loops.cases import Case, Cases
+from isoform.engines.loops.cuts import Cut
 from isoform.smt.terms import Terms
 
 

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import TypeVar
 
 from isoform.budget import Budget
-from isoform.engines.loops.align import Cut
+from isoform.engines.loops.cuts import Cut
 from isoform.engines.loops.simulation import Horizon, Pass, Simulation
 from isoform.smt.float_definitions import definitions
 from isoform.smt.opaque import Opaque

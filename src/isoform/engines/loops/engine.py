@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 from isoform.budget import Budget
 from isoform.engines.confirm import confirm, differs
 from isoform.engines.loopfree import Asserted, Failed, Found, Proved
-from isoform.engines.loops.align import Alignment, Traces, alignments, as_counted
+from isoform.engines.loops.align import alignments, as_counted
+from isoform.engines.loops.cuts import Alignment, Traces
 from isoform.engines.loops.invariant import Order
 from isoform.engines.loops.prove import MORE_TIME, NotShownError, Prover, Shown
 from isoform.engines.loops.simulation import Simulation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from isoform.engines.loops.align import Cut, Edge
+from isoform.engines.loops.cuts import Cut, Edge
 from isoform.engines.loops.features import Feature, parts, uses
 from isoform.engines.loops.segment import Place
 from isoform.engines.loops.starts import Plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from isoform.engines.loops.align import Cut
+from isoform.engines.loops.cuts import Cut
 from isoform.engines.loops.facts import Constant, OnStack
 from isoform.engines.loops.features import Column, Show, Values
 from isoform.engines.loops.simulation import Simulation

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 
 from isoform.budget import Budget
 from isoform.contract import CallArguments
-from isoform.engines.loops.align import Stop
+from isoform.engines.loops.cuts import Stop
 from isoform.engines.loops.stations import cut_order
 from isoform.errors import Unsupported
 from isoform.lift.function import Block, BlockId, Function

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from isoform.budget import Budget
 from isoform.contract import AbortRule, MemoryRule
 from isoform.engines.inputs import BUFFERS
-from isoform.engines.loops.align import END, ENTRY, Alignment, Cut, Edge, Stop, Traces
 from isoform.engines.loops.cells import MOST_CELLS, cells_of
 from isoform.engines.loops.compared import Compared, compared
+from isoform.engines.loops.cuts import END, ENTRY, Alignment, Cut, Edge, Stop, Traces
 from isoform.engines.loops.facts import Bounded, Fact
 from isoform.engines.loops.features import TAGS, Cell, Feature, Row
 from isoform.engines.loops.guess import guess

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from isoform.engines.loops.align import Cut
+from isoform.engines.loops.cuts import Cut
 from isoform.engines.loops.features import TAGS, Cell, Feature
 from isoform.engines.loops.invariant import Given
 from isoform.engines.loops.letters import COMPARING

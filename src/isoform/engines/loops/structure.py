@@ -3,7 +3,7 @@ such. A loop that goes on without that is refused."""
 
 from __future__ import annotations
 
-from isoform.engines.loops.align import Edge
+from isoform.engines.loops.cuts import Edge
 from isoform.engines.loops.facts import AtEntry, Constant, OnStack, Same
 from isoform.engines.loops.features import TAGS, Feature
 from isoform.engines.loops.segment import Place

@@ -9,7 +9,7 @@ from itertools import chain, islice, pairwise
 from random import Random
 
 from isoform.budget import Budget
-from isoform.engines.loops.align import Dead, Traces
+from isoform.engines.loops.cuts import Dead, Traces
 from isoform.engines.loops.inputs import LoopInputs
 from isoform.engines.loops.stations import Stations, body_of, heads, single_turns
 from isoform.lift.function import BlockId, Function

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from isoform.contract import Argument, Place, show_number
-from isoform.engines.loops.align import Cut
+from isoform.engines.loops.cuts import Cut
 from isoform.engines.loops.facts import AtLeast, Compare, Fact, Linear, OnStack, Relation, Same
 from isoform.engines.loops.features import Cell, Column, Feature
 from isoform.engines.loops.simulation import Node, Simulation
