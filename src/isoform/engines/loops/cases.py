@@ -8,6 +8,7 @@ context execution gives formulas that often need no solver at all. If a branch i
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -118,8 +119,10 @@ class Cases:
         self._swept: dict[Shape, bool] = {}
         self._undecided: Counter[Term] = Counter()
         """How often it could not be told of something whether it holds."""
-        self._decided: dict[tuple[_Key, Term], Sequence[Proof]] = {}
-        """What was shown not to be, by where and what it is."""
+        self._decided: dict[tuple[_Key, Term], tuple[Sequence[Proof], float]] = {}
+        """What was shown not to be, by where and what it is; and in what time."""
+        self.seconds = 0.0
+        """That it took to decide the last question, whenever that was."""
 
     def ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
         """Whether something bad can be, as far as the solver can tell. If it cannot, `proof` says what was shown."""
@@ -205,15 +208,16 @@ class Cases:
     def decide(self, cut: Cut, under: Term, bad: Bad, horizon: Horizon | None = None) -> Answer:
         """Whether something bad can happen from a cut where `under` holds: first a quick look, then by cases. Nothing
         bad depends on what comes after the horizon."""
+        started = time.perf_counter()
         followed = self.followed(cut)
         whole = self._terms.conj(under, bad(followed))
-        self.proofs = [Proof("", followed.assumed, whole)]
+        self.proofs, self.seconds = [Proof("", followed.assumed, whole)], 0.0
         if whole == self._terms.false:
             return Answer.UNSAT
         key = self._key(cut, under, horizon)
         decided = self._decided.get((key, whole))
         if decided is not None:
-            self.proofs = list(decided)
+            self.proofs, self.seconds = list(decided[0]), decided[1]
             return Answer.UNSAT
         # What was a case before was too hard as a whole.
         answer = self.look(followed.assumed, whole, GLANCE_SECONDS if key in self._cases else QUICK_SECONDS)
@@ -221,14 +225,17 @@ class Cases:
         if answer is Answer.UNKNOWN:
             self.proofs, self._looked_at = [], 0
             answer = self._by_cases(self.case(cut, under, horizon, bad), bad)
+        self.seconds = time.perf_counter() - started
         if answer is Answer.UNSAT:
-            self._decided[key, whole] = tuple(self.proofs)
+            self._decided[key, whole] = tuple(self.proofs), self.seconds
         return answer
 
-    def remember(self, cut: Cut, under: Term, bad: Bad, horizon: Horizon, proofs: Sequence[Proof]) -> None:
+    def remember(
+        self, cut: Cut, under: Term, bad: Bad, horizon: Horizon, proofs: Sequence[Proof], seconds: float
+    ) -> None:
         """That something was shown not to be in another way: it is not asked again."""
         whole = self._terms.conj(under, bad(self.followed(cut)))
-        self._decided[self._key(cut, under, horizon), whole] = tuple(proofs)
+        self._decided[self._key(cut, under, horizon), whole] = tuple(proofs), seconds
 
     def case(self, cut: Cut, under: Term, horizon: Horizon | None, bad: Bad) -> Case:
         """Where `under` holds, with all that is known then, and of what `bad` reads."""

@@ -149,6 +149,7 @@ class Prover:
                 return
             assumed = [*followed.assumed, ("going", going)]
             seconds = GLANCE_SECONDS if edge in self._hard else KEEP_SECONDS
+            started = time.perf_counter()
             answer = self._cases.look(assumed, self._terms.any_of([bad for _, bad in broken]), seconds)
             proofs = [self._cases.proof]
             if answer is Answer.UNKNOWN:
@@ -165,7 +166,7 @@ class Prover:
                 answer = self._cases.settle(assumed, self._terms.any_of([b for _, b in broken]), QUICK_SECONDS)
                 proofs = [*case.shown, self._cases.proof]
             if answer is Answer.UNSAT:
-                self._remember(edge, going, proofs)
+                self._remember(edge, going, proofs, time.perf_counter() - started)
                 return
             if answer is Answer.SAT:
                 self._learn(assumed, node, arrived, broken)
@@ -182,10 +183,10 @@ class Prover:
             proofs.append(self._cases.proof)
         return Answer.UNSAT, proofs
 
-    def _remember(self, edge: Edge, going: Term, proofs: Sequence[Proof]) -> None:
+    def _remember(self, edge: Edge, going: Term, proofs: Sequence[Proof], seconds: float) -> None:
         """An edge keeps what is claimed at its end: if nothing changes, that is not asked again."""
-        broken = partial(self._simulation.any_broken, edge)
-        self._cases.remember(edge.source, going, broken, (edge.target_steps, edge.rewrite_steps), proofs)
+        broken, horizon = partial(self._simulation.any_broken, edge), (edge.target_steps, edge.rewrite_steps)
+        self._cases.remember(edge.source, going, broken, horizon, proofs, seconds)
 
     def _one_by_one(
         self,
@@ -474,14 +475,13 @@ class Prover:
         horizon: Horizon | None = None,
     ) -> None:
         name, shows = named[0], f"{where}, {named[1]}"
-        started = time.perf_counter()
         answer = self._cases.decide(cut, under, bad, horizon)
         if answer is Answer.SAT:
             with_what = self._model(cut, self._simulation.followed(cut))
             raise NotShownError(f"it does not follow that {shows}, as with {with_what}")
         if answer is Answer.UNKNOWN:
             raise NotShownError(f"it was not decided in time whether {shows}", MORE_TIME)
-        self._record(shown, name, shows, where, self._cases.proofs, time.perf_counter() - started)
+        self._record(shown, name, shows, where, self._cases.proofs, self._cases.seconds)
 
     def _record(
         self, shown: Shown, name: str, shows: str, where: str, proofs: Sequence[Proof], seconds: float = 0.0
