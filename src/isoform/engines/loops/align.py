@@ -366,7 +366,7 @@ def _cost_of_way(taste: _Taste, edge: Edge) -> float:
         # way, as if it were not known what agrees: or else what is left out costs less than what is paired.
         there = _turn(taste.ratios, edge.to)
         steps = edge.target_steps, edge.rewrite_steps
-        skipped = max(max(0, steps[n] - turn[n]) / there[n] for n in (0, 1))
+        skipped = max(-(min(0, turn[n] - steps[n]) // there[n]) for n in (0, 1))
         cost += (_A_TURN + _AGREEMENT * _MOST_AGREEMENT / 2) * skipped
         way = 1 + _STATION * ((edge.target_steps / turn[0]) ** 2 + (edge.rewrite_steps / turn[1]) ** 2)
         way += 0.0 if _is_straight(taste.ratios, edge) else _NEW_EDGE

@@ -36,7 +36,7 @@ MOST_ALIGNMENTS = 4
 MOST_ATTEMPTS = 40
 _MOST_LEARNED = 8
 """Tests that are made of models."""
-QUICK_SHARE, QUICK_SECONDS = 0.04, 1.0
+QUICK_SHARE, QUICK_SECONDS = 0.06, 1.0
 """The first turn of an attempt: this share of the budget, but not less than so much."""
 NEARLY = 8
 """How much less a turn of an attempt counts that has its invariants."""

@@ -42,6 +42,8 @@ _STRAINED = 0.25
 MOST_LENGTHENED = 3
 """How often a way to the end is made longer than tests showed."""
 
+_ENOUGH_SECONDS = 2.0
+"""What is not decided with less time left may be with more."""
 _SMALL = 40
 """What counts as few turns of a loop."""
 
@@ -204,8 +206,9 @@ class Prover:
                 self._learn(assumed, node, arrived, broken)
                 return True
             if answer is Answer.UNKNOWN:
-                if self._budget.exhausted:
-                    raise NotShownError(f"{self._budget.why_exhausted()} while looking for an invariant", MORE_TIME)
+                if self._budget.left < _ENOUGH_SECONDS:
+                    # A fact that is given up is given up for good: only for want of a proof, not of time.
+                    raise NotShownError("it was not decided in time which facts the loops keep", MORE_TIME)
                 if fact is None:
                     raise NotShownError("it could not be decided which inputs reach a cut")
                 undecided.append(fact)
