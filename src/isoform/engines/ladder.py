@@ -36,8 +36,8 @@ QUICK_SECONDS, GLANCE_SECONDS = 1.0, 0.25
 """For unrolling loops before anything is tried to prove about them; and where that cannot be all there is."""
 LOOPS_SECONDS, LOOPS_SHARE = 60.0, 0.7
 """For proving loops, and of what is left of the budget at most."""
-AUTO_SECONDS = 5.0
-"""For the concolic engine as a rung of the ladder: what it finds it mostly finds early."""
+AUTO_SECONDS, EXPLORE_SECONDS = 5.0, 2.5
+"""For the concolic engine as a rung of the ladder: what it finds it mostly finds early. And while a proof goes on."""
 
 
 @dataclass
@@ -82,8 +82,7 @@ class Ladder:
         if engine in (Engine.AUTO, Engine.LOOPFREE) and not isinstance(finding, Verdict):
             finding = self._stronger(finding, self._try("loopfree", self._loopfree) or Failed(self._last()))
         if engine is Engine.CONCOLIC or (engine is Engine.AUTO and _leaves_more(finding)):
-            explored = self._explored or self._try("concolic", self._concolic)
-            finding = self._stronger(finding, explored)
+            finding = self._stronger(finding, self._try("concolic", self._concolic) or self._explored)
         if isinstance(finding, Verdict):
             return finding
         return self._unknown(finding if isinstance(finding, Failed) else Failed(self._last()))
@@ -208,17 +207,17 @@ class Ladder:
 
     def _explore(self) -> bool:
         """Whether the concolic engine settles the question."""
-        self._explored = self._try("concolic", self._concolic)
+        self._explored = self._try("concolic", lambda: self._concolic(EXPLORE_SECONDS))
         return isinstance(self._explored, (Different, Equivalent))
 
     # -- concolic -------------------------------------------------------------------------------
 
-    def _concolic(self) -> tuple[Verdict | Failed, str]:
+    def _concolic(self, seconds: float = AUTO_SECONDS) -> tuple[Verdict | Failed, str]:
         from isoform.engines.concolic import Concolic, WithinPaths
         from isoform.engines.concolic.pairs import HOW
 
         alone = self.question.options.engine is Engine.CONCOLIC
-        budget = self.budget if alone else self.budget.part(min(AUTO_SECONDS, self.budget.left / 4))
+        budget = self.budget if alone else self.budget.part(min(seconds, self.budget.left / 4))
         engine = Concolic(self.question, budget)
         finding = engine.answer()
         self.steps = tuple(engine.rows)

@@ -40,7 +40,7 @@ QUICK_SHARE, QUICK_SECONDS = 0.06, 1.0
 """The first turn of an attempt: this share of the budget, but not less than so much."""
 NEARLY = 8
 """How much less a turn of an attempt counts that has its invariants."""
-LONG_SECONDS = 6.0
+LONG_SECONDS = 8.0
 """Most proofs take less; what takes longer may be none, and a difference that another engine finds soon."""
 MOST_WAITING = 4
 """Attempts of which everything is kept until their next turn."""
