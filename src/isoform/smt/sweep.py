@@ -26,6 +26,8 @@ from isoform.smt.terms import Term, Terms
 
 FIRST_SAMPLES = 48
 MOST_NODES = 60_000
+LEAST_SECONDS = 0.1
+"""In less than that there is nothing to be found: samples alone take as long."""
 LOCAL_SECONDS = 0.25
 MOST_CASES = 48
 """Case splits for one pair of subterms."""
@@ -66,6 +68,8 @@ def sweep(
 ) -> Sweep:
     """Merge what can be shown equal among the subterms of `roots` within so many seconds. `known` tells, and is told,
     of which pairs of terms that was tried before, and whether it could be shown."""
+    if seconds < LEAST_SECONDS:
+        return Sweep(list(roots))
     return _Sweeper(terms, solver, roots, seconds, {} if known is None else known).run()
 
 
