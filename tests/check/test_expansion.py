@@ -64,6 +64,8 @@ def _carries(first: str, second: str, third: str) -> str:
         (f"(bvand z (bvnot {_MASK}))", "(ite (= #x00000001 x) #x00000000 z)"),
         ("((_ sign_extend 24) (ite (= x y) #x81 #x00))", "(ite (= x y) #xffffff81 #x00000000)"),
         ("((_ extract 7 0) (ite (= x y) z #x00000000))", "(ite (= x y) ((_ extract 7 0) z) #x00)"),
+        ("(ite (= (bvadd x y) (bvadd y x)) z #x00000000)", "(ite true z #x00000000)"),
+        ("(ite (= (bvadd x #x00000001) x) z #x00000000)", "(ite false z #x00000000)"),
         (_carries("x", "y", "z"), _carries("z", "x", "y")),
         (f"(bvmul x {_carries('x', 'y', 'z')})", f"(bvmul {_carries('y', 'z', 'x')} x)"),
     ],
@@ -103,6 +105,8 @@ def test_shown(left: str, right: str) -> None:
         ("(ite (= x y) (bvadd z x) z)", "(bvadd z (bvand y (ite (= y x) #xffffffff #x00000000)))"),
         ("(ite (= x y) z (bvadd z x))", "(ite (= x y) (bvadd z x) z)"),
         (f"(bvor z {_MASK})", f"(bvand z {_MASK})"),
+        ("(ite (= (bvadd x x) x) z #x00000000)", "(ite true z #x00000000)"),
+        ("(ite (= (bvadd x x) #x00000001) z #x00000000)", "(ite false z #x00000000)"),
         ("((_ sign_extend 24) (ite (= x y) #x81 #x00))", "(ite (= x y) #x00000081 #x00000000)"),
     ],
 )

@@ -10,7 +10,7 @@ operands below have been expanded already; an *atom* is a term that is no arithm
 - A product of k consecutive integers is divisible by k!, so certain polynomials vanish modulo 2^w.
 - Of n-bit words 2^n times (1 if x < y, else 0) is (x - y mod 2^n) - x + y over the integers, and w-bit numbers are
   equal if 2^w times them are equal modulo 2^2w.
-- Two words are equal if their difference is 0.
+- Two words are equal if their difference is 0: always if it is that, and never if it is another constant.
 - A choice between two words is the second plus, under the condition, their difference; a mask is such a choice between
   -1 and 0, and extending or cutting off 0 gives 0.
 - The greatest of several words does not depend on the order in which they are compared, nor does the least.
@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from isoform.check.bit_functions import BitFunctions
 from isoform.check.polynomials import Monomial, Polynomial, Polynomials, TooMuchWorkError, centred, shift_into, times
 from isoform.check.smtlib import Node, Script, Terms, read_term, s_expressions
-from isoform.check.sorts import ReadError, Sort, bit_vector
+from isoform.check.sorts import BOOL, ReadError, Sort, bit_vector
 
 _EXTREME = "an extreme"
 _COMPARISONS = {
@@ -120,6 +120,9 @@ class _Expander(Polynomials):
                 return arithmetic
         if node.operator == "=" and len(operands) == 2 and self._terms.width(operands[0]) is not None:
             operands = self._equation(operands)
+            difference = self._constant(operands[0]) if self._constant(operands[1]) == 0 else None
+            if difference is not None:
+                return self._terms.intern(Node("false" if difference else "true", (), ()), BOOL)
         interned = self._terms.intern(node._replace(operands=operands), self._terms.sorts[number])
         if width is None:
             return interned
