@@ -12,7 +12,7 @@ from bitwuzla import Kind, Term
 
 from isoform.smt import ring
 from isoform.smt.atoms import Atoms
-from isoform.smt.extremes import ORDERS
+from isoform.smt.extremes import ORDERS, extreme
 from isoform.smt.intervals import literal
 from isoform.smt.ring import Polynomial
 
@@ -82,5 +82,7 @@ class Choices(Atoms):
 
 
 def is_conditional(term: Term) -> bool:
-    """Whether it is some number, or 0 where a condition does not hold."""
-    return term.kind() is Kind.ITE and term.sort().bv_size() > 1 and literal(term[2]) == 0
+    """Whether it is some number, or 0 where a condition does not hold; but not the greater or lesser of the two, which
+    is something else to a checker."""
+    is_choice = term.kind() is Kind.ITE and term.sort().bv_size() > 1
+    return is_choice and literal(term[2]) == 0 and extreme(term) is None
