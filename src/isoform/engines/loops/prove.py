@@ -131,7 +131,8 @@ class Prover:
         while True:
             self.rounds += 1
             if self.rounds > MOST_ROUNDS or self._budget.exhausted:
-                raise NotShownError("no invariant was found that the loops keep")
+                helps = MORE_TIME if self._budget.exhausted else ""
+                raise NotShownError("no invariant was found that the loops keep", helps)
             followed = simulation.followed(edge.source)
             arrived = followed.arrivals(edge)
             if arrived is None:
