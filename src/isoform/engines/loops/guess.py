@@ -206,8 +206,8 @@ class _Guess:
     def _equation(self, equation: Equation, bits: int) -> None:
         fact, unit = equation.fact(), equation.unit
         if equation.sign_of is not None:
-            # Of what is only summed up, nobody promises it, and no way or address depends on it.
-            if self._kinds.signs and self._steers(equation.sign_of):
+            # Of sums in lanes nobody promises it, and nothing depends on it.
+            if self._kinds.signs and (self._steers(equation.sign_of) or not self._is_lane(equation.sign_of)):
                 self._not_negative(equation.sign_of)
         elif not is_plain(fact) or isinstance(unit, Product):
             pass  # an equation between products alone says what no code computes
@@ -225,6 +225,11 @@ class _Guess:
 
     def _steers(self, feature: Feature) -> bool:
         return not feature.tag or self._kinds.steering is None or feature in self._kinds.steering
+
+    def _is_lane(self, feature: Feature) -> bool:
+        """Whether it is one of several parts of a register."""
+        parts = {f.low for f in self._features if (f.tag, f.place) == (feature.tag, feature.place)}
+        return isinstance(feature.place, str) and len(parts) > 1
 
     def _merit(self, unit: Summand, bits: int) -> int:
         """How well an equation is solved for something. What the code orders is better left as it is: an order
