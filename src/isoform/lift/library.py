@@ -59,7 +59,7 @@ def _callee(block: Block, sizes: Mapping[BlockId, _Number]) -> str | None:
     if not isinstance(call, Call) or call.callee not in ARGUMENTS:
         return None
     if call.then is None or call.system or call.present or call.carried_out or block.id not in sizes:
-        return None  # of a block without sizes nothing is known, or it is not reached
+        return None
     size = sizes[block.id].value if ARGUMENTS[call.callee] > _SIZE else None
     return call.callee if size is None or size > MOST_BYTES else None
 

@@ -17,21 +17,15 @@ from typing import TypeVar
 
 from isoform.budget import Budget
 from isoform.engines.loops.cuts import Cut
+from isoform.engines.loops.questions import GLANCE_SECONDS, QUICK_SECONDS, Proof, Questions
 from isoform.engines.loops.simulation import Horizon, Pass, Simulation
-from isoform.smt.float_definitions import definitions
-from isoform.smt.opaque import Opaque
-from isoform.smt.polynomial import Normalizer
 from isoform.smt.simulate import topological
-from isoform.smt.solver import Answer, Solver
-from isoform.smt.sweep import Shape, Step, sweep
+from isoform.smt.solver import Answer
 from isoform.smt.terms import Term
 from isoform.sym.context import Access, Context
 
-GLANCE_SECONDS, QUICK_SECONDS = 0.3, 1.0
 FACT_SECONDS = 1.0
-MERGING_SECONDS = 0.1
-EXPANDED_SECONDS = 0.3
-SWEEP_SECONDS, MOST_SWEEP_SECONDS = 1.0, 10.0
+MOST_SWEEP_SECONDS = 10.0
 _MOST_ROUNDS, _MOST_CASES = 8, 40
 _MOST_VAIN, _FEW_VAIN = 40, 6
 _NEAR, _MOST_NEAR = 4096, 6
@@ -40,24 +34,10 @@ _FEW_WAYS = 3
 """So many open branches are quickly gone through."""
 
 Item = TypeVar("Item")
-Assumed = Sequence[tuple[str, Term]]
 Bad = Callable[[Pass], Term]
 """What must not be, by a pass."""
-_Key = tuple[Cut, int, Term, Horizon, int]
+_Key = tuple[Cut, int, Term, Horizon, tuple[Horizon, int]]
 """Of a case: where it begins, which version of the invariant there it goes by, what holds, how far and how broad."""
-
-
-@dataclass
-class Proof:
-    """Something that was shown to be unsatisfiable, with what was used for it."""
-
-    shows: str
-    assumed: Assumed
-    bad: Term
-    steps: Sequence[Step] = ()
-    """Equations by which parts of `bad` were merged first."""
-    merged: Term = None
-    """What `bad` became by them, if there are any."""
 
 
 @dataclass
@@ -94,116 +74,26 @@ class _Candidate:
     take: Callable[[], None]
 
 
-class Cases:
+class Cases(Questions):
     """Decides questions about one simulation."""
 
     def __init__(self, simulation: Simulation, budget: Budget) -> None:
+        super().__init__(simulation.terms, budget)
         self._simulation = simulation
-        self._terms = simulation.terms
-        self._budget = budget
-        self.solver = Solver(self._terms, budget)
         self.proofs: list[Proof] = []
         """Of the last question that was decided."""
-        self.proof: Proof
-        """Of the last question that was asked, if the answer was no."""
-        self._opaque, self._symmetric = Opaque(self._terms), Opaque(self._terms, symmetric=True)
         self._cases: dict[_Key, Case] = {}
         self._wholes: dict[_Key, Case | None] = {}
         self._cut_short: set[_Key] = set()
         self._same_before: dict[Cut, dict[Term, Term]] = {}
         """Addresses of which it was shown last that they are one."""
         self._looked_at = 0
-        self._merging = False
-        """Whether some question was decided only with equal parts of both sides merged."""
-        self._unknowns_of: dict[Term, frozenset[Term]] = {}
-        self._swept: dict[Shape, bool] = {}
         self._undecided: Counter[Term] = Counter()
         """How often it could not be told of something whether it holds."""
         self._decided: dict[tuple[_Key, Term], tuple[Sequence[Proof], float]] = {}
         """What was shown not to be, by where and what it is; and in what time."""
         self.seconds = 0.0
         """That it took to decide the last question, whenever that was."""
-
-    def ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
-        """Whether something bad can be, as far as the solver can tell. If it cannot, `proof` says what was shown."""
-        simple = self._without_products(assumed, bad)
-        if simple is not None:
-            answer = self._ask(*simple, seconds)
-            if answer is not Answer.SAT:
-                return answer
-            if self._with_these_factors(assumed, bad, seconds) is Answer.SAT:
-                return Answer.SAT
-            if self._with_symmetric_products(assumed, bad) is Answer.UNSAT:
-                return Answer.UNSAT
-        return self._ask(assumed, bad, seconds)
-
-    def _with_these_factors(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
-        """SAT if there is a true model in which all factors are as in the present one; else UNKNOWN."""
-        terms, solver = self._terms, self.solver
-        factors = self._opaque.operands([*(term for _, term in assumed), bad])
-        values = [(factor, terms.bv(solver.value(simple), terms.width(factor))) for factor, simple in factors]
-        pinned = [("factor", terms.eq(factor, value)) for factor, value in values]
-        answer = self._ask([*assumed, *pinned], bad, seconds)
-        return answer if answer is Answer.SAT else Answer.UNKNOWN
-
-    def _with_symmetric_products(self, assumed: Assumed, bad: Term) -> Answer:
-        """UNSAT if it cannot be whatever products are, as long as they are the same both ways round; else UNKNOWN."""
-        simple = self._without_products(assumed, bad, symmetric=True)
-        answer = self._ask(*simple, GLANCE_SECONDS) if simple is not None else Answer.UNKNOWN
-        return answer if answer is Answer.UNSAT else Answer.UNKNOWN
-
-    def _without_products(self, assumed: Assumed, bad: Term, symmetric: bool = False) -> tuple[Assumed, Term] | None:
-        """What is to be shown with nothing known of products and quotients but that equal operands give equal ones."""
-        opaque = self._symmetric if symmetric else self._opaque
-        *simple, last = opaque.rewritten([*(term for _, term in assumed), bad])
-        if last == bad and all(new == old for new, (_, old) in zip(simple, assumed, strict=True)):
-            return None
-        return [(label, term) for (label, _), term in zip(assumed, simple, strict=True)], last
-
-    def _ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
-        self.proof = Proof("", assumed, bad)
-        answer = self._ask_in(Normalizer(self._terms.manager), assumed, bad, seconds)
-        if answer is Answer.UNKNOWN and not self._budget.exhausted:
-            # Sums of monomials share more of what different sums have in common: that helps at once or never.
-            limit = EXPANDED_SECONDS if seconds is None else min(seconds, EXPANDED_SECONDS)
-            answer = self._ask_in(Normalizer(self._terms.manager, expanded=True), assumed, bad, limit)
-        return answer
-
-    def _ask_in(self, normalizer: Normalizer, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
-        asserted = [normalizer.normalize(term) for _, term in (*assumed, ("bad", bad))]
-        answer = self.solver.check(asserted, seconds)
-        meaning = definitions(self._terms, [*(t for _, t in assumed), bad]) if answer is Answer.SAT else []
-        if meaning:
-            answer = self.solver.check([*asserted, *(normalizer.normalize(term) for term in meaning)], seconds)
-        return answer
-
-    def settle(self, assumed: Assumed, bad: Term, seconds: float, sweeping: float = SWEEP_SECONDS) -> Answer:
-        """Ask, and if that is not enough once more with equal parts of both sides merged: what one compiler wrote in
-        another way than the other is shown to be the same by itself, not in the midst of all that depends on it."""
-        simple = self._without_products(assumed, bad)
-        if simple is not None:
-            answer = self._settle(*simple, seconds, sweeping)
-            if answer is Answer.SAT:
-                answer = self._with_these_factors(assumed, bad, seconds)
-                if answer is not Answer.SAT:
-                    answer = self._with_symmetric_products(assumed, bad)
-            if answer is not Answer.UNKNOWN:
-                return answer
-        return self._settle(assumed, bad, seconds, sweeping)
-
-    def _settle(self, assumed: Assumed, bad: Term, seconds: float, sweeping: float) -> Answer:
-        answer = self._ask(assumed, bad, min(seconds, MERGING_SECONDS if self._merging else GLANCE_SECONDS))
-        if answer is not Answer.UNKNOWN or self._budget.exhausted:
-            return answer
-        swept = sweep(self._terms, self.solver, [bad], min(sweeping, self._budget.left / 4), self._swept)
-        answer = self._ask(assumed, swept.roots[0], seconds)
-        self.proof = Proof("", assumed, bad, swept.steps, swept.roots[0])
-        self._merging = self._merging or (answer is Answer.UNSAT and bool(swept.steps))
-        return answer
-
-    def look(self, assumed: Assumed, bad: Term, seconds: float) -> Answer:
-        """Ask; or settle, where questions before were decided only so: the next ones are much like them."""
-        return self.settle(assumed, bad, seconds) if self._merging else self.ask(assumed, bad, seconds)
 
     def decide(self, cut: Cut, under: Term, bad: Bad, horizon: Horizon | None = None) -> Answer:
         """Whether something bad can happen from a cut where `under` holds: first a quick look, then by cases. Nothing
@@ -320,9 +210,11 @@ class Cases:
 
     def _key(self, cut: Cut, under: Term, horizon: Horizon | None) -> _Key:
         node = self._simulation.nodes.get(cut)
-        # A way that was added makes the whole of them longer or broader: what was followed before is not enough then.
-        reach = self._simulation.furthest(cut) if horizon is None else horizon
-        return cut, node.version if node is not None else 0, under, reach, self._simulation.breadth(cut)
+        # A way that was added makes the whole of them longer or broader: what was followed before is not enough then,
+        # and which addresses are one, on which every case of the cut rests, is asked anew.
+        reach = self._simulation.furthest(cut)
+        version = node.version if node is not None else 0
+        return cut, version, under, horizon or reach, (reach, self._simulation.breadth(cut))
 
     def _grain(self, followed: Pass) -> int | None:
         """The smallest access to memory, if there are larger ones."""
@@ -426,21 +318,6 @@ class Cases:
                 most -= 1
                 if most < 0:
                     return
-
-    def _ask_about(self, assumed: Assumed, bad: Term, seconds: float) -> Answer:
-        """Ask first with nothing assumed but what speaks of the same unknowns alone: how one pair of addresses lies has
-        little to do with a third, but a solver cannot know. What cannot be then cannot be when more is assumed."""
-        about = self._unknowns(bad)
-        relevant = [(label, term) for label, term in assumed if self._unknowns(term) <= about]
-        if len(relevant) < len(assumed) and self.ask(relevant, bad, seconds) is Answer.UNSAT:
-            return Answer.UNSAT
-        return self.ask(assumed, bad, seconds)
-
-    def _unknowns(self, term: Term) -> frozenset[Term]:
-        found = self._unknowns_of.get(term)
-        if found is None:
-            found = self._unknowns_of[term] = frozenset(t for t in topological([term]) if t.is_const())
-        return found
 
     def _reads(self, term: Term) -> bool:
         return any(unknown.sort().is_array() for unknown in self._unknowns(term))

@@ -142,6 +142,7 @@ class Loops:
     timings: dict[str, float] = field(default_factory=dict)
     shown: Shown | None = None
     tests: int = 0
+    _settled: bool = False
     _tried: set[Hashable] = field(default_factory=set)
     _waiting: list[Run] = field(default_factory=list)
     """Attempts that were begun. They go on beside those that a further test leads to."""
@@ -172,7 +173,7 @@ class Loops:
         reasons: list[tuple[Order, NotShownError]] = []
         # Where a proof fails for want of a test, a model is one: with it everything begins again.
         for _ in range(1 + _MOST_LEARNED):
-            if not self._try_all(gathered, reasons):
+            if not self._try_all(gathered, reasons) or self._settled:
                 break
             if gathered.differs and gathered.differing is not None:
                 result = confirm(self.question, gathered.differing, self.budget)
@@ -221,10 +222,10 @@ class Loops:
 
     def _is_settled(self) -> bool:
         """Whether something else has the answer meanwhile."""
-        if self.meanwhile is None or self.budget.elapsed < LONG_SECONDS:
-            return False
-        settles, self.meanwhile = self.meanwhile, None
-        return settles()
+        if self.meanwhile is not None and self.budget.elapsed >= LONG_SECONDS:
+            settles, self.meanwhile = self.meanwhile, None
+            self._settled = settles()
+        return self._settled
 
     def _go(self, run: Run, seconds: float) -> NotShownError | None:
         """One turn. None if there is a proof now."""

@@ -12,9 +12,10 @@ from isoform.budget import Budget
 from isoform.contract import Argument
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.loopfree import Asserted
-from isoform.engines.loops.cases import FACT_SECONDS, GLANCE_SECONDS, QUICK_SECONDS, Assumed, Bad, Cases, Proof
+from isoform.engines.loops.cases import FACT_SECONDS, Bad, Cases
 from isoform.engines.loops.cuts import END, ENTRY, Cut, Edge, Stop, stuttering
 from isoform.engines.loops.facts import Fact
+from isoform.engines.loops.questions import GLANCE_SECONDS, QUICK_SECONDS, Assumed, Proof
 from isoform.engines.loops.rank import Measure, measures
 from isoform.engines.loops.simulation import STATE_AT, Horizon, Node, Pass, Simulation
 from isoform.engines.loops.structure import Structure
