@@ -31,6 +31,8 @@ _FOUND = 0.5
 """How often buffers hold something that is passed, too."""
 _WRITTEN = 0.9
 """How much of what is text is made of letters."""
+_LEADS_BACK = 4
+"""Of so many inputs there is one in which pointers lead back to something that was read before."""
 _NEAR = 64
 """Bytes after a pointer that count as what it points to."""
 
@@ -76,7 +78,7 @@ class LoopInputs:
         for argument, value in zip(self._contract.arguments, values, strict=True):
             put_argument(self._contract, argument, value, registers, memory, random.getrandbits(64))
         contents = self._contents()
-        if random.random() < _FOUND:
+        if random.random() < _FOUND or self._leads_back:
             self._put(contents, values, size)
         fill = self._number + 1 if self._number % 3 == 1 and not self._follows_pointers else 0
         return Inputs(registers, contents | memory, fill, 2 * self._number + 1, {}, self._number + 1)
@@ -139,14 +141,23 @@ class LoopInputs:
         return memory
 
     def _put(self, contents: dict[int, int], values: Sequence[int], size: int) -> None:
-        """Put what is passed into the buffers here and there: it may be what the code looks for."""
+        """Put what is passed into the buffers here and there: it may be what the code looks for. If no number is, a
+        size."""
         kinds = [argument.type for argument in self._contract.arguments]
         pointers = [v for v, kind in zip(values, kinds, strict=True) if kind.kind is TypeKind.POINTER and v]
         words = [(v, kind.bits // 8) for v, kind in zip(values, kinds, strict=True) if kind.kind is TypeKind.INTEGER]
-        for _ in range(self._random.randrange(1, 4) if pointers and words else 0):
+        near = size + 2
+        if not words:
+            # What says how often a loop turns is in memory, then, near where a structure begins.
+            words, near = [(size, 4), (size, 8)], 4
+        for _ in range(self._random.randrange(1, 4) if pointers else 0):
             value, count = self._random.choice(words)
-            start = self._random.choice(pointers) + count * self._random.randrange(size + 2)
+            start = self._random.choice(pointers) + count * self._random.randrange(near)
             contents.update({start + i: value >> (8 * i) & 0xFF for i in range(count)})
+
+    @property
+    def _leads_back(self) -> bool:
+        return self._follows_pointers and self._number % _LEADS_BACK == 0
 
     # -- structures -----------------------------------------------------------------------------
 
@@ -164,20 +175,25 @@ class LoopInputs:
             for cell in cells:
                 placed.add(cell)
                 pointer = _NODES + len(placed) * _NODE_SPACING if len(placed) <= length else 0
+                if self._leads_back and len(placed) <= length:
+                    words = [a for a in outcome.reads if not (a - cell) % _ALIGNMENT and not cell <= a < cell + 8]
+                    pointer = self._random.choice(words or [cell])
                 memory.update({cell + i: pointer >> (8 * i) & 0xFF for i in range(8)})
             inputs = replace(inputs, memory=memory)
         return inputs, replace(inputs, side_seed=inputs.side_seed + 1)
 
     def _run(self, inputs: Inputs) -> Outcome:
         options = RunOptions(_FUEL, False, True, self._contract.stack_argument_bytes)
-        return run(self._question.programs[0], inputs, options, self._question.callees)
+        # With noise everywhere even a zero that is written changes something.
+        noisy = replace(inputs, fill_seed=inputs.fill_seed or 1)
+        return run(self._question.programs[0], noisy, options, self._question.callees)
 
 
 def _pointer_cells(outcome: Outcome) -> list[int]:
-    """Where the run read eight bytes of memory whose value is the address of something else that it read."""
-    addresses = sorted(outcome.reads)
+    """Where the run read eight bytes of memory whose value is the address of something else that it used."""
+    addresses = sorted({*outcome.reads, *outcome.writes})
     found = []
-    for cell in addresses:
+    for cell in sorted(outcome.reads):
         if any(cell + i not in outcome.reads for i in range(8)):
             continue
         value = sum(outcome.reads[cell + i] << (8 * i) for i in range(8))
