@@ -193,8 +193,14 @@ def _align(tests: Sequence[Traces], ratios: Ratios, shift: Ratio = (0, 0)) -> It
     yield _alignment(tests, paths, taste)
     # A test that alone goes some way may have been paired badly: without it the proof finds out what is missing.
     common = {n: p for n, p in paths.items() if all(known[edge] > 1 for edge, _, _ in p)}
-    if _FEWEST_TESTS <= len(common) < len(paths):
+    if _FEWEST_TESTS <= len(common) < len(paths) and _paired(common) == _paired(paths):
         yield _alignment(tests, common, taste)
+
+
+def _paired(paths: Mapping[int, Sequence[tuple[Edge, int, int]]]) -> set[BlockId | None]:
+    """Stations that are in some cut. A loop that has none is not proved."""
+    cuts = {edge.to for path in paths.values() for edge, _, _ in path}
+    return {cut.target for cut in cuts} | {cut.rewrite for cut in cuts}
 
 
 def _alignment(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -26,6 +26,11 @@ class Compared:
     """Features that stand in one comparison; one alone is compared with a number."""
     ordered: frozenset[Feature] = frozenset()
     """Features that are compared for more than being the same."""
+
+    def also(self, other: Compared, known: Collection[Feature]) -> Compared:
+        """With what else is compared elsewhere, as far as that speaks of several features that are known here."""
+        more = (features for features in other.together if len(features) > 1 and features.issubset(known))
+        return Compared(self.together.union(more), self.ordered)
 
 
 def compared(

@@ -47,6 +47,7 @@ _MOST_COMPARED = 14
 _LOWER_BOUNDS = ((*range(1, 9), 16, 32, 64), tuple(range(1, 9)), (1, 4), (1,))
 _UPPER_BOUNDS = tuple(tuple((1 << k) - 1 for k in some) for some in ((1, 2, 3, 4, 8, 16, 31), (8, 31), (31,)))
 """At first, and when bounds of something were broken so many times."""
+_MOST_LEFT_OVER = 15
 
 
 def guess(
@@ -416,9 +417,11 @@ class _Guess:
         if least > 0:
             bound = max(b for b in self._rungs(_LOWER_BOUNDS, (column, None)) if b <= least)
             self.invariant.add(AtLeast(column, None, bound, bits))
-        if bits == 64 and isinstance(self.invariant.definitions.get(column.feature, (None,))[0], Linear):
-            return  # a multiple of what is counted: how large it is follows from how far that goes
         rungs = self._rungs(_UPPER_BOUNDS, (column, None))
+        if bits == 64 and isinstance(self.invariant.definitions.get(column.feature, (None,))[0], Linear):
+            # Of a multiple of what is counted how large it is follows from how far that goes, unless it is what is left
+            # over.
+            rungs = [b for b in rungs if b <= _MOST_LEFT_OVER]
         upper = next((b for b in rungs if b >= most and b < 1 << (bits - 1)), None)
         if upper is not None:
             self.invariant.add(Compare(column, Relation.AT_MOST, upper, bits))

@@ -51,6 +51,8 @@ class LoopInputs:
         self._follows_pointers = False
         """Whether the target was seen to use what it reads as an address."""
         memory = question.contract.machine.memory
+        kinds = [argument.type.kind for argument in question.contract.arguments]
+        self._pointers = [position for position, kind in enumerate(kinds) if kind is TypeKind.POINTER]
         self._is_bounded = memory is not None and memory.size is not None
         """Whether most numbers are no address: then words without a type must be tried as addresses, too."""
 
@@ -111,7 +113,7 @@ class LoopInputs:
         if self._follows_pointers and random.random() < 0.1:
             return 0
         if self._number % 3 == 2 and random.random() < 0.5:
-            position = random.randrange(len(self._contract.arguments))
+            position = random.choice(self._pointers)
             distance = random.choice((0, 0, 1, 2, 4, 8, 12, 16, 20, 32, size, 4 * size, 8 * size))
             return BUFFERS + position * _SPACING + distance
         return BUFFERS + position * _SPACING + 16 * random.randrange(4) + random.choice((0, 0, 0, 4, 8, 1))

@@ -14,10 +14,11 @@ from isoform.engines.inputs import BUFFERS
 from isoform.engines.loopfree import Asserted
 from isoform.engines.loops.cases import FACT_SECONDS, Bad, Cases
 from isoform.engines.loops.cuts import END, ENTRY, Cut, Edge, Stop, stuttering
-from isoform.engines.loops.facts import Fact
+from isoform.engines.loops.facts import Fact, Linear
+from isoform.engines.loops.features import TAGS
 from isoform.engines.loops.questions import GLANCE_SECONDS, QUICK_SECONDS, Assumed, Proof
 from isoform.engines.loops.rank import Measure, measures
-from isoform.engines.loops.simulation import STATE_AT, Horizon, Node, Pass, Simulation
+from isoform.engines.loops.simulation import STATE_AT, Horizon, Pass, Simulation
 from isoform.engines.loops.structure import Structure
 from isoform.engines.loops.words import Names, at, model
 from isoform.engines.model import values_at_entry
@@ -110,16 +111,14 @@ class Prover:
 
     def _fixpoint(self) -> None:
         """Weaken invariants until every edge keeps them."""
-        simulation = self._simulation
-        verified = self._verified
-        edges = [e for e in simulation.edges if e.to != END]
         while True:
-            pending = [e for e in edges if verified.get(e) != self._versions(e)]
+            edges = [e for e in self._simulation.edges if e.to != END]
+            pending = [e for e in edges if self._verified.get(e) != self._versions(e)]
             if not pending:
                 return
             for edge in pending:
                 self._keep(edge)
-                verified[edge] = self._versions(edge)
+                self._verified[edge] = self._versions(edge)
 
     def _versions(self, edge: Edge) -> tuple[int, int]:
         nodes = self._simulation.nodes
@@ -173,9 +172,43 @@ class Prover:
                 self._remember(edge, going, proofs, time.perf_counter() - started)
                 return
             if answer is Answer.SAT:
-                self._learn(assumed, node, arrived, broken)
-            elif not self._one_by_one(assumed, node, arrived, broken):
+                self._learn(edge, assumed, arrived, broken)
+            elif not self._one_by_one(edge, assumed, arrived, broken):
                 return
+
+    def _told_apart(self, edge: Edge) -> bool:
+        """Whether the model should go another way to the same cut, on which one side passes more stations or fewer:
+        there all equations between the two sides hold. Then one that is broken here says which way is gone."""
+        simulation = self._simulation
+        followed = self._cases.followed(edge.source)
+        if simulation.is_told_apart(edge) or followed.arrivals(edge) is None:
+            return False
+        wrong = self._unequal(edge, followed)
+        if not wrong:
+            return False
+        left, right = (self._stations(segment.arrivals) for segment in followed.segments)
+        steps = [(n, edge.rewrite_steps) for n in left.get(edge.to.target, ()) if n != edge.target_steps]
+        steps += [(edge.target_steps, n) for n in right.get(edge.to.rewrite, ()) if n != edge.rewrite_steps]
+        ways = [Edge(edge.source, *both, edge.to) for both in steps if any(both)]
+        other = next((way for way in ways if not self._unequal(way, followed)), None)
+        if other is None:
+            return False
+        simulation.tell_apart(edge, min(wrong, key=lambda fact: len(fact.summands)))
+        if other not in simulation.edges:
+            simulation.shorten(other)
+            simulation.add(other)
+        self._verified = {e: versions for e, versions in self._verified.items() if e.source != edge.source}
+        return True
+
+    def _unequal(self, edge: Edge, followed: Pass) -> list[Linear]:
+        """The equations between the two sides at the end of an edge that do not hold there in the model."""
+        arrived = followed.arrivals(edge)
+        assert arrived is not None, "the model goes there"
+        return [
+            fact
+            for fact, bad in self._simulation.broken(edge, arrived)
+            if isinstance(fact, Linear) and {f.tag for f in fact.features()} >= set(TAGS) and self._solver.holds(bad)
+        ]
 
     def _separately(self, assumed: Assumed, bads: Sequence[Term]) -> tuple[Answer, list[Proof]]:
         """Whether something bad can be, one thing after the other: each may be easy though all together are not."""
@@ -194,18 +227,19 @@ class Prover:
 
     def _one_by_one(
         self,
+        edge: Edge,
         assumed: Assumed,
-        node: Node,
         arrived: tuple[State, State],
         broken: Sequence[tuple[Fact | None, Term]],
     ) -> bool:
         """Each fact for itself, where all together are too hard; what cannot be decided is no longer claimed. True
         if the invariant changed."""
+        node = self._simulation.nodes[edge.to]
         undecided: list[Fact] = []
         for fact, bad in broken:
             answer = self._cases.settle(assumed, bad, FACT_SECONDS)
             if answer is Answer.SAT:
-                self._learn(assumed, node, arrived, broken)
+                self._learn(edge, assumed, arrived, broken)
                 return True
             if answer is Answer.UNKNOWN:
                 if self._budget.left < _ENOUGH_SECONDS:
@@ -221,16 +255,20 @@ class Prover:
 
     def _learn(
         self,
+        edge: Edge,
         assumed: Assumed,
-        node: Node,
         arrived: tuple[State, State],
         broken: Sequence[tuple[Fact | None, Term]],
     ) -> None:
-        """The model is a further observation; and so are models that break what it leaves whole."""
+        """The model is a further observation; and so are models that break what it leaves whole. But not one that only
+        goes the wrong way."""
         simulation = self._simulation
+        node = simulation.nodes[edge.to]
         value = simulation.arrival_values(arrived)
         features = (*node.features, *node.cells, *simulation.given.features)
         for _ in range(MOST_MODELS):
+            if self._told_apart(edge):
+                break
             node.rows.append({f: self._solver.value(value(f)) for f in features})
             for feature, first in list(node.at_entry.items()):
                 if self._solver.value(value(feature)) != self._solver.value(first):

@@ -146,6 +146,8 @@ class Simulation:
         self.memory = SharedMemory((sides[0], sides[1]), self._shares_memory())
         self._passes: dict[Cut, Pass] = {}
         self._entered: dict[Cut, Term] = {}
+        self._told: dict[Edge, Fact] = {}
+        """What tells an edge from others between the same cuts."""
         self._find_features()
 
     def given_value(self, feature: Feature) -> Term:
@@ -174,9 +176,20 @@ class Simulation:
             roots = self._first_roots(cut)
             node.compared = compared(roots, plain[cut].places, node.features, self.given.arguments, cells)
             node.at_entry = self._unchanged(node, plain)
+        self._compare_before()
+        for node in self.nodes.values():
             node.invariant = guess(node.rows, node.features, self.given, self.constants, (), self._kinds(node))
         self._enter()
         self._passes = {ENTRY: self._passes[ENTRY]}
+
+    def _compare_before(self) -> None:
+        """What is compared at a cut, and is there at one before, matters there: a loop goes on where another ended."""
+        for _ in self.nodes:
+            for edge in self.edges:
+                if edge.source in self.nodes and edge.to in self.nodes and edge.source != edge.to:
+                    before = self.nodes[edge.source]
+                    known = {*before.features, *self.given.arguments}
+                    before.compared = before.compared.also(self.nodes[edge.to].compared, known)
 
     def _steering_roots(self, cut: Cut) -> list[Term]:
         """What decides where the two go from here, and at which addresses."""
@@ -319,6 +332,8 @@ class Simulation:
 
     def add(self, edge: Edge) -> None:
         """One more way on."""
+        told = [fact for e, fact in self._told.items() if (e.source, e.to) == (edge.source, edge.to)]
+        self._told.update(dict.fromkeys((edge,) if told else (), *told[:1]))
         self.edges.append(edge)
         self._passes.pop(edge.source, None)
         if edge.to in self.nodes:
@@ -327,10 +342,23 @@ class Simulation:
             for node in self.nodes.values():
                 node.version += 1
 
+    def shorten(self, edge: Edge) -> None:
+        """Ways to the end that lead through the cut at the end of an edge need not be followed all at once any more; if
+        one is still needed, it will be missed."""
+        known = [e for e in self.leaving(edge.source) if e.to == END]
+        longer = [e for e in known if e.target_steps >= edge.target_steps and e.rewrite_steps >= edge.rewrite_steps]
+        if len(longer) < len(known):
+            self.edges = [e for e in self.edges if e not in longer]
+            self._changed(edge.source)
+
     def go_on(self, cut: Cut, stops: tuple[Iterable[Stop], Iterable[Stop]]) -> None:
         """From here on follow each side beyond some stations, too."""
         for known, more in zip(self._onward[cut], stops, strict=True):
             known.update(more)
+        self._changed(cut)
+
+    def _changed(self, cut: Cut) -> None:
+        """The ways from a cut are others now, or what they go by: nothing that was followed before is used again."""
         self._passes.pop(cut, None)
         if cut in self.nodes:
             self.nodes[cut].version += 1
@@ -449,7 +477,21 @@ class Simulation:
         arrived = followed.arrivals(edge)
         if arrived is None:
             return self.terms.false
-        return self.terms.conj(arrived[0].condition, arrived[1].condition)
+        conditions = [state.condition for state in arrived]
+        if edge in self._told:
+            conditions.append(self._told[edge].term(self.terms, self.arrival_values(arrived)))
+        return self.terms.all_of(conditions)
+
+    def is_told_apart(self, edge: Edge) -> bool:
+        return edge in self._told
+
+    def tell_apart(self, edge: Edge, fact: Fact) -> None:
+        """Of several edges between two cuts, on which one side passes more stations or fewer, one is gone only if a
+        fact holds at its end. Whatever the fact is, nothing is taken for granted: that one of them is always gone is
+        part of what is shown of the cut."""
+        alike = [e for e in self.edges if (e.source, e.to) == (edge.source, edge.to)]
+        self._told.update(dict.fromkeys(alike, fact))
+        self._changed(edge.source)
 
     def _shares_memory(self) -> bool:
         """Whether memory is claimed to be the same on both sides at every cut. What outside calls did shows in the

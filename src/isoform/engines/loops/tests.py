@@ -19,7 +19,8 @@ from isoform.question import Question
 from isoform.run.observe import MOST_SNAPSHOTS, Snapshot, TooManySnapshotsError, observe
 from isoform.run.runner import RunOptions
 
-WANTED = 16
+WANTED = 8
+"""Tests, and a few more for each loop."""
 _MOST_TRIED = 160
 _LONGEST = 60
 """Stations of one side in a test that is used."""
@@ -67,8 +68,9 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
     found = Gathered(own=len(own))
     until = budget.left - _MOST_SECONDS
     inputs = LoopInputs(question, seed)
-    wanted = max(WANTED, min(len(own), WANTED) + WANTED // 2)
     gathering = _Gathering(question, found)
+    enough = WANTED + _FEW * gathering.loops
+    wanted = max(enough, min(len(own), enough) + WANTED // 2)
     for both in chain(own, islice(inputs, _MOST_TRIED)):
         if len(found.traces) >= wanted or budget.exhausted or budget.left < until or found.differs:
             break
@@ -125,13 +127,18 @@ class _Gathering:
         self.missing: frozenset[Head] = frozenset()
         """If any: only tests are kept that go to one of these blocks."""
 
+    @property
+    def loops(self) -> int:
+        return len(self._bodies)
+
     def seldom(self) -> frozenset[Head]:
-        """Turns in straight code that too few tests take."""
+        """Turns in straight code that too few tests take, and loops that too few come to."""
         seen: Counter[Head] = Counter()
         for trace in self._found.traces:
             seen.update(self._passed(trace))
-        blocks = ((side, block) for side, single in enumerate(self._single) for block in single)
-        return frozenset(block for block in blocks if seen[block] < _SOME)
+        blocks = {(side, block) for side, single in enumerate(self._single) for block in single}
+        found = [block for block in blocks if seen[block] < _SOME]
+        return frozenset(found).union(head for head in self._bodies if seen[head] < _FEW)
 
     def ways(self, trace: Traces) -> set[object]:
         """Which station comes after which, with none before the first and after the last, and which loops of both are
