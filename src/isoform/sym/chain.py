@@ -98,6 +98,8 @@ class Chain:
         while isinstance(node, Stored) and len(above) < _MOST_SWAPS and self._is_below(node, address, size):
             above.append(node)
             node = node.before
+        if isinstance(node, Stored) and self._distance(node, address) is None and self._comes_first(node, address):
+            self._look_further(node, address, size)
         if isinstance(node, Stored) and node.address == address and node.size == size:
             node = node.before  # wholly overwritten
         node = Stored(node, address, value, size)
@@ -106,9 +108,18 @@ class Chain:
         return node
 
     def _is_below(self, node: Stored, address: Term, size: int) -> bool:
-        """Whether an address is known to be below that of a store, and apart from it."""
+        """Whether an address is known to be below that of a store, and apart from it; of what is apart but at no known
+        distance, in any order that is the same for both sides."""
         distance, space = self._distance(node, address), 1 << self.address_width
-        return distance is not None and space // 2 <= distance <= space - size
+        if distance is None:
+            return self._comes_first(node, address) and self._apart(node, address, size)
+        return space // 2 <= distance <= space - size
+
+    def _comes_first(self, node: Stored, address: Term) -> bool:
+        if self._context is None:
+            return False
+        base, stored_base = (self.terms.split_sum(place)[0] for place in (address, node.address))
+        return base is not None and stored_base is not None and bool(base.id() < stored_base.id())
 
     def _address(self, address: Term) -> Term:
         return address if self._context is None else self._context.address(self.terms, address)

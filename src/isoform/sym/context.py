@@ -28,7 +28,7 @@ class Context:
     same: dict[Term, Term] = field(default_factory=dict)
     """What an address is made of (without the constant added), and what it is otherwise."""
     apart: set[tuple[Access, Access]] = field(default_factory=set)
-    """A store and a later load that do not overlap."""
+    """A store and a later load or store that do not overlap."""
 
     grain: int | None = None
     """How many bytes wide accesses are made at a time, if not all at once."""
@@ -37,7 +37,7 @@ class Context:
     """The condition of every way that was gone."""
     bases: dict[Term, None] = field(default_factory=dict)
     doubts: dict[tuple[Access, Access], None] = field(default_factory=dict)
-    """Stores and later loads of which it could not be told whether they overlap."""
+    """Stores and later loads or stores of which it could not be told whether they overlap."""
 
     def forget(self) -> None:
         """Begin noting anew."""

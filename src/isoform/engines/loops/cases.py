@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import TypeVar
 
@@ -88,6 +89,8 @@ class Cases(Questions):
         self._same_before: dict[Cut, dict[Term, Term]] = {}
         """Addresses of which it was shown last that they are one."""
         self._looked_at = 0
+        self._in_vain = 0
+        """How often a quick look was not enough."""
         self._undecided: Counter[Term] = Counter()
         """How often it could not be told of something whether it holds."""
         self._decided: dict[tuple[_Key, Term], tuple[Sequence[Proof], float]] = {}
@@ -109,10 +112,12 @@ class Cases(Questions):
         if decided is not None:
             self.proofs, self.seconds = list(decided[0]), decided[1]
             return Answer.UNSAT
-        # What was a case before was too hard as a whole.
-        answer = self.look(followed.assumed, whole, GLANCE_SECONDS if key in self._cases else QUICK_SECONDS)
+        # What was a case before was too hard as a whole; and where one question was, the next one may be.
+        seconds = GLANCE_SECONDS if key in self._cases else max(QUICK_SECONDS / (1 + self._in_vain), GLANCE_SECONDS / 3)
+        answer = self.look(followed.assumed, whole, seconds)
         self.proofs = [self.proof]
         if answer is Answer.UNKNOWN:
+            self._in_vain += 1
             self.proofs, self._looked_at = [], 0
             answer = self._by_cases(self.case(cut, under, horizon, bad), bad)
         self.seconds = time.perf_counter() - started
@@ -282,7 +287,7 @@ class Cases(Questions):
         if answer is not Answer.SAT:
             return False
         # What is on ways that are not gone is not worth asking about, nor is the distance of what is one address.
-        for kind in (self._same, self._same_read, self._dead, self._apart):
+        for kind in (self._same, self._same_read, self._dead, self._ranges_apart, self._apart):
             limits = (GLANCE_SECONDS, _FEW_VAIN) if kind == self._same_read else (QUICK_SECONDS, _MOST_VAIN)
             taken = [candidate for chosen in self._shown(case, list(kind(case)), *limits) for candidate in chosen]
             for candidate in taken:
@@ -305,14 +310,15 @@ class Cases(Questions):
             if not some:
                 continue
             wrong = self._terms.negate(self._terms.all_of([c.fact for c in some]))
-            answer = self._ask_about(assumed, self._terms.conj(case.under, wrong), seconds)
+            answer = self._ask_about(assumed, case.under, wrong, seconds)
             if answer is Answer.UNSAT:
                 case.shown.append(replace(self.proof, shows="what holds in this case"))
                 yield some
             elif answer is Answer.SAT:
                 pending = [[c for c in group if self.solver.holds(c.fact)] for group in (some, *pending)]
             else:
-                self._undecided.update([c.fact for c in some] if len(some) == 1 else ())
+                # What there was no time for may still be told.
+                self._undecided.update([c.fact for c in some] if len(some) == 1 and not self._budget.exhausted else ())
                 middle = (len(some) + 1) // 2
                 pending[:0] = [some[:middle], some[middle:]] if len(some) > 1 else []
                 most -= 1
@@ -349,6 +355,31 @@ class Cases(Questions):
                 distance = (values[base] - values[simpler]) % (1 << width)
                 other = terms.add(simpler, terms.bv(distance, width))
                 yield _Candidate(terms.eq(base, other), _naming(case.contexts, base, other))
+
+    def _ranges_apart(self, case: Case) -> Iterator[_Candidate]:
+        """Of stores and loads at known distances from the same two places, that all from the first to the last do not
+        overlap: what a loop takes from two arrays in a few turns. One question instead of many."""
+        for context in case.contexts:
+            pairs: dict[tuple[Term, Term], list[tuple[Access, Access]]] = {}
+            for store, load in context.doubts:
+                bases = self._terms.split_sum(store[0])[0], self._terms.split_sum(load[0])[0]
+                if all(base is not None for base in bases):
+                    pairs.setdefault(bases, []).append((store, load))
+            for doubts in pairs.values():
+                store, load = (self._range(dict.fromkeys(accesses)) for accesses in zip(*doubts, strict=True))
+                fact = self._disjoint(store, load)
+                if len(doubts) > 1 and self.solver.holds(fact):
+                    yield _Candidate(fact, partial(context.apart.update, doubts))
+
+    def _range(self, accesses: Iterable[Access]) -> Access:
+        """From the first to the last byte of accesses at known distances from one place."""
+        terms = self._terms
+        splits = [(*terms.split_sum(address), size) for address, size in accesses]
+        base, half = splits[0][0], 1 << (terms.width(splits[0][0]) - 1)
+        offsets = [((constant + half) % (2 * half) - half, size) for _, constant, size in splits]
+        low = min(offset for offset, _ in offsets)
+        size = max(offset + size for offset, size in offsets) - low
+        return terms.add(base, terms.bv(low, terms.width(base))), size
 
     def _apart(self, case: Case) -> Iterator[_Candidate]:
         """Stores and loads that do not overlap in the model."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property, partial, reduce
-from itertools import combinations
+from itertools import combinations, permutations
 
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
@@ -38,6 +38,7 @@ from isoform.engines.loops.features import Cell, Column, Extend, Feature, Row
 from isoform.engines.loops.invariant import Given, Invariant, Kinds, Order
 from isoform.engines.loops.kernel import Kernel
 from isoform.outcome import FRAME_LIMIT
+from isoform.sym.validity import HIGHEST_ADDRESS
 
 _MOST_FACTORS, _MOST_IN_CONGRUENCE, _FEW_LOW_BITS = 7, 2, 6
 """Of products and congruences. What two values have in common is a few low bits or a part as wide as words are: where
@@ -48,6 +49,8 @@ _LOWER_BOUNDS = ((*range(1, 9), 16, 32, 64), tuple(range(1, 9)), (1, 4), (1,))
 _UPPER_BOUNDS = tuple(tuple((1 << k) - 1 for k in some) for some in ((1, 2, 3, 4, 8, 16, 31), (8, 31), (31,)))
 """At first, and when bounds of something were broken so many times."""
 _MOST_LEFT_OVER = 15
+_DISTANCES = (128, 64, 32, 16)
+"""Between buffers, in bytes."""
 
 
 def guess(
@@ -334,6 +337,7 @@ class _Guess:
     # -- order ----------------------------------------------------------------------------------
 
     def _order(self) -> None:
+        self._buffers()
         columns = self._compared()
         pairs = pairs_in(self._named)
         every = self._kinds.order is Order.ALL
@@ -356,6 +360,20 @@ class _Guess:
             if every or any(feature in features for features in self._named):
                 self._bounds(Column(feature), self._values(feature), feature.bits)
                 self._between_letters(Column(feature), self._values(feature), feature.bits)
+
+    def _buffers(self) -> None:
+        """Pointers that are passed: they lie where programs may have memory, and some way from each other. Where code
+        looks first whether buffers overlap, that is what it comes to; to show it once is easier than in each turn."""
+        passed = [Column(f) for f in self._given.arguments if f in self._kinds.pointers]
+        for one in passed:
+            if max(self._values(one.feature)) < HIGHEST_ADDRESS:
+                self.invariant.add(Compare(one, Relation.AT_MOST, HIGHEST_ADDRESS - 1, one.feature.bits))
+        for one, other in permutations(passed, 2):
+            bits = one.feature.bits
+            distances = [(row[one.feature] - row[other.feature]) % (1 << bits) for row in self._rows]
+            bound = next((number for number in _DISTANCES if number <= min(distances)), None)
+            if bound is not None:
+                self.invariant.add(AtLeast(one, other, bound, bits))
 
     def _between_letters(self, column: Column, numbers: Sequence[int], bits: int) -> None:
         """Of the bytes that the code tells apart the nearest on both sides; further away each time one is broken."""

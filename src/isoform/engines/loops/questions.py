@@ -135,14 +135,16 @@ class Questions:
         """Ask; or settle, where questions before were decided only so: the next ones are much like them."""
         return self.settle(assumed, bad, seconds) if self._merging else self.ask(assumed, bad, seconds)
 
-    def _ask_about(self, assumed: Assumed, bad: Term, seconds: float) -> Answer:
-        """Ask first with nothing assumed but what speaks of the same unknowns alone: how one pair of addresses lies has
-        little to do with a third, but a solver cannot know. What cannot be then cannot be when more is assumed."""
-        about = self._unknowns(bad)
-        relevant = [(label, term) for label, term in assumed if self._unknowns(term) <= about]
-        if len(relevant) < len(assumed) and self.ask(relevant, bad, seconds) is Answer.UNSAT:
-            return Answer.UNSAT
-        return self.ask(assumed, bad, seconds)
+    def _ask_about(self, assumed: Assumed, under: Term, bad: Term, seconds: float) -> Answer:
+        """Whether something bad can be `under` some condition. Ask first without it, and with nothing assumed but what
+        speaks of the same unknowns alone; then with it: how one pair of addresses lies has little to do with a third,
+        but a solver cannot know. What cannot be then cannot be when more is assumed."""
+        for something in dict.fromkeys((bad, self._terms.conj(under, bad))):
+            about = self._unknowns(something)
+            relevant = [(label, term) for label, term in assumed if self._unknowns(term) <= about]
+            if len(relevant) < len(assumed) and self.ask(relevant, something, seconds) is Answer.UNSAT:
+                return Answer.UNSAT
+        return self.ask(assumed, self._terms.conj(under, bad), seconds)
 
     def _unknowns(self, term: Term) -> frozenset[Term]:
         found = self._unknowns_of.get(term)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from isoform.budget import Budget
 from isoform.contract import AbortRule, MemoryRule
@@ -34,7 +35,7 @@ from isoform.sym.compare import Goal, goals
 from isoform.sym.context import Context
 from isoform.sym.entry import constrain_entry
 from isoform.sym.state import Side, State, World
-from isoform.sym.validity import frame_bounds
+from isoform.sym.validity import frame_bounds, valid_addresses
 
 MOST_ROWS = 96
 Contexts = tuple[Context | None, Context | None]
@@ -385,6 +386,7 @@ class Simulation:
         start: Callable[[Side], State],
         contexts: Contexts = (None, None),
         horizon: Horizon | None = None,
+        onward: tuple[set[Stop], set[Stop]] | None = None,
     ) -> Pass:
         """Both sides followed to the horizon, or else as far as any edge goes."""
         horizon = self.furthest(cut) if horizon is None else horizon
@@ -406,7 +408,7 @@ class Simulation:
                     state,
                     self.stations[number],
                     horizon[number],
-                    self._onward[cut][number],
+                    (onward or self._onward[cut])[number],
                 )
             except KeyError as missing:
                 raise Unsupported("a loop inside one instruction carries more than registers") from missing
@@ -422,7 +424,7 @@ class Simulation:
         if cut == ENTRY:
             if found is None:
                 found = self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
-            found.assumed = self._rules(found)
+            found.assumed = [*self._rules(found), *self._valid_at_entry]
             return found
         if found is None or found.version != self.nodes[cut].version:
             found = self._passes[cut] = self._follow_known(cut, (None, None))
@@ -432,7 +434,7 @@ class Simulation:
         """The same in a case of which more is known, and no further than needed."""
         if cut == ENTRY:
             found = self._follow(ENTRY, self._entry_state, contexts, horizon)
-            found.assumed = self._rules(found)
+            found.assumed = [*self._rules(found), *self._valid_at_entry]
             return found
         return self._follow_known(cut, contexts, horizon)
 
@@ -450,6 +452,20 @@ class Simulation:
         sides = [s.side for s in followed.segments]
         bounds = [rule for side in sides for rule in frame_bounds(side)]
         return [*self.world.constraints, *bounds]
+
+    @cached_property
+    def _valid_at_entry(self) -> list[tuple[str, Term]]:
+        """That pointers that are passed point where programs may, as far as the first turns of loops use them
+        (`valid-memory`): whether or not the way to the next cut comes to such an access, the run does."""
+        if self.order is Order.NONE:
+            return []
+        first = tuple({(1, station) for station in stations} for stations in self.stations)
+        followed = self._follow(ENTRY, self._entry_state, horizon=(2, 2), onward=(first[0], first[1]))
+        passed = {self.given_value(f) for f in self.given.arguments if f.bits == self._sides[0].width}
+        for segment in followed.segments:
+            accesses = segment.side.heap_accesses
+            accesses[:] = [access for access in accesses if self.terms.split_sum(access[1])[0] in passed]
+        return valid_addresses(*(segment.side for segment in followed.segments))
 
     # -- what must be shown ---------------------------------------------------------------------
 
