@@ -93,7 +93,11 @@ class Run:
         weight = sqrt(self.place) * pairing * attempt.degree
         if attempt.order is Order.ALL or (attempt.order is Order.NONE and self.used):
             weight *= 2  # without comparisons it succeeds, or fails, soon
-        return weight * (self.used + max(least, self.used)) / (NEARLY if settled else 1)
+        return weight * (self.used + self.turn(least)) / (NEARLY if settled else 1)
+
+    def turn(self, least: float) -> float:
+        """How long its next turn is: much of one goes to what the one before had not come to the end of."""
+        return max(least, 2 * self.used)
 
 
 class _Coming:
@@ -205,7 +209,7 @@ class Loops:
                     continue
             if run is None:
                 break
-            reason = self._go(run, max(quick, run.used))
+            reason = self._go(run, run.turn(quick))
             if reason is None:
                 return False
             if not run.out_of_time:
