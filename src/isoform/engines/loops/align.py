@@ -30,6 +30,7 @@ _NEW_EDGE, _MEMORY_DIFFERS, _LOOP_CHANGES, _STANDS_STILL = 6.0, 40.0, 1.0, 5.0
 _A_TURN = 0.2
 _STATION, _AGREEMENT, _MOST_AGREEMENT, _UNPAIRED = 0.4, 1.5, 2.0, 4.0
 """Costs: what makes one way of pairing two traces better than another."""
+_MUCH_WORSE = 3.0
 _SHIFTS = ((1, 0), (0, 1))
 """Where one side does a part of the first turn before its loop, it holds what the other one holds a station later."""
 
@@ -91,23 +92,29 @@ def as_counted(tests: Sequence[Traces]) -> Iterator[Alignment]:
 
 
 def _ways(tests: Sequence[Traces]) -> Iterator[Alignment]:
-    ordered = _by_cost(tests)
+    ordered = _by_cost(tests, list(_hypotheses(tests)))
     if not ordered:
         return
-    yield ordered[0]
-    later = [a for shift in _SHIFTS for a in _by_cost(tests, shift)]
+    yield ordered[0][0]
+    best_ratios = [ordered[0][1]]
+    later = [a for shift in _SHIFTS for a, _ in _by_cost(tests, best_ratios, shift)]
     best = max(later, key=lambda a: (a.agreeing, -a.cost), default=None)
-    if best is not None and best.agreeing > max(a.agreeing for a in ordered):
+    if best is not None and best.agreeing > max(a.agreeing for a, _ in ordered):
         yield best
     # What is left over is mostly of the turn before, and then misleads; but it may be the one thing both have.
     counted = [replace(test, dead=({}, {})) for test in tests]
-    yield from _by_cost(counted)[:1]
-    yield from ordered[1:]
+    yield from (a for a, _ in _by_cost(counted, best_ratios)[:1])
+    yield from (a for a, _ in ordered[1:])
 
 
-def _by_cost(tests: Sequence[Traces], shift: Ratio = (0, 0)) -> list[Alignment]:
-    found = (a for ratios in _hypotheses(tests) for a in _align(tests, ratios, shift))
-    return sorted(found, key=lambda a: a.cost)
+def _by_cost(
+    tests: Sequence[Traces], hypotheses: Sequence[Ratios], shift: Ratio = (0, 0)
+) -> list[tuple[Alignment, Ratios]]:
+    found: list[tuple[Alignment, Ratios]] = []
+    for ratios in hypotheses:
+        most = min((alignment.cost for alignment, _ in found), default=float("inf")) * _MUCH_WORSE
+        found += [(alignment, ratios) for alignment in _align(tests, ratios, shift, most)]
+    return sorted(found, key=lambda pair: pair[0].cost)
 
 
 def _hypotheses(tests: Sequence[Traces]) -> Iterator[Ratios]:
@@ -169,8 +176,11 @@ class _Taste:
         )
 
 
-def _align(tests: Sequence[Traces], ratios: Ratios, shift: Ratio = (0, 0)) -> Iterator[Alignment]:
-    """Pair every test, each preferring edges that others use; a few times, so that all learn from all."""
+def _align(
+    tests: Sequence[Traces], ratios: Ratios, shift: Ratio = (0, 0), most: float = float("inf")
+) -> Iterator[Alignment]:
+    """Pair every test, each preferring edges that others use; a few times, so that all learn from all. Nothing, if it
+    looks from the start as if it would cost more than `most`."""
     known: Counter[Edge] = Counter()
     # Tests with some turns first: how they are paired is least a matter of taste.
     ordered = sorted(range(len(tests)), key=lambda n: abs(len(tests[n].target) - _TYPICAL_LENGTH))
@@ -188,7 +198,10 @@ def _align(tests: Sequence[Traces], ratios: Ratios, shift: Ratio = (0, 0)) -> It
             used.update({edge for edge, _, _ in path})
         if used == known:
             break
+        first = not known
         known, agreeing = used, _agreeing(tests, paths)
+        if first and _alignment(tests, paths, _Taste(ratios, known, agreeing, shift, longest)).cost > most:
+            return
     taste = _Taste(ratios, known, agreeing, shift, longest)
     yield _alignment(tests, paths, taste)
     # A test that alone goes some way may have been paired badly: without it the proof finds out what is missing.

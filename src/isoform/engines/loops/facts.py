@@ -204,14 +204,19 @@ class Exclusive(Fact):
 
 
 class FoldBy(Enum):
-    AND, OR = "and", "or"
+    AND, OR, NOT_AND, NOT_OR = "and", "or", "not and", "not or"
     SIGNED_MAX, SIGNED_MIN, MAX, MIN = "max", "min", "unsigned max", "unsigned min"
+
+    @property
+    def is_complement(self) -> bool:
+        """Whether what comes out is turned over in the end."""
+        return self in (FoldBy.NOT_AND, FoldBy.NOT_OR)
 
     def numbers(self, a: int, b: int, bits: int) -> int:
         match self:
-            case FoldBy.AND:
+            case FoldBy.AND | FoldBy.NOT_AND:
                 return a & b
-            case FoldBy.OR:
+            case FoldBy.OR | FoldBy.NOT_OR:
                 return a | b
         top = 1 << (bits - 1) if self in (FoldBy.SIGNED_MAX, FoldBy.SIGNED_MIN) else 0
         chosen = max if self in (FoldBy.SIGNED_MAX, FoldBy.MAX) else min
@@ -219,9 +224,9 @@ class FoldBy(Enum):
 
     def terms(self, terms: Terms, a: Term, b: Term) -> Term:
         match self:
-            case FoldBy.AND:
+            case FoldBy.AND | FoldBy.NOT_AND:
                 return terms.and_(a, b)
-            case FoldBy.OR:
+            case FoldBy.OR | FoldBy.NOT_OR:
                 return terms.or_(a, b)
         less = terms.slt if self in (FoldBy.SIGNED_MAX, FoldBy.SIGNED_MIN) else terms.ult
         greatest = self in (FoldBy.SIGNED_MAX, FoldBy.MAX)
@@ -241,6 +246,7 @@ class Fold(Fact):
         total = value(self.lanes[0])
         for lane in self.lanes[1:]:
             total = self.by.terms(terms, total, value(lane))
+        total = terms.not_(total) if self.by.is_complement else total
         return terms.zext(total, self.feature.bits) if self.lanes[0].bits < self.feature.bits else total
 
     def features(self) -> Iterator[Feature]:

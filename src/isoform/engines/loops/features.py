@@ -213,6 +213,11 @@ def _used(term: Term, low: int, high: int) -> list[Use]:
         if low > top:
             return [(children[0], top, top)] if kind == K.BV_SIGN_EXTEND else []
         return [(children[0], low, min(high, top))]
+    if kind in (K.BV_SHL, K.BV_SHR) and children[1].is_value():
+        amount = int(children[1].value(10)) * (-1 if kind == K.BV_SHL else 1)
+        top = children[0].sort().bv_size() - 1
+        low, high = max(low + amount, 0), min(high + amount, top)
+        return [(children[0], low, high)] if low <= high else []
     return [_whole(child) for child in children]
 
 

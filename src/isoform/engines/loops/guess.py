@@ -87,6 +87,7 @@ class _Guess:
         self._congruences: list[Linear] = []
         self._single()
         self._extended()
+        self._flags()
         for bits in (64, 32, 16, 8):
             self._linear(bits)
         self._congruent()
@@ -306,11 +307,20 @@ class _Guess:
                     if self._fold(feature, lanes) or (same and self._extreme(feature, lanes)):
                         break
 
+    def _flags(self) -> None:
+        """The same for lanes of which a single bit matters, before equations: sums of such bits mean nothing."""
+        free = self._free()
+        for tag, other in (("a", "b"), ("b", "a")):
+            groups = _lane_groups([f for f in free if f.tag == other and f.bits == 1])
+            for feature in [f for f in free if f.tag == tag and max(self._values(f)) == 1]:
+                any(self._fold(feature, lanes) for lanes in reversed(groups))
+
     def _fold(self, feature: Feature, lanes: tuple[Feature, ...]) -> bool:
         for by in FoldBy:
             combine = partial(_combined, by, lanes[0].bits)
             fold = Fold(feature, by, lanes)
-            holds = all(reduce(combine, (row[lane] for lane in lanes)) == row[feature] for row in self._rows)
+            turned = (1 << lanes[0].bits) - 1 if by.is_complement else 0
+            holds = all(reduce(combine, (row[lane] for lane in lanes)) ^ turned == row[feature] for row in self._rows)
             if holds and fold not in self.invariant.banned:
                 self.invariant.define(feature, fold)
                 return True
@@ -338,6 +348,9 @@ class _Guess:
 
     def _order(self) -> None:
         self._buffers()
+        for feature in self._free():
+            if feature.bits > 1 and max(self._values(feature)) == 1:
+                self.invariant.add(Compare(Column(feature), Relation.AT_MOST, 1, feature.bits))
         columns = self._compared()
         pairs = pairs_in(self._named)
         every = self._kinds.order is Order.ALL
@@ -362,18 +375,21 @@ class _Guess:
                 self._between_letters(Column(feature), self._values(feature), feature.bits)
 
     def _buffers(self) -> None:
-        """Pointers that are passed: they lie where programs may have memory, and some way from each other. Where code
-        looks first whether buffers overlap, that is what it comes to; to show it once is easier than in each turn."""
+        """Pointers that are passed, if they lie some way from each other, and where programs may have memory. Where
+        code looks first whether buffers overlap, that is what it comes to; to show it once is easier than in each
+        turn."""
         passed = [Column(f) for f in self._given.arguments if f in self._kinds.pointers]
-        for one in passed:
-            if max(self._values(one.feature)) < HIGHEST_ADDRESS:
-                self.invariant.add(Compare(one, Relation.AT_MOST, HIGHEST_ADDRESS - 1, one.feature.bits))
+        apart: dict[Column, None] = {}
         for one, other in permutations(passed, 2):
             bits = one.feature.bits
             distances = [(row[one.feature] - row[other.feature]) % (1 << bits) for row in self._rows]
             bound = next((number for number in _DISTANCES if number <= min(distances)), None)
             if bound is not None:
                 self.invariant.add(AtLeast(one, other, bound, bits))
+                apart |= dict.fromkeys((one, other))
+        for one in apart:
+            if max(self._values(one.feature)) < HIGHEST_ADDRESS:
+                self.invariant.add(Compare(one, Relation.AT_MOST, HIGHEST_ADDRESS - 1, one.feature.bits))
 
     def _between_letters(self, column: Column, numbers: Sequence[int], bits: int) -> None:
         """Of the bytes that the code tells apart the nearest on both sides; further away each time one is broken."""

@@ -457,8 +457,9 @@ class Simulation:
     def _valid_at_entry(self) -> list[tuple[str, Term]]:
         """That pointers that are passed point where programs may, as far as the first turns of loops use them
         (`valid-memory`): whether or not the way to the next cut comes to such an access, the run does."""
-        if self.order is Order.NONE:
-            return []
+        pointers = {f for node in self.nodes.values() for f in node.pointers if not f.tag}
+        if self.order is Order.NONE or len(pointers) < 2:
+            return []  # it matters where code compares pointers
         first = tuple({(1, station) for station in stations} for stations in self.stations)
         followed = self._follow(ENTRY, self._entry_state, horizon=(2, 2), onward=(first[0], first[1]))
         passed = {self.given_value(f) for f in self.given.arguments if f.bits == self._sides[0].width}
