@@ -38,8 +38,8 @@ _MOST_LEARNED = 8
 """Tests that are made of models."""
 QUICK_SHARE, QUICK_SECONDS = 0.06, 1.0
 """The first turn of an attempt: this share of the budget, but not less than so much."""
-FIRST = 2.5
-"""How much longer the first turn is with the first pairing."""
+BEST = 2.5
+"""How much longer the first turn is with the best pairing."""
 NEARLY = 8
 """How much less a turn of an attempt counts that has its invariants."""
 LONG_SECONDS = 8.0
@@ -97,10 +97,12 @@ class Run:
             weight *= 2  # without comparisons it succeeds, or fails, soon
         return weight * (self.used + max(least, self.used)) / (NEARLY if settled else 1)
 
-    def turn(self, least: float) -> float:
-        """How long its next turn is: much of one goes to what the one before had not come to the end of. The first
+    def turn(self, least: float, best: float) -> float:
+        """How long its next turn is: much of one goes to what the one before had not come to the end of. The best
         pairing is the right one more often than not."""
-        return max(least * (FIRST if self.place == 1 else 1.0), 2 * self.used)
+        pairing = self.attempt.alignment
+        is_best = pairing.is_comparable and pairing.cost <= best
+        return max(least * (BEST if is_best else 1.0), 2 * self.used)
 
 
 class _Coming:
@@ -212,7 +214,7 @@ class Loops:
                     continue
             if run is None:
                 break
-            reason = self._go(run, run.turn(quick))
+            reason = self._go(run, run.turn(quick, coming.best))
             if reason is None:
                 return False
             if not run.out_of_time:
