@@ -490,6 +490,14 @@ class Simulation:
             finals = [s.summary.final for s in followed.segments]
             conditions = [f.condition if f is not None else self.terms.false for f in finals]
             return self.terms.conj(*conditions)
+        passing = self._passing(followed, edge)
+        for shorter in self.leaving(edge.source) if passing != self.terms.false else ():
+            if self._comes_first(shorter, edge):
+                passing = self.terms.conj(passing, self.terms.negate(self._passing(followed, shorter)))
+        return passing
+
+    def _passing(self, followed: Pass, edge: Edge) -> Term:
+        """The condition that both come by where an edge ends."""
         arrived = followed.arrivals(edge)
         if arrived is None:
             return self.terms.false
@@ -508,6 +516,19 @@ class Simulation:
         alike = [e for e in self.edges if (e.source, e.to) == (edge.source, edge.to)]
         self._told.update(dict.fromkeys(alike, fact))
         self._changed(edge.source)
+
+    def _comes_first(self, shorter: Edge, edge: Edge) -> bool:
+        """Whether both may come by where a shorter edge ends before they come to the end of this one. Of several edges
+        that could be gone the shortest is: since the two are together there, all that follows is shown from there."""
+        onward = self._onward[edge.source]
+        if END in (shorter.to, edge.to) or shorter == edge:
+            return False
+        for side, (steps, block) in enumerate(_stops(shorter)):
+            further = _stops(edge)[side]
+            passes = steps < further[0] and (not steps or (steps, block) in onward[side])
+            if not passes and (steps, block) != further:
+                return False
+        return True
 
     def _shares_memory(self) -> bool:
         """Whether memory is claimed to be the same on both sides at every cut. What outside calls did shows in the
@@ -540,7 +561,8 @@ class Simulation:
     def uncovered(self, cut: Cut, followed: Pass) -> Term:
         """No edge from here is gone, and the two do not abort or end the program together either."""
         aborts = [s.summary.aborts for s in followed.segments]
-        covered = [self.going(followed, edge) for edge in self.leaving(cut)]
+        leaving = self.leaving(cut)
+        covered = [self.going(followed, e) if e.to == END else self._passing(followed, e) for e in leaving]
         if self.question.contract.aborts is AbortRule.REFINE:
             covered.append(aborts[0])
         covered.append(self.terms.conj(*aborts))
@@ -564,6 +586,11 @@ class Simulation:
         returns = any(edge.to == END for edge in self.leaving(cut))
         asked = [g for g in goals(self.world, left, right) if not g.name.startswith(_BY_COVERAGE)]
         return [g for g in asked if returns or g.name.startswith(STATE_AT)]
+
+
+def _stops(edge: Edge) -> tuple[tuple[int, BlockId | None], tuple[int, BlockId | None]]:
+    """Where each side is at the end of an edge, after how many stations."""
+    return (edge.target_steps, edge.to.target), (edge.rewrite_steps, edge.to.rewrite)
 
 
 def _feature_order(feature: Feature) -> tuple[bool, bool, str, int]:
