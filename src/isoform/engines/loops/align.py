@@ -34,8 +34,8 @@ _SHIFTS = ((1, 0), (0, 1))
 """Where one side does a part of the first turn before its loop, it holds what the other one holds a station later."""
 
 
-_APART = (1, -1, 4, -4, 8, -8)
-"""By how much one side's count or pointer may be ahead of the other's."""
+_APART = (1, -1)
+"""By how much a count of one side may be ahead of one of the other."""
 
 Paths = Mapping[int, Sequence[tuple[Edge, int, int]]]
 Agreeing = dict["Cut", frozenset[tuple[int, int, int]]]

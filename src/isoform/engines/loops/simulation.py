@@ -338,10 +338,9 @@ class Simulation:
         self.edges.append(edge)
         self._passes.pop(edge.source, None)
         if edge.to in self.nodes:
-            self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
-            self._enter()
-            for node in self.nodes.values():
-                node.version += 1
+            self._enter_again()
+            if edge.source in self.nodes:
+                self.nodes[edge.source].version += 1
 
     def shorten(self, edge: Edge) -> None:
         """Ways to the end that lead through the cut at the end of an edge need not be followed all at once any more; if
@@ -364,10 +363,16 @@ class Simulation:
         if cut in self.nodes:
             self.nodes[cut].version += 1
         if cut == ENTRY:
-            self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
-            self._enter()
-            for node in self.nodes.values():
-                node.version += 1
+            self._enter_again()
+
+    def _enter_again(self) -> None:
+        """The ways from the entry, or between cuts, are others now. Of a cut that is reached as before nothing that was
+        shown is lost."""
+        before = dict(self._entered)
+        self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
+        self._enter()
+        for cut, node in self.nodes.items():
+            node.version += before[cut] != self._entered[cut]
 
     def stops_at(self, cut: Cut, side: int, stop: Stop) -> bool:
         """Whether a side is not followed beyond a station."""
