@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isoform.engines.loops.compared import compared, pairs_in
+from isoform.engines.loops.compared import compared, links_of, pairs_in
 from isoform.engines.loops.features import Cell, Column, Feature
 from isoform.smt.terms import Terms
 
@@ -36,3 +36,9 @@ def test_words_of_memory_are_features_where_they_are_known_as_such() -> None:
     roots = [terms.slt(index, terms.zext(length, 32))]
     assert compared(roots, places, [INDEX, END], [], {}).together == frozenset()
     assert compared(roots, places, [INDEX, END], [], {length: cell}).together == {frozenset({INDEX, cell})}
+
+
+def test_what_is_compared_with_a_third_is_linked() -> None:
+    low, high = Feature("", "rsi", 0, 32), Feature("", "rdx", 0, 32)
+    pairs = frozenset(map(frozenset, ((INDEX, N), (INDEX, high), (N, low))))
+    assert links_of(pairs) == {frozenset({INDEX, low}), frozenset({N, high})}

@@ -31,6 +31,14 @@ def test_what_is_solved_for_is_written_out_elsewhere() -> None:
         assert set(equation.terms) & units == {equation.unit}
 
 
+def test_signs_that_agree_by_chance_are_not_written_out() -> None:
+    """In no test i was negative where n was not: p = a + 4·sext(i) all the same."""
+    n, i, signed_n, signed_i = INDEX, ROW, Column(INDEX.feature, Extend.SIGN), Column(ROW.feature, Extend.SIGN)
+    columns: list[Summand] = [n, signed_n, i, signed_i, WIDE]
+    (equation,) = solved([[0, 1, -1, -1, 1, 0], [0, 4, -4, -4, 0, 1]], columns, 64)
+    assert set(equation.terms) == {signed_i, WIDE}
+
+
 def test_congruences_in_lowest_terms() -> None:
     (equation,) = solved([[0, 0xD << 60]], [WIDE], 64)
     assert equation.fact() == Linear(0, ((1, WIDE),), 4)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -35,11 +35,25 @@ _SHIFTS = ((1, 0), (0, 1))
 """Where one side does a part of the first turn before its loop, it holds what the other one holds a station later."""
 
 
-Agreeing = dict["Cut", frozenset[tuple[int, int]]]
-"""For each cut the places, one of each side, that mostly hold the same value there."""
+_APART = (1, -1)
+"""By how much a count of one side may be ahead of one of the other."""
+
+Paths = Mapping[int, Sequence[tuple[Edge, int, int]]]
+Agreeing = dict["Cut", frozenset[tuple[int, int, int]]]
+"""For each cut the places, one of each side, that mostly hold the same value there, or values so far apart."""
 
 
-def _agreeing(tests: Sequence[Traces], paths: Mapping[int, Sequence[tuple[Edge, int, int]]]) -> Agreeing:
+def _agreeing(tests: Sequence[Traces], paths: Paths) -> Agreeing:
+    """Where nothing is the same, a count that begins with 1 on one side and with 0 on the other may be all there is."""
+    found = _apart_by(tests, paths, 0, {edge.to for path in paths.values() for edge, _, _ in path})
+    for apart in _APART:
+        without = {cut for cut, pairs in found.items() if not pairs}
+        if without:
+            found |= _apart_by(tests, paths, apart, without)
+    return found
+
+
+def _apart_by(tests: Sequence[Traces], paths: Paths, apart: int, cuts: Collection[Cut]) -> Agreeing:
     counts: dict[Cut, Counter[tuple[int, int]]] = {}
     values: dict[Cut, dict[tuple[int, int], Counter[int]]] = {}
     """How many values a pair had in each run: what never moves tells nothing."""
@@ -47,7 +61,7 @@ def _agreeing(tests: Sequence[Traces], paths: Mapping[int, Sequence[tuple[Edge, 
     last: dict[tuple[int, Cut], Words] = {}
     for number, path in paths.items():
         for edge, i, j in path:
-            if edge.to == END:
+            if edge.to == END or edge.to not in cuts:
                 continue
             visits[edge.to] += 1
             left, right = tests[number].words[0][i], tests[number].words[1][j]
@@ -59,13 +73,13 @@ def _agreeing(tests: Sequence[Traces], paths: Mapping[int, Sequence[tuple[Edge, 
             # Where a run comes only once, what moved since the station before.
             before = last.get((number, edge.to), tests[number].words[0][i - 1] if i > 1 else None)
             for place, value in enumerate(left):
-                for other in places.get(value, [])[:_MOST_PARTNERS]:
+                for other in places.get(value + apart, [])[:_MOST_PARTNERS]:
                     count[place, other] += 1
                     if before is not None and before[place] != value:
                         seen.setdefault((place, other), Counter())[number] += 1
             last[number, edge.to] = left
     return {
-        cut: frozenset(pair for pair, n in count.items() if n >= _MOSTLY * visits[cut] and pair in values[cut])
+        cut: frozenset((*p, apart) for p, n in count.items() if n >= _MOSTLY * visits[cut] and p in values[cut])
         for cut, count in counts.items()
     }
 
@@ -210,22 +224,21 @@ def _align(
         yield _alignment(tests, common, taste)
 
 
-def _paired(paths: Mapping[int, Sequence[tuple[Edge, int, int]]]) -> set[BlockId | None]:
+def _paired(paths: Paths) -> set[BlockId | None]:
     """Stations that are in some cut. A loop that has none is not proved."""
     cuts = {edge.to for path in paths.values() for edge, _, _ in path}
     return {cut.target for cut in cuts} | {cut.rewrite for cut in cuts}
 
 
-def _alignment(
-    tests: Sequence[Traces], paths: Mapping[int, Sequence[tuple[Edge, int, int]]], taste: _Taste
-) -> Alignment:
+def _alignment(tests: Sequence[Traces], paths: Paths, taste: _Taste) -> Alignment:
     edges = dict.fromkeys(edge for path in paths.values() for edge, _, _ in path)
     matched = [[(e.to, i, j) for e, i, j in paths.get(n, ()) if e.to != END] for n in range(len(tests))]
     costs = [_cost(tests[n], taste, e, i, j) for n, path in paths.items() for e, i, j in path]
     # The longest way to the end from a cut is all there is to show of such ways.
     apart = {(e.source, e.to) if e.to == END else e for e in edges}
     cost = _NEW_EDGE * len(apart) + sum(costs) * len(tests) / max(1, len(paths))
-    partners = [min(len({p for p, _ in pairs}), len({q for _, q in pairs})) for pairs in taste.agreeing.values()]
+    same = [[(p, q) for p, q, apart in pairs if not apart] for pairs in taste.agreeing.values()]
+    partners = [min(len({p for p, _ in pairs}), len({q for _, q in pairs})) for pairs in same]
     return Alignment(sorted(edges, key=_edge_order), matched, cost, min(partners, default=0))
 
 
@@ -416,6 +429,6 @@ def _cost_of_pair(test: Traces, taste: _Taste, cut: Cut, k: int, m: int) -> floa
         agreement = _MOST_AGREEMENT / 2
     else:
         left, right = test.words[0][k], test.words[1][m]
-        agreement = _MOST_AGREEMENT * sum(left[p] == right[q] for p, q in pairs) / len(pairs)
+        agreement = _MOST_AGREEMENT * sum(left[p] + apart == right[q] for p, q, apart in pairs) / len(pairs)
         cost += _SETTLED * (_MOST_AGREEMENT - agreement)
     return cost + _AGREEMENT * (_MOST_AGREEMENT - agreement)

@@ -95,3 +95,13 @@ def pairs_in(together: Together) -> frozenset[frozenset[Feature]]:
     """Pairs of features that are compared with each other."""
     pairs = (pair for features in together for pair in combinations(sorted(features, key=str), 2))
     return frozenset(map(frozenset, pairs))
+
+
+def links_of(pairs: frozenset[frozenset[Feature]]) -> frozenset[frozenset[Feature]]:
+    """Pairs of features that are each compared with a third one: where one index goes up from the first element and
+    another down from the last until they meet, neither is compared with where the other began, but lies beyond it."""
+    others: dict[Feature, set[Feature]] = {}
+    for pair in pairs:
+        for feature in pair:
+            others.setdefault(feature, set()).update(pair - {feature})
+    return frozenset(frozenset(two) for known in others.values() for two in combinations(known, 2)) - pairs

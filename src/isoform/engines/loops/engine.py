@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from math import sqrt
@@ -110,7 +110,7 @@ class _Coming:
 
     def __init__(self, attempts: Iterator[Attempt], known: Collection[Hashable]) -> None:
         self._attempts = attempts
-        self._known = known
+        self._known = set(known)
         self._begun = 0
         self._pairings: list[Alignment] = []
         self._seconds = 0.0
@@ -123,6 +123,16 @@ class _Coming:
 
     def cost(self, least: float) -> float:
         return len(self._pairings) * (least + self._seconds)
+
+    def stronger(self, run: Run, budget: Budget) -> Run | None:
+        """After an attempt that had its invariants, but not all that it takes: the same with all comparisons, if that
+        is still to come. How the two belong together is right then, most likely."""
+        attempt = replace(run.attempt, order=Order.ALL)
+        settled = run.prover is not None and run.prover.settled
+        if not settled or run.attempt.order is not Order.COMPARED or attempt.key in self._known:
+            return None
+        self._known.add(attempt.key)
+        return Run(attempt, run.number, run.place, budget.part(0.0))
 
     def begin(self, budget: Budget) -> Run | None:
         """The next one, if there is one."""
@@ -220,6 +230,8 @@ class Loops:
             if not run.out_of_time:
                 waiting.remove(run)
                 self._tried.add(run.attempt.key)
+                stronger = coming.stronger(run, self.budget)
+                waiting += [stronger] if stronger is not None else []
             if not run.out_of_time or self.budget.exhausted:
                 reasons.append((run.attempt.order, reason))
             learned |= reason.inputs is not None and add_test(self.question, gathered, reason.inputs)

@@ -78,6 +78,7 @@ class _System:
         """What is solved for; 0 for what is left as it is."""
         self._bits = bits
         left = []
+        self._put_aside_signs(columns, bits)
         for index, row in enumerate(rows):
             pivot = _pivot(row, columns, bits, merit)
             if pivot and not _is_large_solved(row, pivot, bits):
@@ -94,6 +95,20 @@ class _System:
             elif pivot and not _takes_fractions(row, pivot, bits):
                 self._solve(index, pivot)
 
+    def _put_aside_signs(self, columns: Sequence[Summand], bits: int) -> None:
+        """Equations that say nothing but that some values always have the same sign hold by chance: no test went from
+        a negative index to one that is not, say. They are not kept, and so nothing may be written out by them; nor is
+        what is shorter without them, as p = a + 4·sext(i) is shorter than p = a + 4·i + 4·sext(n) - 4·n."""
+        chance = [index for index, row in enumerate(self.rows) if _compares_signs(row, columns, bits)]
+        modulus = 1 << self._bits
+        for index in chance:
+            signs, self.rows[index] = self.rows[index], [0] * len(self.rows[index])
+            places = [place for place, c in enumerate(signs) if c & 1]
+            for other, row in enumerate(self.rows):
+                factors = {row[place] * pow(signs[place], -1, modulus) % modulus for place in places if row[place]}
+                without = ([(a - factor * b) % modulus for a, b in zip(row, signs, strict=True)] for factor in factors)
+                self.rows[other] = min((row, *without), key=lambda r: sum(map(bool, r)))
+
     def _solve(self, index: int, pivot: int) -> None:
         self.pivots[index] = pivot
         row, modulus = self.rows[index], 1 << self._bits
@@ -102,6 +117,15 @@ class _System:
             factor = theirs[pivot] * inverse
             if other != index and factor:
                 self.rows[other] = [(a - factor * b) % modulus for a, b in zip(theirs, row, strict=True)]
+
+
+def _compares_signs(row: Sequence[int], columns: Sequence[Summand], bits: int) -> bool:
+    """Whether an equation is about how several values are extended, and nothing else."""
+    totals: dict[tuple[Feature, ...], int] = {}
+    for c, column in zip(row[1:], columns, strict=True):
+        if c:
+            totals[column.features] = totals.get(column.features, 0) + c
+    return not row[0] and len(totals) > 1 and not any(total % (1 << bits) for total in totals.values())
 
 
 def _pivot(row: Sequence[int], columns: Sequence[Summand], bits: int, merit: Callable[[Summand], int]) -> int:

@@ -13,7 +13,7 @@ from itertools import combinations, permutations
 
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
-from isoform.engines.loops.compared import pairs_in
+from isoform.engines.loops.compared import links_of, pairs_in
 from isoform.engines.loops.equations import Equation, equations, follows, is_in_fractions, is_plain, says_nothing
 from isoform.engines.loops.facts import (
     Among,
@@ -353,6 +353,7 @@ class _Guess:
                 self.invariant.add(Compare(Column(feature), Relation.AT_MOST, 1, feature.bits))
         columns = self._compared()
         pairs = pairs_in(self._named)
+        linked = links_of(pairs)
         every = self._kinds.order is Order.ALL
         for bits in (32, 64):
             mine = [c for c in columns if bits == 64 or (c.feature.bits == 32 and c.extend is Extend.ZERO)]
@@ -365,10 +366,15 @@ class _Guess:
                     self._bounds(column, numbers[column], bits)
             for left, right in combinations(mine, 2):
                 alike = (left.feature in self._kinds.pointers) == (right.feature in self._kinds.pointers)
-                wanted = every or frozenset((left.feature, right.feature)) in pairs
-                if alike and wanted and (bits == 32 or max(left.feature.bits, right.feature.bits) > 32):
+                if not alike or (bits == 64 and max(left.feature.bits, right.feature.bits) <= 32):
+                    continue
+                pair = frozenset((left.feature, right.feature))
+                if every or pair in pairs:
                     self._pair(left, right, numbers[left], numbers[right], bits)
+                    self._distance_between(left, right, numbers[left], numbers[right], bits)
                     self._range(left, right, bits)
+                elif pair in linked and left.feature not in self._kinds.pointers:
+                    self._pair(left, right, numbers[left], numbers[right], bits)
         for feature in self._narrow():
             if every or any(feature in features for features in self._named):
                 self._bounds(Column(feature), self._values(feature), feature.bits)
@@ -482,6 +488,11 @@ class _Guess:
                         break
         if not found and all(x != y for x, y in pairs):
             self.invariant.add(Compare(left, Relation.DIFFERENT, right, bits))
+
+    def _distance_between(self, left: Column, right: Column, a: Sequence[int], b: Sequence[int], bits: int) -> None:
+        if left.feature == right.feature:
+            return
+        pairs = list(zip(a, b, strict=True))
         for one, other, ordered in ((left, right, pairs), (right, left, [(y, x) for x, y in pairs])):
             distances = [(x - y) % (1 << bits) for x, y in ordered]
             least = min(distances)

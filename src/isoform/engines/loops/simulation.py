@@ -338,10 +338,9 @@ class Simulation:
         self.edges.append(edge)
         self._passes.pop(edge.source, None)
         if edge.to in self.nodes:
-            self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
-            self._enter()
-            for node in self.nodes.values():
-                node.version += 1
+            self._enter_again()
+            if edge.source in self.nodes:
+                self.nodes[edge.source].version += 1
 
     def shorten(self, edge: Edge) -> None:
         """Ways to the end that lead through the cut at the end of an edge need not be followed all at once any more; if
@@ -364,10 +363,16 @@ class Simulation:
         if cut in self.nodes:
             self.nodes[cut].version += 1
         if cut == ENTRY:
-            self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
-            self._enter()
-            for node in self.nodes.values():
-                node.version += 1
+            self._enter_again()
+
+    def _enter_again(self) -> None:
+        """The ways from the entry, or between cuts, are others now. Of a cut that is reached as before nothing that was
+        shown is lost."""
+        before = dict(self._entered)
+        self._passes[ENTRY] = self._follow(ENTRY, self._entry_state)
+        self._enter()
+        for cut, node in self.nodes.items():
+            node.version += before[cut] != self._entered[cut]
 
     def stops_at(self, cut: Cut, side: int, stop: Stop) -> bool:
         """Whether a side is not followed beyond a station."""
@@ -491,6 +496,14 @@ class Simulation:
             finals = [s.summary.final for s in followed.segments]
             conditions = [f.condition if f is not None else self.terms.false for f in finals]
             return self.terms.conj(*conditions)
+        passing = self._passing(followed, edge)
+        for shorter in self.leaving(edge.source) if passing != self.terms.false else ():
+            if self._comes_first(shorter, edge):
+                passing = self.terms.conj(passing, self.terms.negate(self._passing(followed, shorter)))
+        return passing
+
+    def _passing(self, followed: Pass, edge: Edge) -> Term:
+        """The condition that both come by where an edge ends."""
         arrived = followed.arrivals(edge)
         if arrived is None:
             return self.terms.false
@@ -509,6 +522,19 @@ class Simulation:
         alike = [e for e in self.edges if (e.source, e.to) == (edge.source, edge.to)]
         self._told.update(dict.fromkeys(alike, fact))
         self._changed(edge.source)
+
+    def _comes_first(self, shorter: Edge, edge: Edge) -> bool:
+        """Whether both may come by where a shorter edge ends before they come to the end of this one. Of several edges
+        that could be gone the shortest is: since the two are together there, all that follows is shown from there."""
+        onward = self._onward[edge.source]
+        if END in (shorter.to, edge.to) or shorter == edge:
+            return False
+        for side, (steps, block) in enumerate(_stops(shorter)):
+            further = _stops(edge)[side]
+            passes = steps < further[0] and (not steps or (steps, block) in onward[side])
+            if not passes and (steps, block) != further:
+                return False
+        return True
 
     def _shares_memory(self) -> bool:
         """Whether memory is claimed to be the same on both sides at every cut. What outside calls did shows in the
@@ -541,7 +567,8 @@ class Simulation:
     def uncovered(self, cut: Cut, followed: Pass) -> Term:
         """No edge from here is gone, and the two do not abort or end the program together either."""
         aborts = [s.summary.aborts for s in followed.segments]
-        covered = [self.going(followed, edge) for edge in self.leaving(cut)]
+        leaving = self.leaving(cut)
+        covered = [self.going(followed, e) if e.to == END else self._passing(followed, e) for e in leaving]
         if self.question.contract.aborts is AbortRule.REFINE:
             covered.append(aborts[0])
         covered.append(self.terms.conj(*aborts))
@@ -565,6 +592,11 @@ class Simulation:
         returns = any(edge.to == END for edge in self.leaving(cut))
         asked = [g for g in goals(self.world, left, right) if not g.name.startswith(_BY_COVERAGE)]
         return [g for g in asked if returns or g.name.startswith(STATE_AT)]
+
+
+def _stops(edge: Edge) -> tuple[tuple[int, BlockId | None], tuple[int, BlockId | None]]:
+    """Where each side is at the end of an edge, after how many stations."""
+    return (edge.target_steps, edge.to.target), (edge.rewrite_steps, edge.to.rewrite)
 
 
 def _feature_order(feature: Feature) -> tuple[bool, bool, str, int]:

@@ -24,19 +24,35 @@ def choices(target: Function, rewrite: Function) -> Iterator[Stations]:
 
 
 def heads(function: Function) -> frozenset[BlockId]:
-    """Blocks that some loop comes back to."""
-    return frozenset(target for _, target in function.back_edges)
+    """Blocks that some loop comes back to. One that can be entered at several places comes back to each of them: of
+    these there are no more than it takes, so that a turn is one station."""
+    found = {target for _, target in function.back_edges}
+    side_doors = found - {target for source, target in function.back_edges if _dominates(function, target, source)}
+    for head in (block for block in function.order if block in side_doors):
+        if cut_order(function, frozenset(found - {head})) is not None:
+            found.remove(head)
+    return frozenset(found)
+
+
+def _dominates(function: Function, block: BlockId, other: BlockId) -> bool:
+    """Whether there is no way to another block but through this one."""
+    pending, known = [function.entry], {function.entry, block}
+    while pending and block != function.entry:
+        more = {s for s in function.blocks[pending.pop()].successors if s not in known}
+        known |= more
+        pending += more
+    return block in (other, function.entry) or other not in known
 
 
 def past_tests(function: Function) -> frozenset[BlockId]:
     """For each loop the block that follows a test that may leave it, if that alone cuts the loop; else its head."""
-    chosen = set(heads(function))
-    for head in heads(function):
+    chosen, first = set(heads(function)), heads(function)
+    for head in first:
         body = body_of(function, head)
         for block in (b for b in function.order if b in body):
             inside = [s for s in function.blocks[block].successors if s in body]
             outside = [s for s in function.blocks[block].successors if s not in body]
-            if len(inside) == 1 and outside and inside[0] not in chosen:
+            if len(inside) == 1 and outside and inside[0] not in chosen | first:
                 candidate = frozenset((chosen - {head}) | {inside[0]})
                 if cut_order(function, candidate) is not None:
                     chosen = set(candidate)
