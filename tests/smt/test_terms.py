@@ -223,3 +223,25 @@ def test_a_signed_jump_compares_again(terms: Terms) -> None:
     assert terms.disj(terms.eq(a, b), less) == terms.negate(terms.slt(b, a))
     assert terms.conj(terms.negate(less), terms.negate(terms.eq(b, a))) == terms.slt(b, a)
     assert terms.disj(terms.ult(a, b), terms.eq(a, b)) == terms.ule(a, b)
+
+
+def test_exclusive_or_of_many_is_one_term_in_any_order(terms: Terms) -> None:
+    rnd = random.Random(SEED)
+    solver = Solver(terms, Budget(120))
+    for _ in range(100):
+        width = rnd.choice((1, 8, 32))
+        ones = (1 << width) - 1
+        values = {terms.variable(f"x{n}.{width}", width): rnd.getrandbits(width) for n in range(rnd.randint(1, 8))}
+        parts = list(rnd.choices(list(values.items()), k=rnd.randint(1, 11)))
+        parts += [(terms.bv(c, width), c) for c in (rnd.getrandbits(width), ones) if rnd.random() < 0.5]
+        totals = []
+        for _ in range(2):
+            rnd.shuffle(parts)
+            total, number = terms.bv(0, width), 0
+            for part, value in parts:
+                total, number = terms.xor_(total, part), number ^ value
+            totals.append(total)
+        assert totals[0] == totals[1], f"seed {SEED}"
+        known = [terms.eq(variable, terms.bv(value, width)) for variable, value in values.items()]
+        wrong = terms.negate(terms.eq(totals[0], terms.bv(number, width)))
+        assert solver.check([*known, wrong]) is Answer.UNSAT, f"seed {SEED}"

@@ -28,6 +28,7 @@ __all__ = ["Shape", "Term", "Terms"]
 
 _KEEP_SHIFTED = frozenset({"add", "sub", "mul", "neg", "and", "or", "xor", "not", "scaled", "ite"})
 _PUSH_DEPTH = 24
+_MOST_BITS_SUMMED = 32
 """How deep an extraction of low bits is pushed into sums and products."""
 
 
@@ -483,7 +484,39 @@ class Terms(Conditions):
         flags = self._as_flags(left, right)
         if flags is not None:
             return self.flag(self.exclusive(*flags), width)
-        return self._bitwise(K.BV_XOR, "xor", left, right, width)
+        return self._sum_of_bits(left, right, width)
+
+    def _sum_of_bits(self, left: Term, right: Term, width: int) -> Term:
+        """An exclusive or of several things in one order, each once: solvers find it very hard to see that two such are
+        the same."""
+        parts: dict[Term, None] = {}
+        constant, ones = 0, (1 << width) - 1
+        pending = [left, right]
+        while pending:
+            part = pending.pop()
+            shape, value = self._shapes.get(part), self._values.get(part)
+            if value is not None:
+                constant ^= value
+            elif shape is not None and shape[0] in ("xor", "not"):
+                constant ^= ones if shape[0] == "not" else 0
+                pending += shape[1:]
+            elif part in parts:
+                del parts[part]
+            else:
+                parts[part] = None
+            if len(parts) > _MOST_BITS_SUMMED:
+                return self._bitwise(K.BV_XOR, "xor", left, right, width)
+        ordered = sorted(parts, key=lambda part: int(part.id()))
+        total = ordered.pop(0) if ordered else self.bv(0, width)
+        for part in ordered:
+            total = self.make(K.BV_XOR, [total, part], [], width, ("xor", total, part))
+        if constant == ones:
+            return self.not_(total)
+        if not constant:
+            return total
+        if not parts:
+            return self.bv(constant, width)
+        return self._bitwise(K.BV_XOR, "xor", total, self.bv(constant, width), width)
 
     def _bitwise(self, kind: Any, name: str, left: Term, right: Term, width: int) -> Term:
         if right not in self._values and right.id() < left.id():

@@ -187,6 +187,7 @@ def uses(roots: Iterable[Term], variables: dict[Term, int], seen: set[Any]) -> l
 Use = tuple[Term, int, int]
 """Of a term the bits from the lowest to the highest that matter; of what is no number, all."""
 _BIT_BY_BIT = frozenset({K.BV_AND, K.BV_OR, K.BV_XOR, K.BV_NOT})
+_FEW_BITS = 8
 _FROM_BELOW = frozenset({K.BV_ADD, K.BV_SUB, K.BV_MUL, K.BV_NEG})
 
 
@@ -215,9 +216,10 @@ def _used(term: Term, low: int, high: int) -> list[Use]:
         return [(children[0], low, min(high, top))]
     if kind in (K.BV_SHL, K.BV_SHR) and children[1].is_value():
         amount = int(children[1].value(10)) * (-1 if kind == K.BV_SHL else 1)
-        top = children[0].sort().bv_size() - 1
-        low, high = max(low + amount, 0), min(high + amount, top)
-        return [(children[0], low, high)] if low <= high else []
+        low, high = max(low + amount, 0), min(high + amount, children[0].sort().bv_size() - 1)
+        # Where more than a few bits are left, as of an index, they all are: words are simpler.
+        if high - low < _FEW_BITS:
+            return [(children[0], low, high)] if low <= high else []
     return [_whole(child) for child in children]
 
 
