@@ -479,7 +479,7 @@ class Terms(Conditions):
             return self.bv(0, width)
         if b == 0:
             return left
-        if b == (1 << width) - 1:
+        if b == (1 << width) - 1 and self._shapes.get(left, ("",))[0] != "xor":
             return self.not_(left)
         flags = self._as_flags(left, right)
         if flags is not None:
