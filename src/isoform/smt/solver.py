@@ -16,6 +16,9 @@ MOST_MEGABYTES = 4096
 """A query that needs more memory than this is given up."""
 
 
+_SELDOM = 8
+
+
 class Answer(Enum):
     UNSAT = "unsat"
     SAT = "sat"
@@ -31,7 +34,15 @@ class _Clock:
         self.stop_at: float | None = None
         """Processor time at which one query must end: unlike the budget, it does not count what others use."""
 
+        self._asked = 0
+
     def __call__(self) -> bool:
+        """Asked very often: the time is looked up only now and then."""
+        self._asked = (self._asked + 1) % _SELDOM
+        return not self._asked and self.is_up
+
+    @property
+    def is_up(self) -> bool:
         if self._budget.exhausted:
             return True
         return self.stop_at is not None and time.process_time() >= self.stop_at
@@ -70,7 +81,7 @@ class Solver:
         if any(a == self._terms.false for a in assertions):
             return Answer.UNSAT
         self._clock.stop_at = time.process_time() + seconds if seconds is not None else None
-        if self._clock():
+        if self._clock.is_up:
             return Answer.UNKNOWN
         self._begin()
         for assertion in assertions:

@@ -28,7 +28,7 @@ from isoform.sym.context import Access, Context
 FACT_SECONDS = 1.0
 MOST_SWEEP_SECONDS = 10.0
 _MOST_ROUNDS, _MOST_CASES = 8, 40
-_MOST_VAIN, _FEW_VAIN = 40, 6
+_MOST_VAIN, _FEW_VAIN, _VERY_FEW_VAIN = 40, 6, 2
 _NEAR, _MOST_NEAR = 4096, 6
 _MOST_UNDECIDED = 2
 _FEW_WAYS = 3
@@ -288,7 +288,7 @@ class Cases(Questions):
             return False
         # What is on ways that are not gone is not worth asking about, nor is the distance of what is one address.
         for kind in (self._same, self._same_read, self._dead, self._ranges_apart, self._apart):
-            limits = (GLANCE_SECONDS, _FEW_VAIN) if kind == self._same_read else (QUICK_SECONDS, _MOST_VAIN)
+            limits = (GLANCE_SECONDS, _VERY_FEW_VAIN) if kind == self._same_read else (QUICK_SECONDS, _MOST_VAIN)
             taken = [candidate for chosen in self._shown(case, list(kind(case)), *limits) for candidate in chosen]
             for candidate in taken:
                 candidate.take()

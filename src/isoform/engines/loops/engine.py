@@ -39,7 +39,9 @@ _MOST_LEARNED = 8
 QUICK_SHARE, QUICK_SECONDS = 0.06, 1.0
 """The first turn of an attempt: this share of the budget, but not less than so much."""
 BEST = 2.5
-"""How much longer the first turn is with the best pairing."""
+"""How much longer the first turn is with the best pairing,"""
+_USUAL = (1, Order.COMPARED)
+"""the degree, and the comparisons, that most proofs need."""
 NEARLY = 8
 """How much less a turn of an attempt counts that has its invariants."""
 LONG_SECONDS = 8.0
@@ -100,8 +102,8 @@ class Run:
     def turn(self, least: float, best: float) -> float:
         """How long its next turn is: much of one goes to what the one before had not come to the end of. The best
         pairing is the right one more often than not."""
-        pairing = self.attempt.alignment
-        is_best = pairing.is_comparable and pairing.cost <= best
+        attempt, pairing = self.attempt, self.attempt.alignment
+        is_best = pairing.is_comparable and pairing.cost <= best and (attempt.degree, attempt.order) == _USUAL
         return max(least * (BEST if is_best else 1.0), 2 * self.used)
 
 
@@ -122,7 +124,7 @@ class _Coming:
         return min((pairing.cost for pairing in self._pairings if pairing.is_comparable), default=1.0)
 
     def cost(self, least: float) -> float:
-        return len(self._pairings) * (least + self._seconds)
+        return max(len(self._pairings), self._begun - 1) * (least + self._seconds)
 
     def stronger(self, run: Run, budget: Budget) -> Run | None:
         """After an attempt that had its invariants, but not all that it takes: the same with all comparisons, if that

@@ -139,10 +139,10 @@ class Questions:
         """Whether something bad can be `under` some condition. Ask first without it, and with nothing assumed but what
         speaks of the same unknowns alone; then with it: how one pair of addresses lies has little to do with a third,
         but a solver cannot know. What cannot be then cannot be when more is assumed."""
-        for something in dict.fromkeys((bad, self._terms.conj(under, bad))):
+        for something, limit in ((bad, MERGING_SECONDS), (self._terms.conj(under, bad), seconds)):
             about = self._unknowns(something)
             relevant = [(label, term) for label, term in assumed if self._unknowns(term) <= about]
-            if len(relevant) < len(assumed) and self.ask(relevant, something, seconds) is Answer.UNSAT:
+            if len(relevant) < len(assumed) and self.ask(relevant, something, min(seconds, limit)) is Answer.UNSAT:
                 return Answer.UNSAT
         return self.ask(assumed, self._terms.conj(under, bad), seconds)
 
