@@ -388,3 +388,26 @@ unsigned by_factor_broken(const unsigned *a, int n) {
     for (int i = 0; i < n; i++) s += a[i] * kept;
     return s;
 }
+
+/* A loop by two that does an odd turn first. */
+void raised(int *a, int n) {
+    for (int i = 0; i < n; i++) a[i] += 3;
+}
+void raised_odd_first(int *a, int n) {
+    int i = 0;
+    if (n <= 0) return;
+    if (n & 1) a[i++] += 3;
+    for (; i != n; i += 2) {
+        a[i] += 3;
+        a[i + 1] += 3;
+    }
+}
+void raised_odd_first_broken(int *a, int n) {
+    int i = 0;
+    if (n <= 0) return;
+    if (n & 1) a[i++] += 3;
+    for (; i != n; i += 2) {
+        a[i] += 3;
+        a[i + 1] += n & 1 && i == 13 ? 2 : 3;
+    }
+}

@@ -90,3 +90,38 @@ void prefix_broken(unsigned *a, int n) {
         before = here;
     }
 }
+
+/* Two and three arrays that may overlap: a check for that comes first. */
+void swapped(int *a, int *b, int n) {
+    for (int i = 0; i < n; i++) {
+        int kept = a[i];
+        a[i] = b[i];
+        b[i] = kept;
+    }
+}
+void swapped_broken(int *a, int *b, int n) {
+    for (int i = 0; i < n; i++) {
+        int kept = b[i];
+        b[i] = a[i];
+        a[i] = kept + (i == 21);
+    }
+}
+
+void added(int *sum, const int *a, const int *b, int n) {
+    for (int i = 0; i < n; i++) sum[i] = a[i] + b[i];
+}
+void added_broken(int *restrict sum, const int *restrict a, const int *restrict b, int n) {
+    for (int i = 0; i < n; i++) sum[i] = a[i] + b[i];
+}
+
+/* A flag in each lane. */
+int all_equal(const int *a, const int *b, int n) {
+    int equal = 1;
+    for (int i = 0; i < n; i++) equal &= a[i] == b[i];
+    return equal;
+}
+int all_equal_broken(const int *a, const int *b, int n) {
+    int equal = 1;
+    for (int i = 0; i < n; i++) equal &= (a[i] & 0xffffff) == (b[i] & 0xffffff);
+    return equal;
+}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property, partial, reduce
 from itertools import combinations, permutations
+from operator import or_
 
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
@@ -372,6 +373,8 @@ class _Guess:
                 if every or pair in pairs:
                     self._pair(left, right, numbers[left], numbers[right], bits)
                     self._distance_between(left, right, numbers[left], numbers[right], bits)
+                    if self._kinds.uneven and not {left.feature, right.feature} & self._kinds.compared.ordered:
+                        self._multiple_between(left, right, numbers[left], numbers[right], bits)
                     self._range(left, right, bits)
                 elif pair in linked and left.feature not in self._kinds.pointers:
                     self._pair(left, right, numbers[left], numbers[right], bits)
@@ -488,6 +491,16 @@ class _Guess:
                         break
         if not found and all(x != y for x, y in pairs):
             self.invariant.add(Compare(left, Relation.DIFFERENT, right, bits))
+
+    def _multiple_between(self, left: Column, right: Column, a: Sequence[int], b: Sequence[int], bits: int) -> None:
+        """How far a count is from where it ends is a multiple of what one turn takes: several turns of the other side's
+        loop, and neither would stop if it came to lie beyond."""
+        distances = [(x - y) % (1 << bits) for x, y in zip(a, b, strict=True)]
+        apart = reduce(or_, (distance ^ distances[0] for distance in distances))
+        low = (apart & -apart).bit_length() - 1
+        if left.feature.tag == right.feature.tag and 1 <= low <= _FEW_LOW_BITS:
+            modulus = 1 << low
+            self.invariant.add(Linear(-distances[0] % modulus, ((modulus - 1, right), (1, left)), low))
 
     def _distance_between(self, left: Column, right: Column, a: Sequence[int], b: Sequence[int], bits: int) -> None:
         if left.feature == right.feature:

@@ -127,5 +127,7 @@ class Kinds:
     """Whether it matters that both extensions of a feature are the same."""
     loose: Mapping[Bounded, int] = field(default_factory=dict)
     """How often a bound of something was broken by a model: what grows for ever breaks the next one too."""
+    uneven: bool = False
+    """Whether one side does several turns in one here."""
     letters: tuple[int, ...] = ()
     """Bytes that the code tells apart, in order."""

@@ -14,7 +14,7 @@ from isoform.engines.inputs import BUFFERS
 from isoform.engines.loopfree import Asserted
 from isoform.engines.loops.cases import FACT_SECONDS, Bad, Cases
 from isoform.engines.loops.cuts import END, ENTRY, Cut, Edge, Stop, stuttering
-from isoform.engines.loops.facts import Fact, Linear
+from isoform.engines.loops.facts import Fact, Linear, Same
 from isoform.engines.loops.features import TAGS
 from isoform.engines.loops.questions import GLANCE_SECONDS, QUICK_SECONDS, Assumed, Proof
 from isoform.engines.loops.rank import Measure, measures
@@ -193,21 +193,23 @@ class Prover:
         other = next((way for way in ways if not self._unequal(way, followed)), None)
         if other is None:
             return False
-        simulation.tell_apart(edge, min(wrong, key=lambda fact: len(fact.summands)))
+        simulation.tell_apart(edge, min(wrong, key=lambda fact: len(list(fact.features()))))
         if other not in simulation.edges:
             simulation.shorten(other)
             simulation.add(other)
         self._verified = {e: versions for e, versions in self._verified.items() if e.source != edge.source}
         return True
 
-    def _unequal(self, edge: Edge, followed: Pass) -> list[Linear]:
+    def _unequal(self, edge: Edge, followed: Pass) -> list[Fact]:
         """The equations between the two sides at the end of an edge that do not hold there in the model."""
         arrived = followed.arrivals(edge)
         assert arrived is not None, "the model goes there"
         return [
             fact
             for fact, bad in self._simulation.broken(edge, arrived)
-            if isinstance(fact, Linear) and {f.tag for f in fact.features()} >= set(TAGS) and self._solver.holds(bad)
+            if isinstance(fact, Linear | Same)
+            and {f.tag for f in fact.features()} >= set(TAGS)
+            and self._solver.holds(bad)
         ]
 
     def _separately(self, assumed: Assumed, bads: Sequence[Term]) -> tuple[Answer, list[Proof]]:

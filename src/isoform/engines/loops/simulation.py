@@ -265,6 +265,7 @@ class Simulation:
         return frozenset(f for f in words if all(row[f] == 0 or BUFFERS <= row[f] < BUFFERS_END for row in node.rows))
 
     def _kinds(self, node: Node) -> Kinds:
+        turns = [edge for edge in self.leaving(node.cut) if edge.to == node.cut]
         return Kinds(
             self.degree,
             self.order,
@@ -275,6 +276,7 @@ class Simulation:
             node.steering,
             self._extends_signs,
             node.loose,
+            any(edge.target_steps != edge.rewrite_steps for edge in turns),
             self._letters,
         )
 
