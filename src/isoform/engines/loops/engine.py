@@ -93,7 +93,7 @@ class Run:
         """Of its next turn: less for what looks good from the start, with a pairing as good as the `best`, few facts
         and no products; and for what is nearly done."""
         attempt, settled = self.attempt, self.prover is not None and self.prover.settled
-        pairing = attempt.alignment.cost / best if attempt.alignment.is_comparable else 1.0
+        pairing = attempt.alignment.cost / best if attempt.alignment.is_comparable else 1.5
         weight = sqrt(self.place) * pairing * attempt.degree
         if attempt.order is Order.ALL or (attempt.order is Order.NONE and self.used):
             weight *= 2  # without comparisons it succeeds, or fails, soon
