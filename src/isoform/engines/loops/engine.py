@@ -38,10 +38,10 @@ _MOST_LEARNED = 8
 """Tests that are made of models."""
 QUICK_SHARE, QUICK_SECONDS = 0.06, 1.0
 """The first turn of an attempt: this share of the budget, but not less than so much."""
-BEST = 2.5
-"""How much longer the first turn is with the best pairing,"""
+BEST, BEST_SECONDS = 2.5, 6.0
+"""How much longer the first turn is with the best pairing, and how long at least,"""
 _USUAL = (1, Order.COMPARED)
-"""the degree, and the comparisons, that most proofs need."""
+"""if it has the degree, and the comparisons, that most proofs need."""
 NEARLY = 8
 """How much less a turn of an attempt counts that has its invariants."""
 LONG_SECONDS = 8.0
@@ -104,7 +104,8 @@ class Run:
         pairing is the right one more often than not."""
         attempt, pairing = self.attempt, self.attempt.alignment
         is_best = pairing.is_comparable and pairing.cost <= best and (attempt.degree, attempt.order) == _USUAL
-        return max(least * (BEST if is_best else 1.0), 2 * self.used)
+        first = max(least * BEST, BEST_SECONDS) if is_best else least
+        return max(first, 2 * self.used)
 
 
 class _Coming:
