@@ -367,8 +367,11 @@ class Cases(Questions):
                     pairs.setdefault(bases, []).append((store, load))
             for doubts in pairs.values():
                 store, load = (self._range(dict.fromkeys(accesses)) for accesses in zip(*doubts, strict=True))
+                # A range that goes once around all addresses has no length that an address could have.
+                if len(doubts) < 2 or max(store[1], load[1]) >> self._terms.width(store[0]):
+                    continue
                 fact = self._disjoint(store, load)
-                if len(doubts) > 1 and self.solver.holds(fact):
+                if self.solver.holds(fact):
                     yield _Candidate(fact, partial(context.apart.update, doubts))
 
     def _range(self, accesses: Iterable[Access]) -> Access:
