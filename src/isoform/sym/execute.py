@@ -30,7 +30,8 @@ MOST_FIXED_TURNS = 4096
 MOST_TARGETS = 64
 
 CALLS_AGREE = Assumption(
-    "calls-agree", "a function that is called and not here gives the same results for the same arguments and memory"
+    "calls-agree",
+    "a function that is called and not here comes back, with the same results for the same arguments and memory",
 )
 RECURSION = Assumption(
     "recursion-by-induction", "where a function calls itself, the two are taken to agree on that deeper call"
@@ -446,6 +447,7 @@ class Execution:
         array = terms.apply(after, inputs)
         state.heap = Base(lambda: array, side.constant_byte)
         self.summary.calls.append(CallSite(state.condition, name, arguments, first))
+        side.note_call()
 
     def _carried_out(self, result: Term, state: State) -> None:
         """After a call whose effect is known: its result, and what every call leaves open."""

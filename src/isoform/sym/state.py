@@ -101,6 +101,8 @@ class Side:
         """Condition, offset and size of accesses to the frame at computed offsets."""
         self.heap_accesses: list[tuple[Term, Term, int]] = []
         """Condition, address and size of accesses to the rest of memory at computed addresses."""
+        self.before_calls: int | None = None
+        """How many of these were made before anything outside was called, if it was."""
         self.fixed_loads: list[tuple[Term, int]] = []
         """Address and size of loads from it at addresses that are numbers."""
         containers = machine.container_vars()
@@ -152,6 +154,11 @@ class Side:
                     where = self.terms.bv(section.address + index, self.width)
                     array = self.terms.store(array, where, self.terms.bv(byte, 8))
         return array
+
+    def note_call(self) -> None:
+        """From here on accesses depend on whether what was called comes back."""
+        if self.before_calls is None:
+            self.before_calls = len(self.heap_accesses)
 
     def next_epoch(self) -> int:
         self._epochs += 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from isoform.smt.terms import Term
 from isoform.sym.state import Side
 
@@ -21,9 +23,11 @@ def frame_bounds(side: Side) -> list[tuple[str, Term]]:
     return found
 
 
-def valid_addresses(*sides: Side) -> list[tuple[str, Term]]:
+def valid_addresses(*sides: Side, through: Collection[Term] | None = None) -> list[tuple[str, Term]]:
     """Accesses to the rest of memory are to addresses that a program may use (`valid-memory`): not the page
-    around null, nor beyond what the machine gives to programs."""
+    around null, nor beyond what the machine gives to programs. If asked for, only those `through` some pointers. Blocks
+    are followed in order, so what is noted before the first outside call is made before it; what comes later is not
+    made at all if that does not come back."""
     found = []
     for side in sides:
         terms = side.terms
@@ -31,7 +35,9 @@ def valid_addresses(*sides: Side) -> list[tuple[str, Term]]:
         if layout is None or layout.size is not None:
             continue
         seen = set()
-        for condition, address, size in side.heap_accesses:
+        for condition, address, size in side.heap_accesses[: side.before_calls]:
+            if through is not None and terms.split_sum(address)[0] not in through:
+                continue
             rule = terms.implies(
                 condition,
                 terms.ult(

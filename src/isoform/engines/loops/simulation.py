@@ -467,15 +467,10 @@ class Simulation:
         pointers = {f for node in self.nodes.values() for f in node.pointers if not f.tag}
         if self.order is Order.NONE or len(pointers) < 2:
             return []  # it matters where code compares pointers
-        if self._calls:
-            return []  # what is called may not return, and then the run does not come to what follows
         first = tuple({(1, station) for station in stations} for stations in self.stations)
         followed = self._follow(ENTRY, self._entry_state, horizon=(2, 2), onward=(first[0], first[1]))
         passed = {self.given_value(f) for f in self.given.arguments if f.bits == self._sides[0].width}
-        for segment in followed.segments:
-            accesses = segment.side.heap_accesses
-            accesses[:] = [access for access in accesses if self.terms.split_sum(access[1])[0] in passed]
-        return valid_addresses(*(segment.side for segment in followed.segments))
+        return valid_addresses(*(segment.side for segment in followed.segments), through=passed)
 
     # -- what must be shown ---------------------------------------------------------------------
 
