@@ -14,9 +14,8 @@ from isoform.smt.terms import Term, Terms
 
 MOST_MEGABYTES = 4096
 """A query that needs more memory than this is given up."""
-
-
 _SELDOM = 8
+"""Of so many times that a solver asks whether to stop, the time is looked up once."""
 
 
 class Answer(Enum):
@@ -33,11 +32,9 @@ class _Clock:
         self._budget = budget
         self.stop_at: float | None = None
         """Processor time at which one query must end: unlike the budget, it does not count what others use."""
-
         self._asked = 0
 
     def __call__(self) -> bool:
-        """Asked very often: the time is looked up only now and then."""
         self._asked = (self._asked + 1) % _SELDOM
         return not self._asked and self.is_up
 

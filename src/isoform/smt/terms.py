@@ -28,8 +28,9 @@ __all__ = ["Shape", "Term", "Terms"]
 
 _KEEP_SHIFTED = frozenset({"add", "sub", "mul", "neg", "and", "or", "xor", "not", "scaled", "ite"})
 _PUSH_DEPTH = 24
-_MOST_BITS_SUMMED = 32
 """How deep an extraction of low bits is pushed into sums and products."""
+_MOST_BITS_SUMMED = 32
+"""Things in an exclusive or that are brought into one order."""
 
 
 class Terms(Conditions):

@@ -314,7 +314,9 @@ class _Guess:
         for tag, other in (("a", "b"), ("b", "a")):
             groups = _lane_groups([f for f in free if f.tag == other and f.bits == 1])
             for feature in [f for f in free if f.tag == tag and max(self._values(f)) == 1]:
-                any(self._fold(feature, lanes) for lanes in reversed(groups))
+                for lanes in reversed(groups):
+                    if self._fold(feature, lanes):
+                        break
 
     def _fold(self, feature: Feature, lanes: tuple[Feature, ...]) -> bool:
         for by in FoldBy:

@@ -336,7 +336,8 @@ class Simulation:
     def add(self, edge: Edge) -> None:
         """One more way on."""
         told = [fact for e, fact in self._told.items() if (e.source, e.to) == (edge.source, edge.to)]
-        self._told.update(dict.fromkeys((edge,) if told else (), *told[:1]))
+        if told:
+            self._told[edge] = told[0]
         self.edges.append(edge)
         self._passes.pop(edge.source, None)
         if edge.to in self.nodes:
