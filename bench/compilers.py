@@ -20,11 +20,11 @@ from pathlib import Path
 from random import Random
 
 from isoform import api
+from isoform.borders.settle import settle
 from isoform.errors import Unsupported
 from isoform.load.open import open_pair
 from isoform.outcome import Inputs
 from isoform.question import Engine, Options, Question
-from isoform.settle import settle
 from isoform.verdict import Different
 from minicompiler.bugs import Bug, Style, styles_of
 from minicompiler.cases import CASES

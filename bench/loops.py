@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any
 
 from isoform import LoadOptions, Options, api
+from isoform.borders.settle import settle
 from isoform.budget import Budget
 from isoform.engines.ladder import Ladder
 from isoform.errors import Unsupported
-from isoform.settle import settle
 from isoform.verdict import Equivalent
 from pairs import ROOT, parse_options, read_pair
 

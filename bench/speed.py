@@ -13,12 +13,12 @@ import time
 from pathlib import Path
 
 from isoform import LoadOptions, Options, api
+from isoform.borders.settle import settle
 from isoform.budget import Budget
 from isoform.engines.loopfree import encode
 from isoform.outcome import Inputs
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
-from isoform.settle import settle
 
 LOOPS = """
 unsigned sum(unsigned n) { unsigned s = 0; for (unsigned i = 0; i < n; i++) s += i * i ^ s; return s; }

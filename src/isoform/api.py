@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from isoform.borders.settle import settle
 from isoform.budget import Budget, interruptible
 from isoform.contract import CallRule, Contract, SignatureSource
 from isoform.engines.inputs import put_argument
@@ -21,7 +22,6 @@ from isoform.question import Options, Question
 from isoform.report.listing import View, view_of
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
-from isoform.settle import settle
 from isoform.verdict import Subject, Unknown, Verdict
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from isoform.api import compare, lifted
+from isoform.borders.settle import settle
 from isoform.budget import Budget
 from isoform.check.certificate import check_certificate
 from isoform.contract import AbortRule
@@ -16,7 +17,6 @@ from isoform.errors import UserError
 from isoform.load.open import LoadOptions, open_pair
 from isoform.question import Engine, Options, Question
 from isoform.report.terminal import verdict_as_text
-from isoform.settle import settle
 from isoform.verdict import Bounded, Different, Equivalent
 
 PAIRS = Path(__file__).parents[1] / "pairs"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from isoform.api import lifted
+from isoform.borders.settle import settle
 from isoform.budget import Budget
 from isoform.engines.concolic import Concolic
 from isoform.engines.concolic.path import DecisionKind, End
@@ -15,7 +16,6 @@ from isoform.load.open import open_pair
 from isoform.outcome import Inputs, Status
 from isoform.question import Options
 from isoform.run.runner import RunOptions, run, run_traced
-from isoform.settle import settle
 from isoform.smt.incremental import PathSolver
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Terms

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from isoform.api import lifted
+from isoform.borders.settle import settle
 from isoform.engines.loops.stations import choices, cut_order, heads
 from isoform.engines.loops.untaken import untaken
 from isoform.load.open import LoadOptions, open_pair
@@ -14,7 +15,6 @@ from isoform.outcome import Inputs, Status
 from isoform.question import Options, Question
 from isoform.run.observe import TooManySnapshotsError, observe
 from isoform.run.runner import RunOptions
-from isoform.settle import settle
 
 SOURCE = """
 int sum(const int *a, int n) {

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from isoform import api
+from isoform.borders.settle import settle
 from isoform.contract import CallRule
 from isoform.lift.function import Call, Function
 from isoform.lift.library import library_calls, written_out
@@ -17,7 +18,6 @@ from isoform.outcome import Inputs, Outcome, Status
 from isoform.question import Engine, Options
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
-from isoform.settle import settle
 from isoform.verdict import Equivalent
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")

@@ -10,6 +10,7 @@ from hashlib import sha256
 from itertools import chain, islice
 
 from isoform.api import answer_question, lifted, subject, views_of
+from isoform.borders.settle import settle
 from isoform.budget import Budget
 from isoform.check.replay import independent_runner
 from isoform.contract import CallRule
@@ -35,7 +36,6 @@ from isoform.question import Engine, Options, Question, argument_value
 from isoform.report.listing import View, lines_of
 from isoform.report.summary import summary_of
 from isoform.run.compile import compile_function
-from isoform.settle import settle
 from isoform.verdict import Bounded, Different, Equivalent, Subject, Unknown, Verdict, Witness
 
 MOST_LISTED = 400

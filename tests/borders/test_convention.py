@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from isoform.borders.convention import Placement, argument_assumptions, place_signature
 from isoform.contract import Argument, Place, Result
-from isoform.convention import Placement, argument_assumptions, place_signature
 from isoform.errors import Unsupported, UserError
 from isoform.isa.registry import machine
 from isoform.load.prototype import parse_prototype
