@@ -1,1 +1,1 @@
-"""The border: what enters and leaves a pair of functions, and the assumption that each case rests on (docs/borders.md)."""
+"""The border: what enters and leaves a pair of functions, and what each case rests on (docs/borders.md)."""
