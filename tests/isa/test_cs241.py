@@ -11,10 +11,14 @@ from microop_evaluator import Evaluator
 from isoform.check.cs241 import run
 from isoform.isa.cs241 import FIELD_SHIFTS, MACHINE, MEMORY_SIZE, OPERATIONS, RETURN_ADDRESS, decode, operation_name
 from isoform.isa.registry import machine
+from isoform.lift.lift import lift
 from isoform.load.cs241 import assemble
 from isoform.load.image import Image, Section
 from isoform.microop import ABORT_REASONS, Kind, MicroOp
-from isoform.outcome import Inputs
+from isoform.outcome import Inputs, Status
+from isoform.run.compile import compile_function
+from isoform.run.runner import RunOptions
+from isoform.run.runner import run as run_lifted
 
 EDGES = (0, 1, 2, 3, 4, 8, 42, 0x7FFF_FFFF, 0x8000_0000, 0x8000_0001, 0xFFFF_FFFF, MEMORY_SIZE - 4, MEMORY_SIZE)
 
@@ -141,3 +145,40 @@ def test_machine_is_registered_and_covers_its_registers() -> None:
     assert MACHINE.initial["$31"] == RETURN_ADDRESS == 0x8123_456C
     spans = sorted((v.offset, v.offset + v.size) for v in MACHINE.container_vars())
     assert all(left[1] <= right[0] for left, right in pairwise(spans))
+
+
+def test_the_runner_stops_where_the_program_runs_what_it_wrote() -> None:
+    """Random programs that store instructions and jump to them: what the runner decides, the interpreter confirms."""
+    decided = 0
+    for seed in range(1000):
+        rng = random.Random(seed)
+        image = image_of(_writing_words(rng))
+        program = compile_function(lift(image, MACHINE, "f", 0))
+        for _ in range(4):
+            inputs = Inputs({"$1": 4 * rng.randrange(24), "$2": rng.randrange(3)})
+            outcome = run_lifted(program, inputs, RunOptions(fuel=200))
+            if outcome.status not in (Status.DONE, Status.ABORTED):
+                continue
+            expected = run(image, 0, inputs, fuel=1000)
+            assert outcome.status is expected.status, f"seed {seed}"
+            assert outcome.status is Status.ABORTED or outcome.registers["$3"] == expected.registers["$3"], (
+                f"seed {seed}"
+            )
+            decided += 1
+    assert decided > 100
+
+
+def _writing_words(rng: random.Random) -> list[int]:
+    def word(name: str, **fields: int) -> int:
+        letters = OPERATIONS[name].operands
+        return OPERATIONS[name].word | sum(fields[x] << FIELD_SHIFTS[x] for x in letters)
+
+    instructions = [word("add", d=3, s=1, t=0), word("jr", s=31), word("div", s=0, t=0), word("jr", s=5), 0]
+    choices = (
+        lambda: [word("lis", d=rng.choice((4, 5))), rng.choice(instructions)],
+        lambda: [word("lis", d=rng.choice((5, 6))), 4 * rng.randrange(24)],
+        lambda: [word("sw", t=rng.choice((1, 4, 5)), i=4 * rng.randrange(24), s=rng.choice((0, 1, 6)))],
+        lambda: [word("jr", s=rng.choice((1, 5, 6, 31)))],
+        lambda: [word("bne", s=1, t=2, i=rng.randrange(8))],
+    )
+    return [each for _ in range(rng.randint(4, 9)) for each in rng.choice(choices)()]

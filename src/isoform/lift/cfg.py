@@ -24,6 +24,9 @@ MOST_DEPTH = 12
 Position = tuple[int, int]
 """Instruction address and index of a micro-op in it."""
 
+_MOST_FETCHED = 16
+"""Bytes that a decoder is shown at once, as `Image.code_at` gives them."""
+
 _CONTROL = frozenset({Kind.BRANCH, Kind.CBRANCH, Kind.BRANCHIND, Kind.CALL, Kind.CALLIND, Kind.SYSTEM, Kind.RETURN})
 
 
@@ -99,8 +102,10 @@ class _Lifter:
         if len(self.instructions) % 256 == 0:
             self._spend()
         code = self.image.code_at(address)
-        if not code and self.machine.memory is not None and self.machine.memory.zeroed:
-            return self.machine.decode(b"", address)  # arriving there is a fault of the program
+        if self.machine.memory is not None and self.machine.memory.zeroed:
+            # Zeros follow the program, so an instruction at its end may reach into them. Arriving in the zeros is a
+            # fault of the program, unless it wrote there (`Function.writable_code`).
+            return self.machine.decode(code and code.ljust(_MOST_FETCHED, b"\0"), address)
         if not code and self._guessed:
             return _nowhere(address)
         if not code:

@@ -160,6 +160,28 @@ class Function:
         return bool(self.back_edges)
 
     @cached_property
+    def writable_code(self) -> tuple[tuple[int, int], ...]:
+        """Ranges of addresses that instructions are fetched from and that a store may change. On a machine whose whole
+        memory is the program's, the zeros outside the program are such code too once control may arrive there."""
+        ranges: list[tuple[int, int]] = []
+        for address in sorted(self.instructions):
+            if not self._may_be_written(address):
+                continue
+            end = max(self.instructions[address].next_address, address + self.machine.instruction_alignment)
+            if ranges and ranges[-1][1] >= address:
+                ranges[-1] = (ranges[-1][0], max(ranges[-1][1], end))
+            else:
+                ranges.append((address, end))
+        return tuple(ranges)
+
+    def _may_be_written(self, address: int) -> bool:
+        section = self.image.section_at(address)
+        if section is not None:
+            return section.writable
+        memory = self.machine.memory
+        return memory is not None and memory.zeroed and memory.size is not None and address < memory.size
+
+    @cached_property
     def code_bytes(self) -> bytes:
         """The machine code of everything reachable, in order of address: what a certificate is about."""
         return b"".join(

@@ -23,7 +23,7 @@ ABORTED, RETURNED, UNSUPPORTED, UNRESOLVED, FIRST_CALL = -1, -2, -3, -4, -5
 BlockCode = Callable[[list[int], Any], int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Program:
     """A function compiled for running."""
 
@@ -36,7 +36,7 @@ class Program:
     """Outside calls and the index of the block to go on with (-1: none)."""
     index: dict[BlockId, int] = field(default_factory=dict)
     guarded: frozenset[int] = frozenset()
-    """Bytes of instructions in sections that can be written: storing there would change the program."""
+    """Addresses that instructions are fetched from and that can be written: storing there would change the program."""
 
 
 def compile_function(function: Function) -> Program:
@@ -362,9 +362,4 @@ def expression_kinds() -> Iterable[Kind]:
 
 
 def _guarded(function: Function) -> frozenset[int]:
-    found: set[int] = set()
-    for address, instruction in function.instructions.items():
-        section = function.image.section_at(address)
-        if section is not None and section.writable:
-            found.update(range(address, instruction.next_address))
-    return frozenset(found)
+    return frozenset(byte for low, high in function.writable_code for byte in range(low, high))

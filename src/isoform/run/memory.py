@@ -19,7 +19,7 @@ class TooMuchMemoryError(Exception):
 
 
 class CodeModifiedError(Exception):
-    """A run stored to an instruction that it may execute."""
+    """A run stored to an instruction that it may execute, or executes what it stored."""
 
 
 class Memory:
@@ -35,6 +35,8 @@ class Memory:
         self._stack_pointer = stack_pointer if machine.convention.return_address_on_stack else None
         self._pointer_size = layout.address_bytes if layout is not None else 8
         self._guarded = guarded
+        self._stored: set[int] = set()
+        """Where the run stored, on a machine whose code can be written."""
         self._pages: dict[int, bytearray] = {}
         self._pristine: dict[int, bytes] = {}
         self._input_pages = {address // PAGE for address in inputs.memory}
@@ -60,6 +62,8 @@ class Memory:
             self._pristine[number] = bytes(self._pages.get(number) or self._page(number))
         if self._guarded and not self._guarded.isdisjoint(range(address, address + size)):
             raise CodeModifiedError
+        if self._guarded:
+            self._stored.update(range(address, address + size))
         if self.recorded is not None:
             self._written.update(range(address, address + size))
         data = value.to_bytes(size, self._order)  # type: ignore[arg-type]
@@ -68,6 +72,13 @@ class Memory:
             return
         for i, byte in enumerate(data):
             self.store((address + i) % (1 << (8 * self._pointer_size)), 1, byte)
+
+    def fetch(self, addresses: frozenset[int]) -> None:
+        """Control comes to code that was not known before: what the run has stored there, or stores there later, is
+        not what was decoded."""
+        if not self._stored.isdisjoint(addresses):
+            raise CodeModifiedError
+        self._guarded |= addresses
 
     def byte(self, address: int) -> int:
         page = self._pages.get(address // PAGE)

@@ -198,6 +198,7 @@ class _Run:
                         going_on = program_at(program.function, memory.target)
                         if going_on is None:
                             return self._elsewhere(index, bool(recursions))
+                        memory.fetch(going_on.guarded)
                         program, code, costs, index = going_on, going_on.code, going_on.costs, 0
                     else:
                         return self._end(index, program)
@@ -218,6 +219,8 @@ class _Run:
         if code == UNRESOLVED and not nested and self._stack_is_as_at_entry():
             return self._tail_call()
         if self._machine.memory is not None and self._machine.memory.zeroed:
+            if self._memory.target % self._machine.instruction_alignment == 0:
+                self._memory.fetch(frozenset({self._memory.target}))
             return Status.ABORTED, "jump outside the program"
         if code == RETURNED:
             return Status.DONE, ""

@@ -196,7 +196,7 @@ class Execution:
 
     def _guard_code(self, state: State, address: Term, size: int) -> None:
         """On a machine whose program can be written, a store that may hit an instruction is a gap."""
-        for low, high in self._writable_code():
+        for low, high in self.function.writable_code:
             terms, width = self.terms, self.side.width
             index = terms.sub(address, terms.bv(low - size + 1, width))
             hits = terms.ult(index, terms.bv(high - low + size - 1, width))
@@ -207,13 +207,6 @@ class Execution:
                 Gap(GapKind.UNSUPPORTED, condition, f"{self.function.name} writes to its own code")
             )
             state.condition = terms.conj(state.condition, terms.negate(hits))
-
-    def _writable_code(self) -> list[tuple[int, int]]:
-        if self._code_ranges is None:
-            self._code_ranges = _writable_code(self.function)
-        return self._code_ranges
-
-    _code_ranges: list[tuple[int, int]] | None = None
 
     # -- exits ----------------------------------------------------------------------------------
 
@@ -516,17 +509,3 @@ def _join_temps(execution: Execution, selector: Term, temps: Temps, other: Temps
         if terms.width(temps[number]) == terms.width(other[number]):
             joined[number] = terms.ite(selector, temps[number], other[number])
     return joined
-
-
-def _writable_code(function: Function) -> list[tuple[int, int]]:
-    ranges: list[tuple[int, int]] = []
-    for address in sorted(function.instructions):
-        section = function.image.section_at(address)
-        if section is None or not section.writable:
-            continue
-        end = function.instructions[address].next_address
-        if ranges and ranges[-1][1] == address:
-            ranges[-1] = (ranges[-1][0], end)
-        else:
-            ranges.append((address, end))
-    return ranges

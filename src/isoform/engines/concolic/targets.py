@@ -29,7 +29,7 @@ class Targets:
 
     def classify(self, value: Term, target: int) -> tuple[Key, Term]:
         """The class of a target, and the condition of jumping into that class."""
-        if self.faults and target != self.caller and not self._is_code(target):
+        if self.faults and target != self.caller and not self.is_code(target):
             return ELSEWHERE, self.elsewhere(value)
         return target, self._terms.eq(value, self._constant(value, target))
 
@@ -49,6 +49,12 @@ class Targets:
         outside = terms.conj(terms.negate(self._in_code(value)), terms.negate(self.to_caller(value)))
         return terms.conj(outside, self._none_of(value, explored))
 
+    def fetches(self, value: Term, address: Term, size: int) -> Term:
+        """To one of the `size` bytes at `address`, where an instruction can begin."""
+        terms, width = self._terms, self._terms.width(value)
+        within = terms.ult(terms.sub(value, address), terms.bv(size, width))
+        return terms.conj(within, self._aligned(value))
+
     def _none_of(self, value: Term, explored: Sequence[int]) -> Term:
         terms = self._terms
         return terms.all_of([terms.negate(terms.eq(value, self._constant(value, address))) for address in explored])
@@ -59,11 +65,13 @@ class Targets:
         for low, high in self._ranges:
             within = terms.ult(terms.sub(value, terms.bv(low, width)), terms.bv(high - low, width))
             found.append(within)
-        bits = (self._alignment - 1).bit_length()
-        aligned = terms.eq(terms.extract(value, bits - 1, 0), terms.bv(0, bits)) if bits else terms.true
-        return terms.conj(terms.any_of(found), aligned)
+        return terms.conj(terms.any_of(found), self._aligned(value))
 
-    def _is_code(self, target: int) -> bool:
+    def _aligned(self, value: Term) -> Term:
+        terms, bits = self._terms, (self._alignment - 1).bit_length()
+        return terms.eq(terms.extract(value, bits - 1, 0), terms.bv(0, bits)) if bits else terms.true
+
+    def is_code(self, target: int) -> bool:
         return target % self._alignment == 0 and any(low <= target < high for low, high in self._ranges)
 
     def _constant(self, value: Term, number: int) -> Term:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from isoform.budget import Budget
 from isoform.contract import CallArguments
-from isoform.engines.concolic.path import ELSEWHERE, Decision, DecisionKind, End, Key, Path, Snapshot
+from isoform.engines.concolic.path import COMPLETE, ELSEWHERE, Decision, DecisionKind, End, Key, Path, Snapshot
 from isoform.engines.concolic.targets import Targets
 from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF
@@ -57,6 +57,8 @@ class Walker(Execution):
             pass
         except Unsupported as reason:
             path.end, path.why = End.LOST, str(reason)
+        if path.end in COMPLETE:
+            self._check_code()
         path.last = self._snapshot()
         path.condition = self._state.condition
         path.free_condition = self.terms.all_of([d.edge for d in path.decisions if d.kind is not DecisionKind.VALID])
@@ -106,10 +108,13 @@ class Walker(Execution):
         traced = self.path.traced
         self._state, self._temps = state, temps
         self._position, self._number, self._memory = position, number, memory
+        self._programs = list(dict.fromkeys(visit.program for visit in traced.visits[: position + 1]))
         while position < len(traced.visits):
             if position % 256 == 0:
                 self.budget.require(f"following a run of {self.function.name}")
             visit = traced.visits[position]
+            if visit.program not in self._programs:
+                self._programs.append(visit.program)
             if number == 0:
                 memory = visit.touched
             self._position = position
@@ -254,7 +259,7 @@ class Walker(Execution):
 
     def _spare_code(self, address: Term, size: int, stopped: bool) -> None:
         """A store to an instruction that may be executed is where isoform stops (`run/memory.py`)."""
-        ranges = self._writable_code()
+        ranges = [span for program in self._programs for span in program.function.writable_code]
         if not ranges:
             return
         terms, width = self.terms, self.side.width
@@ -292,12 +297,10 @@ class Walker(Execution):
         if not goes_on and outcome.status is Status.DONE and not self._fixed_caller:
             if self.terms.value(value) is None and self._is_tail_call(block, value, self._state):
                 self._tail_call(value, self._state)
-                self._check_code()
                 self._end_as(End.RETURNED)
             if value != self.side.world.return_address:
                 self._end_as(End.LOST, "a computed jump leaves the function")
             self._finish(value, self._state)
-            self._check_code()
             self._end_as(End.RETURNED)
         self._go_to(value, target)
         self._arrive_at(value, target, goes_on)
@@ -320,13 +323,22 @@ class Walker(Execution):
         status = self.path.traced.outcome.status
         if status is Status.DONE and self._fixed_caller and target == self._targets.caller:
             self._finish(value, self._state)
-            self._check_code()
             self._end_as(End.RETURNED)
         if status is Status.ABORTED:
-            self._check_code()
+            self._stay_out_of_stores(value, stopped=False)
             self._abort_here()
+        if status is Status.UNSUPPORTED and self._targets.faults and not self._targets.is_code(target):
+            self._stay_out_of_stores(value, stopped=True)
         if status is not Status.OUT_OF_FUEL:
             self._end_as(End.LOST, f"a computed jump to {target:#x}")
+
+    def _stay_out_of_stores(self, value: Term, stopped: bool) -> None:
+        """Where there is no code a jump is a fault, unless the program stored an instruction there. The runner stops
+        at such a jump (`Memory.fetch`)."""
+        hits = [self._targets.fetches(value, address, size) for address, size in self.path.stores]
+        self._decide(DecisionKind.OWN_CODE, self.terms.any_of(hits), stopped)
+        if stopped:
+            self._end_as(End.LOST, f"{self.function.name} jumps to where it stored")
 
     def _come_back(self, block: Block, value: Term, to: BlockId | None, target: int, goes_on: bool) -> None:
         if to is None and not self._fixed_caller:
@@ -365,7 +377,8 @@ class Walker(Execution):
         """The run says where it goes on."""
 
     def _check_code(self) -> None:
-        """Code that was found by jumping there is not guarded by the runner: nothing may have been stored to it."""
+        """Code that was found by jumping there is guarded only from then on: nothing may have been stored to it before,
+        whatever the inputs that take this path."""
         visits = self.path.traced.visits
         first = visits[0].program
         others = [visit for visit in visits if visit.program is not first]
