@@ -19,6 +19,8 @@ from isoform.errors import UserError
 from soundness.assembly import assembly_batch
 from soundness.attack import FULL, QUICK
 from soundness.batch import Batch
+from soundness.borders import findings
+from soundness.borders.batch import TOPICS, run_border
 from soundness.c_batch import c_batch
 from soundness.judge import Judged, Rules, judge
 from soundness.loop_batch import loop_batch
@@ -27,6 +29,7 @@ from soundness.table import table
 
 BATCH_SIZE = 12
 PAIRS = Path(__file__).resolve().parents[2] / "tests" / "pairs" / "soundness"
+BORDER_PAIRS = PAIRS.with_name("borders")
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,11 @@ class Plan:
     verbose: bool
     only: str = ""
     letters: str = ""
-    """Of the batches wanted, in turn: c, s, l."""
+    """Of the batches wanted, in turn: c, s, l, b."""
+    topic: str = ""
+    """Of border cases, if only one is wanted."""
+    findings: Path | None = None
+    """Where contradictions at the border are kept with their commands."""
 
 
 def compilers() -> tuple[str, ...]:
@@ -66,6 +73,8 @@ def batch_names(letters: str) -> Iterator[tuple[str, int]]:
 
 
 def run_batch(letter: str, number: int, plan: Plan) -> list[Judged]:
+    if letter == "b":
+        return run_borders(number, plan)
     batch = batch_of(letter, number, plan.seed)
     results = []
     with tempfile.TemporaryDirectory(prefix="isoform-soundness-") as folder:
@@ -74,8 +83,8 @@ def run_batch(letter: str, number: int, plan: Plan) -> list[Judged]:
         except UserError as error:
             return [Judged(f"{letter}{number}", "levels", "trouble", 0.0, wrong=f"does not compile: {error}")]
         for pair in batch.pairs:
-            if time.time() > plan.until or (plan.only and plan.only != pair.label):
-                continue
+            if (results and time.time() > plan.until) or (plan.only and plan.only != pair.label):
+                continue  # a batch that was begun asks about one pair at least, however busy the machine is
             judged = judge(pair, objects, plan.rules)
             results.append(judged)
             if plan.verbose:
@@ -84,6 +93,28 @@ def run_batch(letter: str, number: int, plan: Plan) -> list[Judged]:
                 _tell(batch, judged, pair.change)
             if judged.wrong and plan.save:
                 print(f"saved {save(batch, pair, judged, plan.rules, PAIRS)}", file=sys.stderr, flush=True)
+    return results
+
+
+def run_borders(number: int, plan: Plan) -> list[Judged]:
+    results = []
+    for index in range(BATCH_SIZE):
+        if (results and time.time() > plan.until) or (plan.only and plan.only != f"b{number}.{index}"):
+            continue
+        found = run_border(number, index, plan.seed, compilers(), plan.rules.budget, plan.topic)
+        case, parts, judged = found
+        results.append(judged)
+        if plan.only:
+            print(f"{case.target}---\n{case.rewrite}---\n{findings.commands(case, parts)}", file=sys.stderr)
+        if plan.verbose or judged.wrong:
+            trouble = f" WRONG: {judged.wrong}" if judged.wrong else ""
+            said = f"{judged.label} {case.topic} ({case.change}; {parts[0]} / {parts[1]}): {judged.word}"
+            print(f"{said} in {judged.seconds:.2f} s {judged.why}{trouble}", file=sys.stderr, flush=True)
+        if judged.wrong and plan.findings is not None:
+            findings.keep(found, plan.findings)
+        if judged.wrong and plan.save:
+            header = findings.save(findings.smaller(found, plan.rules.budget), BORDER_PAIRS)
+            print(f"saved {header}", file=sys.stderr, flush=True)
     return results
 
 
@@ -127,8 +158,11 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--batches",
         default="ccsl",
         metavar="LETTERS",
-        help="in turn: c for C, s for assembly, l for loops (default ccsl)",
+        help="in turn: c for C, s for assembly, l for loops, b for borders (default ccsl)",
     )
+    parser.add_argument("--borders", action="store_true", help="the same as --batches b")
+    parser.add_argument("--topic", default="", choices=["", *TOPICS], help="only border cases of this topic")
+    parser.add_argument("--findings", type=Path, metavar="DIR", help="keep what is wrong at the border there")
     parser.add_argument("-j", "--jobs", type=int, default=min(2, os.cpu_count() or 1), help="processes (default 2)")
     parser.add_argument("--budget", type=float, default=10, help="seconds for one verdict (default 10)")
     parser.add_argument("--quick", action="store_true", help="attack with a few hundred runs instead of thousands")
@@ -142,9 +176,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rules = Rules(QUICK if options.quick else FULL, options.budget, options.seed)
     started = time.time()
     until = started + (1e9 if options.only else options.seconds)
-    letters = "".join(letter for letter in options.batches if letter in "csl") or "c"
+    letters = "".join(letter for letter in options.batches if letter in "cslb") or "c"
+    if options.borders or options.topic:
+        letters = "b"
     plan = Plan(
-        options.seed, until, rules, not options.no_save, options.verbose or bool(options.only), options.only, letters
+        options.seed,
+        until,
+        rules,
+        not options.no_save,
+        options.verbose or bool(options.only),
+        options.only,
+        letters,
+        options.topic,
+        options.findings,
     )
     results = run_all(plan, max(1, options.jobs))
     print(table(results, time.time() - started))

@@ -10,7 +10,7 @@ from soundness.judge import Judged
 
 WORDS = ("equivalent", "different", "bounded", "unknown", "trouble")
 SLOW = 2.0
-KINDS = ("levels", "rewrite", "bug")
+KINDS = ("levels", "rewrite", "bug", "same", "differs")
 
 
 def table(results: Sequence[Judged], seconds: float) -> str:

@@ -18,7 +18,7 @@ from isoform.outcome import Inputs, Status
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
 from isoform.semantics import ours
-from isoform.semantics.campaign import Oracle, Standing, check_forms
+from isoform.semantics.campaign import Oracle, Standing, check_form
 from isoform.semantics.encoding import CODE_ADDRESS, DATA_ADDRESS, Encoder, Template
 from isoform.semantics.forms import all_forms
 from isoform.semantics.host_oracle import HostOracle, is_available
@@ -65,7 +65,7 @@ def state(**general: int) -> State:
 @pytest.mark.parametrize("share", range(SHARES))
 def test_every_form_agrees_with_independent_cpus(share: int, oracles: list[Oracle]) -> None:
     forms = all_forms()[share::SHARES]
-    reports = list(check_forms(forms, oracles, QUICK_STATES, SEED))
+    reports = [check_form(form, oracles, QUICK_STATES, SEED) for form in forms]
     bad = [r for r in reports if r.standing in (Standing.WRONG, Standing.UNSUPPORTED)]
     assert not bad, f"seed {SEED}: {[(r.template.name, r.disagreements) for r in bad]}"
     assert len(reports) == len(forms)
@@ -73,7 +73,7 @@ def test_every_form_agrees_with_independent_cpus(share: int, oracles: list[Oracl
 
 @pytest.mark.long
 def test_every_form_agrees_in_many_states(oracles: list[Oracle]) -> None:
-    reports = list(check_forms(all_forms(), oracles, 200, SEED + 1))
+    reports = [check_form(form, oracles, 200, SEED + 1) for form in all_forms()]
     bad = [(r.template.name, r.disagreements) for r in reports if r.standing is Standing.WRONG]
     assert not bad, f"seed {SEED + 1}: {bad}"
 
@@ -100,7 +100,7 @@ def test_a_wrong_meaning_is_found(
 ) -> None:
     monkeypatch.setitem(x86_amendments._GENERAL, name, broken)
     forms = [form for form in all_forms() if form.mnemonic == name]
-    assert Standing.WRONG in {report.standing for report in check_forms(forms, oracles, 16, SEED)}
+    assert Standing.WRONG in {check_form(form, oracles, 16, SEED).standing for form in forms}
 
 
 # The table of forms itself

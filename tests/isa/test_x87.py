@@ -135,7 +135,7 @@ def test_every_instruction_agrees_with_the_processor() -> None:
         pytest.skip("no processor of this kind here")
     host = HostOracle()
     try:
-        reports = list(check_x87(host, 12, SEED))
+        reports = [check_x87(name, code, host, 12, SEED) for name, code in PROGRAMS]
     finally:
         host.close()
     assert len(reports) == len(PROGRAMS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
@@ -49,12 +48,8 @@ class Report:
     """Where the oracles themselves disagree, and we with one of them."""
 
 
-def check_forms(forms: Iterable[Template], oracles: list[Oracle], states: int, seed: int) -> Iterator[Report]:
-    for template in forms:
-        yield _check_form(template, oracles, states, random.Random(f"{seed} {template}"))
-
-
-def _check_form(template: Template, oracles: list[Oracle], states: int, rng: random.Random) -> Report:
+def check_form(template: Template, oracles: list[Oracle], states: int, seed: int) -> Report:
+    rng = random.Random(f"{seed} {template}")
     report = Report(template)
     known = [oracle for oracle in oracles if oracle.knows(template)]
     while report.states < states and report.standing is not Standing.UNSUPPORTED:

@@ -1,4 +1,4 @@
-"""`./scripts/semantics [ISA] [--n N] [--long]`: the table of forms tried, agreeing, unsupported and wrong.
+"""`./scripts/semantics [ISA] [--n N] [--long] [--state FILE]`: forms tried, agreeing, unsupported, wrong.
 
 x86-64 is held against CPUs that run the same bytes, toy and cs241 against their plain interpreters.
 """
@@ -7,23 +7,35 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
-from isoform.semantics.campaign import Oracle, Report, Standing, check_forms
+from isoform.errors import UserError
+from isoform.semantics.campaign import Oracle, Report, Standing, check_form
+from isoform.semantics.encoding import Template
 from isoform.semantics.forms import all_forms
 from isoform.semantics.host_oracle import HostOracle, is_available
 from isoform.semantics.prefixes import PrefixReport, check_prefixes
+from isoform.semantics.progress import Progress
 from isoform.semantics.small_machines import SMALL_MACHINES, check_small
 from isoform.semantics.unicorn_oracle import UnicornOracle
 from isoform.semantics.x87_forms import Report as X87Report
-from isoform.semantics.x87_forms import check_x87
+from isoform.semantics.x87_forms import check_x87, x87_programs
 
 QUICK, LONG = 16, 200
+PREFIX_PART = 2000
+"""Encodings with needless prefixes that are tried between two looks at the clock."""
 
 
 def main() -> int:
     options = _options()
-    return _small_machine(options) if options.isa in SMALL_MACHINES else _x86(options)
+    try:
+        return _small_machine(options) if options.isa in SMALL_MACHINES else _x86(options)
+    except UserError as error:
+        print(f"semantics: {error}", file=sys.stderr)
+        return 2
 
 
 def _small_machine(options: argparse.Namespace) -> int:
@@ -47,28 +59,75 @@ def _states(options: argparse.Namespace) -> int:
 def _x86(options: argparse.Namespace) -> int:
     host = HostOracle() if is_available() and not options.no_host else None
     oracles: list[Oracle] = [UnicornOracle(), *([host] if host else [])]
-    wanted = options.only.upper().split(",") if options.only else None
-    forms = [form for form in all_forms() if wanted is None or form.mnemonic in wanted]
-    states = _states(options)
+    wanted = options.only.upper().split(",") if options.only else []
+    forms = [form for form in all_forms() if not wanted or form.mnemonic in wanted]
+    run = Run(Progress(options.state, _states(options), options.seed), _states(options), options.seed, options.seconds)
     reports = []
     with_prefixes = PrefixReport()
     of_x87: list[X87Report] = []
     try:
-        for report in check_forms(forms, oracles, states, options.seed):
+        for report in run.forms(forms, oracles):
             reports.append(report)
             _show(report, options.verbose)
         if host is not None:
-            of_x87 = list(check_x87(host, states, options.seed, wanted or ()))
-            if forms:
-                with_prefixes = check_prefixes(forms, host, len(forms) * states // 4, options.seed)
+            of_x87 = list(run.x87(host, wanted))
+            with_prefixes = run.prefixes(forms, host)
     finally:
         if host is not None:
             host.close()
-    _show_table(reports, oracles, options.seed)
+    _show_table(reports, oracles, options.seed, len(forms))
     _show_x87(of_x87)
     _show_prefixes(with_prefixes)
+    if run.stopped:
+        print("\nThe time was up: the same command goes on from here.")
     wrong = any(report.standing is Standing.WRONG for report in reports) or with_prefixes.disagreements
     return 1 if wrong or any(report.disagreements for report in of_x87) else 0
+
+
+class Run:
+    """What earlier runs with the same state file did is not done again; the time ends a run between two forms."""
+
+    def __init__(self, progress: Progress, states: int, seed: int, seconds: float | None) -> None:
+        self._progress = progress
+        self._states = states
+        self._seed = seed
+        self._until = time.monotonic() + seconds if seconds is not None else None
+        self.stopped = False
+
+    def _goes_on(self) -> bool:
+        self.stopped = self._until is not None and time.monotonic() > self._until
+        return not self.stopped
+
+    def forms(self, forms: list[Template], oracles: list[Oracle]) -> Iterator[Report]:
+        for form in forms:
+            report = self._progress.form(form)
+            if report is None and self._goes_on():
+                report = check_form(form, oracles, self._states, self._seed)
+                self._progress.add_form(report)
+            if report is not None:
+                yield report
+
+    def x87(self, host: HostOracle, wanted: list[str]) -> Iterator[X87Report]:
+        for name, code in x87_programs(wanted):
+            report = self._progress.x87(name)
+            if report is None and self._goes_on():
+                report = check_x87(name, code, host, self._states, self._seed)
+                self._progress.add_x87(report)
+            if report is not None:
+                yield report
+
+    def prefixes(self, forms: list[Template], host: HostOracle) -> PrefixReport:
+        """A quarter as many encodings as there were states, in parts."""
+        whole = PrefixReport()
+        tries = len(forms) * self._states // 4
+        for start in range(0, tries, PREFIX_PART):
+            report = self._progress.prefixes(start)
+            if report is None and self._goes_on():
+                report = check_prefixes(forms, host, min(PREFIX_PART, tries - start), f"{self._seed} {start}")
+                self._progress.add_prefixes(start, report)
+            if report is not None:
+                whole = whole.and_(report)
+        return whole
 
 
 def _options() -> argparse.Namespace:
@@ -78,6 +137,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", help="mnemonics, separated by commas")
+    parser.add_argument("--state", type=Path, metavar="FILE", help="keep what is done there, and go on from there")
+    parser.add_argument("--seconds", type=float, help="stop after so many (with --state the rest is done next time)")
     parser.add_argument("--no-host", action="store_true", help="do not ask this machine's processor")
     parser.add_argument("--verbose", action="store_true", help="also show where the oracles disagree")
     return parser.parse_args()
@@ -92,12 +153,12 @@ def _show(report: Report, verbose: bool) -> None:
     sys.stdout.flush()
 
 
-def _show_table(reports: list[Report], oracles: list[Oracle], seed: int) -> None:
+def _show_table(reports: list[Report], oracles: list[Oracle], seed: int, forms: int) -> None:
     counts = Counter(report.standing for report in reports)
     print(
         f"\nx86_64, seed {seed}, {sum(r.states for r in reports)} states, asked: {', '.join(o.name for o in oracles)}"
     )
-    print(f"{'forms tried':14} {len(reports):6}")
+    print(f"{'forms tried':14} {len(reports):6}  of {forms}")
     for standing in Standing:
         print(f"{standing.name.lower():14} {counts[standing]:6}  {standing.value}")
 

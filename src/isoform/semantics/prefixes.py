@@ -30,8 +30,15 @@ class PrefixReport:
     unsupported: int = 0
     disagreements: list[str] = field(default_factory=list)
 
+    def and_(self, other: PrefixReport) -> PrefixReport:
+        return PrefixReport(
+            self.agree + other.agree,
+            self.unsupported + other.unsupported,
+            self.disagreements + other.disagreements,
+        )
 
-def check_prefixes(forms: Iterable[Template], oracle: HostOracle, tries: int, seed: int) -> PrefixReport:
+
+def check_prefixes(forms: Iterable[Template], oracle: HostOracle, tries: int, seed: int | str) -> PrefixReport:
     rng = random.Random(seed)
     candidates = [form for form in forms if oracle.knows(form)]
     report = PrefixReport()

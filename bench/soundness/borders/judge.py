@@ -1,0 +1,152 @@
+"""One case: build it, run it, ask isoform, and hold the verdict against what is known."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import signal
+import subprocess
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from isoform.errors import UserError
+from isoform.load.compile import compiler
+from soundness.borders.case import Case, Part
+from soundness.borders.emulate import Unrunnable, built_harness, recorded
+from soundness.judge import Judged
+
+HANGS_AFTER = 150
+"""Seconds: a question that takes longer whatever its budget is trouble of its own."""
+_ZIG = ("-target", "x86_64-linux-gnu", "-fno-sanitize=undefined")
+ALWAYS = ("-w", "-fno-strict-aliasing", "-ffp-contract=off")
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is known of a case. Neither: nothing."""
+
+    same: bool = False
+    differs: bool = False
+    note: str = ""
+    """Why the harness decided nothing."""
+
+
+class Refused(Exception):
+    """The compiler does not take this source."""
+
+
+def build(text: str, part: Part, path: Path, suffix: str) -> tuple[Path, Path]:
+    """The object file for the harness, and the file that isoform is asked about."""
+    source = path.with_suffix(suffix)
+    source.write_text(text)
+    made = path.with_suffix(".o")
+    words = [*compiler(part.cc), *words_of(part), *ALWAYS]
+    _run([*words, *part.flags, "-g" if part.debug else "-g0", "-c", str(source), "-o", str(made)])
+    asked = made
+    if part.shared:
+        asked = path.with_suffix(".so")
+        _run(["gcc", "-shared", "-nostdlib", "-Wl,-z,noexecstack", str(made), "-o", str(asked)])
+    return made, asked
+
+
+def words_of(part: Part) -> tuple[str, ...]:
+    """What this compiler needs whatever is built."""
+    return _ZIG if part.cc == "zig" else ()
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    if done.returncode != 0:
+        raise Refused(done.stderr.strip()[-400:])
+
+
+def truth(case: Case, sides: tuple[Path, Path], folder: Path) -> Truth:
+    """By construction, and by what the two do in the harness; a contradiction between the two says nothing."""
+    if not case.harness:
+        return Truth(same=case.same, differs=case.differs)
+    try:
+        harness = built_harness(case.harness, folder)
+        left, right = (recorded(harness, side) for side in sides)
+    except Unrunnable as reason:
+        return Truth(same=case.same, differs=case.differs, note=str(reason))
+    if case.same and left != right:
+        return Truth(note="the harness sees a difference though there is none by construction")
+    return Truth(same=case.same, differs=case.differs or left != right)
+
+
+def asked(case: Case, files: tuple[Path, Path], budget: float) -> dict[str, object]:
+    """The answer of `isoform compare --json`, in this process: starting a new one takes longer than most questions."""
+    from isoform.cli import app
+
+    words = ["compare", *(f"{file}:{case.function}" for file in files), *case.options]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()) as err, _alarm():
+        code = app([*words, "--budget", f"{budget:g}", "--json"], standalone_mode=False)
+    if not out.getvalue().strip():
+        raise UserError(f"exit code {code}: {err.getvalue().strip()[-300:]}")
+    answer: dict[str, object] = json.loads(out.getvalue())
+    return answer
+
+
+@contextlib.contextmanager
+def _alarm() -> Iterator[None]:
+    def ring(number: int, frame: FrameType | None) -> None:
+        raise TimeoutError(f"no answer after {HANGS_AFTER} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(HANGS_AFTER)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def judge_case(case: Case, parts: tuple[Part, Part], folder: Path, label: str, budget: float) -> Judged:
+    kind = "same" if case.same else "differs"
+    topic = f"{case.topic}: {case.change}"
+    try:
+        texts = (case.target, case.rewrite)
+        built = [build(t, p, folder / n, case.suffix) for t, p, n in zip(texts, parts, "ab", strict=True)]
+    except Refused as error:
+        return Judged(label, kind, "trouble", 0.0, why=f"{topic}: does not compile: {error}")
+    known = truth(case, (built[0][0], built[1][0]), folder)
+    started = time.process_time()
+    try:
+        answer = asked(case, (built[0][1], built[1][1]), budget)
+    except UserError as error:
+        return Judged(label, kind, "trouble", time.process_time() - started, why=f"{case.topic}: refused: {error}")
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        text = f"{topic}: crash: {type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+        return Judged(label, kind, "trouble", time.process_time() - started, wrong=text)
+    word = str(answer["verdict"])
+    why = known.note or str(answer.get("why") or "")
+    wrong = _wrong(known, word, answer)
+    return Judged(label, kind, word, time.process_time() - started, why, f"{topic}: {wrong}" if wrong else "")
+
+
+def _wrong(known: Truth, word: str, answer: dict[str, object]) -> str:
+    names = ", ".join(_assumed(answer)) or "none"
+    if word == "equivalent" and known.differs:
+        return f"equivalent, but they differ [assumptions: {names}]"
+    if word == "different" and known.same:
+        witness = answer.get("witness")
+        found = witness.get("differences", [{}]) if isinstance(witness, dict) else [{}]
+        shown = found[0].get("what", "") if found else ""
+        return f"different, but equivalent by construction: {shown} [assumptions: {names}]"
+    if "bug in isoform" in str(answer.get("why") or ""):
+        return str(answer["why"])
+    return ""
+
+
+def _assumed(answer: dict[str, object]) -> list[str]:
+    listed = answer.get("assumptions")
+    if not isinstance(listed, list):
+        return []
+    return [str(item.get("name", item)) if isinstance(item, dict) else str(item) for item in listed]
