@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 import time
 from collections.abc import Iterator
@@ -10,14 +11,32 @@ from types import FrameType
 
 from isoform.errors import Unsupported
 
+WALL_FACTOR = 3.0
+"""A budget is up after so many times its seconds on the wall clock, however little processor time was spent: a machine
+that is this busy, or a child that waits for something, must not keep anybody for ever."""
+
+
+def processor_time() -> float:
+    """Seconds of processor time that this thread and the processes that were started, and have ended, have used. What
+    else the machine does, and what other threads do, does not count."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.thread_time() + children.ru_utime + children.ru_stime
+
 
 class Budget:
+    """Seconds of processor time. To be used in the thread that made it."""
+
     def __init__(self, seconds: float, whole: Budget | None = None) -> None:
-        self._started = time.monotonic()
-        self._deadline = self._started + seconds
         self._whole = whole
-        self.seconds = seconds
+        self._begun = time.monotonic()
         self.interrupted = False
+        self._start(seconds)
+
+    def _start(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._started = processor_time()
+        self._deadline = self._started + seconds
+        self._latest = time.monotonic() + WALL_FACTOR * seconds
 
     def part(self, seconds: float) -> Budget:
         """For one engine: at most so many seconds, and never more than this one has."""
@@ -25,21 +44,34 @@ class Budget:
 
     def renew(self, seconds: float) -> None:
         """For a part that is taken up again: so many seconds from now on."""
-        self._started = time.monotonic()
-        self.seconds = max(0.0, seconds if self._whole is None else min(seconds, self._whole.left))
-        self._deadline = self._started + self.seconds
+        self._start(max(0.0, seconds if self._whole is None else min(seconds, self._whole.left)))
 
     @property
     def elapsed(self) -> float:
-        return time.monotonic() - self._started
+        """Seconds on the wall clock since it was made: for reports, never to decide anything by."""
+        return time.monotonic() - self._begun
+
+    @property
+    def spent(self) -> float:
+        """Seconds of processor time since it was made, or renewed."""
+        return processor_time() - self._started
 
     @property
     def left(self) -> float:
-        return self._deadline - time.monotonic()
+        """Seconds of processor time; none once the wall clock says that it is too late."""
+        return self._left(processor_time(), time.monotonic())
+
+    def _left(self, used: float, now: float) -> float:
+        return self._deadline - used if now < self._latest else 0.0
 
     @property
     def exhausted(self) -> bool:
-        return self.interrupted or self.left <= 0 or (self._whole is not None and self._whole.exhausted)
+        return self._is_exhausted(processor_time(), time.monotonic())
+
+    def _is_exhausted(self, used: float, now: float) -> bool:
+        if self.interrupted or self._left(used, now) <= 0:
+            return True
+        return self._whole is not None and self._whole._is_exhausted(used, now)
 
     def why_exhausted(self) -> str:
         if self._whole is not None and self._whole.exhausted:

@@ -7,7 +7,6 @@ broken there simply is none.
 from __future__ import annotations
 
 import struct
-import time
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from isoform.budget import processor_time
 from isoform.load.dwarf_types import TypeReader, Unusable, reference
 from isoform.load.elf import ParsedFile
 from isoform.load.image import Line, Local
@@ -45,11 +45,12 @@ class DebugInfo:
     bias: int
     """What is added to its addresses."""
     deadline: float
+    """In processor time."""
     entries: int = 0
 
     def spend(self) -> None:
         self.entries += 1
-        if self.entries > ENTRY_LIMIT or (self.entries % 256 == 0 and time.monotonic() > self.deadline):
+        if self.entries > ENTRY_LIMIT or (self.entries % 256 == 0 and processor_time() > self.deadline):
             raise Unusable("the debug information is too large")
 
 
@@ -67,7 +68,7 @@ def read_debug(file: ParsedFile, code: Mapping[int, int], base: int) -> DebugInf
         _refuse_bombs(elf, file.data)
         data = file.data if file.linked else _relocated(elf, file, code)
         dwarf = ELFFile(BytesIO(data)).get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
-        return DebugInfo(dwarf, base, time.monotonic() + SECONDS_LIMIT)
+        return DebugInfo(dwarf, base, processor_time() + SECONDS_LIMIT)
     except Exception:  # whatever a parser says of hostile debug information, there is none
         return None
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
 import bitwuzla
 
-from isoform.budget import Budget
+from isoform.budget import Budget, processor_time
 from isoform.smt.terms import Term, Terms
 
 MOST_MEGABYTES = 4096
@@ -42,7 +41,7 @@ class _Clock:
     def is_up(self) -> bool:
         if self._budget.exhausted:
             return True
-        return self.stop_at is not None and time.process_time() >= self.stop_at
+        return self.stop_at is not None and processor_time() >= self.stop_at
 
 
 class Solver:
@@ -77,7 +76,7 @@ class Solver:
         reads the model until the next call."""
         if any(a == self._terms.false for a in assertions):
             return Answer.UNSAT
-        self._clock.stop_at = time.process_time() + seconds if seconds is not None else None
+        self._clock.stop_at = processor_time() + seconds if seconds is not None else None
         if self._clock.is_up:
             return Answer.UNKNOWN
         self._begin()

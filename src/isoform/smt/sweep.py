@@ -10,7 +10,6 @@ exactly the same inputs. Nothing here needs the samples to be good to be right.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from typing import Any
 
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
+from isoform.budget import processor_time
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.simulate import Simulator, topological
 from isoform.smt.solver import Answer, Solver
@@ -81,7 +81,7 @@ class _Sweeper:
         self._solver = solver
         self._roots = list(roots)
         self._known = known
-        self._deadline = time.monotonic() + seconds
+        self._deadline = processor_time() + seconds
         self._random = Random(1)
         self._replaced: dict[Term, Term] = {}
         """Every subterm to what it has become: its operands merged, and perhaps itself."""
@@ -106,7 +106,7 @@ class _Sweeper:
         return Sweep([self._replaced[root] for root in self._roots], self._steps)
 
     def _may_go_on(self) -> bool:
-        return not self._solver.stopped and time.monotonic() < self._deadline and self._refuted < MOST_REFUTED
+        return not self._solver.stopped and processor_time() < self._deadline and self._refuted < MOST_REFUTED
 
     # -- samples --------------------------------------------------------------------------------
 
@@ -158,7 +158,7 @@ class _Sweeper:
                 self._steps.append(Step(term, other, *patterns))
                 self._replaced[term] = right
                 return
-            if answer is Answer.UNKNOWN or time.monotonic() > self._deadline:
+            if answer is Answer.UNKNOWN or processor_time() > self._deadline:
                 return
             self._refuted += 1
             self._distinguish()
@@ -167,7 +167,7 @@ class _Sweeper:
 
     def _equal(self, left: Term, right: Term) -> tuple[Answer, tuple[Term, Term]]:
         """First over what both have in common as free variables; if that is not enough, in full."""
-        self._pair_deadline = time.process_time() + PAIR_SECONDS
+        self._pair_deadline = processor_time() + PAIR_SECONDS
         mine, theirs = topological([left]), topological([right])
         shared = {t for t in set(mine) & set(theirs) if t.num_children() and not t.sort().is_fun()} - {left, right}
         above = _dependent(left, right, shared)
@@ -194,7 +194,7 @@ class _Sweeper:
         """Whether the two are equal, by taking the choices in them one at a time where that is needed: compilers
         move code into and out of branches, and f(c ? a : b) = c ? f(a) : f(b) is a case split away."""
         self._cases -= 1
-        if self._cases < 0 or time.process_time() > self._pair_deadline:
+        if self._cases < 0 or processor_time() > self._pair_deadline:
             return False
         answer = self._ask(left, right, LOCAL_SECONDS)
         if answer is not Answer.UNKNOWN:
@@ -236,7 +236,7 @@ class _Sweeper:
         if left == right:
             return Answer.UNSAT
         differ = self._terms.negate(self._terms.raw_equal(left, right))
-        return self._solver.check([differ], min(seconds, max(0.01, self._deadline - time.monotonic())))
+        return self._solver.check([differ], min(seconds, max(0.01, self._deadline - processor_time())))
 
     def _with_cuts(self, left: Term, right: Term) -> tuple[Term, Term]:
         mine, theirs = topological([left]), topological([right])

@@ -246,7 +246,7 @@ class Loops:
 
     def _is_settled(self) -> bool:
         """Whether something else has the answer meanwhile."""
-        if self.meanwhile is not None and self.budget.elapsed >= LONG_SECONDS:
+        if self.meanwhile is not None and self.budget.spent >= LONG_SECONDS:
             settles, self.meanwhile = self.meanwhile, None
             self._settled = settles()
         return self._settled
