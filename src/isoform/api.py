@@ -12,10 +12,11 @@ from isoform.budget import Budget, interruptible
 from isoform.contract import CallRule, Contract, SignatureSource
 from isoform.engines.inputs import put_argument
 from isoform.engines.ladder import Ladder
-from isoform.errors import Unsupported, UserError
+from isoform.errors import OutOfLimits, Unsupported, UserError
 from isoform.isa.registry import machine
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
+from isoform.limits import enforced
 from isoform.load.open import Loaded, LoadOptions, open_one, open_pair
 from isoform.outcome import Inputs, Outcome
 from isoform.question import Options, Question
@@ -42,21 +43,28 @@ def compare(
     one is loaded twice (with other options, say)."""
     options = options or Options()
     budget = Budget(options.budget)
-    with interruptible(budget):
+    with interruptible(budget), enforced(budget, options.memory_limit):
         options.progress("loading")
-        loaded = open_pair(target, rewrite or target, load_target, load_rewrite)
+        try:
+            loaded = open_pair(target, rewrite or target, load_target, load_rewrite)
+        except OutOfLimits as reason:
+            raise UserError(f"{reason} while the files were read") from None
         return answer(loaded, options, budget)
 
 
 def answer(loaded: tuple[Loaded, Loaded], options: Options, budget: Budget) -> Verdict:
     """The verdict on two loaded functions."""
     subjects = (subject(loaded[0]), subject(loaded[1]))
+    options.so_far(_refused(subjects, options, budget, ""))
     try:
         inline = options.calls is not CallRule.UNINTERPRETED
         functions = tuple(lifted(side, inline, budget) for side in loaded)
         question = settle(functions[0], functions[1], options)
     except Unsupported as reason:
         return _refused(subjects, options, budget, str(reason))
+    except (OutOfLimits, MemoryError) as reason:
+        budget.is_closed = True
+        return _refused(subjects, options, budget, f"{reason or 'memory ran out'} while lifting")
     return answer_question(question, subjects, budget)
 
 

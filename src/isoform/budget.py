@@ -29,7 +29,10 @@ class Budget:
     def __init__(self, seconds: float, whole: Budget | None = None) -> None:
         self._whole = whole
         self._begun = time.monotonic()
-        self.interrupted = False
+        self._stopped_at: float | None = None
+        self._why_stopped = ""
+        self.is_closed = False
+        """Whether the work is done, and only the answer is still to be put together."""
         self._start(seconds)
 
     def _start(self, seconds: float) -> None:
@@ -45,6 +48,16 @@ class Budget:
     def renew(self, seconds: float) -> None:
         """For a part that is taken up again: so many seconds from now on."""
         self._start(max(0.0, seconds if self._whole is None else min(seconds, self._whole.left)))
+
+    def stop(self, why: str) -> None:
+        """No more of it is left, for this reason."""
+        if self._stopped_at is None:
+            self._stopped_at, self._why_stopped = processor_time(), why
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was stopped before its time."""
+        return self._stopped_at is not None
 
     @property
     def elapsed(self) -> float:
@@ -73,12 +86,20 @@ class Budget:
             return True
         return self._whole is not None and self._whole._is_exhausted(used, now)
 
+    @property
+    def overdrawn(self) -> float:
+        """Seconds of processor time for which it has been exhausted (on the wall clock, if that ended it); negative
+        while it lasts."""
+        used, now = processor_time(), time.monotonic()
+        stopped = used - self._stopped_at if self._stopped_at is not None else float("-inf")
+        return max(stopped, used - self._deadline, now - self._latest)
+
     def why_exhausted(self) -> str:
         if self._whole is not None and self._whole.exhausted:
             return self._whole.why_exhausted()
         if self._whole is not None:
             return f"its {self.seconds:.2g} s of the budget ran out"
-        return "it was interrupted" if self.interrupted else f"the budget of {self.seconds:g} s ran out"
+        return self._why_stopped or f"the budget of {self.seconds:g} s ran out"
 
     def require(self, doing: str) -> None:
         """Stop here if it is exhausted."""
@@ -93,7 +114,7 @@ def interruptible(budget: Budget) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         if budget.interrupted:
             raise KeyboardInterrupt
-        budget.interrupted = True
+        budget.stop("it was interrupted")
 
     try:
         previous = signal.signal(signal.SIGINT, stop)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isoform import __version__
+from isoform import __version__, supervise
 from isoform.contract import AbortRule, CallRule, MemoryRule, ReturnAs
 from isoform.errors import Unsupported, UserError
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from isoform.grade.grade import Grades
     from isoform.load.open import LoadOptions
     from isoform.question import Engine
+    from isoform.verdict import Verdict
 
 app = typer.Typer(
     add_completion=False,
@@ -32,6 +35,8 @@ TROUBLE = 2
 """Exit code of everything the user can mend."""
 USAGE_ERROR: Any = next(base for base in reversed(typer.BadParameter.__mro__) if hasattr(base, "format_message"))
 """What typer raises for every mistake in the words typed (it has no public name for that in all its versions)."""
+LEAST_MEMORY = 64 << 20
+_SHIFTS = {"K": 10, "M": 20, "G": 30, "T": 40}
 INTERRUPTED = 130
 """Exit code of a second Ctrl-C: the first one ends the question with what is known so far."""
 
@@ -84,7 +89,12 @@ def compare(
     ] = AbortRule.EQUAL,
     calls: Annotated[CallRule, typer.Option(help="What to do with calls to code that is present.")] = CallRule.AUTO,
     engine: Annotated[str, typer.Option(metavar="ENGINE", help="auto, testing, loopfree, concolic or loops.")] = "auto",
-    budget: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for the whole question.", min=0.01)] = 60.0,
+    budget: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Seconds of processor time for the whole question.", min=0.01)
+    ] = 60.0,
+    memory_limit: Annotated[
+        str, typer.Option(metavar="SIZE", help="Memory that the question may take: 2G, 512M. A bare number is MiB.")
+    ] = "2G",
     fuel: Annotated[int, typer.Option(metavar="STEPS", help="Steps a concrete run may take.", min=1)] = 10_000,
     depth: Annotated[int, typer.Option(metavar="N", help="Path conditions that a search follows.", min=1)] = 50,
     unroll: Annotated[int, typer.Option(metavar="N", help="Turns of loops that are unrolled.", min=0)] = 16,
@@ -113,7 +123,6 @@ def compare(
     from isoform.api import compare as ask
     from isoform.load.open import LoadOptions
     from isoform.question import Options
-    from isoform.report.terminal import print_verdict
 
     _refuse_unwritable(html, "--html")
     progress = _Progress(enabled=not (quiet or as_json))
@@ -135,25 +144,46 @@ def compare(
         cert=str(cert) if cert else None,
         shapes=tuple(shape or ()),
         narrate=verbose and not as_json,
+        memory_limit=_size(memory_limit),
         progress=progress,
+        so_far=supervise.so_far,
     )
     sides = [
         LoadOptions(own_cc or cc, _flags(own_flags if own_flags is not None else cflags), isa, function)
         for own_cc, own_flags in ((cc_a, cflags_a), (cc_b, cflags_b))
     ]
+    output = _Output(as_json, html, quiet, verbose)
+    supervise.begin(supervise.Limits(options.budget, options.memory_limit), output)
     verdict = ask(a, b, options, sides[0], sides[1])
-    progress.clear()
-    if html is not None:
+    supervise.answered()
+    raise typer.Exit(_show_verdict(verdict, output))
+
+
+@dataclass(frozen=True)
+class _Output:
+    """How a verdict is shown."""
+
+    as_json: bool
+    html: Path | None
+    quiet: bool
+    verbose: bool
+
+
+def _show_verdict(verdict: Verdict, output: _Output) -> int:
+    _Progress(enabled=not (output.quiet or output.as_json)).clear()
+    if output.html is not None:
         from isoform.report.html import verdict_as_html
 
-        _write(html, verdict_as_html(verdict), "--html")
-    if as_json:
+        _write(output.html, verdict_as_html(verdict), "--html")
+    if output.as_json:
         from isoform.report.json import dumps
 
         print(dumps(verdict))
     else:
-        print_verdict(verdict, verbose=verbose, quiet=quiet)
-    raise typer.Exit(verdict.exit_code)
+        from isoform.report.terminal import print_verdict
+
+        print_verdict(verdict, verbose=output.verbose, quiet=output.quiet)
+    return verdict.exit_code
 
 
 @app.command(help="Show one function: disassembly, micro-ops and control flow.")
@@ -402,6 +432,15 @@ def _seconds(budget: float) -> float:
     return budget
 
 
+def _size(text: str) -> int:
+    """Bytes."""
+    found = re.fullmatch(r"(\d{1,12})(?:([KMGT])(?:i?B)?)?", text.strip(), re.IGNORECASE)
+    size = int(found[1]) << _SHIFTS[(found[2] or "M").upper()] if found else 0
+    if size < LEAST_MEMORY:
+        raise UserError(f"--memory-limit '{text}' is not a size of at least 64M: write 2G or 512M.")
+    return size
+
+
 def _degree(degree: int) -> int:
     if not 1 <= degree <= 3:
         raise UserError(f"--degree {degree} is not 1, 2 or 3.")
@@ -450,6 +489,8 @@ class _Progress:
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["compare"] and hasattr(os, "fork"):
+        sys.exit(supervise.supervised(run_command, _show_verdict, lambda why: _complain(_sentence(why))))
     sys.exit(run_command())
 
 

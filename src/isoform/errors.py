@@ -1,4 +1,4 @@
-"""The two ways a question can fail to be answered, kept apart from each other and from bugs."""
+"""The ways a question can fail to be answered, kept apart from each other and from bugs."""
 
 from __future__ import annotations
 
@@ -9,3 +9,8 @@ class UserError(Exception):
 
 class Unsupported(Exception):
     """isoform cannot answer this question. Becomes an `unknown` verdict, in the ladder and nowhere else."""
+
+
+class OutOfLimits(BaseException):
+    """The question must end here and now: time, memory or the user's patience is spent. Raised by a timer wherever the
+    work happens to be, so it is no `Exception`: nobody may take it for an attempt that failed and go on."""

@@ -9,12 +9,13 @@ from functools import cached_property
 
 from isoform.contract import AbortRule, Argument, CallArguments, CallRule, Contract, MemoryRule, ReturnAs
 from isoform.lift.function import Function
+from isoform.limits import DEFAULT_MEMORY
 from isoform.load.signature import TypeKind
 from isoform.outcome import Inputs, Outcome
 from isoform.precondition import ConcreteAlgebra, Number
 from isoform.run.compile import Program, compile_function
 from isoform.run.runner import RunOptions, run
-from isoform.verdict import Assumption
+from isoform.verdict import Assumption, Verdict
 
 
 class Engine(Enum):
@@ -50,8 +51,12 @@ class Options:
     """What pointer parameters point to, as C declarations: `--shape`."""
     narrate: bool = False
     """Whether engines that search note each step for the report."""
+    memory_limit: int = DEFAULT_MEMORY
+    """Bytes that the question may take."""
     progress: Callable[[str], None] = field(default=lambda what: None, compare=False)
     """Told what is being done, for a terminal."""
+    so_far: Callable[[Verdict], None] = field(default=lambda verdict: None, compare=False)
+    """Told, whenever more is known, what the verdict would be if all ended there."""
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from isoform.budget import Budget
 from isoform.engines.loopfree import Encoding, Failed, Found, Loopfree, Proved, WithinBound
 from isoform.engines.testing import Tested, run_tests
-from isoform.errors import Unsupported
+from isoform.errors import OutOfLimits, Unsupported
 from isoform.outcome import Inputs
 from isoform.question import Engine, Question
 from isoform.verdict import (
@@ -39,6 +39,8 @@ LOOPS_SECONDS, LOOPS_SHARE = 60.0, 0.7
 AUTO_SECONDS, EXPLORE_SECONDS = 5.0, 2.5
 """For the concolic engine as a rung of the ladder: what it finds it mostly finds early. And while a proof goes on."""
 
+MORE_HELPS = "a larger --budget or --memory-limit may help"
+
 
 @dataclass
 class Ladder:
@@ -50,11 +52,29 @@ class Ladder:
     steps: tuple[SearchStep, ...] = ()
     own: tuple[tuple[Inputs, Inputs], ...] = ()
     """The user's own tests."""
+    _so_far: Verdict | None = None
+    """The most that any engine could say."""
+    _engine: str = ""
+    """Which one is at work."""
     _explored: Verdict | Failed | None = None
     """What the concolic engine said while a proof of loops took long."""
 
     def climb(self) -> Verdict:
-        """The verdict of the first engine that settles the question, else the most that any could say."""
+        """The verdict of the first engine that settles the question, else the most that any could say. What an engine
+        was at when it had to be ended counts for nothing."""
+        try:
+            return self._climb()
+        except OutOfLimits as reason:
+            return self._cut_short(str(reason))
+        except MemoryError:
+            return self._cut_short("memory ran out")
+        finally:
+            self.budget.is_closed = True
+
+    def _cut_short(self, why: str) -> Verdict:
+        return self._so_far or self._unknown(Failed(f"{why} in {self._engine or 'the beginning'}", MORE_HELPS))
+
+    def _climb(self) -> Verdict:
         engine = self.question.options.engine
         self._read_tests()
         tested: Tested | None = None
@@ -103,13 +123,26 @@ class Ladder:
     def _try(self, engine: str, run: Callable[[], Any]) -> Any:
         """What the engine found, None where it cannot answer; either way a line of `tried`."""
         started = time.perf_counter()
+        outer, self._engine = self._engine, engine
+        self._tell()
         try:
             result, said = run()
         except Unsupported as reason:
             result, said = None, str(reason)
+        except (OutOfLimits, MemoryError) as reason:
+            self.tried.append(Tried(engine, str(reason) or "memory ran out", time.perf_counter() - started))
+            raise
+        self._engine = outer
         seconds = time.perf_counter() - started
         self.tried.append(Tried(engine, said, seconds))
+        if isinstance(result, Verdict):
+            self._so_far = result
         return result
+
+    def _tell(self) -> None:
+        """What is known before the next engine begins."""
+        verdict = self._so_far or self._verdict(Unknown, self._engine, helps=MORE_HELPS)
+        self.question.options.so_far(replace(verdict, tried=tuple(self.tried)))
 
     def _last(self) -> str:
         return self.tried[-1].said if self.tried else ""

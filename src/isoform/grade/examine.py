@@ -16,7 +16,7 @@ from isoform.check.replay import independent_runner
 from isoform.contract import CallRule
 from isoform.engines.confirm import confirm
 from isoform.engines.inputs import InputMaker
-from isoform.errors import Unsupported, UserError
+from isoform.errors import OutOfLimits, Unsupported, UserError
 from isoform.grade.answer import Answer, CodeLine, Observable, Prepared, Standing
 from isoform.grade.divergence import Divergence, divergence_of
 from isoform.grade.fixed_tests import (
@@ -29,6 +29,7 @@ from isoform.grade.fixed_tests import (
 )
 from isoform.grade.reference_paths import inputs_of_paths, never_stops, separated
 from isoform.grade.submissions import Submission
+from isoform.limits import enforced
 from isoform.load.image import Image
 from isoform.load.open import TEXT_ISAS, Kept, Loaded, LoadOptions, open_pair
 from isoform.outcome import Inputs, Status
@@ -98,6 +99,13 @@ class Examiner:
 
     def answer(self, loaded: tuple[Loaded, Loaded]) -> Answer:
         budget = Budget(self.options.budget)
+        with enforced(budget):
+            try:
+                return self._answer(loaded, budget)
+            except OutOfLimits as reason:
+                return Answer(Standing.UNKNOWN, str(reason), "lifting", budget.elapsed)
+
+    def _answer(self, loaded: tuple[Loaded, Loaded], budget: Budget) -> Answer:
         try:
             target = self._lifted if loaded[0].image is self._loaded.image else lifted(loaded[0], self._inline, budget)
             rewrite = lifted(loaded[1], self._inline, budget)

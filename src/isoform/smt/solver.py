@@ -9,6 +9,7 @@ from typing import Any
 import bitwuzla
 
 from isoform.budget import Budget, processor_time
+from isoform.limits import in_solver
 from isoform.smt.terms import Term, Terms
 
 MOST_MEGABYTES = 4096
@@ -83,7 +84,8 @@ class Solver:
         for assertion in assertions:
             if assertion != self._terms.true:
                 self._solver.assert_formula(assertion)
-        result = self._solver.check_sat()
+        with in_solver():
+            result = self._solver.check_sat()
         if result == bitwuzla.Result.UNSAT:
             return Answer.UNSAT
         return Answer.SAT if result == bitwuzla.Result.SAT else Answer.UNKNOWN

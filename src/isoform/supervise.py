@@ -1,0 +1,213 @@
+"""The command line's question runs in a process of its own, and this one watches it: whatever it does, and wherever it
+does it, it ends in time, within its memory, and when the user wants it to. Its last words are then said here.
+
+The child is forked before anything is loaded, which takes a millisecond. It tells what its limits are, and what the
+verdict would be if all ended there; it prints its own answer. Only where it has to be killed is there one printed here.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import struct
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from isoform.budget import WALL_FACTOR
+from isoform.processes import descendants, kill_with_descendants, processor_seconds, resident_bytes
+
+if TYPE_CHECKING:
+    from isoform.verdict import Verdict
+
+GRACE_SECONDS = 1.2
+"""Beyond the budget: by then whatever looks at its budget, or runs in Python, has stopped."""
+INTERRUPTED_SECONDS = 0.7
+"""From Ctrl-C to the end, on the wall clock."""
+OUTPUT_SECONDS = 20.0
+"""To print an answer, and to write it to files."""
+LOOK_SECONDS = 0.02
+"""From one look at the child to the next: it cannot take much more memory in between."""
+_LENGTH = struct.Struct(">I")
+_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of the question that the child answers."""
+
+    seconds: float
+    memory: int
+
+
+Ending = Callable[["Verdict", Any], int]
+"""Shows a verdict in the way that the child was asked to, and gives the exit code."""
+
+
+class _Channel:
+    """From the child to the one who watches it. Says nothing where nobody does."""
+
+    def __init__(self) -> None:
+        self.file: int | None = None
+
+    def send(self, kind: str, content: Any) -> None:
+        if self.file is None:
+            return
+        message = pickle.dumps((kind, content))
+        with suppress(BrokenPipeError):
+            os.write(self.file, _LENGTH.pack(len(message)) + message)
+
+
+_channel = _Channel()
+
+
+def begin(limits: Limits, how: Any) -> None:
+    """A question begins, under these limits. `how` is for whoever shows the verdict in the end."""
+    _channel.send("begun", (limits, pickle.dumps(how)))
+
+
+def so_far(verdict: Verdict) -> None:
+    """What the verdict is if this process has to be killed."""
+    if _channel.file is not None:
+        _channel.send("so far", pickle.dumps(verdict))
+
+
+def answered() -> None:
+    """The answer is there, and will be printed."""
+    _channel.send("answered", None)
+
+
+def supervised(work: Callable[[], int], ending: Ending, complain: Callable[[str], None]) -> int:
+    """The exit code of `work`, done in a child process that keeps its limits."""
+    reading, writing = os.pipe()
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _channel.file = writing
+        _become_a_child(parent)
+        sys.exit(work())
+    os.close(writing)
+    return _Supervisor(child, reading, ending, complain).watch()
+
+
+def _become_a_child(parent: int) -> None:
+    """In a group of its own, so that Ctrl-C comes once, from the parent; and no longer there than the parent is."""
+    os.setpgid(0, 0)
+    with suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+class _Supervisor:
+    def __init__(self, child: int, reading: int, ending: Ending, complain: Callable[[str], None]) -> None:
+        self._child = child
+        self._reading = reading
+        self._ending = ending
+        self._complain = complain
+        self._received = b""
+        self._limits: Limits | None = None
+        self._how = b""
+        self._so_far = b""
+        self._answered_at: float | None = None
+        self._begun = time.monotonic()
+        self._used_before = 0.0
+        self._interrupted_at: float | None = None
+        self._impatient = False
+
+    def watch(self) -> int:
+        signal.signal(signal.SIGINT, self._interrupt)
+        signal.signal(signal.SIGTSTP, self._pause)
+        poll = select.poll()
+        poll.register(self._reading, select.POLLIN)
+        while True:
+            for _ in poll.poll(LOOK_SECONDS * 1000):
+                data = os.read(self._reading, 1 << 16)
+                if not data:
+                    return self._ended()
+                self._hear(data)
+            why = self._why_end()
+            if why is not None:
+                kill_with_descendants(self._child)
+                os.waitpid(self._child, 0)
+                return self._last_words(why)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self._interrupted_at is not None:
+            self._impatient = True
+            return
+        self._interrupted_at = time.monotonic()
+        with suppress(ProcessLookupError):
+            os.kill(self._child, signal.SIGINT)
+
+    def _pause(self, number: int, frame: FrameType | None) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self._child, signal.SIGSTOP)
+            os.kill(os.getpid(), signal.SIGSTOP)
+            os.kill(self._child, signal.SIGCONT)
+
+    def _hear(self, data: bytes) -> None:
+        self._received += data
+        while len(self._received) >= _LENGTH.size:
+            end = _LENGTH.size + _LENGTH.unpack_from(self._received)[0]
+            if len(self._received) < end:
+                return
+            kind, content = pickle.loads(self._received[_LENGTH.size : end])  # from ourselves
+            self._received = self._received[end:]
+            if kind == "begun":
+                self._limits, self._how = content
+                self._begun, self._used_before = time.monotonic(), processor_seconds(self._child)
+            elif kind == "so far":
+                self._so_far = content
+            else:
+                self._answered_at = time.monotonic()
+
+    # -- limits -------------------------------------------------------------------------------------
+
+    def _why_end(self) -> str | None:
+        """Why the child must be killed now, if it must."""
+        now = time.monotonic()
+        if self._impatient or (self._interrupted_at is not None and now > self._interrupted_at + INTERRUPTED_SECONDS):
+            return "it was interrupted"
+        if self._limits is None:
+            return None
+        limit = self._limits.memory
+        if sum(map(resident_bytes, (self._child, *descendants(self._child)))) > limit:
+            from isoform.limits import as_size
+
+            return f"the memory limit of {as_size(limit)} was reached"
+        if self._answered_at is not None:
+            return "writing the answer took too long" if now > self._answered_at + OUTPUT_SECONDS else None
+        used, seconds = processor_seconds(self._child) - self._used_before, self._limits.seconds
+        if used > seconds + GRACE_SECONDS or now - self._begun > WALL_FACTOR * seconds + GRACE_SECONDS:
+            return f"the budget of {seconds:g} s ran out"
+        return None
+
+    # -- ends ---------------------------------------------------------------------------------------
+
+    def _ended(self) -> int:
+        """By itself: with its exit code, unless something in it broke."""
+        _, status = os.waitpid(self._child, 0)
+        code = os.waitstatus_to_exitcode(status)
+        return code if code >= 0 else self._last_words(f"isoform crashed ({signal.Signals(-code).name})")
+
+    def _last_words(self, why: str) -> int:
+        if self._answered_at is not None or not self._so_far:
+            self._complain(why if self._answered_at is not None else f"{why} while the files were read")
+            return 130 if self._interrupted_at is not None else 2
+        from isoform.verdict import Unknown
+
+        verdict: Verdict = pickle.loads(self._so_far)
+        seconds = time.monotonic() - self._begun
+        if isinstance(verdict, Unknown):
+            verdict = replace(verdict, why=f"{why} in {verdict.engine}", seconds=seconds)
+        return self._ending(replace(verdict, seconds=seconds), pickle.loads(self._how))
