@@ -46,7 +46,8 @@ def _dominates(function: Function, block: BlockId, other: BlockId) -> bool:
 
 def past_tests(function: Function) -> frozenset[BlockId]:
     """For each loop the block that follows a test that may leave it, if that alone cuts the loop; else its head."""
-    chosen, first = set(heads(function)), heads(function)
+    first = heads(function)
+    chosen = set(first)
     for head in first:
         body = body_of(function, head)
         for block in (b for b in function.order if b in body):
@@ -65,11 +66,11 @@ def single_turns(function: Function) -> frozenset[BlockId]:
     many at a time is done one by one in code of its own."""
     pointer = function.machine.convention.stack_pointer
     frame = function.machine.registers[pointer] if pointer is not None else None
-    last = {b for b in function.order if not _reaches(function, b, heads(function))}
+    before = _that_reach(function, heads(function))
     found = [
         b
         for b in function.order
-        if b in last
+        if b not in before
         and not b.part
         and any(op.kind in (Kind.LOAD, Kind.STORE) and _is_computed(op.ins[0], frame) for op in function.blocks[b].ops)
     ]
@@ -80,16 +81,14 @@ def _is_computed(address: Var, frame: Var | None) -> bool:
     return address.space is not Space.CONST and address != frame
 
 
-def _reaches(function: Function, start: BlockId, wanted: frozenset[BlockId]) -> bool:
-    pending, known = [start], {start}
+def _that_reach(function: Function, wanted: frozenset[BlockId]) -> set[BlockId]:
+    """The blocks from which there is a path to one of these."""
+    found, pending = set(wanted), list(wanted)
     while pending:
-        block = pending.pop()
-        if block in wanted:
-            return True
-        more = [s for s in function.blocks[block].successors if s not in known]
-        known.update(more)
+        more = [before for before in function.predecessors[pending.pop()] if before not in found]
+        found.update(more)
         pending += more
-    return False
+    return found
 
 
 def body_of(function: Function, head: BlockId) -> set[BlockId]:
