@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from isoform.callee import Callee, Given, Part, whole
 from isoform.evaluate_floats import canonical_nan, is_nan, to_float
 from isoform.isa.machine import Machine
 from isoform.load.signature import CType, Signature, TypeKind
@@ -60,14 +61,12 @@ class Place:
     size: int
 
 
-CallArguments = Callable[[str], tuple[Place, ...]]
-"""Where the arguments of an outside function are, by its name ("" for a call through a pointer). Stack
-places count from the stack pointer at the callee's entry."""
-
-
-def system_places(machine: Machine) -> tuple[Place, ...]:
-    """Where a system call finds its number and its arguments: all of them, whatever the service takes."""
-    return tuple(Place(name, 0, machine.registers[name].size) for name in machine.convention.system_arguments)
+def system_callee(machine: Machine) -> Callee:
+    """What a system call takes: its number and all arguments, whatever the service is."""
+    names = machine.convention.system_arguments
+    parts = tuple(Part(n, 0, machine.registers[n].size, whole(machine, n), whole(machine, n)) for n in names)
+    first = machine.convention.result[0]
+    return Callee(parts, (Given(first, whole(machine, first)),))
 
 
 @dataclass(frozen=True)
@@ -217,7 +216,7 @@ def in_frame(address: int) -> bool:
 
 
 def _calls(outcome: Outcome) -> str:
-    shown = [f"{c.callee}({', '.join(hex(a) for a in c.arguments)})" for c in outcome.calls[:4]]
+    shown = [f"{c.callee}({', '.join(hex(a) for a in c.shown)})" for c in outcome.calls[:4]]
     return "; ".join(shown) + ("; …" if len(outcome.calls) > 4 else "") if shown else "none"
 
 

@@ -45,6 +45,9 @@ class Inputs:
 class CallRecord:
     callee: str
     arguments: tuple[int, ...]
+    """What the callee is known to read, in the order of its `parts`."""
+    shown: tuple[int, ...] = field(default=(), compare=False)
+    """The arguments, for people."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,11 @@ def mixed_result(seed: int, callee: str, arguments: tuple[int, ...], number: int
 
 MIXED_RESULTS = 8
 """From -1 on, as 32 bits."""
+
+
+def left_in_results(seed: int, calls: int, number: int, size: int) -> int:
+    """What the `calls`-th outside call of a run leaves in the `number`-th result register beside the result."""
+    return mixed_number(seed, (1 << 40) + 16 * calls + number, size)
 
 
 def mixed_number(seed: int, index: int, size: int) -> int:

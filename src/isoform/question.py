@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
-from isoform.contract import AbortRule, Argument, CallArguments, CallRule, Contract, MemoryRule, ReturnAs
+from isoform.callee import Callees
+from isoform.contract import AbortRule, Argument, CallRule, Contract, MemoryRule, ReturnAs
 from isoform.lift.function import Function
 from isoform.limits import DEFAULT_MEMORY
 from isoform.load.signature import TypeKind
@@ -64,7 +65,7 @@ class Question:
     target: Function
     rewrite: Function
     contract: Contract
-    callees: CallArguments
+    callees: Callees
     assumptions: tuple[Assumption, ...]
     """What the contract itself assumes; engines add what they rely on."""
     options: Options

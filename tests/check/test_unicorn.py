@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from isoform.callee import Callee, Callees, Given, Part
 from isoform.check.replay import independent_runner
 from isoform.check.unicorn_x86 import run
-from isoform.contract import CallArguments, Place
 from isoform.errors import Unsupported
 from isoform.load.image import Image, Section
 from isoform.outcome import RETURN_ADDRESS, STACK_POINTER, CallRecord, Inputs, Outcome, Status, mixed_byte
@@ -24,9 +24,12 @@ ZIG = (sys.executable, "-m", "ziglang", "cc")
 COMPILERS = {"gcc-O0": ("gcc", "-O0"), "gcc-O2": ("gcc", "-O2"), "clang-O2": (*ZIG, "-O2", "-target", "x86_64-linux")}
 
 
-def registers_of(callees: dict[str, tuple[str, ...]]) -> CallArguments:
-    """Outside functions that take whole registers, by name."""
-    return lambda name: tuple(Place(register, 0, 8) for register in callees.get(name, ()))
+def registers_of(callees: dict[str, tuple[str, ...]]) -> Callees:
+    """Outside functions that take whole registers, by name, and give back one."""
+    every = (1 << 64) - 1
+    return lambda name: Callee(
+        tuple(Part(register, 0, 8, every, every) for register in callees.get(name, ())), (Given("rax", every),)
+    )
 
 
 def assembled(tmp_path: Path, text: str, **externals: int) -> Image:
@@ -320,10 +323,20 @@ def test_an_outside_call_is_recorded_answered_and_leaves_scratch_registers_open(
     assert (outcome.registers["rax"], outcome.registers["rbx"], outcome.return_target) == (42, 3, RETURN_ADDRESS)
     assert outcome.registers["rdi"] != 5
     assert OUTSIDE not in outcome.trace
-    other = run(image, CODE, Inputs({"rbx": 3, "rsi": 9}, side_seed=8), 10)
+    other = run(image, CODE, Inputs({"rbx": 3, "rsi": 9}, side_seed=8), 10, call_arguments=registers_of({}))
     assert other.registers["rsi"] != outcome.registers["rsi"]
     assert other.calls == (CallRecord("outside", ()),)
     assert other.registers["rax"] == 0
+    assert other.registers["rdx"] != 0
+
+
+def test_bits_beside_the_result_are_each_sides_own(tmp_path: Path) -> None:
+    image = assembled(tmp_path, "call outside; ret", outside=OUTSIDE)
+    callee = Callee((), (Given("rax", 0xFF, is_bool=True),))
+    inputs = [Inputs({}, side_seed=seed, call_results={("outside", ()): 3}) for seed in (7, 8)]
+    results = [run(image, CODE, i, 10, call_arguments=lambda _: callee).registers["rax"] for i in inputs]
+    assert [result & 0xFF for result in results] == [1, 1]
+    assert results[0] != results[1]
 
 
 def test_a_tail_call_returns_to_the_caller(tmp_path: Path) -> None:
@@ -334,7 +347,7 @@ def test_a_tail_call_returns_to_the_caller(tmp_path: Path) -> None:
 
 def test_a_function_that_does_not_return_ends_the_run(tmp_path: Path) -> None:
     image = assembled(tmp_path, "mov byte ptr [rdi], 1; call abort", abort=OUTSIDE)
-    outcome = run(image, CODE, Inputs({"rdi": 64}), 10)
+    outcome = run(image, CODE, Inputs({"rdi": 64}), 10, call_arguments=lambda _: Callee((), (), returns=False))
     assert (outcome.status, outcome.reason, outcome.writes) == (Status.EXITED, "abort", {64: 1})
 
 
@@ -362,7 +375,14 @@ def test_own_functions_can_count_as_outside(tmp_path: Path) -> None:
     image = assembled(tmp_path, "call own; add eax, 1; ret; own: mov eax, 6; ret")
     own = CODE + 9
     assert run(image, CODE, Inputs({}), 20).registers["rax"] == 7
-    outcome = run(image, CODE, Inputs({}, call_results={("own", ()): 10}), 20, outside={own: "own"})
+    outcome = run(
+        image,
+        CODE,
+        Inputs({}, call_results={("own", ()): 10}),
+        20,
+        call_arguments=registers_of({}),
+        outside={own: "own"},
+    )
     assert (outcome.registers["rax"], outcome.calls) == (11, (CallRecord("own", ()),))
     recursive = run(image, CODE, Inputs({}), 20, outside={CODE: "f"})
     assert (recursive.registers["rax"], recursive.calls) == (7, ())

@@ -1,33 +1,47 @@
-"""What outside functions take: where the arguments of a call are, by the callee's name."""
+"""What outside functions take and give back, by name: from declarations, else from the C library's prototypes, else
+from what the code around their calls shows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 
-from isoform.borders.convention import place_signature
-from isoform.contract import Argument, CallArguments, Contract, Place, SignatureSource
+from isoform.borders.convention import Placement, argument_parts, given_results, place_signature
+from isoform.borders.evidence import Evidence
+from isoform.callee import Callee, Callees, Format, Given, Part, Parts, common_results, merged, whole
+from isoform.contract import Contract, SignatureSource
+from isoform.errors import Unsupported, UserError
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function
+from isoform.load.format_text import PRINTF, SCANF, promoted_arguments
 from isoform.load.known import known_signature
-from isoform.load.signature import Signature, TypeKind
-from isoform.microop import Space
+from isoform.load.signature import Parameter, Signature
 from isoform.verdict import Assumption
 
+LOW_WORD = (1 << 32) - 1
+"""An argument of unknown type is read at least so far: narrower ones are extended to 32 bits."""
+MOST_SHOWN = 4
 
-class Callees:
-    """Where the arguments of outside functions are.
 
-    With an unknown signature it is every leading argument register that both sides may have set: a
-    function that both call correctly cannot take more than that, so no argument is left out.
-    """
+class CalleeTable:
+    """What is known of every outside function that the two call."""
 
     def __init__(self, target: Function, rewrite: Function, contract: Contract) -> None:
         self._functions = (target, rewrite)
         self._contract = contract
         self._machine = contract.machine
-        self.places: CallArguments = cache(self._places)
+        self.of: Callees = cache(self._callee)
+        self._placed = cache(self._place_callee)
+
+    @cached_property
+    def _evidence(self) -> tuple[Evidence, Evidence]:
+        convention = self._machine.convention
+        at_entry = {p.register for a in self._contract.arguments for p in a.places if p.register is not None}
+        if self._contract.source is SignatureSource.LIVENESS:
+            at_entry |= {*convention.integer_arguments, *convention.float_arguments}
+        target, rewrite = (Evidence(function, at_entry) for function in self._functions)
+        return target, rewrite
 
     def names(self) -> set[str]:
         return {
@@ -37,87 +51,206 @@ class Callees:
             if isinstance(block.exit, Call) and not block.exit.system
         }
 
-    def assumptions(self) -> list[Assumption]:
-        found = []
-        unknown = sorted(
-            name or "a function called through a pointer" for name in self.names() if self._signature(name) is None
-        )
+    # -- assumptions ----------------------------------------------------------------------------
+
+    def assumptions(self) -> Iterator[Assumption]:
+        names = sorted(self.names() - {SELF})
+        library = [n for n in names if not self._declared(n) and self._library(n) is not None]
+        unknown = [n or "a function called through a pointer" for n in names if self._is_guessed(n)]
+        if library:
+            why = f"{_listed(library)}, of which there is no declaration, are the C library's functions of these names"
+            yield Assumption("library-prototypes", why)
         if unknown:
-            shown = ", ".join(unknown[:4]) + (", …" if len(unknown) > 4 else "")
-            why = f"the arguments of {shown} are in the registers that both functions set, and none on the stack"
-            found.append(Assumption("callee-arguments", why))
+            where = "in the registers that both functions set, none on the stack, and without padding in them"
+            why = f"the arguments of {_listed(unknown)} are {where}"
+            yield Assumption("callee-arguments", why)
+        differing = [n for n in names if self._are_declared_differently(n)]
+        if differing:
+            why = f"{_listed(differing)}, declared differently on the two sides, may take what either declaration says"
+            yield Assumption("callee-declarations-differ", why)
         present = self._present_but_outside()
         if present:
             why = f"{', '.join(present)} behave alike on both sides: --calls uninterpreted leaves them out"
-            found.append(Assumption("callees-agree", why))
-        return found
+            yield Assumption("callees-agree", why)
+
+    def _is_guessed(self, name: str) -> bool:
+        """Whether what a call of it takes is known only from the code around the calls."""
+        callee = self.of(name)
+        if callee.vectors and callee.format is None:
+            return True
+        return not self._declared(name) and self._library(name) is None
 
     def _present_but_outside(self) -> list[str]:
         return sorted(
             n for n in self.names() if n and n != SELF and any(n in f.image.functions for f in self._functions)
         )
 
-    def _places(self, name: str) -> tuple[Place, ...]:
+    # -- where it is known from -----------------------------------------------------------------
+
+    def _callee(self, name: str) -> Callee:
         if name == SELF:
-            return _flat(self._contract.arguments)
-        signature = self._signature(name)
-        if signature is None:
-            return self._registers_set(0, 0)
-        placement = place_signature(self._machine, signature)
-        places = _flat(placement.arguments)
-        if not signature.variadic:
-            return places
-        names = [p.register for p in places]
-        integers = sum(1 for r in self._machine.convention.integer_arguments if r in names)
-        floats = sum(1 for r in self._machine.convention.float_arguments if r in names)
-        return (*places, *self._registers_set(integers, floats))
+            return Callee(tuple(argument_parts(self._contract.arguments)), ())
+        found = self._with_parts(name)
+        returns = {
+            block.exit.then is not None
+            for evidence in self._evidence
+            for block in evidence.calls(name)
+            if isinstance(block.exit, Call)
+        }
+        if len(returns) > 1:
+            why = f"{name} is called in one place as if it returned, and in another as if it did not"
+            return replace(found, refused=found.refused or why)
+        return replace(found, returns=returns != {False})
 
-    def is_as_known(self, name: str) -> bool:
-        """Whether a library function takes its arguments from where its prototype in the C standard says."""
-        known = known_signature(name)
-        return known is not None and self.places(name) == _flat(place_signature(self._machine, known).arguments)
+    def _with_parts(self, name: str) -> Callee:
+        declared = self._declared(name)
+        library = self._library(name)
+        if declared:
+            found = self._placed(declared[0], library is not None)
+            for other in declared[1:]:
+                found = _either(found, self._placed(other, library is not None))
+            return found if self._explains(name, declared) else _either(found, self._unknown(name))
+        return self._unknown(name) if library is None else self._placed(library, True)
 
-    def _signature(self, name: str) -> Signature | None:
-        if not name:
+    def _declared(self, name: str) -> list[Signature]:
+        """The declarations of both sides, those that mean the same once."""
+        found = [f.image.signatures[name] for f in self._functions if name and name in f.image.signatures]
+        if len(found) == 2 and self._placed(found[0], False) == self._placed(found[1], False):
+            return found[:1]
+        return found
+
+    def _are_declared_differently(self, name: str) -> bool:
+        declared = self._declared(name)
+        return len(declared) > 1 or (bool(declared) and not self._explains(name, declared))
+
+    def _library(self, name: str) -> Signature | None:
+        """The prototype of the library function that a name stands for: not where the file defines or declares it as
+        something else, nor where the code plainly passes something else."""
+        known = known_signature(name) if name else None
+        if known is None or any(name in f.image.functions for f in self._functions):
             return None
-        if name == SELF:
-            return self._contract.signature
-        declared = [f.image.signatures[name] for f in self._functions if name in f.image.signatures]
-        declared = [s for s in declared if s.parameters or s.result.kind is not TypeKind.VOID] or declared
-        return declared[0] if declared else known_signature(name)
+        declared = self._declared(name)
+        if declared:
+            as_known = self._placed(known, False)
+            return known if all(_is_like(self._placed(d, False), as_known) for d in declared) else None
+        return known if self._fits(name, known) else None
 
-    def _registers_set(self, integers: int, floats: int) -> tuple[Place, ...]:
-        """Argument registers after the first few that both sides may have set."""
+    def _explains(self, name: str, declared: list[Signature]) -> bool:
+        """Whether the side that has no declaration passes nothing beyond what the other one declares."""
+        silent = [e for e, f in zip(self._evidence, self._functions, strict=True) if name not in f.image.signatures]
+        return all(self._passes_no_more(e, name, signature) for e in silent for signature in declared)
+
+    def _fits(self, name: str, known: Signature) -> bool:
+        taken = self._registers_of(known)
+        return taken is None or all(
+            self._passes_no_more(e, name, known) and (not e.calls(name) or taken <= e.may_hold(name))
+            for e in self._evidence
+        )
+
+    def _passes_no_more(self, evidence: Evidence, name: str, signature: Signature) -> bool:
+        taken = self._registers_of(signature)
+        return taken is None or signature.variadic or evidence.plainly_set(name) <= taken
+
+    def _registers_of(self, signature: Signature) -> frozenset[str] | None:
+        placement = self._place(signature)
+        if isinstance(placement, str):
+            return None
+        return frozenset(p.register for a in placement.arguments for p in a.places if p.register is not None)
+
+    # -- from a signature -----------------------------------------------------------------------
+
+    def _place(self, signature: Signature) -> Placement | str:
+        """Where its arguments and results are, or why that cannot be said."""
+        try:
+            return place_signature(self._machine, signature)
+        except (Unsupported, UserError) as error:
+            return str(error)
+
+    def _place_callee(self, signature: Signature, is_library: bool) -> Callee:
+        placement = self._place(signature)
+        if isinstance(placement, str):
+            return Callee((), (), refused=placement)
+        parts = tuple(argument_parts(placement.arguments))
+        results = tuple(given_results(placement.results, signature.result))
+        callee = Callee(parts, results, is_library=is_library)
+        return self._variadic(signature, callee) if signature.variadic else callee
+
+    def _variadic(self, signature: Signature, callee: Callee) -> Callee:
+        name = signature.name
+        more = self._registers_set(name, {part.register for part in callee.parts})
+        stack = self._fills_registers((*callee.parts, *more))
+        found = replace(
+            callee, parts=(*callee.parts, *more), vectors=self._machine.convention.float_arguments, maybe_on_stack=stack
+        )
+        if not callee.is_library or name not in PRINTF | SCANF or not signature.parameters:
+            return found
+        index = len(callee.parts) - 1
+        return replace(found, format=Format(index, lambda text: self._formatted(signature, text)))
+
+    def _formatted(self, signature: Signature, text: bytes) -> Parts | None:
+        types = promoted_arguments(signature.name, text)
+        if types is None:
+            return None
+        more = tuple(Parameter(f"value{number}", ctype) for number, ctype in enumerate(types, 1))
+        whole_call = replace(signature, parameters=(*signature.parameters, *more), variadic=False)
+        found = self._placed(whole_call, False)
+        return None if found.refused else found.parts
+
+    # -- from the code --------------------------------------------------------------------------
+
+    def _unknown(self, name: str) -> Callee:
         convention = self._machine.convention
-        found = []
-        for names, skip in ((convention.integer_arguments, integers), (convention.float_arguments, floats)):
-            for register in names[skip:]:
-                if not all(self._may_set(f, register) for f in self._functions):
+        parts = self._registers_set(name, set())
+        results = (*convention.result, *convention.float_result)
+        given = tuple(Given(register, whole(self._machine, register)) for register in results)
+        return Callee(parts, given, maybe_on_stack=self._fills_registers(parts))
+
+    def _registers_set(self, name: str, taken: set[str | None]) -> Parts:
+        """Argument registers but those `taken` that may hold something at every call on both sides: a function that
+        both call as they should cannot take more. Those up to the last one that is plainly set for the call hold
+        arguments for certain."""
+        convention = self._machine.convention
+        found: list[Part] = []
+        for names in (convention.integer_arguments, convention.float_arguments):
+            left = [n for n in names if n not in taken]
+            certain = max((left.index(n) + 1 for n in left if self._is_plain(name, n)), default=0)
+            for number, register in enumerate(left):
+                if not all(register in e.may_hold(name) for e in self._evidence):
                     break
-                found.append(Place(register, 0, self._machine.registers[register].size))
+                every = whole(self._machine, register)
+                read = every & LOW_WORD if number < certain else 0
+                found.append(Part(register, 0, self._machine.registers[register].size, every, read))
         return tuple(found)
 
-    def _may_set(self, function: Function, register: str) -> bool:
-        passed = {p.register for a in self._contract.arguments for p in a.places}
-        if register in passed or self._contract.source is SignatureSource.LIVENESS:
-            return True
-        return _written(function, self._machine.registers[register].offset)
+    def _is_plain(self, name: str, register: str) -> bool:
+        return any(register in evidence.plainly_set(name) for evidence in self._evidence)
+
+    def _fills_registers(self, parts: Iterable[Part]) -> bool:
+        """Whether further arguments would be on the stack."""
+        convention = self._machine.convention
+        read = {part.register for part in parts if part.reads}
+        ends = (convention.integer_arguments[-1:], convention.float_arguments[-1:])
+        return any(name in read for names in ends for name in names)
 
 
-def _written(function: Function, offset: int) -> bool:
-    return any(
-        op.out is not None and op.out.space is Space.REGISTER and op.out.offset <= offset < op.out.offset + op.out.size
-        for block in function.blocks.values()
-        for op in block.ops
+def _either(one: Callee, other: Callee) -> Callee:
+    """What is known where either may be right."""
+    return Callee(
+        merged(one.parts, other.parts),
+        common_results(one.results, other.results),
+        one.format if one.format is not None and other.format is not None else None,
+        one.is_library and other.is_library,
+        one.returns or other.returns,
+        one.refused or other.refused,
+        one.vectors or other.vectors,
+        one.maybe_on_stack or other.maybe_on_stack,
     )
 
 
-def _flat(arguments: Iterable[Argument]) -> tuple[Place, ...]:
-    """All places, those of narrow arguments widened to the 32 bits that callees may rely on."""
-    places: list[Place] = []
-    for argument in arguments:
-        narrow = argument.type.kind in (TypeKind.INTEGER, TypeKind.BOOL) and argument.type.bits < 32
-        places.extend(
-            replace(place, size=4) if narrow and place.register is not None else place for place in argument.places
-        )
-    return tuple(places)
+def _is_like(one: Callee, other: Callee) -> bool:
+    """Whether two take and give the same, apart from what depends on the call."""
+    return not one.refused and one.parts == other.parts and one.results == other.results
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:MOST_SHOWN]) + (", …" if len(names) > MOST_SHOWN else "")

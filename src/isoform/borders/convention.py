@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import pairwise
 
+from isoform.callee import Given, Part, runs
 from isoform.contract import Argument, Place, Result
 from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
@@ -15,6 +16,8 @@ from isoform.load.signature import CType, Signature, TypeKind
 from isoform.verdict import Assumption
 
 _EIGHTBYTE = 8
+_EXTENDED_BYTES = 4
+"""To which callers extend narrow integers."""
 MOST_STACK_ARGUMENTS = 1 << 14
 """Bytes of arguments on the stack: each of them is an input of its own."""
 _RESULT_POINTER = "result"
@@ -46,6 +49,51 @@ def argument_assumptions(arguments: Iterable[Argument]) -> list[Assumption]:
     if any(scalar.kind is TypeKind.BOOL for scalar in scalars):
         found.append(Assumption("bool-is-0-or-1", "an argument of type bool is 0 or 1, as compilers rely on"))
     return found
+
+
+def argument_parts(arguments: Iterable[Argument]) -> Iterator[Part]:
+    """The parts of an outside call with these arguments. Of a narrow integer only its own bits are known to be read;
+    that the caller extends it to 32 is something that some callees rely on. Padding is not read."""
+    for argument in arguments:
+        bits = _value_bits(argument.type)
+        done = 0
+        for place in argument.places:
+            size, every = place.size, (1 << (8 * place.size)) - 1
+            read = 0 if bits is None else bits >> (8 * done) & every
+            may = every if bits is None else read
+            if argument.type.kind in (TypeKind.INTEGER, TypeKind.BOOL) and size < _EXTENDED_BYTES:
+                size, may = _EXTENDED_BYTES, (1 << (8 * _EXTENDED_BYTES)) - 1
+            yield Part(place.register, place.offset, size, may, read)
+            done += _EIGHTBYTE if place.register is not None and size <= _EIGHTBYTE else size
+
+
+def given_results(results: Iterable[Result], ctype: CType) -> Iterator[Given]:
+    """What a function with this result leaves in the result registers."""
+    found: dict[str, int] = {}
+    for result in results:
+        found[result.register] = found.get(result.register, 0) | ((1 << result.bits) - 1) << (8 * result.offset)
+    for register, bits in found.items():
+        yield Given(register, bits, ctype.kind is TypeKind.BOOL)
+
+
+def _value_bits(ctype: CType) -> int | None:
+    """The bits of a value that hold some part of it, the others being padding; None where that is not known."""
+    if ctype.kind is not TypeKind.STRUCT:
+        return (1 << ctype.bits) - 1
+    if not _is_spelled_out(ctype):
+        return None
+    bits = 0
+    for start, scalar in _scalars(ctype):
+        bits |= ((1 << scalar.bits) - 1) << (8 * start + scalar.low)
+    return bits
+
+
+def _bit_field_bits(ctype: CType) -> int:
+    bits = 0
+    for start, scalar in _scalars(ctype):
+        if scalar.is_bit_field:
+            bits |= ((1 << scalar.bits) - 1) << (8 * start + scalar.low)
+    return bits
 
 
 def _place_in_order(machine: Machine, signature: Signature) -> Placement:
@@ -177,7 +225,14 @@ class _SystemV:
     def _extents(self, result: CType) -> list[tuple[int, int, bool]]:
         """Byte offset, bits and whether it is a float, for every scalar in a result; split at eightbytes, in order."""
         extents: dict[tuple[int, int], bool] = {}
+        for first, last, taken in runs(_bit_field_bits(result), result.bits):
+            for low in range(first, last, 64) if taken else ():
+                if low % 8 or low // 64 != (min(last, low + 64) - 1) // 64:
+                    raise self._unsupported("the result", result, "it has bit-fields that do not begin at a byte")
+                extents[low // 8, min(64, last - low)] = False
         for start, scalar in _scalars(result):
+            if scalar.is_bit_field:
+                continue
             for low in range(0, scalar.bits, 64):
                 extent = (start + low // 8, min(64, scalar.bits - low))
                 # What is also an integer (a union) is compared bit for bit.
@@ -203,10 +258,10 @@ class _SystemV:
             return [_Class.MEMORY]
         classes = [_Class.NONE] * -(-ctype.bits // 64)
         for start, scalar in _scalars(ctype):
-            if start * 8 + scalar.bits > ctype.bits:
+            if start * 8 + scalar.low + scalar.bits > ctype.bits:
                 raise self._unsupported(what, ctype, "its members lie outside it")
             of_class = _scalar_class(start, scalar)
-            for index in range(start // _EIGHTBYTE, -(-(8 * start + scalar.bits) // 64)):
+            for index in range(start // _EIGHTBYTE, -(-(8 * start + scalar.low + scalar.bits) // 64)):
                 classes[index] = max(classes[index], of_class)
         if _Class.MEMORY in classes:
             return [_Class.MEMORY]
@@ -232,7 +287,7 @@ def _scalars(ctype: CType, start: int = 0) -> Iterator[tuple[int, CType]]:
 def _scalar_class(start: int, scalar: CType) -> _Class:
     if _is_long_double(scalar):
         return _Class.MEMORY
-    whole = scalar.bits in (8, 16, 32, 64, 128)
+    whole = scalar.bits in (8, 16, 32, 64, 128) and not scalar.is_bit_field
     if whole and start % (scalar.bits // 8):
         return _Class.MEMORY
     return _Class.SSE if scalar.kind is TypeKind.FLOAT else _Class.INTEGER

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from isoform.borders.callees import Callees
+from isoform.borders.callees import CalleeTable
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
 from isoform.contract import Contract, MemoryRule, ReturnAs, SignatureSource
 from isoform.errors import Unsupported
@@ -44,18 +44,18 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     )
     contract = replace(contract, preconditions=_preconditions(options, signature))
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
-    callees = Callees(target, rewrite, contract)
+    callees = CalleeTable(target, rewrite, contract)
     assumptions += callees.assumptions()
-    question = Question(target, rewrite, contract, callees.places, tuple(assumptions), options)
+    question = Question(target, rewrite, contract, callees.of, tuple(assumptions), options)
     return _with_loops_for_calls(question, callees)
 
 
-def _with_loops_for_calls(question: Question, callees: Callees) -> Question:
+def _with_loops_for_calls(question: Question, callees: CalleeTable) -> Question:
     """The question with the library calls that only one side makes written out as the loops they stand for. What both
     call may well be the same call, which is easier to see than that two loops are; but where one calls it more often
     than the other, it may be a loop of the other's, so that there is also a version with all of these as loops."""
     left, right = library_calls(question.target), library_calls(question.rewrite)
-    names = frozenset(n for n in left.keys() | right.keys() if left[n] != right[n] and callees.is_as_known(n))
+    names = frozenset(n for n in left.keys() | right.keys() if left[n] != right[n] and callees.of(n).is_library)
     if not names:
         return question
     of_one_side = names & (left.keys() ^ right.keys())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from isoform.contract import CallArguments
+from isoform.callee import Callees
 from isoform.errors import Unsupported
 from isoform.load.image import Image
 from isoform.outcome import Inputs, Outcome
@@ -19,7 +19,7 @@ class Runner(Protocol):
         inputs: Inputs,
         fuel: int,
         trace: bool = False,
-        call_arguments: CallArguments | None = None,
+        call_arguments: Callees | None = None,
         stack_argument_bytes: int = 0,
         outside: Mapping[int, str] | None = None,
     ) -> Outcome: ...
@@ -52,7 +52,7 @@ def _without_calls(plain: Callable[[Image, int, Inputs, int, bool], Outcome]) ->
         inputs: Inputs,
         fuel: int,
         trace: bool = False,
-        call_arguments: CallArguments | None = None,
+        call_arguments: Callees | None = None,
         stack_argument_bytes: int = 0,
         outside: Mapping[int, str] | None = None,
     ) -> Outcome:

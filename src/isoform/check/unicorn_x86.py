@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
+from isoform.callee import LONGEST_FORMAT, NOTHING, Callee, Callees, Part, Parts
 from isoform.check.entry_memory import ADDRESS_MASK, EntryMemory
 from isoform.check.unicorn_cpu import GENERAL, PAGE_LIMIT, VECTOR, MemoryLimitError, UnicornX86
 from isoform.check.x86_shared import OutOfReachError, with_shared_addresses
-from isoform.contract import CallArguments, Place
 from isoform.load.image import Image
 from isoform.outcome import (
     FRAME_LIMIT,
@@ -29,6 +29,7 @@ from isoform.outcome import (
     Inputs,
     Outcome,
     Status,
+    left_in_results,
     mixed_number,
 )
 
@@ -41,6 +42,8 @@ UNTOUCHED = ("fs_offset", "gs_offset", "canary", *(f"ymm{n}h" for n in range(16)
 
 LARGEST_COPY = 1 << 20
 SCRATCH_AFTER_CALL = ("rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", *VECTOR)
+RESULTS = (("rax", 8), ("rdx", 8), ("xmm0", 16), ("xmm1", 16))
+"""Registers that results are in, with their bytes."""
 CANARY_OFFSET = 0x28
 THROUGH_A_POINTER = "through a pointer"
 """Stands for the name of what is called where that is only known as an address."""
@@ -79,7 +82,7 @@ def run(
     inputs: Inputs,
     fuel: int,
     trace: bool = False,
-    call_arguments: CallArguments | None = None,
+    call_arguments: Callees | None = None,
     stack_argument_bytes: int = 0,
     outside: Mapping[int, str] | None = None,
 ) -> Outcome:
@@ -88,7 +91,7 @@ def run(
     functions that the image does have but whose calls count as calls to outside code."""
     with _one_at_a_time:
         externals = {**image.externals, **(outside or {})}
-        execution = _Execution(_cpu(), image, inputs, fuel, call_arguments or (lambda _name: ()), externals)
+        execution = _Execution(_cpu(), image, inputs, fuel, call_arguments or (lambda _name: NOTHING), externals)
         execution.follow(entry)
         return execution.outcome(trace, stack_argument_bytes)
 
@@ -133,7 +136,7 @@ class _Execution:
         image: Image,
         inputs: Inputs,
         fuel: int,
-        call_arguments: CallArguments,
+        call_arguments: Callees,
         externals: Mapping[int, str],
     ) -> None:
         self._cpu, self._image, self._inputs, self._fuel = cpu, image, inputs, fuel
@@ -311,34 +314,67 @@ class _Execution:
         _size, _prefix, mnemonic, _operands = _decoded(self._image.code_at(self._trace[-1]), self._trace[-1])
         return mnemonic == "jmp"
 
-    def _argument(self, place: Place) -> int:
-        if place.register is not None:
-            value = self._cpu.get(place.register) >> (8 * place.offset)
+    def _content(self, part: Part) -> int:
+        if part.register is not None:
+            value = self._cpu.get(part.register) >> (8 * part.offset)
         else:
-            start = (self._cpu.get("rsp") + place.offset) & ADDRESS_MASK
-            value = int.from_bytes(self._cpu.read(start, place.size), "little")
-        return value & ((1 << (8 * place.size)) - 1)
+            start = (self._cpu.get("rsp") + part.offset) & ADDRESS_MASK
+            value = int.from_bytes(self._cpu.read(start, part.size), "little")
+        return value & ((1 << (8 * part.size)) - 1)
+
+    def _parts(self, callee: Callee) -> Parts:
+        text = None
+        if callee.format is not None:
+            text = self._text_at(self._content(callee.parts[callee.format.argument]))
+        parts = callee.parts_of_call(text)
+        return callee.parts_at_most(self._cpu.get("rax") & 0xFF) if parts is None else parts
+
+    def _text_at(self, start: int) -> bytes | None:
+        found = b""
+        while len(found) < LONGEST_FORMAT:
+            byte = self._cpu.read((start + len(found)) & ADDRESS_MASK, 1)
+            if byte == b"\0":
+                return found
+            found += byte
+        return None
 
     def _outside_call(self, name: str, address: int) -> int:
-        from isoform.load.known import NO_RETURN
-
-        arguments = tuple(self._argument(place) for place in self._call_arguments(name))
+        callee = self._call_arguments(name)
+        if callee.refused:
+            self._end(Status.UNSUPPORTED, callee.refused)
+            return 0
+        parts = self._parts(callee)
+        arguments = tuple(self._content(part) & part.reads for part in parts if part.reads)
         present = bool(self._image.code_at(address, 1))
-        result = None if present else self._library_call(name, arguments)
+        result = self._library_call(name, arguments) if callee.is_library and not present else None
         if result is None:
-            record = CallRecord(name, arguments) if name else CallRecord(THROUGH_A_POINTER, (address, *arguments))
-            self._calls.append(record)
-            if name in NO_RETURN:
+            record = (name, arguments) if name else (THROUGH_A_POINTER, (address, *arguments))
+            self._calls.append(CallRecord(*record, record[1]))
+            if not callee.returns:
                 self._end(Status.EXITED, name)
                 return 0
-            result = self._inputs.call_results.get((record.callee, record.arguments), 0)
-        self._scramble()
-        self._cpu.set("rax", result & ADDRESS_MASK)
-        for register in ("rdx", "xmm0", "xmm1"):  # further results, alike on both sides
-            self._cpu.set(register, 0)
+            self._scramble()
+            self._give_results(callee, self._inputs.call_results.get(record, 0))
+        else:
+            self._scramble()
+            self._cpu.set("rax", result & ADDRESS_MASK)
+            for register in ("rdx", "xmm0", "xmm1"):
+                self._cpu.set(register, 0)
         stack_pointer = self._cpu.get("rsp")
         self._cpu.set("rsp", (stack_pointer + 8) & ADDRESS_MASK)
         return int.from_bytes(self._cpu.read(stack_pointer, 8), "little")
+
+    def _give_results(self, callee: Callee, result: int) -> None:
+        """The result where it belongs, and beside it what this side's seed says."""
+        given = {g.register: g for g in callee.results}
+        for number, (register, size) in enumerate(RESULTS):
+            here = given.get(register)
+            bits = here.bits if here is not None else 0
+            value = result if here is not None and here is callee.primary else 0
+            if here is not None and here.is_bool:
+                value &= 1
+            left = left_in_results(self._inputs.side_seed, len(self._calls), number, size)
+            self._cpu.set(register, (value & bits) | (left & ~bits & ((1 << (8 * size)) - 1)))
 
     def _library_call(self, name: str, arguments: tuple[int, ...]) -> int | None:
         """The result of memset, memcpy, memmove or strlen, done; None if it is none of them."""

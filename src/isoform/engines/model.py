@@ -10,6 +10,7 @@ from isoform.outcome import STACK_POINTER, Inputs
 from isoform.question import Question
 from isoform.smt.solver import Solver
 from isoform.sym.entry import argument_term
+from isoform.sym.execute import CallSite
 from isoform.sym.state import Side
 
 if TYPE_CHECKING:
@@ -47,9 +48,15 @@ def _calls(encoding: Encoding, solver: Solver) -> dict[tuple[str, tuple[int, ...
     for summary in (encoding.target, encoding.rewrite):
         for site in summary.calls:
             if solver.holds(site.condition):
-                arguments = tuple(solver.value(a) for a in site.arguments)
-                results.setdefault((site.callee, arguments), solver.value(site.result))
+                result = 0 if site.result is None else solver.value(site.result)
+                results.setdefault((site.callee, noted_arguments(site, solver)), result)
     return results
+
+
+def noted_arguments(site: CallSite, solver: Solver) -> tuple[int, ...]:
+    """The arguments of a call in a model, as a runner notes them."""
+    arguments = next(noted for condition, noted in site.keys if solver.holds(condition))
+    return tuple(solver.value(a) for a in arguments)
 
 
 def _memory(question: Question, side: Side, solver: Solver) -> dict[int, int]:

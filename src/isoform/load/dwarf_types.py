@@ -158,7 +158,13 @@ class TypeReader:
         while target is not None and (target.tag in _QUALIFIERS or target.tag == "DW_TAG_typedef"):
             self.spend()
             target = reference(target, "DW_AT_type")
-        start = self._offset(die, target)
+        first = self._first_bit(die, target)
+        if first is not None:
+            inner = self._target(die, depth + 1, 1)
+            width = _number(die, "DW_AT_bit_size")
+            field = CType(inner.kind, width, inner.signed, inner.spelling, is_bit_field=True, low=first % 8)
+            return [("", first // 8, field)]  # what reads members by name reads whole bytes
+        start = _number(die, "DW_AT_data_member_location", 0)
         if target is not None and target.tag == "DW_TAG_array_type" and "DW_AT_GNU_vector" not in target.attributes:
             element = self._target(target, depth + 1, 1)
             count = min(self._count(target), ELEMENT_LIMIT)
@@ -166,11 +172,16 @@ class TypeReader:
             return [(f"{_name(die)}[{i}]", start + i * step, element) for i in range(count)]
         return [(_name(die), start, self._target(die, depth + 1, 1))]
 
-    def _offset(self, die: Any, target: Any) -> int:
+    def _first_bit(self, die: Any, target: Any) -> int | None:
+        """Where in the struct a bit-field begins; None for any other member."""
+        if "DW_AT_bit_size" not in die.attributes:
+            return None
         if "DW_AT_data_bit_offset" in die.attributes:
-            size = _number(target, "DW_AT_byte_size", 4) if target is not None else 4
-            return _number(die, "DW_AT_data_bit_offset") // 8 // size * size
-        return _number(die, "DW_AT_data_member_location", 0)
+            return _number(die, "DW_AT_data_bit_offset")
+        size = _number(target, "DW_AT_byte_size", 4) if target is not None else 4
+        unit = _number(die, "DW_AT_byte_size", size)  # before DWARF 4: counted from the top of a storage unit
+        above = _number(die, "DW_AT_bit_offset", 0) + _number(die, "DW_AT_bit_size")
+        return 8 * _number(die, "DW_AT_data_member_location", 0) + 8 * unit - above
 
     def _count(self, die: Any) -> int:
         """Number of elements of an array, over all its dimensions."""

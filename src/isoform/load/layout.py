@@ -115,7 +115,7 @@ class Layout:
 
     def _add_bit_bytes(self) -> None:
         for byte, bits in self._bit_bytes.items():
-            self._members.append(("", byte, CType(TypeKind.INTEGER, bits, spelling="bit-field")))
+            self._members.append(("", byte, CType(TypeKind.INTEGER, bits, spelling="bit-field", is_bit_field=True)))
             self._weight += 1
 
     def finish(self, spelling: str) -> Laid:

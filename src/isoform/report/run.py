@@ -82,7 +82,7 @@ def _memory_rows(writes: Mapping[int, int]) -> Iterator[str]:
 
 
 def _call(call: CallRecord) -> str:
-    return f"{call.callee}({', '.join(f'{a:#x}' for a in call.arguments)})"
+    return f"{call.callee}({', '.join(f'{a:#x}' for a in call.shown)})"
 
 
 def _at_most(rows: list[str]) -> list[str]:

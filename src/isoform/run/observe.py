@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from isoform.contract import CallArguments
+from isoform.callee import Callees
 from isoform.lift.function import BlockId
 from isoform.outcome import FRAME_LIMIT, PAGE, STACK_POINTER, Inputs, Outcome
 from isoform.run.compile import BlockCode, Program
@@ -55,7 +55,7 @@ def observe(
     program: Program,
     inputs: Inputs,
     options: RunOptions,
-    callees: CallArguments,
+    callees: Callees,
     watched: Collection[BlockId],
     most: int = MOST_SNAPSHOTS,
 ) -> tuple[list[Snapshot], Outcome]:

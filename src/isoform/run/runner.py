@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from isoform.contract import CallArguments, Place, system_places
+from isoform.callee import LONGEST_FORMAT, NOTHING, Callee, Callees, Part, Parts
+from isoform.contract import system_callee
 from isoform.evaluate import evaluate, mask
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Block, Call
-from isoform.load.known import NO_RETURN
 from isoform.microop import ABORT_REASONS, Kind
 from isoform.microop import code as code_address
 from isoform.outcome import (
@@ -20,6 +20,7 @@ from isoform.outcome import (
     Inputs,
     Outcome,
     Status,
+    left_in_results,
     mixed_number,
     mixed_result,
 )
@@ -64,6 +65,10 @@ class _Watched(_Machine):
         del self.touched[made:]  # a store across two pages is made byte by byte
 
 
+class RefusedCallError(Exception):
+    """A call of which nothing can be said."""
+
+
 class Visit(NamedTuple):
     """One block of a run: the program it is of (a run may jump into code that was lifted apart), its number there, and
     how many loads and stores were made before it."""
@@ -99,13 +104,13 @@ class RunOptions:
     stack_argument_bytes: int = 0
 
 
-def run(program: Program, inputs: Inputs, options: RunOptions, callees: CallArguments = lambda name: ()) -> Outcome:
+def run(program: Program, inputs: Inputs, options: RunOptions, callees: Callees = lambda name: NOTHING) -> Outcome:
     """Run to the end, a fault, or out of fuel."""
     return _Run(program, inputs, options, callees).outcome()
 
 
 def run_traced(
-    program: Program, inputs: Inputs, options: RunOptions, callees: CallArguments = lambda name: ()
+    program: Program, inputs: Inputs, options: RunOptions, callees: Callees = lambda name: NOTHING
 ) -> Traced:
     """The same, with every block on the way."""
     return _Run(program, inputs, options, callees, watched=True).traced()
@@ -113,7 +118,7 @@ def run_traced(
 
 class _Run:
     def __init__(
-        self, program: Program, inputs: Inputs, options: RunOptions, callees: CallArguments, watched: bool = False
+        self, program: Program, inputs: Inputs, options: RunOptions, callees: Callees, watched: bool = False
     ) -> None:
         self._program = program
         self._inputs = inputs
@@ -153,6 +158,8 @@ class _Run:
             status, reason = Status.UNSUPPORTED, "more memory than a run may touch"
         except CodeModifiedError:
             status, reason = Status.UNSUPPORTED, "code that modifies itself"
+        except RefusedCallError as error:
+            status, reason = Status.UNSUPPORTED, str(error)
         return self._finish(status, reason)
 
     def traced(self) -> Traced:
@@ -249,17 +256,56 @@ class _Run:
         if call.carried_out:
             self._leave_call(self._registers[self._position[convention.result[0]]])
             return False
-        arguments = tuple(self._argument(place) for place in self._callees(name))
-        result = None if call.present else carry_out(self._memory, name, arguments)
-        if result is None:
-            if not name:
-                arguments = (self._memory.target, *arguments)
-            self._calls.append(CallRecord(name or "through a pointer", arguments))
-            if name in NO_RETURN:
-                return True
-            result = self._result_of(name or "through a pointer", arguments)
-        self._leave_call(result)
+        callee = self._callees(name)
+        if callee.refused:
+            raise RefusedCallError(callee.refused)
+        parts = self._parts(callee)
+        arguments = tuple(self._content(part) & part.reads for part in parts if part.reads)
+        result = carry_out(self._memory, name, arguments) if callee.is_library and not call.present else None
+        if result is not None:
+            self._leave_call(result)
+            return False
+        shown = tuple(self._content(part) & (part.reads or part.may) for part in parts if part.reads)
+        if not name:
+            arguments, shown = (self._memory.target, *arguments), (self._memory.target, *shown)
+        self._calls.append(CallRecord(name or "through a pointer", arguments, shown))
+        if call.then is None:
+            return True
+        self._leave_call(0)
+        self._give_results(callee, self._result_of(name or "through a pointer", arguments))
         return False
+
+    def _parts(self, callee: Callee) -> Parts:
+        text = None
+        if callee.format is not None:
+            text = self._text_at(self._content(callee.parts[callee.format.argument]))
+        vectors = self._registers[self._position[self._machine.convention.result[0]]] & 0xFF if callee.vectors else None
+        parts = callee.parts_of_call(text)
+        return callee.parts_at_most(vectors) if parts is None else parts
+
+    def _text_at(self, address: int) -> bytes | None:
+        found = bytearray()
+        while len(found) < LONGEST_FORMAT:
+            byte = self._memory.load((address + len(found)) & mask(8), 1)
+            if not byte:
+                return bytes(found)
+            found.append(byte)
+        return None
+
+    def _give_results(self, callee: Callee, result: int) -> None:
+        """The result where its register is, other bits of results as zero, and all else that the callee leaves in
+        result registers each side's own."""
+        convention = self._machine.convention
+        given = {g.register: g for g in callee.results}
+        for number, register in enumerate((*convention.result, *convention.float_result)):
+            size = self._machine.registers[register].size
+            left = left_in_results(self._inputs.side_seed, len(self._calls), number, size)
+            here = given.get(register)
+            bits = here.bits if here is not None else 0
+            value = result if callee.primary is here and here is not None else 0
+            if here is not None and here.is_bool:
+                value &= 1
+            self._registers[self._position[register]] = (value & bits) | (left & ~bits & mask(size))
 
     def _leave_call(self, result: int) -> None:
         """What every call leaves behind."""
@@ -278,8 +324,8 @@ class _Run:
 
     def _system_call(self, name: str) -> None:
         convention = self._machine.convention
-        arguments = tuple(self._argument(place) for place in system_places(self._machine))
-        self._calls.append(CallRecord(name, arguments))
+        arguments = tuple(self._content(part) & part.reads for part in system_callee(self._machine).parts)
+        self._calls.append(CallRecord(name, arguments, arguments))
         self._registers[self._position[convention.result[0]]] = self._result_of(name, arguments)
         for register in convention.scratch_after_system:
             self._registers[self._position[register]] = self._memory.undefined(self._machine.registers[register].size)
@@ -290,13 +336,13 @@ class _Run:
             return given
         return mixed_result(self._inputs.call_seed, callee, arguments, len(self._calls))
 
-    def _argument(self, place: Place) -> int:
-        if place.register is not None:
-            register = self._registers[self._position[place.register]]
-            return register >> (8 * place.offset) & mask(place.size)
+    def _content(self, part: Part) -> int:
+        if part.register is not None:
+            register = self._registers[self._position[part.register]]
+            return register >> (8 * part.offset) & mask(part.size)
         pointer = self._machine.convention.stack_pointer
         assert pointer is not None
-        return self._memory.load(self._registers[self._position[pointer]] + place.offset, place.size)
+        return self._memory.load(self._registers[self._position[pointer]] + part.offset, part.size)
 
     def _finish(self, status: Status, reason: str) -> Outcome:
         target = self._memory.target if status is Status.DONE else 0

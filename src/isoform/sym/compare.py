@@ -93,7 +93,10 @@ class _Goals:
 
     def _ending_difference(self, left: Ending, right: Ending) -> Term:
         terms = self._terms
-        differs = [terms.negate(terms.eq(a, b)) for a, b in zip(left.arguments, right.arguments, strict=True)]
+        passed = [[terms.width(a) for a in ending.arguments] for ending in (left, right)]
+        differs = [terms.true]
+        if passed[0] == passed[1]:
+            differs = [terms.negate(terms.eq(a, b)) for a, b in zip(left.arguments, right.arguments, strict=True)]
         # What earlier calls did to the world outside shows in the memory that they left: equal memory, equal calls.
         shows_memory = left.callee in SHOW_MEMORY_AT_END and self._world.contract.memory is MemoryRule.COMPARE
         if shows_memory or left.after_calls or right.after_calls:
@@ -127,8 +130,25 @@ class _Goals:
             yield self._register_goal(name, f"{name}, which a callee must restore, is the same")
         if convention.stack_pointer is not None:
             yield self._register_goal(convention.stack_pointer, "the stack pointer at return is the same")
+        if any(s.recursive for s in self._sides):
+            yield self._restored(
+                (*convention.callee_saved, *((pointer,) if (pointer := convention.stack_pointer) else ()))
+            )
         differs = self._terms.negate(self._terms.eq(self._target.return_target, self._rewrite.return_target))
         yield Goal("return-address", "both return to the same address", self._both_return(differs))
+
+    def _restored(self, names: tuple[str, ...]) -> Goal:
+        """A deeper call was taken to restore these: so must this one, not only as the other side does."""
+        terms, machine = self._terms, self._world.machine
+        final = self._target.final
+        assert final is not None
+        differs = []
+        for name in names:
+            before = self._target.side.initial_register(machine.container_positions[name])
+            if name == machine.convention.stack_pointer:
+                before = terms.add(before, terms.bv(machine.convention.stack_adjustment, terms.width(before)))
+            differs.append(terms.negate(terms.eq(final.container_named(name), before)))
+        return Goal("restored", "what a callee must restore is restored", self._both_return(terms.any_of(differs)))
 
     def _register_goal(self, name: str, shows: str) -> Goal:
         left, right = (s.final.container_named(name) for s in self._sides if s.final is not None)

@@ -26,7 +26,7 @@ def argument_term(entry: State, argument: Argument) -> Term:
 def constrain_entry(world: World, entry: State) -> None:
     """Put the argument rules and the preconditions into the world's constraints."""
     for argument in world.contract.arguments:
-        condition = _extension(entry, argument)
+        condition = extension(entry, argument)
         if condition is not None:
             world.constraints.append((f"argument-{argument.name}-extended", condition))
     algebra = TermAlgebra(world.terms, entry)
@@ -35,7 +35,7 @@ def constrain_entry(world: World, entry: State) -> None:
         world.constraints.append((f"precondition-{number}", precondition.evaluate(algebra, values)))
 
 
-def _extension(entry: State, argument: Argument) -> Term | None:
+def extension(entry: State, argument: Argument) -> Term | None:
     """Narrow arguments are extended to 32 bits, and a bool is 0 or 1 (both are named assumptions)."""
     kind = argument.type
     place = argument.places[0] if argument.places else None

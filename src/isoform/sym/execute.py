@@ -8,11 +8,13 @@ blocks, and what would need more layers than allowed becomes a `Gap`.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
 from isoform.budget import Budget
-from isoform.contract import CallArguments, system_places
+from isoform.callee import LONGEST_FORMAT, Callee, Callees, Part, Parts, runs
+from isoform.contract import system_callee
 from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF, SYSTEM_CALL
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
@@ -20,6 +22,13 @@ from isoform.microop import Kind, code
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base, Node
 from isoform.sym.libc import LIBRARY_MEANING, carry_out
+from isoform.sym.recursion import (
+    RECURSION,
+    after_deeper_call,
+    allowed_at_deeper_call,
+    compares_calls,
+    may_end,
+)
 from isoform.sym.state import Side, State
 from isoform.sym.step import Temps, read, step
 from isoform.verdict import Assumption
@@ -33,12 +42,13 @@ CALLS_AGREE = Assumption(
     "calls-agree",
     "a function that is called and not here comes back, with the same results for the same arguments and memory",
 )
-RECURSION = Assumption(
-    "recursion-by-induction", "where a function calls itself, the two are taken to agree on that deeper call"
-)
 SYSTEM_CALLS = Assumption(
     "system-calls-agree",
     "a system call comes back, with the same result for the same arguments and memory, and changes nothing but memory",
+)
+VARIADIC = Assumption(
+    "variadic-arguments",
+    "where no format tells them, the arguments of a variadic function are in the registers that both functions set",
 )
 CALLEE_FRAME = Assumption("callees-keep-frames", "functions called leave their caller's stack frame alone")
 
@@ -66,8 +76,20 @@ class CallSite:
 
     condition: Term
     callee: str
-    arguments: tuple[Term, ...]
+    keys: tuple[tuple[Term, tuple[Term, ...]], ...]
+    """What the callee is known to read, as a runner notes it: the first of these whose condition holds."""
     result: Term
+    """Of a callee without one: None."""
+
+
+@dataclass(frozen=True)
+class Passed:
+    """The arguments of one call."""
+
+    callee: Callee
+    arguments: tuple[Term, ...]
+    """All that the callee may read."""
+    keys: tuple[tuple[Term, tuple[Term, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -98,6 +120,8 @@ class Summary:
     """Targets of computed jumps, by the instruction's address, that the control-flow graph does not have yet."""
     turns: int = 0
     """Layers that were needed: 0 without loops."""
+    recursive: bool = False
+    """Whether it calls itself, and what a callee restores is taken to be restored by it."""
 
     def gap(self) -> Term:
         return self.side.terms.any_of([g.condition for g in self.gaps])
@@ -110,7 +134,7 @@ _Key = tuple[int, int]
 class Execution:
     """Runs one function symbolically to its ends."""
 
-    def __init__(self, side: Side, function: Function, budget: Budget, unroll: int, callees: CallArguments) -> None:
+    def __init__(self, side: Side, function: Function, budget: Budget, unroll: int, callees: Callees) -> None:
         self.side = side
         self.terms = side.terms
         self.function = function
@@ -286,10 +310,10 @@ class Execution:
 
     def _tail_call(self, value: Term, state: State) -> None:
         name = "through a pointer"
-        arguments = self._arguments(Call(None, code(0), None), value, state)
-        self._refuse_frame_addresses(name, arguments, state)
+        passed = self._arguments(Call(None, code(0), None), value, state)
+        self._refuse_frame_addresses(name, passed.arguments, state)
         target = state.frame.load(0, self.side.width // 8)
-        self._return_from(name, arguments, state)
+        self._return_from(name, passed, state)
         self._finish(target, state)
 
     def _to_caller(self, value: Term, state: State) -> State:
@@ -360,7 +384,8 @@ class Execution:
         name = call.callee or "through a pointer"
         if call.callee is None:
             self._discover(block.steps[-1] if block.steps else block.id.address, value)
-        arguments = self._arguments(call, value, state)
+        passed = self._arguments(call, value, state)
+        arguments = passed.arguments
         if call.then is None:
             after_calls = bool(self.summary.calls)
             self.summary.endings.append(Ending(state.condition, name, arguments, state.heap, after_calls))
@@ -370,16 +395,18 @@ class Execution:
             self._carried_out(state.container_named(self.side.world.machine.convention.result[0]), state)
             self._go(block, call.then, state, temps, layer)
             return
-        result = None if call.system or call.present else carry_out(state, name, arguments)
+        result = carry_out(state, name, arguments) if passed.callee.is_library and not call.present else None
         if result is not None:
             self._carried_out(result, state)
             self._go(block, call.then, state, temps, layer)
             return
         self._refuse_frame_addresses(name, arguments, state)
         if call.system:
-            self._return_from_system(arguments, state)
+            self._return_from_system(passed, state)
+        elif name == SELF:
+            self._return_from_itself(passed, state)
         else:
-            self._return_from(name, arguments, state)
+            self._return_from(name, passed, state)
         self._go(block, call.then, state, temps, layer)
 
     def _refuse_frame_addresses(self, name: str, arguments: tuple[Term, ...], state: State) -> None:
@@ -391,56 +418,217 @@ class Execution:
                 f"{self.function.name} gives {name} the address of constants that differ between the sides"
             )
 
-    def _arguments(self, call: Call, value: Term, state: State) -> tuple[Term, ...]:
-        machine = self.side.world.machine
-        terms = self.terms
-        found = [] if call.callee is not None else [value]
-        for place in system_places(machine) if call.system else self.callees(call.callee or ""):
-            if place.register is not None:
-                register = state.container_named(place.register)
-                found.append(terms.extract(register, 8 * (place.offset + place.size) - 1, 8 * place.offset))
-            else:
-                assert machine.convention.stack_pointer is not None
-                pointer = state.container_named(machine.convention.stack_pointer)
-                where = terms.add(pointer, terms.bv(place.offset, terms.width(pointer)))
-                found.append(state.load(where, place.size))
-        return tuple(found)
+    def _arguments(self, call: Call, value: Term, state: State) -> Passed:
+        callee = system_callee(self.side.world.machine) if call.system else self.callees(call.callee or "")
+        if callee.refused:
+            raise Unsupported(callee.refused)
+        pointer = () if call.callee is not None else (value,)
+        choices = self._choices(callee, state)
+        arguments = self._all_of_format(choices, state) if callee.format else self._all_of(choices[0][1], state)
+        keys = tuple(
+            (condition, (*pointer, *(self._bits(p, p.reads, state) for p in parts if p.reads)))
+            for condition, parts in choices
+        )
+        return Passed(callee, (*pointer, *arguments), keys)
 
-    def _return_from(self, name: str, arguments: tuple[Term, ...], state: State) -> None:
+    def _choices(self, callee: Callee, state: State) -> list[tuple[Term, Parts]]:
+        """Where the arguments are, by the condition under which they are there; the last one stands for all else."""
+        found = []
+        if callee.format is not None:
+            pointer = self._content(callee.parts[callee.format.argument], state)
+            for address in sorted(self._constants_of(pointer)):
+                parts = callee.parts_of_call(self._text_at(address))
+                if parts is not None:
+                    here = self.terms.eq(pointer, self.terms.bv(address, self.terms.width(pointer)))
+                    found.append((here, parts))
+            if found and self._are_all_constants(pointer, len(found)):
+                return [*found[:-1], (self.terms.true, found[-1][1])]
+        if callee.vectors:
+            self.side.world.assume(VARIADIC)
+        if callee.maybe_on_stack:
+            self._refuse_stack_arguments(state)
+        first = state.container_named(self.side.world.machine.convention.result[0])
+        parts = callee.parts_at_most(self.terms.value(self.terms.extract(first, 7, 0)) if callee.vectors else None)
+        return [*found, (self.terms.true, parts)]
+
+    def _are_all_constants(self, value: Term, count: int) -> bool:
+        """Whether a value is one of so many constants."""
+        leaves: set[Term] = set()
+        pending = [value]
+        while pending and len(leaves) <= MOST_TARGETS:
+            shape = self.terms.shape(top := pending.pop())
+            if shape[0] == "ite":
+                pending += shape[2:]
+            else:
+                leaves.add(top)
+        return len(leaves) == count and all(self.terms.value(leaf) is not None for leaf in leaves)
+
+    def _text_at(self, address: int) -> bytes | None:
+        found = bytearray()
+        while len(found) < LONGEST_FORMAT:
+            byte = self.function.image.constant_bytes(address + len(found), 1)
+            if byte is None:
+                return None
+            if byte == b"\0":
+                return bytes(found)
+            found += byte
+        return None
+
+    def _refuse_stack_arguments(self, state: State) -> None:
+        """Where the registers for arguments are used up, what the function has just above its stack pointer may be
+        further ones."""
+        convention = self.side.world.machine.convention
+        assert convention.stack_pointer is not None
+        base, constant = self.terms.split_sum(state.container_named(convention.stack_pointer))
+        width = self.side.width
+        offset = (constant - (1 << width) if constant >> (width - 1) else constant) + convention.stack_arguments_offset
+        known = self.side.is_stack_pointer(base) and not state.frame.is_indexed
+        if not known or (offset < 0 and offset - offset % 8 in state.frame.written_slots()):
+            raise Unsupported(
+                f"{self.function.name} may pass arguments on the stack to a function of which there is no declaration"
+            )
+
+    def _all_of(self, parts: Parts, state: State) -> list[Term]:
+        return [self._bits(part, part.may, state) for part in parts if part.may]
+
+    def _all_of_format(self, choices: list[tuple[Term, Parts]], state: State) -> list[Term]:
+        """What a function with a format may read, in all argument registers and then on the stack: nothing where the
+        format asks for nothing, so that calls with different formats are calls of one function."""
+        terms = self.terms
+        machine = self.side.world.machine
+        names = (*machine.convention.integer_arguments, *machine.convention.float_arguments)
+        places: dict[tuple[str | None, int], int] = {(name, 0): machine.registers[name].size for name in names}
+        for _, parts in choices:
+            for part in parts:
+                places[part.where] = max(places.get(part.where, 0), part.size)
+        found = []
+        for where, size in places.items():
+            value: Term = None
+            for condition, parts in reversed(choices):
+                here = terms.bv(0, 8 * size)
+                for part in (p for p in parts if p.where == where and p.may):
+                    here = terms.zext(self._bits(part, part.may, state), 8 * size)
+                value = here if value is None else terms.ite(condition, here, value)
+            found.append(value)
+        return found
+
+    def _bits(self, part: Part, bits: int, state: State) -> Term:
+        """Some bits of a part, as a number of no more bits than it takes; the bits between them are 0."""
+        terms = self.terms
+        value = terms.extract(self._content(part, state), bits.bit_length() - 1, 0)
+        if bits & (bits + 1) == 0:
+            return value
+        pieces = [
+            terms.extract(value, high - 1, low) if taken else terms.bv(0, high - low)
+            for low, high, taken in runs(bits, bits.bit_length())
+        ]
+        joined = pieces[0]
+        for piece in pieces[1:]:
+            joined = terms.concat(piece, joined)
+        return joined
+
+    def _content(self, part: Part, state: State) -> Term:
+        return self.content(part.register, part.offset, part.size, state)
+
+    def content(self, register: str | None, offset: int, size: int, state: State) -> Term:
+        """What a callee finds in a register, or on the stack from its stack pointer at entry on."""
+        terms = self.terms
+        if register is not None:
+            return terms.extract(state.container_named(register), 8 * (offset + size) - 1, 8 * offset)
+        convention = self.side.world.machine.convention
+        assert convention.stack_pointer is not None
+        pointer = state.container_named(convention.stack_pointer)
+        return state.load(terms.add(pointer, terms.bv(offset, terms.width(pointer))), size)
+
+    def _return_from(self, name: str, passed: Passed, state: State) -> None:
         """Results and memory after an outside call are functions of its arguments and memory."""
         world = self.side.world
-        world.assume(RECURSION if name == SELF else CALLS_AGREE)
+        world.assume(CALLS_AGREE)
         world.assume(CALLEE_FRAME)
         results = (*world.machine.convention.result, *world.machine.convention.float_result)
-        self._results_of(name, arguments, results, state)
+        self._results_of(name, passed, results, state)
         self._leave_callee(state, set(results))
 
-    def _return_from_system(self, arguments: tuple[Term, ...], state: State) -> None:
+    def _return_from_system(self, passed: Passed, state: State) -> None:
         world = self.side.world
         world.assume(SYSTEM_CALLS)
-        self._results_of(SYSTEM_CALL, arguments, world.machine.convention.result[:1], state)
+        self._results_of(SYSTEM_CALL, passed, world.machine.convention.result[:1], state)
         for register in world.machine.convention.scratch_after_system:
             self._scratch(register, state)
 
-    def _results_of(self, name: str, arguments: tuple[Term, ...], registers: tuple[str, ...], state: State) -> None:
-        side, terms = self.side, self.terms
-        machine = side.world.machine
-        memory = side.heap.array(state.heap)
-        domain = [a.sort() for a in arguments] + [memory.sort()]
-        label = f"{name}/{','.join(str(terms.width(a)) for a in arguments)}"
-        inputs = [*arguments, memory]
-        first: Term = None
+    def _results_of(self, name: str, passed: Passed, registers: tuple[str, ...], state: State) -> None:
+        result, memory = self._functions_of(name, passed, state)
         for register in registers:
-            width = 8 * machine.registers[register].size
-            function = terms.function_variable(f"{label} {register}", domain, terms.sort(width))
-            result = terms.apply(function, inputs)
-            first = result if first is None else first
-            state.registers[machine.containers.index(register)] = result
+            self._give(register, passed.callee, result, state)
+        primary = passed.callee.primary
+        first = state.container_named(primary.register) if primary is not None else None
+        state.heap = Base(lambda: memory, self.side.constant_byte)
+        self.summary.calls.append(CallSite(state.condition, name, passed.keys, first))
+        self.side.note_call()
+
+    def _functions_of(self, name: str, passed: Passed, state: State) -> tuple[Callable[[str, int], Term], Term]:
+        """What a call makes of its arguments and of memory: values by name and width, and the memory after it."""
+        terms = self.terms
+        memory = self.side.heap.array(state.heap)
+        domain = [a.sort() for a in passed.arguments] + [memory.sort()]
+        label = f"{name}/{','.join(str(terms.width(a)) for a in passed.arguments)}"
+        inputs = [*passed.arguments, memory]
+
+        def result(what: str, width: int) -> Term:
+            return terms.apply(terms.function_variable(f"{label} {what}", domain, terms.sort(width)), inputs)
+
         after = terms.function_variable(f"{label} memory", domain, memory.sort())
-        array = terms.apply(after, inputs)
-        state.heap = Base(lambda: array, side.constant_byte)
-        self.summary.calls.append(CallSite(state.condition, name, arguments, first))
-        side.note_call()
+        return result, terms.apply(after, inputs)
+
+    def _return_from_itself(self, passed: Passed, state: State) -> None:
+        """The induction hypothesis for the deeper call (`recursion.py`)."""
+        terms, world = self.terms, self.side.world
+        world.assume(RECURSION)
+        world.assume(CALLEE_FRAME)
+        counts = compares_calls(self)
+        allowed = allowed_at_deeper_call(self, state)
+        outside = terms.conj(state.condition, terms.negate(allowed))
+        if outside != terms.false:
+            why = f"{self.function.name} calls itself with arguments that the contract does not allow"
+            self.summary.gaps.append(Gap(GapKind.UNSUPPORTED, outside, why))
+        state.condition = terms.conj(state.condition, allowed)
+        result, memory = self._functions_of(SELF, passed, state)
+        if may_end(self.function):
+            ends = terms.eq(result("ends", 1), terms.bv(1, 1))
+            ending = Ending(
+                terms.conj(state.condition, ends), SELF, passed.arguments, state.heap, bool(self.summary.calls)
+            )
+            self.summary.endings.append(ending)
+            state.condition = terms.conj(state.condition, terms.negate(ends))
+        after_deeper_call(self, passed, result, memory, state)
+        if counts:
+            self.summary.calls.append(CallSite(state.condition, SELF, passed.keys, None))
+        self.summary.recursive = True
+        self.side.note_call()
+        results = (*world.machine.convention.result, *world.machine.convention.float_result)
+        self._leave_callee(state, set(results))
+
+    def _give(self, register: str, callee: Callee, result: Callable[[str, int], Term], state: State) -> None:
+        """What a call leaves in a register: its result, and beside it something of each side's own."""
+        terms = self.terms
+        machine = self.side.world.machine
+        width = 8 * machine.registers[register].size
+        given = next((g for g in callee.results if g.register == register and g.bits), None)
+        if given is None:
+            self._scratch(register, state)
+            return
+        left: Term = None
+        value: Term = None
+        for low, high, taken in runs(given.bits, width):
+            if taken and given.is_bool:
+                piece = terms.zext(result(register, 1), high - low)
+            elif taken:
+                piece = result(register if not low else f"{register}[{low}]", high - low)
+            else:
+                left = self.side.undefined(width) if left is None else left
+                piece = terms.extract(left, high - 1, low)
+            value = piece if value is None else terms.concat(piece, value)
+        state.registers[machine.container_positions[register]] = value
 
     def _carried_out(self, result: Term, state: State) -> None:
         """After a call whose effect is known: its result, and what every call leaves open."""

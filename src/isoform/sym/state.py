@@ -117,6 +117,11 @@ class Side:
         self._undefined += 1
         return self.terms.variable(f"undefined_{self.tag}_{self._undefined}", width)
 
+    def unknown_memory(self) -> Term:
+        """Contents of memory that this side alone knows."""
+        self._undefined += 1
+        return self.terms.array_variable(f"memory_{self.tag}_{self._undefined}", self.width)
+
     def mark(self) -> tuple[int, int]:
         """How many unknowns there were so far: what `rewind` goes back to."""
         return self._undefined, self._epochs

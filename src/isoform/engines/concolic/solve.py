@@ -8,6 +8,7 @@ from dataclasses import replace
 from isoform.budget import Budget
 from isoform.engines.concolic.path import Snapshot
 from isoform.engines.concolic.pointers import Pointers
+from isoform.engines.model import noted_arguments
 from isoform.outcome import RETURN_ADDRESS, STACK_POINTER, Inputs
 from isoform.question import Question
 from isoform.smt.float_definitions import definitions
@@ -168,5 +169,5 @@ class InputSolver:
 
     def _call_results(self, calls: Sequence[CallSite]) -> Iterator[tuple[tuple[str, tuple[int, ...]], int]]:
         for site in calls:
-            arguments = tuple(self.solver.value(argument) for argument in site.arguments)
-            yield (site.callee, arguments), self.solver.value(site.result)
+            result = 0 if site.result is None else self.solver.value(site.result)
+            yield (site.callee, noted_arguments(site, self.solver)), result

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isoform.budget import Budget
-from isoform.contract import CallArguments
+from isoform.callee import Callees
 from isoform.engines.concolic.path import COMPLETE, ELSEWHERE, Decision, DecisionKind, End, Key, Path, Snapshot
 from isoform.engines.concolic.targets import Targets
 from isoform.errors import Unsupported
@@ -34,7 +34,7 @@ class Walker(Execution):
     """Walks the runs of one function. Calls, returns and their effects are those of the whole-function execution."""
 
     def __init__(
-        self, side: Side, function: Function, budget: Budget, callees: CallArguments, depth: int, targets: Targets
+        self, side: Side, function: Function, budget: Budget, callees: Callees, depth: int, targets: Targets
     ) -> None:
         super().__init__(side, function, budget, 0, callees)
         self._depth = depth

@@ -7,7 +7,7 @@ import heapq
 from collections.abc import Callable, Collection
 
 from isoform.budget import Budget
-from isoform.contract import CallArguments
+from isoform.callee import Callees
 from isoform.engines.loops.cuts import Stop
 from isoform.engines.loops.stations import cut_order
 from isoform.errors import Unsupported
@@ -32,7 +32,7 @@ class Segment(Execution):
         side: Side,
         function: Function,
         budget: Budget,
-        callees: CallArguments,
+        callees: Callees,
         start: BlockId,
         state: State,
         stations: frozenset[BlockId],

@@ -1,0 +1,116 @@
+"""What the code around calls shows about the arguments, where no declaration says it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from functools import cached_property
+
+from isoform.isa.machine import Machine
+from isoform.lift.function import Block, BlockId, Call, Function
+from isoform.microop import Instruction, Space, Var
+
+
+class Evidence:
+    """Of one side: which argument registers hold something at calls, and which were plainly set for them."""
+
+    def __init__(self, function: Function, at_entry: Collection[str]) -> None:
+        self._function = function
+        self._machine = function.machine
+        convention = self._machine.convention
+        self._registers = (*convention.integer_arguments, *convention.float_arguments)
+        self._at_entry = frozenset(at_entry)
+        self._offsets = {name: self._machine.registers[name].offset for name in self._registers}
+        self._lost = frozenset(n for n in self._registers if n not in convention.callee_saved)
+
+    def calls(self, name: str) -> list[Block]:
+        """The blocks that end in a call of `name` ("": through a pointer)."""
+        return self._calls.get(name, [])
+
+    @cached_property
+    def _calls(self) -> dict[str, list[Block]]:
+        found: dict[str, list[Block]] = {}
+        for block in self._function.blocks.values():
+            if isinstance(block.exit, Call) and not block.exit.system:
+                found.setdefault(block.exit.callee or "", []).append(block)
+        return found
+
+    def may_hold(self, name: str) -> frozenset[str]:
+        """Registers that may hold something at every call of `name`: what a call before left in the others is no
+        argument of a function that is called as it should be."""
+        found = frozenset(self._registers)
+        for block in self.calls(name):
+            found &= self._held.get(block.id, frozenset())
+        return found
+
+    @cached_property
+    def _held(self) -> dict[BlockId, frozenset[str]]:
+        """By block: registers that may have been set at its end, from the entry or a call on."""
+        starts: dict[BlockId, frozenset[str]] = {self._function.entry: self._at_entry}
+        ends: dict[BlockId, frozenset[str]] = {}
+        pending = [self._function.entry]
+        while pending:
+            block = self._function.blocks[pending.pop()]
+            held = starts[block.id] | {n for n in self._registers if self._writes(block, n)}
+            ends[block.id] = held
+            after = held - self._lost if isinstance(block.exit, Call) and not block.exit.system else held
+            for successor in block.successors:
+                joined = starts.get(successor, frozenset()) | after
+                if successor not in starts or joined != starts[successor]:
+                    starts[successor] = joined
+                    pending.append(successor)
+        return ends
+
+    def _writes(self, block: Block, register: str) -> bool:
+        offset = self._offsets[register]
+        return any(op.out is not None and _holds(op.out, offset) for op in block.ops)
+
+    def plainly_set(self, name: str) -> frozenset[str]:
+        """Registers that are set in front of every call of `name`, for nothing that could be seen but the call."""
+        sites = self.calls(name)
+        found = frozenset(self._registers) if sites else frozenset()
+        for block in sites:
+            found &= self._set_for_call(block)
+        return found
+
+    def _set_for_call(self, block: Block) -> frozenset[str]:
+        unread: set[str] = set()
+        for instruction in self._before(block):
+            unread -= {name for name in unread if _reads(instruction, self._offsets[name])}
+            written = {name for name in self._registers if _sets(instruction, self._offsets[name])}
+            unread -= written
+            if len(_words_set(self._machine, instruction)) <= 1:
+                # An instruction with several results (a division, a string operation) has some that nobody wants.
+                unread |= written
+        return frozenset(unread)
+
+    def _before(self, block: Block) -> Iterator[Instruction]:
+        """The instructions that come to the call one after the other, the call's own last."""
+        chain = [block]
+        while not chain[-1].steps and len(before := self._function.predecessors.get(chain[-1].id, ())) == 1:
+            chain.append(self._function.blocks[before[0]])
+        for part in reversed(chain):
+            for address in part.steps:
+                yield self._function.instructions[address]
+
+
+def _holds(var: Var, offset: int) -> bool:
+    return var.space is Space.REGISTER and var.offset <= offset < var.offset + var.size
+
+
+def _reads(instruction: Instruction, offset: int) -> bool:
+    return any(_holds(var, offset) for op in instruction.ops for var in op.ins)
+
+
+def _sets(instruction: Instruction, offset: int) -> bool:
+    return any(op.out is not None and _holds(op.out, offset) for op in instruction.ops)
+
+
+def _words_set(machine: Machine, instruction: Instruction) -> set[str]:
+    """The general registers that an instruction sets, but for the stack pointer."""
+    assert machine.memory is not None
+    found = set()
+    for op in instruction.ops:
+        if op.out is not None and op.out.space is Space.REGISTER and op.out.offset in machine.containers_by_byte:
+            found.add(machine.containers[machine.containers_by_byte[op.out.offset]])
+    skipped = machine.convention.stack_pointer
+    return {name for name in found if name != skipped and machine.registers[name].size == machine.memory.address_bytes}

@@ -1,0 +1,138 @@
+"""A function that calls itself: what the induction hypothesis says of the deeper call, and what it asks of it.
+
+The claim is: on every input that the contract allows and on which both end, the two agree in what the contract
+compares. It is shown by induction on the number of nested calls of the longer of the two runs. A deeper call nests
+fewer, so that the claim may be used for it, and no more than the claim: its inputs must be allowed (that is shown), and
+only what the contract compares is the same afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from isoform.contract import Argument, MemoryRule, Result, ReturnAs
+from isoform.errors import Unsupported
+from isoform.lift.cfg import SELF
+from isoform.lift.function import Call, Function
+from isoform.load.signature import TypeKind
+from isoform.microop import Kind
+from isoform.smt.floats import with_one_nan
+from isoform.smt.terms import Term
+from isoform.sym.algebra import TermAlgebra
+from isoform.sym.chain import Base
+from isoform.sym.entry import extension
+from isoform.sym.state import State
+from isoform.verdict import Assumption
+
+if TYPE_CHECKING:
+    from isoform.sym.execute import Execution, Passed
+
+RECURSION = Assumption(
+    "recursion-by-induction",
+    "where a function calls itself the two agree on that deeper call, by induction on the number of nested calls: what "
+    "is shown holds where both end",
+)
+
+
+def allowed_at_deeper_call(execution: Execution, state: State) -> Term:
+    """The condition that the contract allows the inputs of a deeper call: what is assumed at entry must hold there."""
+    world, terms = execution.side.world, execution.terms
+    contract = world.contract
+    conditions = [c for a in contract.arguments if (c := extension(state, a)) is not None]
+    if contract.preconditions:
+        made = len(execution.side.heap_accesses)
+        values = {
+            a.name: _argument(execution, a, state) for a in contract.arguments if a.type.kind is not TypeKind.STRUCT
+        }
+        algebra = TermAlgebra(terms, state)
+        conditions += [p.evaluate(algebra, values) for p in contract.preconditions]
+        del execution.side.heap_accesses[made:]  # what a condition reads the function need not read
+    return terms.all_of(conditions)
+
+
+def _argument(execution: Execution, argument: Argument, state: State) -> Term:
+    value: Term = None
+    for place in argument.places:
+        part = execution.content(place.register, place.offset, place.size, state)
+        value = part if value is None else execution.terms.concat(part, value)
+    return value
+
+
+def may_end(function: Function) -> bool:
+    """Whether a run of a function may end other than by returning."""
+    return any(
+        (isinstance(block.exit, Call) and block.exit.then is None) or any(op.kind is Kind.ABORT for op in block.ops)
+        for block in function.blocks.values()
+    )
+
+
+def is_silent(function: Function) -> bool:
+    """Whether a run of a function shows nothing but its result and the memory it leaves."""
+    others = (
+        isinstance(block.exit, Call) and not block.exit.carried_out and block.exit.callee != SELF
+        for block in function.blocks.values()
+    )
+    return not may_end(function) and not any(others)
+
+
+def compares_calls(execution: Execution) -> bool:
+    """Whether it counts which deeper calls are made. Only where they can be told from not being made: by what they
+    leave in memory, call, or end in."""
+    if execution.side.world.contract.memory is MemoryRule.COMPARE:
+        return True
+    if not is_silent(execution.function):
+        raise Unsupported(
+            f"{execution.function.name} calls itself, and others or may abort: with --memory ignore that is not handled"
+        )
+    return False
+
+
+def after_deeper_call(
+    execution: Execution, passed: Passed, result: Callable[[str, int], Term], memory: Term, state: State
+) -> None:
+    """Results and memory after the deeper call. `result` makes a function of what was passed, `memory` is one."""
+    side, terms = execution.side, execution.terms
+    contract, machine = side.world.contract, side.world.machine
+    convention = machine.convention
+    for register in (*convention.result, *convention.float_result):
+        width = 8 * machine.registers[register].size
+        value = side.undefined(width)
+        for part in (r for r in contract.results if r.register == register):
+            low = 8 * part.offset
+            same = _same(execution, part, result, terms.extract(value, low + part.bits - 1, low))
+            value = _inserted(execution, value, same, low)
+        state.registers[machine.container_positions[register]] = value
+    if contract.memory is MemoryRule.COMPARE:
+        state.heap = Base(lambda: memory, side.constant_byte)
+    else:
+        own = side.unknown_memory()
+        state.heap = Base(lambda: own, side.constant_byte)
+
+
+def _same(execution: Execution, part: Result, result: Callable[[str, int], Term], left: Term) -> Term:
+    """A result of the deeper call: as far as it is compared the same for both, and else what is `left` there."""
+    terms, contract = execution.terms, execution.side.world.contract
+    zero = terms.bv(0, part.bits)
+    if contract.return_as is ReturnAs.BOOL:
+        if len(contract.results) > 1:
+            return left
+        nonzero = terms.ite(terms.eq(left, zero), terms.bv(1, part.bits), left)
+        return terms.ite(terms.eq(result("is nonzero", 1), terms.bv(1, 1)), nonzero, zero)
+    value = result(f"{part.register}[{8 * part.offset}]", part.bits)
+    if not part.is_float:
+        return value
+    # Any NaN is as good as any other: which one it is may differ.
+    canonical = with_one_nan(terms, value)
+    own = terms.eq(with_one_nan(terms, left), canonical)
+    return terms.ite(own, left, canonical)
+
+
+def _inserted(execution: Execution, value: Term, part: Term, low: int) -> Term:
+    terms = execution.terms
+    width, size = terms.width(value), terms.width(part)
+    if low:
+        part = terms.concat(part, terms.extract(value, low - 1, 0))
+    if low + size < width:
+        part = terms.concat(terms.extract(value, width - 1, low + size), part)
+    return part
