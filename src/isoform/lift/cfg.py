@@ -393,6 +393,8 @@ class _Lifter:
         self, block_id: BlockId, raw: _Raw, targets: tuple[int, ...], value: Var, chain: tuple[int, ...]
     ) -> tuple[Exit, list[_Visit] | None]:
         if len(targets) == 1 and self._outside_name(targets[0]) is not None:
+            # The value is a temp of this block, which the call's own block does not have.
+            value = const(targets[0], value.size)
             taken, follow = self._tail_call(block_id.context, _last_address(block_id, raw), targets[0], value, chain)
             return Goto(taken), follow
         present = tuple((t, _here(block_id, (self._real(t), 0))) for t in targets if self.image.code_at(self._real(t)))

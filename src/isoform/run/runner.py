@@ -25,7 +25,7 @@ from isoform.outcome import (
 )
 from isoform.run.compile import ABORTED, FIRST_CALL, RETURNED, UNRESOLVED, UNSUPPORTED, Program, program_at
 from isoform.run.libc import carry_out
-from isoform.run.memory import CodeModifiedError, Memory, TooMuchMemoryError
+from isoform.run.memory import CodeModifiedError, Memory, StackTooSmallError, TooMuchMemoryError
 
 
 class _Machine(Memory):
@@ -151,6 +151,8 @@ class _Run:
             status, reason = self._loop()
         except TooMuchMemoryError:
             status, reason = Status.UNSUPPORTED, "more memory than a run may touch"
+        except StackTooSmallError:
+            status, reason = Status.UNSUPPORTED, f"more than {FRAME_LIMIT >> 20} MiB of stack"
         except CodeModifiedError:
             status, reason = Status.UNSUPPORTED, "code that modifies itself"
         return self._finish(status, reason)
