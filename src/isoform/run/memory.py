@@ -35,6 +35,8 @@ class Memory:
         layout = machine.memory
         self._order = "big" if layout is not None and layout.big_endian else "little"
         self._inputs = inputs
+        if machine.absent_symbols is not None and image.weak_fields:
+            image = image.without(inputs.registers.get(machine.absent_symbols, 0))
         self._sections = _known_at_entry(machine, image)
         self._stack_pointer = stack_pointer if machine.convention.return_address_on_stack else None
         self._pointer_size = layout.address_bytes if layout is not None else 8

@@ -243,7 +243,7 @@ class _Run:
 
     def _outside_call(self, call: Call) -> bool:
         """Do what the contract says of a call to outside code; True if it ends the run."""
-        name = call.callee or ""
+        name = call.callee or self._program.function.image.externals.get(self._memory.target, "")
         convention = self._machine.convention
         if call.system:
             self._system_call(name)

@@ -488,6 +488,7 @@ class State:
         rest = _without(terms, address, pointer)
         if rest is None or side.mentions_stack(rest):
             raise Unsupported("an address mixes the stack pointer with other values in a way isoform cannot follow")
+        _in_frame(_signed(terms.split_sum(rest)[1], side.width))
         side.world.assume(STACK_IN_BOUNDS)
         side.frame_accesses.append((self.condition, rest, size))
         return rest
