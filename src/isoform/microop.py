@@ -128,6 +128,7 @@ ABORT_REASONS: tuple[str, ...] = (
     "access outside memory",
     "jump outside the program",
     "invalid instruction",
+    "call of a null address",
 )
 """Named faults. An ABORT carries an index into this table so that a micro-op stays a plain value."""
 

@@ -73,8 +73,10 @@ STACK_POINTER = 0x7FFF_F000_0008
 """Value of the stack pointer at entry in concrete runs (return address just pushed: 16-byte alignment
 minus 8, as after a call)."""
 RETURN_ADDRESS = 0x7FFF_FFFF_0F00
-FRAME_LIMIT = 1 << 20
-"""Bytes below the stack pointer that count as the frame in concrete runs."""
+FRAME_LIMIT = 8 << 20
+"""Bytes below the stack pointer that count as the frame: the stack that a program usually has."""
+STACK_GUARD = 1 << 30
+"""Bytes below the frame where an access means that the stack is too small for the function."""
 
 
 PAGE = 4096

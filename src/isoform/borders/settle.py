@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from isoform.borders.callees import CalleeTable
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
+from isoform.borders.linking import link_assumptions
 from isoform.contract import Contract, MemoryRule, ReturnAs, SignatureSource
 from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
@@ -44,6 +45,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     )
     contract = replace(contract, preconditions=_preconditions(options, signature))
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
+    assumptions += link_assumptions(target, rewrite)
     callees = CalleeTable(target, rewrite, contract)
     assumptions += callees.assumptions()
     question = Question(target, rewrite, contract, callees.of, tuple(assumptions), options)

@@ -37,7 +37,7 @@ REPEAT_LIMIT = 1 << 18
 """Iterations of `rep` instructions in one run; they cost no fuel, as one instruction is one step."""
 
 FLAG_BITS = {"cf": 0, "pf": 2, "af": 4, "zf": 6, "sf": 7, "df": 10, "of": 11}
-UNTOUCHED = ("fs_offset", "gs_offset", "canary", *(f"ymm{n}h" for n in range(16)))
+UNTOUCHED = ("fs_offset", "gs_offset", "canary", "absent", *(f"ymm{n}h" for n in range(16)))
 """Containers that no instruction we let run can change."""
 
 LARGEST_COPY = 1 << 20
@@ -91,6 +91,7 @@ def run(
     functions that the image does have but whose calls count as calls to outside code."""
     with _one_at_a_time:
         externals = {**image.externals, **(outside or {})}
+        image = image.without(inputs.registers.get("absent", 0))
         execution = _Execution(_cpu(), image, inputs, fuel, call_arguments or (lambda _name: NOTHING), externals)
         execution.follow(entry)
         return execution.outcome(trace, stack_argument_bytes)
@@ -300,12 +301,19 @@ class _Execution:
         called = bool(self._trace) and self._trace[-1] in self._call_sites
         if not called and self._jumped() and self._cpu.get("rsp") == self._stack_pointer:
             called = True  # with the stack as at entry: a call whose result is the function's own
+        if (called or self._jumped()) and (address == 0 or self._is_absent(name)):
+            self._end(Status.ABORTED, "call of a null address")
+            return address
         if own_code is None and name is None and (address == RETURN_ADDRESS or not called):
             self._return_target = address
             self._end(Status.DONE)
         elif self._pay():
             return own_code if own_code is not None else self._outside_call(name or "", address)
         return address
+
+    def _is_absent(self, name: str | None) -> bool:
+        symbol = self._image.weak.get(name) if name is not None else None
+        return symbol is not None and bool(self._inputs.registers.get("absent", 0) >> symbol.bit & 1)
 
     def _jumped(self) -> bool:
         """Whether the last instruction was a jump (rather than a return)."""

@@ -174,11 +174,21 @@ def _witness(
     question: Question, inputs: Pair, ours: tuple[Outcome, Outcome], found: tuple[Difference, ...], name: str
 ) -> Witness:
     memory = _memory_that_matters(question, ours)
+    absent = _absent(question, inputs[0])
     arguments = tuple((a.name, argument_value(a, inputs[0])) for a in question.contract.arguments)
+    arguments += tuple((f"&{name}", 0) for name in absent)
     shown = tuple((a.name, _show(a.type, argument_value(a, inputs[0]))) for a in question.contract.arguments)
+    shown += tuple((f"&{name}", "null (a weak symbol without a definition)") for name in absent)
     return Witness(
         inputs[0], arguments, shown, ours[0], ours[1], found, ("isoform's runner", name), tuple(_runs(memory))
     )
+
+
+def _absent(question: Question, inputs: Inputs) -> list[str]:
+    """The weak symbols that have no definition in these inputs."""
+    bits = inputs.registers.get(question.contract.machine.absent_symbols or "", 0)
+    weak = {**question.target.image.weak, **question.rewrite.image.weak}
+    return sorted(name for name, symbol in weak.items() if bits >> symbol.bit & 1)
 
 
 def _show(ctype: CType, value: int) -> str:

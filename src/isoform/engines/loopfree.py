@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from isoform.borders.linking import link_assumptions
 from isoform.budget import Budget
 from isoform.contract import CallRule
 from isoform.engines.confirm import NotConfirmed, confirm
@@ -130,6 +131,8 @@ def _add_hints(known: dict[int, frozenset[int]], new: dict[int, set[int]]) -> bo
 
 def _encode(question: Question, functions: tuple[Function, Function], budget: Budget) -> Encoding:
     world = World(Terms(), question.contract)
+    for assumption in link_assumptions(*functions):
+        world.assume(assumption)
     sides = [Side(world, f.image, tag) for f, tag in zip(functions, "ab", strict=True)]
     constrain_entry(world, sides[0].initial_state())
     summaries = [

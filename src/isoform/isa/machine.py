@@ -72,6 +72,8 @@ class Machine:
     initial: dict[str, int] = field(default_factory=dict)
     """Containers with a fixed value at entry; all others are inputs."""
     instruction_alignment: int = 1
+    absent_symbols: str | None = None
+    """A container, one bit for each weak symbol that may have no definition (`Image.weak`): set where it has none."""
 
     @cached_property
     def container_positions(self) -> dict[str, int]:

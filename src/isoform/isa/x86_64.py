@@ -28,6 +28,7 @@ _CONTAINERS = (
     *VECTOR_CONTAINERS,
     *MASK_CONTAINERS,
     "canary",
+    "absent",
     "x87",
 )
 
@@ -99,4 +100,5 @@ MACHINE = Machine(
     registers=REGISTERS,
     containers=tuple(sorted(_CONTAINERS, key=lambda name: REGISTERS[name].offset)),
     initial={"df": 0, "x87": X87_AT_ENTRY},
+    absent_symbols="absent",
 )

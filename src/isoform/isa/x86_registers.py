@@ -1,4 +1,4 @@
-"""The register file of x86-64, by name: SLEIGH's layout, and one place of our own for the canary."""
+"""The register file of x86-64, by name: SLEIGH's layout, and places of our own for what is no register."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ WIDE = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi")
 FLAGS = {"cf": 0x200, "pf": 0x202, "af": 0x204, "zf": 0x206, "sf": 0x207, "df": 0x20A, "of": 0x20B}
 CANARY = Var(Space.REGISTER, 0x3000, 8)
 """The stack protector's constant at fs:0x28, kept out of memory: nothing a function stores reaches it."""
+ABSENT = Var(Space.REGISTER, 0x3010, 8)
+"""One bit for each weak symbol that may have no definition (`Machine.absent_symbols`)."""
 X87 = Var(Space.REGISTER, 0x2000, 83)
 """Eight registers of ten bytes, the top of the stack first; the number of those in use; the control word."""
 X87_DEPTH, X87_CONTROL = Var(Space.REGISTER, 0x2050, 1), Var(Space.REGISTER, 0x2051, 2)
@@ -61,7 +63,7 @@ def _registers() -> dict[str, Var]:
         table |= _register(f"k{number}", 0x834 + 8 * number, 8)
     for number in range(8):
         table |= _register(f"st{number}", X87.offset + 10 * number, 10)
-    return table | {"canary": CANARY, "x87": X87}
+    return table | {"canary": CANARY, "absent": ABSENT, "x87": X87}
 
 
 REGISTERS = _registers()

@@ -13,6 +13,7 @@ from isoform.isa.machine import Machine
 from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, Stop, Switch
 from isoform.lift.simplify import Known, propagate
 from isoform.lift.tables import jump_targets
+from isoform.lift.weak import null_guard, with_weak_addresses
 from isoform.load.image import Image, Symbol
 from isoform.load.known import NO_RETURN
 from isoform.microop import Instruction, Kind, MicroOp, Space, Var, const
@@ -114,6 +115,7 @@ class _Lifter:
                 "there are no instructions there; name a whole function."
             )
         instruction = _with_shared_addresses(self.machine.decode(code, address), self.image)
+        instruction = with_weak_addresses(instruction, self.image, self.machine)
         if instruction.length > len(code) and self._guessed:
             return _nowhere(address)
         if instruction.length > len(code):
@@ -347,7 +349,9 @@ class _Lifter:
                 self._spend()
             raw = self.routine(chain[-1]).blocks[block_id.address, block_id.part]
             exit_, follow = self._exit(block_id, raw, chain)
-            block = Block(block_id, raw.ops, raw.addresses, raw.steps, exit_)
+            guard = null_guard(exit_, self.image, self.machine)
+            where = (_last_address(block_id, raw),) * len(guard)
+            block = Block(block_id, (*raw.ops, *guard), (*raw.addresses, *where), raw.steps, exit_)
             self.blocks[block_id] = block
             pending += [(successor, chain) for successor in block.successors] if follow is None else follow
         inlined = tuple(dict.fromkeys(self.inlined))
@@ -393,6 +397,8 @@ class _Lifter:
         self, block_id: BlockId, raw: _Raw, targets: tuple[int, ...], value: Var, chain: tuple[int, ...]
     ) -> tuple[Exit, list[_Visit] | None]:
         if len(targets) == 1 and self._outside_name(targets[0]) is not None:
+            # The value is a temp of this block, which the call's own block does not have.
+            value = const(targets[0], value.size)
             taken, follow = self._tail_call(block_id.context, _last_address(block_id, raw), targets[0], value, chain)
             return Goto(taken), follow
         present = tuple((t, _here(block_id, (self._real(t), 0))) for t in targets if self.image.code_at(self._real(t)))
@@ -436,12 +442,14 @@ class _Lifter:
         name, present = self._outside_name(target) or "", self._real(target) not in self.image.externals
         call, back = BlockId(context, address, _TAIL), BlockId(context, address, _TAIL + 1)
         gone = name in NO_RETURN
-        self.blocks[call] = Block(call, (), (), (), Call(name, value, None if gone else back, present=present))
+        exit_ = Call(name, value, None if gone else back, present=present)
+        guard = null_guard(exit_, self.image, self.machine)
+        self.blocks[call] = Block(call, guard, (address,) * len(guard), (), exit_)
         if gone:
             return call, []
         ops, caller = self._return_ops()
-        exit_, follow = self._return(back, caller, chain)
-        self.blocks[back] = Block(back, ops, (address,) * len(ops), (), exit_)
+        leave, follow = self._return(back, caller, chain)
+        self.blocks[back] = Block(back, ops, (address,) * len(ops), (), leave)
         return call, follow
 
     def _return_ops(self) -> tuple[tuple[MicroOp, ...], Var]:

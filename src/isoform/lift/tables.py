@@ -44,7 +44,7 @@ def jump_targets(
     known: dict[Var, _Value] = {}
     for op in ops:
         if op.out is not None:
-            result = _evaluate(op, known)
+            result = _weak_address(op, image) or _evaluate(op, known)
             for var in [v for v in known if _overlap(v, op.out)]:
                 del known[var]
             known[op.out] = result
@@ -54,6 +54,14 @@ def jump_targets(
     if isinstance(target, _Entry):
         return _table_entries(target, image, plausible) or None
     return None
+
+
+def _weak_address(op: MicroOp, image: Image) -> int | None:
+    """The address of a weak symbol, if the micro-op chooses between that and null. Nothing but a reference to the
+    symbol does so with two constants, and a jump to null is kept from going on by a check of its own."""
+    if op.kind is not Kind.SELECT or any(v.space is not Space.CONST for v in op.ins[1:]) or op.ins[1].offset:
+        return None
+    return op.ins[2].offset if image.externals.get(op.ins[2].offset) in image.weak else None
 
 
 def _overlap(a: Var, b: Var) -> bool:

@@ -38,6 +38,7 @@ MACHINE_TITLES: Mapping[str, str] = {
 UNDEFINED_SECTION, ABSOLUTE_SECTION, COMMON_SECTION, EXTENDED_INDEX = 0, 0xFFF1, 0xFFF2, 0xFFFF
 NOTYPE, OBJECT, FUNCTION, SECTION_SYMBOL, FILE_SYMBOL, COMMON_OBJECT, THREAD_LOCAL, IFUNC = 0, 1, 2, 3, 4, 5, 6, 10
 LOCAL, GLOBAL, WEAK = 0, 1, 2
+DEFAULT_VISIBILITY = 0
 PACKED_RELATIVE = -1
 """Kind of a relocation from a packed table: the address of the file is added to what is there."""
 _WRITE, _ALLOC, _EXECUTE, _MERGE, _STRINGS, _THREAD_LOCAL = 0x1, 0x2, 0x4, 0x10, 0x20, 0x400
@@ -46,6 +47,7 @@ _TYPES: Mapping[int, str] = {
     0: "SHT_NULL",
     2: _SYMBOLS,
     4: _RELA,
+    6: "SHT_DYNAMIC",
     8: _NO_BITS,
     9: _REL,
     11: _DYNAMIC_SYMBOLS,
@@ -53,6 +55,9 @@ _TYPES: Mapping[int, str] = {
     19: "SHT_RELR",
 }
 """Types of sections that mean something here."""
+_DYNAMIC = "SHT_DYNAMIC"
+_SYMBOLIC, _FLAGS, _FLAGS_1, _SYMBOLIC_FLAG, _PROGRAM_FLAG = 16, 30, 0x6FFFFFFB, 0x2, 0x08000000
+"""Tags of the dynamic section and bits of its flags."""
 _HEADER = struct.Struct("<IIQQQQIIQQ")
 _HEADER_FIELDS = (
     *("sh_name", "sh_type", "sh_flags", "sh_addr", "sh_offset"),
@@ -104,6 +109,7 @@ class FileSymbol(NamedTuple):
     value: int
     """Offset in its section in an object file, an address in a linked one; of a common symbol, its alignment."""
     size: int
+    visibility: int = DEFAULT_VISIBILITY
 
 
 class Relocation(NamedTuple):
@@ -130,6 +136,9 @@ class ParsedFile:
     """Of an object file: by the section they change, against `symbols`. Of a linked file: all under 0, by
     address, against `dynamic_symbols`."""
     has_debug: bool = False
+    binds_itself: bool = False
+    """Of a linked file: whether its own definitions are what it uses itself: a program, or a library linked with
+    `-Bsymbolic`."""
     from_source: bool = field(default=False, kw_only=True)
 
 
@@ -182,7 +191,20 @@ class _Parser:
             dynamic_symbols=dynamic_symbols,
             relocations=self._relocations(headers, sections, linked),
             has_debug=any(name == ".debug_info" for name, _ in headers),
+            binds_itself=kind == "ET_EXEC" or self._binds_itself(headers),
         )
+
+    def _binds_itself(self, headers: list[tuple[str, Any]]) -> bool:
+        for name, header in headers:
+            content = self._bytes(header) if header["sh_type"] == _DYNAMIC else b""
+            for tag, value in struct.iter_unpack("<QQ", content[: len(content) // 16 * 16]):
+                if tag == _SYMBOLIC or (tag, value & _SYMBOLIC_FLAG) == (_FLAGS, _SYMBOLIC_FLAG):
+                    return True
+                if (tag, value & _PROGRAM_FLAG) == (_FLAGS_1, _PROGRAM_FLAG):
+                    return True
+            if name == ".interp":
+                return True
+        return False
 
     def _machine(self, elf: Any) -> str:
         machine = elf.header["e_machine"]
@@ -284,7 +306,7 @@ class _Parser:
         sections: Mapping[int, FileSection],
     ) -> tuple[FileSymbol, ...]:
         symbols = []
-        for index, (name_at, info, _, section, value, size) in enumerate(struct.iter_unpack("<IBBHQQ", content)):
+        for index, (name_at, info, other, section, value, size) in enumerate(struct.iter_unpack("<IBBHQQ", content)):
             if section == EXTENDED_INDEX:
                 section = extended[index] if index < len(extended) else ABSOLUTE_SECTION
             end = names.find(b"\0", name_at) if name_at < len(names) else -1
@@ -295,7 +317,7 @@ class _Parser:
             if kind == SECTION_SYMBOL and section < len(headers):
                 name = headers[section][0]
             self._check_symbol(name, kind, section, value, size, len(headers), sections)
-            symbols.append(FileSymbol(name, kind, info >> 4, section, value, size))
+            symbols.append(FileSymbol(name, kind, info >> 4, section, value, size, other & 3))
         return tuple(symbols)
 
     def _check_symbol(

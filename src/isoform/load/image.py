@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from isoform.errors import Unsupported
 from isoform.load.signature import Signature
@@ -37,6 +38,18 @@ class Symbol:
     size: int
     """0 where the file does not say."""
     is_function: bool
+    replaceable: bool = False
+    """Whether another definition may take its place when the file is linked or loaded: it is weak, or visible to other
+    files in a way that lets them interpose their own."""
+
+
+class WeakSymbol(NamedTuple):
+    """A symbol that may have no definition."""
+
+    bit: int
+    """In `Machine.absent_symbols`, the same in both images of a question."""
+    address: int
+    """If it has one."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,19 @@ class Local:
     start: int
     end: int
     """Addresses of the code in which the name means this variable."""
+
+
+def _with_nulls(section: Section, fields: dict[int, tuple[int, int]]) -> Section:
+    """The section where some addresses (by the place and width of the field that holds them) are null."""
+    inside = [(at, *fields[at]) for at in fields if section.address <= at < section.end]
+    if not inside:
+        return section
+    data = bytearray(section.data)
+    for at, address, width in inside:
+        start = at - section.address
+        value = int.from_bytes(data[start : start + width], "little") - address
+        data[start : start + width] = (value % (1 << (8 * width))).to_bytes(width, "little")
+    return replace(section, data=bytes(data))
 
 
 @dataclass(frozen=True)
@@ -92,6 +118,11 @@ class Image:
     broken: dict[int, str] = field(default_factory=dict)
     """Address of a field in code or data whose value could not be determined (a relocation isoform has no
     rule for), to one sentence. An instruction or constant that contains such an address is unsupported."""
+    weak: dict[str, WeakSymbol] = field(default_factory=dict)
+    """Undefined weak symbols: nothing may define one, and then its address is null."""
+    weak_fields: dict[int, tuple[str, int]] = field(default_factory=dict)
+    """Address of a field of code, or of a word of data, that holds the address of one of these (and something added),
+    to its name and the width in bytes. The target of a direct call or jump is none: those are told by `externals`."""
     moved: tuple[tuple[int, int, int], ...] = ()
     """(own start, own end, shared start), sorted: named objects and function entries of a linked file, whose
     code has fixed distances, that the other side has too. An address that the code computes in such a range
@@ -102,6 +133,14 @@ class Image:
     private: tuple[tuple[int, int], ...] = ()
     """Ranges of data that has no counterpart of the same name or content in the other image. An address in
     there differs from side to side only because the data had to go somewhere."""
+
+    def without(self, absent: int) -> Image:
+        """The image where the weak symbols whose bits are set have no definition."""
+        gone = {name: symbol.address for name, symbol in self.weak.items() if absent >> symbol.bit & 1}
+        fields = {a: (gone[n], width) for a, (n, width) in self.weak_fields.items() if n in gone}
+        if not fields:
+            return self
+        return replace(self, sections=tuple(_with_nulls(section, fields) for section in self.sections))
 
     @cached_property
     def _sections_by_address(self) -> tuple[list[int], list[Section]]:

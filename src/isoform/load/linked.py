@@ -22,7 +22,7 @@ from isoform.load.elf import (
     Relocation,
     unusable,
 )
-from isoform.load.image import Image, Section, Symbol
+from isoform.load.image import Image, Section, Symbol, WeakSymbol
 from isoform.load.shared import Shared
 
 BASES = (0x5555_0000_0000, 0x5556_0000_0000)
@@ -88,6 +88,10 @@ class LinkedImage:
         self.starts = [s.address for s in self.sections]
         self.contents = {s.index: bytearray(s.data) for s in self.sections}
         self.externals: dict[int, str] = {}
+        self.looked_up: set[int] = set()
+        """Own addresses of definitions that relocations name."""
+        self.weak: dict[str, WeakSymbol] = {}
+        self.weak_fields: dict[int, tuple[str, int]] = {}
         self.aliases: dict[int, int] = {}
         self.broken: dict[int, str] = {}
         self.imports: dict[int, str] = {}
@@ -113,6 +117,8 @@ class LinkedImage:
             externals=self.externals,
             aliases=self.aliases,
             broken=self.broken,
+            weak=self.weak,
+            weak_fields=self.weak_fields,
             base=self.base,
             moved=tuple(self.moved),
             from_source=self.file.from_source,
@@ -183,6 +189,7 @@ class LinkedImage:
         addend = relocation.addend if kind == _ABSOLUTE else 0
         if symbol.section == UNDEFINED_SECTION or symbol.kind == IFUNC:
             return self._import(relocation.offset, symbol.name) + addend
+        self.looked_up.add(symbol.value)
         if symbol.kind == FUNCTION:
             self.own_slots[relocation.offset] = self.base + symbol.value
         return self._translate(self.base + symbol.value) + addend
@@ -191,7 +198,17 @@ class LinkedImage:
         self.imports[slot] = name
         address = self.shared.by_name(name)
         self.externals[address] = name
+        if name in self.shared.weak:
+            self._weak(slot, name, self.shared.weak[name], address)
         return address
+
+    def _weak(self, slot: int, name: str, bit: int | None, address: int) -> None:
+        section = self._section_of(slot)
+        if bit is not None:
+            self.weak[name] = WeakSymbol(bit, address)
+            self.weak_fields[self.base + slot] = (name, 8)
+        if bit is None or section is None or not section.name.startswith(".got"):
+            self.broken[self.base + slot] = f"{self.file.path}: a table holds the address of '{name}', a weak symbol"
 
     def _stubs(self, section: FileSection) -> Iterator[tuple[int, int]]:
         """Linkage stubs, with the slot of the global offset table that each jumps through (`ff 25 distance`)."""
@@ -209,4 +226,9 @@ class LinkedImage:
             home = self.file.sections[symbol.section]
             if symbol.kind in (FUNCTION, OBJECT) or _is_function(self.file, symbol):
                 is_function = _is_function(self.file, symbol) and home.executable
-                yield Symbol(symbol.name, self.base + symbol.value, symbol.size, is_function)
+                replaceable = self._is_replaceable(symbol)
+                yield Symbol(symbol.name, self.base + symbol.value, symbol.size, is_function, replaceable)
+
+    def _is_replaceable(self, symbol: FileSymbol) -> bool:
+        """Whether the file itself looks a symbol up when it is loaded, and so may get another file's definition."""
+        return not self.file.binds_itself and symbol.value in self.looked_up

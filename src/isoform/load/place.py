@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from isoform.errors import UserError
 from isoform.load.blocks import PlacedData, Region, blocks_of, is_name, object_keys, place_blocks
 from isoform.load.differing import differing
-from isoform.load.elf import COMMON_SECTION, LOCAL, UNDEFINED_SECTION, ParsedFile
+from isoform.load.elf import COMMON_SECTION, LOCAL, UNDEFINED_SECTION, WEAK, ParsedFile
 from isoform.load.image import Image
 from isoform.load.linked import LinkedImage, base_of, loaded_sections, shareable_names
 from isoform.load.relocate import ObjectImage, object_functions
@@ -26,6 +26,8 @@ SHARED_START = 0x1000_0000
 NAMES_START = 0x7000_0000
 NAMES_END = 0x7FFF_0000
 FIRST_FREE = 0x8000_0000
+MOST_WEAK = 64
+"""Bits of `Machine.absent_symbols`."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ def place_files(files: Sequence[ParsedFile]) -> list[Placement]:
     shared = Shared(
         Region(max(SHARED_START, -(-highest // 0x1000) * 0x1000), NAMES_START), Region(NAMES_START, NAMES_END)
     )
+    shared.weak.update(_weak_names(files))
     data = _place_data(files, shared)
     common = _common_names(files)
     placements = []
@@ -133,6 +136,20 @@ def _object_names(file: ParsedFile) -> set[str]:
 def _used_names(file: ParsedFile) -> set[str]:
     symbols = file.dynamic_symbols if file.linked else file.symbols
     return {s.name for s in symbols if s.section == UNDEFINED_SECTION and is_name(s.name)}
+
+
+def _weak_names(files: Sequence[ParsedFile]) -> dict[str, int | None]:
+    """Symbols that no file defines or needs: where a file has an ordinary reference to one, nothing can be linked
+    without its definition."""
+    undefined = [
+        s
+        for file in files
+        for s in (file.dynamic_symbols if file.linked else file.symbols)
+        if s.section == UNDEFINED_SECTION and is_name(s.name)
+    ]
+    needed = {s.name for s in undefined if s.binding != WEAK}
+    names = sorted({s.name for s in undefined} - needed)
+    return {name: bit if bit < MOST_WEAK else None for bit, name in enumerate(names)}
 
 
 def _inner_ranges(data: PlacedData) -> Iterator[tuple[int, int]]:

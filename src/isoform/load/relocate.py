@@ -12,6 +12,7 @@ from isoform.load.blocks import Block, PlacedData, is_name, object_keys
 from isoform.load.elf import (
     ABSOLUTE_SECTION,
     COMMON_SECTION,
+    DEFAULT_VISIBILITY,
     FUNCTION,
     IFUNC,
     LOCAL,
@@ -19,6 +20,7 @@ from isoform.load.elf import (
     SECTION_SYMBOL,
     THREAD_LOCAL,
     UNDEFINED_SECTION,
+    WEAK,
     FileSection,
     FileSymbol,
     ParsedFile,
@@ -26,7 +28,7 @@ from isoform.load.elf import (
     unusable,
 )
 from isoform.load.field import FieldReader, Use, is_branch, is_lea, is_move_immediate
-from isoform.load.image import Image, Section, Symbol
+from isoform.load.image import Image, Section, Symbol, WeakSymbol
 from isoform.load.shared import Shared
 
 # x86-64 relocations, by their numbers in the ABI.
@@ -70,6 +72,8 @@ class ObjectImage:
         self.aliases: dict[int, int] = {}
         self.broken: dict[int, str] = {}
         self.extra: dict[int, Section] = {}
+        self.weak: dict[str, WeakSymbol] = {}
+        self.weak_fields: dict[int, tuple[str, int]] = {}
         self._readers: dict[int, FieldReader] = {}
 
     def build(self) -> Image:
@@ -85,6 +89,8 @@ class ObjectImage:
             externals=self.externals,
             aliases=self.aliases,
             broken=self.broken,
+            weak=self.weak,
+            weak_fields=self.weak_fields,
             moved=moved,
             from_source=self.file.from_source,
         )
@@ -145,6 +151,11 @@ class ObjectImage:
             self.broken[address] = f"{self.file.path}: the value at {section.name}+{relocation.offset:#x} is too large"
             return
         content[offset : offset + width] = (value % (2 * limit)).to_bytes(width, "little")
+        symbol = self.file.symbols[relocation.symbol]
+        if symbol.name in self.weak and relocation.kind not in _GOT and not self._branches(section, relocation):
+            self.weak_fields[address] = (symbol.name, width)
+            if not section.executable:
+                self.broken[address] = f"{self.file.path}: a table holds the address of '{symbol.name}', a weak symbol"
 
     # Values
 
@@ -161,12 +172,16 @@ class ObjectImage:
         if symbol.kind == SECTION_SYMBOL:
             target = self._in_section(section, relocation, symbol)
         else:
-            branches = section.executable and (
-                relocation.kind == _BRANCH_32
-                or (relocation.kind == _RELATIVE_32 and is_branch(section.data, relocation.offset))
-            )
+            branches = self._branches(section, relocation)
             target = self._of_symbol(symbol, relocation.symbol, branches) + relocation.addend
         return target - address if relocation.kind in _RELATIVE else target
+
+    def _branches(self, section: FileSection, relocation: Relocation) -> bool:
+        """Whether a field is the target of a direct call or jump."""
+        return section.executable and (
+            relocation.kind == _BRANCH_32
+            or (relocation.kind == _RELATIVE_32 and is_branch(section.data, relocation.offset))
+        )
 
     def _of_symbol(self, symbol: FileSymbol, index: int, branches: bool) -> int:
         if symbol.section == ABSOLUTE_SECTION or index == 0:
@@ -191,6 +206,11 @@ class ObjectImage:
     def _external(self, name: str) -> int:
         address = self.shared.by_name(name)
         self.externals[address] = name
+        if name in self.shared.weak:
+            bit = self.shared.weak[name]
+            if bit is None:
+                raise _UnknownFieldError(f"is to '{name}', one of more weak symbols than isoform counts")
+            self.weak[name] = WeakSymbol(bit, address)
         return address
 
     def _alias(self, name: str, code: int) -> int:
@@ -207,6 +227,8 @@ class ObjectImage:
         content = self._of_symbol(symbol, index, branches=False).to_bytes(8, "little", signed=False)
         slot = self.shared.by_content(("slot", content), 8, 8)
         self.extra[slot] = Section(".got", slot, content, 8, False, False)
+        if symbol.name in self.weak:
+            self.weak_fields[slot] = (symbol.name, 8)
         return slot
 
     def _thread_offset(self, symbol: FileSymbol, relocation: Relocation) -> int:
@@ -415,7 +437,7 @@ class ObjectImage:
 
     def _symbols(self) -> list[Symbol]:
         found = [
-            Symbol(s.name, self.code[s.section] + s.value, s.size or self._extent(s), True)
+            Symbol(s.name, self.code[s.section] + s.value, s.size or self._extent(s), True, is_replaceable(s))
             for s in self._function_symbols
         ]
         functions = set(self._function_symbols)
@@ -426,7 +448,8 @@ class ObjectImage:
                 found.append(Symbol(symbol.name, self.code[symbol.section] + symbol.value, 0, False))
             elif index in self._object_keys or symbol.section == COMMON_SECTION:
                 try:
-                    found.append(Symbol(symbol.name, self._of_symbol(symbol, index, False), symbol.size, False))
+                    address = self._of_symbol(symbol, index, False)
+                    found.append(Symbol(symbol.name, address, symbol.size, False, is_replaceable(symbol)))
                 except _UnknownFieldError:
                     continue
         return found
@@ -482,6 +505,12 @@ def object_functions(file: ParsedFile) -> dict[str, FileSymbol]:
     symbols = function_symbols(file)
     uses = Counter(s.name for s in symbols)
     return {s.name: s for s in symbols if uses[s.name] == 1}
+
+
+def is_replaceable(symbol: FileSymbol) -> bool:
+    """Whether a definition in an object file may give way to another one: a weak one to any other, and what is visible
+    outside a shared library to one that is loaded earlier."""
+    return symbol.binding == WEAK or (symbol.binding != LOCAL and symbol.visibility == DEFAULT_VISIBILITY)
 
 
 def _is_in_code(file: ParsedFile, symbol: FileSymbol) -> bool:

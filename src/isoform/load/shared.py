@@ -23,6 +23,9 @@ class Shared:
     """Of named data objects, by the keys of `blocks.object_keys`."""
     thread: dict[Hashable, int] = field(default_factory=dict)
     thread_end: int = 0
+    weak: dict[str, int | None] = field(default_factory=dict)
+    """Names that may have no definition at all, and a number for each (see `Image.weak`); None past the last one that
+    there is a number for."""
 
     def by_name(self, name: str) -> int:
         if name not in self.addresses:

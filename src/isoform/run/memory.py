@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from isoform.isa.machine import Machine
 from isoform.load.image import Image, Section
-from isoform.outcome import FRAME_LIMIT, PAGE, RETURN_ADDRESS, Inputs, mixed_page
+from isoform.outcome import FRAME_LIMIT, PAGE, RETURN_ADDRESS, STACK_GUARD, Inputs, mixed_page
 
 MOST_PAGES = 8192
 """32 MiB: a run that touches more is given up."""
@@ -16,6 +16,10 @@ _STRETCH = 64
 
 class TooMuchMemoryError(Exception):
     """A run touched more than MOST_PAGES pages."""
+
+
+class StackTooSmallError(Exception):
+    """A run went further below its stack pointer than a stack usually reaches."""
 
 
 class CodeModifiedError(Exception):
@@ -31,6 +35,8 @@ class Memory:
         layout = machine.memory
         self._order = "big" if layout is not None and layout.big_endian else "little"
         self._inputs = inputs
+        if machine.absent_symbols is not None and image.weak_fields:
+            image = image.without(inputs.registers.get(machine.absent_symbols, 0))
         self._sections = _known_at_entry(machine, image)
         self._stack_pointer = stack_pointer if machine.convention.return_address_on_stack else None
         self._pointer_size = layout.address_bytes if layout is not None else 8
@@ -90,6 +96,8 @@ class Memory:
         page = bytearray(self._fill(number))
         start = number * PAGE
         pointer = self._stack_pointer
+        if pointer is not None and pointer - STACK_GUARD <= start < pointer - FRAME_LIMIT:
+            raise StackTooSmallError
         if pointer is not None and start <= pointer < start + PAGE:
             size = self._pointer_size
             page[pointer - start : pointer - start + size] = RETURN_ADDRESS.to_bytes(size, "little")

@@ -26,7 +26,7 @@ from isoform.outcome import (
 )
 from isoform.run.compile import ABORTED, FIRST_CALL, RETURNED, UNRESOLVED, UNSUPPORTED, Program, program_at
 from isoform.run.libc import carry_out
-from isoform.run.memory import CodeModifiedError, Memory, TooMuchMemoryError
+from isoform.run.memory import CodeModifiedError, Memory, StackTooSmallError, TooMuchMemoryError
 
 
 class _Machine(Memory):
@@ -156,6 +156,8 @@ class _Run:
             status, reason = self._loop()
         except TooMuchMemoryError:
             status, reason = Status.UNSUPPORTED, "more memory than a run may touch"
+        except StackTooSmallError:
+            status, reason = Status.UNSUPPORTED, f"more than {FRAME_LIMIT >> 20} MiB of stack"
         except CodeModifiedError:
             status, reason = Status.UNSUPPORTED, "code that modifies itself"
         except RefusedCallError as error:
@@ -248,7 +250,7 @@ class _Run:
 
     def _outside_call(self, call: Call) -> bool:
         """Do what the contract says of a call to outside code; True if it ends the run."""
-        name = call.callee or ""
+        name = call.callee or self._program.function.image.externals.get(self._memory.target, "")
         convention = self._machine.convention
         if call.system:
             self._system_call(name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from isoform.budget import Budget
@@ -18,6 +18,7 @@ from isoform.contract import system_callee
 from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF, SYSTEM_CALL
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
+from isoform.load.known import NO_RETURN
 from isoform.microop import Kind, code
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base, Node
@@ -330,6 +331,18 @@ class Execution:
             state.condition = self.terms.conj(state.condition, self.terms.negate(ends))
         return state
 
+    def _only_external(self, value: Term) -> str | None:
+        """The one outside function that a pointer can be to, if it can only be that or null, which is no call."""
+        names, pending = set(), [value]
+        while pending:
+            term = pending.pop()
+            shape = self.terms.shape(term)
+            if shape[0] == "ite":
+                pending += shape[2:]
+            elif (address := self.terms.value(term)) != 0:
+                names.add(self.function.image.externals.get(address) if address is not None else None)
+        return names.pop() if len(names) == 1 else None
+
     def _discover(self, where: int, value: Term) -> None:
         image = self.function.image
         targets = {t for t in self._constants_of(value) if image.code_at(image.aliases.get(t, t))}
@@ -381,6 +394,9 @@ class Execution:
     # -- outside calls --------------------------------------------------------------------------
 
     def _call(self, block: Block, call: Call, value: Term, state: State, temps: Temps, layer: int) -> None:
+        if call.callee is None:
+            callee = self._only_external(value)
+            call = replace(call, callee=callee, then=None if callee in NO_RETURN else call.then)
         name = call.callee or "through a pointer"
         if call.callee is None:
             self._discover(block.steps[-1] if block.steps else block.id.address, value)

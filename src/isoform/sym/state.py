@@ -9,6 +9,7 @@ from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
 from isoform.load.image import Image
 from isoform.microop import Var
+from isoform.outcome import FRAME_LIMIT
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base, Chain, Node
 from isoform.sym.context import Context
@@ -367,7 +368,7 @@ class State:
         base, constant = terms.split_sum(address)
         if side.is_stack_pointer(base):
             self.holds_addresses = self.holds_addresses or side.mentions_stack(value)
-            self.frame.store(_signed(constant, side.width), value, size)
+            self.frame.store(_in_frame(_signed(constant, side.width)), value, size)
             return
         if base is None or not side.mentions_stack(base):
             self._store_heap(address, value, size)
@@ -383,6 +384,7 @@ class State:
         self.frame.store_at(self._frame_offset(address, size), value, size)
 
     def _load_frame(self, offset: int, size: int) -> Term:
+        _in_frame(offset)
         if self.frame.is_indexed and self.frame.was_clobbered:
             pointer = self.side.world.machine.convention.stack_pointer
             assert pointer is not None
@@ -491,9 +493,17 @@ class State:
         rest = _without(terms, address, pointer)
         if rest is None or side.mentions_stack(rest):
             raise Unsupported("an address mixes the stack pointer with other values in a way isoform cannot follow")
+        _in_frame(_signed(terms.split_sum(rest)[1], side.width))
         side.world.assume(STACK_IN_BOUNDS)
         side.frame_accesses.append((self.condition, rest, size))
         return rest
+
+
+def _in_frame(offset: int) -> int:
+    """The offset, where the stack reaches so far down: rules for computed offsets (`frame_bounds`) end there too."""
+    if offset < -FRAME_LIMIT:
+        raise Unsupported(f"a stack frame of more than {FRAME_LIMIT >> 20} MiB is used")
+    return offset
 
 
 def _without(terms: Terms, total: Term, part: Term) -> Term | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from isoform.outcome import FRAME_LIMIT
 from isoform.smt.terms import Term
 from isoform.sym.state import Side
 
 LOWEST_ADDRESS = 0x1000
 HIGHEST_ADDRESS = 1 << 47
-FRAME_LIMIT = 1 << 20
 
 
 def frame_bounds(side: Side) -> list[tuple[str, Term]]:

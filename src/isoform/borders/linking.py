@@ -1,0 +1,65 @@
+"""What a linker or loader may still change: definitions that give way to those of other files."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from isoform.lift.cfg import SELF
+from isoform.lift.function import Call, Function
+from isoform.load.image import Image, Symbol
+from isoform.microop import Space
+from isoform.verdict import Assumption
+
+SHOWN_NAMES = 4
+
+
+def link_assumptions(target: Function, rewrite: Function) -> list[Assumption]:
+    """That what is here is what runs. Direct calls inside a linked file, and what no other file can see, need none."""
+    names = sorted({name for function in (target, rewrite) for name in _replaceable(function)})
+    if not names:
+        return []
+    shown = ", ".join(names[:SHOWN_NAMES]) + (", …" if len(names) > SHOWN_NAMES else "")
+    why = f"other files could replace the definitions of {shown} when they are linked, and do not"
+    return [Assumption("not-interposed", why)]
+
+
+def _replaceable(function: Function) -> Iterator[str]:
+    symbols = [s for s in function.image.symbols if s.replaceable]
+    if not symbols:
+        return
+    own = function.entry.address
+    calls_itself = any(isinstance(b.exit, Call) and b.exit.callee == SELF for b in function.blocks.values())
+    for symbol in symbols:
+        if symbol.is_function and symbol.address in function.instructions and (symbol.address != own or calls_itself):
+            yield symbol.name
+    constants = _Constants(function.image, symbols)
+    for instruction in function.instructions.values():
+        for op in instruction.ops:
+            for var in op.ins:
+                if var.space is Space.CONST and var.size == 8 and (name := constants.name_at(var.offset)) is not None:
+                    yield name
+
+
+class _Constants:
+    """Constants that may be replaced, found by an address in them or by that of a slot that holds one."""
+
+    def __init__(self, image: Image, symbols: list[Symbol]) -> None:
+        self._image = image
+        self._symbols = sorted((s for s in symbols if not s.is_function and s.size), key=lambda s: s.address)
+        self._starts = [s.address for s in self._symbols]
+
+    def name_at(self, address: int, follow: bool = True) -> str | None:
+        if not self._symbols:
+            return None
+        own = self._image.own_address(address)
+        section = self._image.section_at(own)
+        if section is None or section.writable or section.executable:
+            return None
+        index = bisect_right(self._starts, own) - 1
+        if index >= 0 and own < self._symbols[index].address + self._symbols[index].size:
+            return self._symbols[index].name
+        if not follow or not section.name.startswith(".got") or own + 8 > section.end:
+            return None
+        start = own - section.address
+        return self.name_at(int.from_bytes(section.data[start : start + 8], "little"), follow=False)

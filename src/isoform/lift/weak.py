@@ -1,0 +1,106 @@
+"""Weak symbols that may have no definition: their address is null then, and calling one is a fault.
+
+Whether there is one is an input like any other, the same for both sides: a bit of `Machine.absent_symbols`. Micro-ops
+that name such a symbol are rewritten to choose by it, so that nothing after lifting needs to know of weak symbols.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from isoform.isa.machine import Machine
+from isoform.lift.function import Call, Exit, Switch
+from isoform.load.image import Image, WeakSymbol
+from isoform.microop import Instruction, Kind, MicroOp, Space, Var, abort_reason, const
+
+_FIRST_TEMP = 1 << 22
+"""Temps of these micro-ops: no instruction has so many of its own, nor has a tail call."""
+_BELOW, _ABOVE = 1 << 12, 1 << 20
+"""How far from its symbol an address in the same instruction is taken to be made from it."""
+_CONTROL = frozenset({Kind.BRANCH, Kind.CBRANCH, Kind.BRANCHIND, Kind.CALL, Kind.CALLIND, Kind.SYSTEM, Kind.RETURN})
+
+
+def with_weak_addresses(instruction: Instruction, image: Image, machine: Machine) -> Instruction:
+    """The instruction with each address of a weak symbol in it as null or the address."""
+    if not image.weak_fields or machine.absent_symbols is None:
+        return instruction
+    named = [
+        image.weak[image.weak_fields[byte][0]]
+        for byte in range(instruction.address, instruction.next_address)
+        if byte in image.weak_fields
+    ]
+    writer = _Writer(image, machine.registers[machine.absent_symbols], named)
+    for op in instruction.ops:
+        writer.rewrite(op)
+    return replace(instruction, ops=tuple(writer.ops)) if writer.changed else instruction
+
+
+class _Writer:
+    def __init__(self, image: Image, absent: Var, named: list[WeakSymbol]) -> None:
+        self._image = image
+        self._absent = absent
+        self._named = named
+        self.ops: list[MicroOp] = []
+        self.changed = False
+        self._temps = 0
+
+    def rewrite(self, op: MicroOp) -> None:
+        slot = op.ins[0].offset if op.kind is Kind.LOAD and op.ins[0].space is Space.CONST else None
+        if slot in self._image.weak_fields and op.out is not None and op.out.size == 8:
+            self._from_slot(op.out, slot)
+        elif op.kind in _CONTROL:
+            self.ops.append(op)
+        else:
+            self.ops.append(MicroOp(op.kind, op.out, tuple(self._chosen(var) for var in op.ins)))
+
+    def _from_slot(self, out: Var, slot: int) -> None:
+        name, _ = self._image.weak_fields[slot]
+        section = self._image.section_at(slot)
+        assert section is not None
+        start = slot - section.address
+        held = int.from_bytes(section.data[start : start + 8], "little")
+        self._choice(out, self._image.weak[name], held)
+
+    def _chosen(self, var: Var) -> Var:
+        if var.space is not Space.CONST or var.size not in (4, 8):
+            return var
+        for symbol in self._named:
+            if -_BELOW <= var.offset - symbol.address < _ABOVE:
+                return self._choice(self._temp(var.size), symbol, var.offset)
+        return var
+
+    def _choice(self, out: Var, symbol: WeakSymbol, address: int) -> Var:
+        condition = absent_flag(symbol, self._absent, self._temp(8), self._temp(1), self.ops)
+        null = const(address - symbol.address, out.size)
+        self.ops.append(MicroOp(Kind.SELECT, out, (condition, null, const(address, out.size))))
+        self.changed = True
+        return out
+
+    def _temp(self, size: int) -> Var:
+        self._temps += 1
+        return Var(Space.TEMP, _FIRST_TEMP + 16 * self._temps, size)
+
+
+def absent_flag(symbol: WeakSymbol, absent: Var, bits: Var, flag: Var, ops: list[MicroOp]) -> Var:
+    """Whether a weak symbol has no definition: computed by `ops` from now on."""
+    ops.append(MicroOp(Kind.INT_AND, bits, (absent, const(1 << symbol.bit, 8))))
+    ops.append(MicroOp(Kind.INT_NOTEQUAL, flag, (bits, const(0, 8))))
+    return flag
+
+
+def null_guard(exit_: Exit, image: Image, machine: Machine) -> tuple[MicroOp, ...]:
+    """What a call or a computed jump does first: it faults if it would go to null."""
+    flag = Var(Space.TEMP, _FIRST_TEMP, 1)
+    fault = MicroOp(Kind.ABORT, None, (flag, abort_reason("call of a null address")))
+    if machine.absent_symbols is None or not isinstance(exit_, (Call, Switch)):
+        return ()
+    if isinstance(exit_, Switch) or exit_.callee is None:
+        nowhere = not (isinstance(exit_, Switch) and exit_.targets)
+        test = MicroOp(Kind.INT_EQUAL, flag, (exit_.value, const(0, exit_.value.size)))
+        return (test, fault) if nowhere and exit_.value.space is not Space.CONST else ()
+    if exit_.callee not in image.weak or exit_.present:
+        return ()
+    ops: list[MicroOp] = []
+    absent = machine.registers[machine.absent_symbols]
+    absent_flag(image.weak[exit_.callee], absent, Var(Space.TEMP, _FIRST_TEMP + 16, 8), flag, ops)
+    return (*ops, fault)
