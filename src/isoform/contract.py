@@ -17,8 +17,14 @@ if TYPE_CHECKING:
     from isoform.precondition import Precondition
 
 
-SHOW_MEMORY_AT_END = frozenset({"exit", "quick_exit", "error", "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"})
-"""Calls that end the program but let others (exit handlers, buffers) see memory first."""
+HIDE_MEMORY_AT_END = frozenset(
+    {
+        *("abort", "_exit", "_Exit", "__stack_chk_fail", "__stack_chk_fail_local", "__fortify_fail", "__chk_fail"),
+        *("__assert_fail", "__assert_perror_fail", "__assert", "__cxa_pure_virtual", "_ZSt9terminatev"),
+    }
+)
+"""Calls that end the program at once. All others let someone see memory first: exit handlers, who catches an exception,
+or the function itself."""
 
 
 class ReturnAs(Enum):
@@ -131,7 +137,8 @@ class Contract:
             if values[0] != values[1]:
                 yield Difference("return value", *(self.show_result(v) for v in values))
             yield from self._convention_differences(target, rewrite)
-        if self.memory is MemoryRule.COMPARE and (target.status is Status.DONE or target.reason in SHOW_MEMORY_AT_END):
+        shown = target.status is Status.DONE or target.reason not in HIDE_MEMORY_AT_END
+        if self.memory is MemoryRule.COMPARE and shown:
             yield from _memory_differences(target, rewrite)
 
     def _convention_differences(self, target: Outcome, rewrite: Outcome) -> Iterator[Difference]:

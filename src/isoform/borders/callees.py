@@ -15,7 +15,7 @@ from isoform.errors import Unsupported, UserError
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function
 from isoform.load.format_text import PRINTF, SCANF, promoted_arguments
-from isoform.load.known import known_signature
+from isoform.load.known import NO_RETURN, known_signature
 from isoform.load.signature import Parameter, Signature
 from isoform.verdict import Assumption
 
@@ -55,7 +55,7 @@ class CalleeTable:
 
     def assumptions(self) -> Iterator[Assumption]:
         names = sorted(self.names() - {SELF})
-        library = [n for n in names if not self._declared(n) and self._library(n) is not None]
+        library = [n for n in names if not self._declared(n) and self._is_library_name(n)]
         unknown = [n or "a function called through a pointer" for n in names if self._is_guessed(n)]
         if library:
             why = f"{_listed(library)}, of which there is no declaration, are the C library's functions of these names"
@@ -64,6 +64,11 @@ class CalleeTable:
             where = "in the registers that both functions set, none on the stack, and without padding in them"
             why = f"the arguments of {_listed(unknown)} are {where}"
             yield Assumption("callee-arguments", why)
+        ending = [n or "a function called through a pointer" for n in names if self._ends_for_no_reason(n)]
+        if ending:
+            yield Assumption(
+                "does-not-return", f"{_listed(ending)}, after whose call there is no code, does not return"
+            )
         differing = [n for n in names if self._are_declared_differently(n)]
         if differing:
             why = f"{_listed(differing)}, declared differently on the two sides, may take what either declaration says"
@@ -72,6 +77,17 @@ class CalleeTable:
         if present:
             why = f"{', '.join(present)} behave alike on both sides: --calls uninterpreted leaves them out"
             yield Assumption("callees-agree", why)
+
+    def _is_library_name(self, name: str) -> bool:
+        """Whether something rests on a name being the C library's. Other names than these may not begin so."""
+        if name.startswith("__") or (name[:1] == "_" and name[1:2].isupper()):
+            return False
+        return self._library(name) is not None or (name in NO_RETURN and not self.of(name).returns)
+
+    def _ends_for_no_reason(self, name: str) -> bool:
+        """Whether it is taken never to return only because no code follows its calls."""
+        said = name in NO_RETURN or any(not signature.returns for signature in self._declared(name))
+        return not said and not self.of(name).returns
 
     def _is_guessed(self, name: str) -> bool:
         """Whether what a call of it takes is known only from the code around the calls."""

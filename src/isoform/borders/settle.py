@@ -14,6 +14,7 @@ from isoform.isa.machine import Machine
 from isoform.lift.function import Call, Function, Return
 from isoform.lift.library import EITHER_WAY, library_calls, written_out
 from isoform.lift.liveness import Liveness, output_containers
+from isoform.lift.returning import never_returning, without_returns
 from isoform.load.prototype import parse_prototype
 from isoform.load.shape import shaped
 from isoform.load.signature import VOID, CType, Parameter, Signature, TypeKind
@@ -28,6 +29,8 @@ _WORD = CType(TypeKind.INTEGER, 64, spelling="unsigned long")
 def settle(target: Function, rewrite: Function, options: Options) -> Question:
     """The question that these two functions and options make."""
     machine = target.machine
+    gone = never_returning((target, rewrite))
+    target, rewrite = without_returns(target, gone), without_returns(rewrite, gone)
     signature, source = _signature(target, rewrite, options)
     signature = shaped(signature, options.shapes)
     placement = place_signature(machine, signature)

@@ -359,7 +359,7 @@ class _Execution:
             record = (name, arguments) if name else (THROUGH_A_POINTER, (address, *arguments))
             self._calls.append(CallRecord(*record, record[1]))
             if not callee.returns:
-                self._end(Status.EXITED, name)
+                self._end(Status.EXITED, name or "a function")
                 return 0
             self._scramble()
             self._give_results(callee, self._inputs.call_results.get(record, 0))

@@ -11,11 +11,11 @@ from isoform.budget import Budget
 from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
 from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, Stop, Switch
+from isoform.lift.returning import Returning
 from isoform.lift.simplify import Known, propagate
 from isoform.lift.tables import jump_targets
 from isoform.lift.weak import null_guard, with_weak_addresses
 from isoform.load.image import Image, Symbol
-from isoform.load.known import NO_RETURN
 from isoform.microop import Instruction, Kind, MicroOp, Space, Var, const
 
 MOST_INSTRUCTIONS = 50_000
@@ -79,6 +79,7 @@ class _Lifter:
         self.name = name
         self.inline = inline
         self.hints = hints
+        self.returning = Returning(image, lambda address: machine.decode(image.code_at(address), address))
         self.instructions: dict[int, Instruction] = {}
         self.blocks: dict[BlockId, Block] = {}
         self.inlined: list[str] = []
@@ -194,7 +195,7 @@ class _Lifter:
                 leaders.append(after)
                 return leaders, None
             if op.kind in (Kind.CALL, Kind.CALLIND, Kind.SYSTEM):
-                if not self._never_returns(op):
+                if not self._never_returns(op, address, after):
                     leaders.append(after)
                 return leaders, None
             if op.kind in (Kind.RETURN, Kind.BRANCHIND, Kind.UNSUPPORTED) or _stops(op):
@@ -226,8 +227,13 @@ class _Lifter:
             return None
         return None if _is_part(symbol, self.name) else symbol.name
 
-    def _never_returns(self, op: MicroOp) -> bool:
-        return op.kind is Kind.CALL and self.image.externals.get(op.ins[0].offset) in NO_RETURN
+    def _never_returns(self, op: MicroOp, address: int, after: Position) -> bool:
+        if op.kind is Kind.SYSTEM or self.machine.convention.stack_pointer is None:
+            return False
+        name = self.image.externals.get(self._real(op.ins[0].offset)) if op.kind is Kind.CALL else None
+        if name is None:
+            return self.returning.nothing_follows(address, after[0])
+        return not self.returning.comes_back(name, address, after[0])
 
     def _cut(self, leader: Position, leaders: set[Position]) -> _Raw:
         """The block from `leader` to the next control micro-op or leader."""
@@ -347,7 +353,7 @@ class _Lifter:
                 raise Unsupported(f"{self.name} with everything it calls is larger than {MOST_BLOCKS} blocks")
             if len(self.blocks) % 256 == 0:
                 self._spend()
-            raw = self.routine(chain[-1]).blocks[block_id.address, block_id.part]
+            raw = self.routine(chain[-1]).blocks.get((block_id.address, block_id.part), _AFTER_END)
             exit_, follow = self._exit(block_id, raw, chain)
             guard = null_guard(exit_, self.image, self.machine)
             where = (_last_address(block_id, raw),) * len(guard)
@@ -371,11 +377,11 @@ class _Lifter:
             case Kind.RETURN:
                 return self._return(block_id, last.ins[0], chain)
             case Kind.CALL:
-                return self._call((last.ins[0].offset,), last.ins[0], after, chain)
+                return self._call((last.ins[0].offset,), last.ins[0], _last_address(block_id, raw), after, chain)
             case Kind.SYSTEM:
                 return Call(SYSTEM_CALL, const(0, 8), after, system=True), None
             case Kind.CALLIND:
-                return self._call(computed, last.ins[0], after, chain)
+                return self._call(computed, last.ins[0], _last_address(block_id, raw), after, chain)
             case _:
                 return self._jump(block_id, raw, computed, last.ins[0], chain)
 
@@ -411,20 +417,25 @@ class _Lifter:
         return Return(value, to), [(to, chain[:-1])]
 
     def _call(
-        self, targets: tuple[int, ...], value: Var, after: BlockId, chain: tuple[int, ...]
+        self, targets: tuple[int, ...], value: Var, address: int, after: BlockId, chain: tuple[int, ...]
     ) -> tuple[Exit, list[_Visit] | None]:
+        ends = self.machine.convention.stack_pointer is not None and self.returning.nothing_follows(
+            address, after.address
+        )
         if len(targets) != 1:
             if self.machine.convention.stack_pointer is None:
                 return Switch(value, ()), None  # no convention, so nothing can be said of an unknown callee
-            return Call(None, value, after), None
+            return Call(None, value, None if ends else after), None
         target = self.image.aliases.get(targets[0], targets[0])
         name = self.image.name_at(target)
         if target in self.image.externals or not self.image.code_at(target):
-            return Call(name, value, None if name in NO_RETURN else after), None
+            back = self.returning.comes_back(name, address, after.address)
+            return Call(name, value, after if back else None), None
         if target == chain[0] and self.machine.convention.stack_pointer is not None:
             return Call(SELF, value, after), None
         if not self.inline:
-            return Call(name or f"function at {target:#x}", value, after, present=True), None
+            called = name or f"function at {target:#x}"
+            return Call(called, value, None if ends else after, present=True), None
         if target in chain and self.machine.convention.stack_pointer is None:
             return Switch(value, ()), None  # a jump like any other: engines that follow runs can follow it
         if target in chain:
@@ -441,7 +452,7 @@ class _Lifter:
         """A jump to another function is a call, then a return to our own caller."""
         name, present = self._outside_name(target) or "", self._real(target) not in self.image.externals
         call, back = BlockId(context, address, _TAIL), BlockId(context, address, _TAIL + 1)
-        gone = name in NO_RETURN
+        gone = not present and self.returning.leaves(name)
         exit_ = Call(name, value, None if gone else back, present=present)
         guard = null_guard(exit_, self.image, self.machine)
         self.blocks[call] = Block(call, guard, (address,) * len(guard), (), exit_)
@@ -465,6 +476,7 @@ class _Lifter:
         return (MicroOp(Kind.INT_SUB, place, (pointer, below)), MicroOp(Kind.LOAD, target, (place,))), target
 
 
+_AFTER_END = _Raw((), (), (), None, None, "the end of its code after a call")
 _Visit = tuple[BlockId, tuple[int, ...]]
 """A block to visit and the entries of the routines it is nested in, outermost first."""
 _TAIL = 1 << 20

@@ -117,6 +117,8 @@ class Function:
     """Names of the callees that were inlined."""
     written_out: frozenset[str] = frozenset()
     """Names of the library functions whose calls are loops (`library.py`)."""
+    never_returning: frozenset[str] = frozenset()
+    """Names of outside functions that are taken never to return because of what the other side shows."""
 
     @cached_property
     def predecessors(self) -> dict[BlockId, tuple[BlockId, ...]]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -124,18 +125,29 @@ def signatures(debug: DebugInfo, wanted: set[str] | None = None, address: int | 
     found: dict[str, Signature] = {}
     try:
         for unit in _units(debug, address):
-            here = dict(_unit_signatures(debug, unit))
-            if wanted is None or any(name in wanted and defined for name, (_, defined) in here.items()):
+            here = list(_unit_signatures(debug, unit))
+            if wanted is None or any(name in wanted and entry >= Entry.ABSTRACT for name, (_, entry) in here):
                 _merge(found, here)
     except Exception:  # a broken rest does not spoil what was read before
         pass
     return found
 
 
-def _merge(found: dict[str, Signature], more: Mapping[str, tuple[Signature, bool]]) -> None:
-    for name, (signature, defined) in more.items():
-        if defined or name not in found:
+class Entry(IntEnum):
+    """What an entry says of a function; the larger counts for more."""
+
+    DECLARED = 0
+    ABSTRACT = 1
+    """Defined, but its code is inside others, or another function's that is the same."""
+    DEFINED = 2
+
+
+def _merge(found: dict[str, Signature], more: Iterable[tuple[str, tuple[Signature, Entry]]]) -> None:
+    best: dict[str, Entry] = {}
+    for name, (signature, entry) in more:
+        if entry is Entry.DEFINED or name not in found or entry > best.get(name, Entry.DEFINED):
             found[name] = signature
+            best[name] = entry
 
 
 def _units(debug: DebugInfo, address: int | None) -> Iterator[Any]:
@@ -189,7 +201,7 @@ def _entries(debug: DebugInfo, unit: Any) -> Iterator[tuple[int, Any]]:
         offset += max(1, die.size)
 
 
-def _unit_signatures(debug: DebugInfo, unit: Any) -> Iterator[tuple[str, tuple[Signature, bool]]]:
+def _unit_signatures(debug: DebugInfo, unit: Any) -> Iterator[tuple[str, tuple[Signature, Entry]]]:
     language = unit.get_top_DIE().attributes.get("DW_AT_language")
     if language is not None and language.value == _ASSEMBLER:
         return  # it lists its labels as functions without parameters or result, whatever they take and return
@@ -214,7 +226,7 @@ def _unit_signatures(debug: DebugInfo, unit: Any) -> Iterator[tuple[str, tuple[S
 
 def _finish(
     types: TypeReader, die: Any, parameters: list[Any], variadic: bool
-) -> Iterator[tuple[str, tuple[Signature, bool]]]:
+) -> Iterator[tuple[str, tuple[Signature, Entry]]]:
     """The signature of one subprogram entry, if it has a name and all its types are understood."""
     origin = reference(die, "DW_AT_abstract_origin") or reference(die, "DW_AT_specification") or die
     name = _text(die, "DW_AT_linkage_name") or _text(origin, "DW_AT_linkage_name")
@@ -229,8 +241,10 @@ def _finish(
         result = types.of(die) if "DW_AT_type" in die.attributes else types.of(origin)
     except Unusable:
         return
-    defined = not declaration and ("DW_AT_low_pc" in die.attributes or "DW_AT_ranges" in die.attributes)
-    yield name, (Signature(name, listed, result or VOID, variadic), defined)
+    has_code = "DW_AT_low_pc" in die.attributes or "DW_AT_ranges" in die.attributes
+    entry = Entry.DECLARED if declaration else Entry.DEFINED if has_code else Entry.ABSTRACT
+    returns = "DW_AT_noreturn" not in die.attributes and "DW_AT_noreturn" not in origin.attributes
+    yield name, (Signature(name, listed, result or VOID, variadic, returns), entry)
 
 
 def _parameter(types: TypeReader, die: Any, index: int) -> Parameter:

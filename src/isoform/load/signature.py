@@ -48,6 +48,8 @@ class Signature:
     parameters: tuple[Parameter, ...]
     result: CType
     variadic: bool = False
+    returns: bool = True
+    """Whether it may return: not if it is declared `noreturn`."""
 
     def __str__(self) -> str:
         parameters = ", ".join(f"{p.type.spelling} {p.name}".replace("* ", "*") for p in self.parameters)

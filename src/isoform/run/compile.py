@@ -230,7 +230,8 @@ class _BlockWriter:
                 self._calls.append((call, -1 if call.then is None else self._index[call.then]))
                 return str(FIRST_CALL - (len(self._calls) - 1))
             case Stop():
-                return str(UNRESOLVED)
+                self._lines.append(f"M.reason = {self._block.id.address}")
+                return str(UNSUPPORTED)
 
 
 _STATEMENTS = frozenset({Kind.STORE, Kind.ABORT, Kind.UNSUPPORTED})

@@ -219,8 +219,9 @@ class _Run:
         if code == ABORTED:
             return Status.ABORTED, ABORT_REASONS[memory.reason]
         if code == UNSUPPORTED:
-            instruction = program.function.instructions[memory.reason]
-            return Status.UNSUPPORTED, f"{instruction.text} at {memory.reason:#x}"
+            instruction = program.function.instructions.get(memory.reason)
+            text = "the end of its code" if instruction is None else instruction.text
+            return Status.UNSUPPORTED, f"{text} at {memory.reason:#x}"
         return Status.DONE, ""
 
     def _elsewhere(self, code: int, nested: bool) -> tuple[Status, str]:
