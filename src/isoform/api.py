@@ -12,6 +12,7 @@ from isoform.budget import Budget, interruptible
 from isoform.contract import CallRule, Contract, SignatureSource
 from isoform.engines.inputs import put_argument
 from isoform.engines.ladder import Ladder
+from isoform.engines.pose import pose
 from isoform.errors import OutOfLimits, Unsupported, UserError
 from isoform.isa.registry import machine
 from isoform.lift.function import Function
@@ -59,7 +60,7 @@ def answer(loaded: tuple[Loaded, Loaded], options: Options, budget: Budget) -> V
     try:
         inline = options.calls is not CallRule.UNINTERPRETED
         functions = tuple(lifted(side, inline, budget) for side in loaded)
-        question = settle(functions[0], functions[1], options)
+        question = pose(functions[0], functions[1], options, budget)
     except Unsupported as reason:
         return _refused(subjects, options, budget, str(reason))
     except (OutOfLimits, MemoryError) as reason:
@@ -73,7 +74,8 @@ def answer_question(question: Question, subjects: tuple[Subject, Subject], budge
     ladder = Ladder(question, subjects, budget)
     verdict = ladder.climb()
     views = views_of((question.target, question.rewrite))
-    return replace(verdict, tried=tuple(ladder.tried), steps=ladder.steps, seconds=budget.elapsed, views=views)
+    tried, companions = tuple(ladder.tried), question.border.companions
+    return replace(verdict, tried=tried, companions=companions, steps=ladder.steps, seconds=budget.elapsed, views=views)
 
 
 def lifted(loaded: Loaded, inline: bool = True, budget: Budget | None = None) -> Function:
@@ -155,6 +157,7 @@ def _refused(subjects: tuple[Subject, Subject], options: Options, budget: Budget
         memory=options.memory,
         aborts=options.aborts,
         calls=options.calls,
+        data=options.data,
     )
     return Unknown(subjects[0], subjects[1], contract, "lifting", budget.elapsed, why=why)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from isoform import __version__, supervise
-from isoform.contract import AbortRule, CallRule, MemoryRule, ReturnAs
+from isoform.contract import AbortRule, CallRule, DataRule, MemoryRule, ReturnAs
 from isoform.errors import Unsupported, UserError
 
 if TYPE_CHECKING:
@@ -88,6 +88,10 @@ def compare(
         AbortRule, typer.Option(help="equal: both abort or neither; refine: where A aborts, B may do anything.")
     ] = AbortRule.EQUAL,
     calls: Annotated[CallRule, typer.Option(help="What to do with calls to code that is present.")] = CallRule.AUTO,
+    data: Annotated[
+        DataRule,
+        typer.Option(help="initial: data that holds other values at first is a difference; any: it may hold anything."),
+    ] = DataRule.INITIAL,
     engine: Annotated[str, typer.Option(metavar="ENGINE", help="auto, testing, loopfree, concolic or loops.")] = "auto",
     budget: Annotated[
         float, typer.Option(metavar="SECONDS", help="Seconds of processor time for the whole question.", min=0.01)
@@ -133,6 +137,7 @@ def compare(
         memory=memory,
         aborts=aborts,
         calls=calls,
+        data=data,
         engine=_engine(engine),
         budget=_seconds(budget),
         fuel=fuel,
@@ -285,6 +290,10 @@ def grade(
         AbortRule, typer.Option(help="equal: both abort or neither; refine: where REF aborts, anything goes.")
     ] = AbortRule.EQUAL,
     calls: Annotated[CallRule, typer.Option(help="What to do with calls to code that is present.")] = CallRule.AUTO,
+    data: Annotated[
+        DataRule,
+        typer.Option(help="initial: data that holds other values at first is a difference; any: it may hold anything."),
+    ] = DataRule.INITIAL,
     engine: Annotated[str, typer.Option(metavar="ENGINE", help="As for compare.")] = "auto",
     budget: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for each submission.", min=0.01)] = 2.0,
     fuel: Annotated[int, typer.Option(metavar="STEPS", help="Steps a concrete run may take.", min=1)] = 10_000,
@@ -334,6 +343,7 @@ def grade(
         memory=memory,
         aborts=aborts,
         calls=calls,
+        data=data,
         engine=_engine(engine),
         budget=_seconds(budget),
         fuel=fuel,

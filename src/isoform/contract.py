@@ -49,6 +49,13 @@ class CallRule(Enum):
     AUTO = "auto"
 
 
+class DataRule(Enum):
+    """Writable data holds anything at entry, the same on both sides: whether what it holds at first must be, too."""
+
+    INITIAL = "initial"
+    ANY = "any"
+
+
 class SignatureSource(Enum):
     OPTION = "--signature"
     DWARF = "debug information"
@@ -113,6 +120,9 @@ class Contract:
     memory: MemoryRule = MemoryRule.COMPARE
     aborts: AbortRule = AbortRule.EQUAL
     calls: CallRule = CallRule.AUTO
+    data: DataRule = DataRule.INITIAL
+    data_names: tuple[str, ...] = ()
+    """Writable data that the two can get at."""
     preconditions: tuple[Precondition, ...] = ()
 
     def differences(self, target: Outcome, rewrite: Outcome) -> list[Difference]:

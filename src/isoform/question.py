@@ -7,8 +7,18 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
+from isoform.borders.apart import Border, apart_differences
 from isoform.callee import Callees
-from isoform.contract import AbortRule, Argument, CallRule, Contract, MemoryRule, ReturnAs
+from isoform.contract import (
+    AbortRule,
+    Argument,
+    CallRule,
+    Contract,
+    DataRule,
+    Difference,
+    MemoryRule,
+    ReturnAs,
+)
 from isoform.lift.function import Function
 from isoform.limits import DEFAULT_MEMORY
 from isoform.load.signature import TypeKind
@@ -37,6 +47,7 @@ class Options:
     memory: MemoryRule = MemoryRule.COMPARE
     aborts: AbortRule = AbortRule.EQUAL
     calls: CallRule = CallRule.AUTO
+    data: DataRule = DataRule.INITIAL
     engine: Engine = Engine.AUTO
     budget: float = 60.0
     fuel: int = 10_000
@@ -69,6 +80,8 @@ class Question:
     assumptions: tuple[Assumption, ...]
     """What the contract itself assumes; engines add what they rely on."""
     options: Options
+    border: Border = field(default_factory=Border)
+    """What the two images share by name only."""
     versions: tuple[Question, ...] = ()
     """The same question with library calls as loops of one kind or another, or left as calls, in the order in which
     proofs about loops try them. None: only this one."""
@@ -80,11 +93,23 @@ class Question:
     def run_both(
         self, inputs: tuple[Inputs, Inputs], trace: bool = False, record: bool = False
     ) -> tuple[Outcome, Outcome]:
-        options = RunOptions(self.options.fuel, trace, record, self.contract.stack_argument_bytes)
+        inline = self.contract.calls is not CallRule.UNINTERPRETED
+        record = record or bool(self.watched)
+        options = RunOptions(self.options.fuel, trace, record, self.contract.stack_argument_bytes, inline)
         left, right = (
             run(program, side, options, self.callees) for program, side in zip(self.programs, inputs, strict=True)
         )
         return left, right
+
+    def differences(self, target: Outcome, rewrite: Outcome) -> list[Difference]:
+        """Every observable on which two runs differ; if there is none, where they come upon what is not the same."""
+        found = self.contract.differences(target, rewrite)
+        return found or list(apart_differences(self.border.apart, self.contract, target, rewrite))
+
+    @property
+    def watched(self) -> tuple[tuple[int, int], ...]:
+        """Data of which it matters that a run reads it."""
+        return self.target.image.unlike_at_start
 
     def admits(self, inputs: Inputs) -> bool:
         """Whether the preconditions hold of these inputs."""

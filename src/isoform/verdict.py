@@ -73,6 +73,19 @@ class Tried:
 
 
 @dataclass(frozen=True)
+class Companion:
+    """A function whose address the compared ones can get at: whether its two bodies do the same."""
+
+    name: str
+    verdict: str
+    """The word of a verdict of its own."""
+    why: str
+    target: str = ""
+    rewrite: str = ""
+    """Of one that differs: what each side's does."""
+
+
+@dataclass(frozen=True)
 class SearchStep:
     """One step of a search that runs both functions on inputs it makes up (seed 000, figure 5)."""
 
@@ -99,6 +112,7 @@ class Verdict:
     seconds: float
     assumptions: tuple[Assumption, ...] = ()
     tried: tuple[Tried, ...] = ()
+    companions: tuple[Companion, ...] = ()
     views: tuple[Any, ...] = field(default=(), repr=False, compare=False)
     """For the report: the two functions as `report.listing.View`s."""
 

@@ -13,7 +13,7 @@ from isoform.callee import Callee, Callees, Format, Given, Part, Parts, common_r
 from isoform.contract import Contract, SignatureSource
 from isoform.errors import Unsupported, UserError
 from isoform.lift.cfg import SELF
-from isoform.lift.function import Call, Function
+from isoform.lift.function import Function, outside_call
 from isoform.load.format_text import PRINTF, SCANF, promoted_arguments
 from isoform.load.known import NO_RETURN, known_signature
 from isoform.load.signature import Parameter, Signature
@@ -45,10 +45,10 @@ class CalleeTable:
 
     def names(self) -> set[str]:
         return {
-            block.exit.callee or ""
+            call.callee or ""
             for function in self._functions
             for block in function.blocks.values()
-            if isinstance(block.exit, Call) and not block.exit.system
+            if (call := outside_call(block.exit)) is not None and not call.system
         }
 
     # -- assumptions ----------------------------------------------------------------------------
@@ -108,10 +108,10 @@ class CalleeTable:
             return Callee(tuple(argument_parts(self._contract.arguments)), ())
         found = self._with_parts(name)
         returns = {
-            block.exit.then is not None
+            call.then is not None
             for evidence in self._evidence
             for block in evidence.calls(name)
-            if isinstance(block.exit, Call)
+            if (call := outside_call(block.exit)) is not None
         }
         if len(returns) > 1:
             why = f"{name} is called in one place as if it returned, and in another as if it did not"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from isoform.isa.machine import Machine
-from isoform.lift.function import Block, BlockId, Call, Function
+from isoform.lift.function import Block, BlockId, Call, Function, outside_call
 from isoform.microop import Instruction, Space, Var
 
 
@@ -30,8 +30,9 @@ class Evidence:
     def _calls(self) -> dict[str, list[Block]]:
         found: dict[str, list[Block]] = {}
         for block in self._function.blocks.values():
-            if isinstance(block.exit, Call) and not block.exit.system:
-                found.setdefault(block.exit.callee or "", []).append(block)
+            call = outside_call(block.exit)
+            if call is not None and not call.system:
+                found.setdefault(call.callee or "", []).append(block)
         return found
 
     def may_hold(self, name: str) -> frozenset[str]:

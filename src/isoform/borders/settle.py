@@ -45,6 +45,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         memory=_memory_rule(machine, options),
         aborts=options.aborts,
         calls=options.calls,
+        data=options.data,
     )
     contract = replace(contract, preconditions=_preconditions(options, signature))
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from isoform.callee import Callees
@@ -22,6 +22,7 @@ class Runner(Protocol):
         call_arguments: Callees | None = None,
         stack_argument_bytes: int = 0,
         outside: Mapping[int, str] | None = None,
+        watched: Sequence[tuple[int, int]] = (),
     ) -> Outcome: ...
 
 
@@ -55,6 +56,7 @@ def _without_calls(plain: Callable[[Image, int, Inputs, int, bool], Outcome]) ->
         call_arguments: Callees | None = None,
         stack_argument_bytes: int = 0,
         outside: Mapping[int, str] | None = None,
+        watched: Sequence[tuple[int, int]] = (),
     ) -> Outcome:
         return plain(image, entry, inputs, fuel, trace)
 

@@ -6,7 +6,7 @@ witness may use all 64.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from isoform.check.entry_memory import ADDRESS_MASK, EntryMemory
@@ -33,6 +33,9 @@ class Watcher(Protocol):
 
     def interrupt(self, number: int) -> None:
         """At a fault or interrupt, which ends the run."""
+
+    def access(self, address: int, size: int, is_write: bool) -> None:
+        """At each access to memory, if `watch_memory` was called."""
 
 
 class UnicornX86:
@@ -71,6 +74,19 @@ class UnicornX86:
         self.entry_pages, self._physical = {}, {}
         self.machine.ctl(self._unicorn.UC_CTL_TLB_FLUSH, self._unicorn.UC_CTL_IO_WRITE)
         self.machine.context_restore(self._pristine)
+
+    def watch_memory(self) -> Callable[[], None]:
+        """Tell the watcher of accesses to memory, until what is returned is called."""
+        kinds = self._unicorn.UC_HOOK_MEM_READ | self._unicorn.UC_HOOK_MEM_WRITE
+        hook = self.machine.hook_add(kinds, self._on_access)
+        return lambda: self.machine.hook_del(hook)
+
+    def _on_access(self, _uc: Any, kind: int, address: int, size: int, _value: int, _data: Any) -> None:
+        """The address is a physical one."""
+        pages = list(self._physical)
+        if self._watcher is not None and address // PAGE < len(pages):
+            virtual = pages[address // PAGE] + address % PAGE
+            self._watcher.access(virtual, size, kind == self._unicorn.UC_MEM_WRITE)
 
     def start(self, address: int) -> str | None:
         """Runs from `address` on until a hook stops it; the name of the error, if it was one."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -85,15 +85,22 @@ def run(
     call_arguments: Callees | None = None,
     stack_argument_bytes: int = 0,
     outside: Mapping[int, str] | None = None,
+    watched: Sequence[tuple[int, int]] = (),
 ) -> Outcome:
     """Runs the function at `entry` until control leaves the image's code. `call_arguments` says which
     arguments of an outside function are recorded ("" for a call through a pointer); `outside` names
-    functions that the image does have but whose calls count as calls to outside code."""
+    functions that the image does have but whose calls count as calls to outside code; of the ranges `watched` the
+    outcome says what was read before it was written."""
     with _one_at_a_time:
         externals = {**image.externals, **(outside or {})}
         image = image.without(inputs.registers.get("absent", 0))
         execution = _Execution(_cpu(), image, inputs, fuel, call_arguments or (lambda _name: NOTHING), externals)
-        execution.follow(entry)
+        execution.watched = watched
+        stop_watching = _cpu().watch_memory() if watched else lambda: None
+        try:
+            execution.follow(entry)
+        finally:
+            stop_watching()
         return execution.outcome(trace, stack_argument_bytes)
 
 
@@ -156,6 +163,9 @@ class _Execution:
         self._rewritten = False
         """Whether the run was stopped only because the next instruction was rewritten."""
         self._beneath_canary: bytes | None = None
+        self.watched: Sequence[tuple[int, int]] = ()
+        self._read: set[int] = set()
+        self._written: set[int] = set()
         cpu.reset(self, EntryMemory(image, inputs, self._stack_pointer))
         self._set_registers()
 
@@ -273,6 +283,11 @@ class _Execution:
             self._end(Status.ABORTED, reason)
         else:
             self._end(Status.UNSUPPORTED, f"interrupt {number:#x}")
+
+    def access(self, address: int, size: int, is_write: bool) -> None:
+        for byte in range(address, address + size):
+            if any(low <= byte < high for low, high in self.watched) and byte not in self._written:
+                (self._written if is_write else self._read).add(byte)
 
     def _end(self, status: Status, reason: str = "") -> None:
         if self._ending is None:
@@ -424,6 +439,7 @@ class _Execution:
             registers=self._registers(),
             return_target=self._return_target,
             writes={address: byte for address, byte in changed.items() if address not in frame},
+            reads={a: self._cpu.entry_pages[a & -PAGE][a % PAGE] for a in sorted(self._read)},
             calls=tuple(self._calls),
             steps=self._steps,
             trace=tuple(self._trace) if trace else (),

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from random import Random
 
+from isoform.borders.apart import Apart
 from isoform.budget import Budget
 from isoform.check.replay import independent_runner
 from isoform.contract import CallRule, Difference, in_frame, show_float, show_number
@@ -38,14 +40,69 @@ class NotConfirmed:
 
 def differs(question: Question, inputs: Pair) -> bool:
     """Whether these inputs are allowed, only touch memory that may be used, and separate the two."""
-    if not question.admits(inputs[0]):
+    if not question.admits(inputs[0]) or any(_holds_code(question, side) for side in inputs):
         return False
     outcomes = question.run_both(inputs)
-    if not question.contract.differences(*outcomes) or rests_on_replaceable_calls(*outcomes):
+    if not question.differences(*outcomes) or rests_on_replaceable_calls(*outcomes):
+        return False
+    if not question.contract.differences(*outcomes) and not _depends_on_what_differs(question, inputs, outcomes):
         return False
     if any(_shows_frame(question, outcome) for outcome in outcomes):
         return False
     return uses_valid_memory(question, inputs)
+
+
+def _holds_code(question: Question, inputs: Inputs) -> bool:
+    """Whether inputs hold addresses of code: where isoform placed it says nothing, and functions that are passed in are
+    not the pair's own."""
+    layout, memory = question.contract.machine.memory, inputs.memory
+    if layout is None or layout.zeroed:
+        return False  # a program that is at the addresses it was written for
+    words = [sum(memory[a + i] << (8 * i) for i in range(8)) for a in memory if all(a + i in memory for i in range(8))]
+    values = {*inputs.registers.values(), *words}
+    images = question.target.image, question.rewrite.image
+    return any(value in image.aliases or image.code_at(value, 1) for image in images for value in values)
+
+
+def _depends_on_what_differs(question: Question, inputs: Pair, outcomes: tuple[Outcome, Outcome]) -> bool:
+    """Whether runs that agree have met something that differs and matters: a function, constants; or data, with bits
+    that they depend on."""
+    parts = [one for one in question.border.apart if one.certain and one.held is not None]
+    rest = replace(question.border, apart=tuple(one for one in question.border.apart if one not in parts))
+    if replace(question, border=rest).differences(*outcomes):
+        return True
+    return any(
+        one.is_read(outcome) and _depends(question, side, inputs[side], one)
+        for one in parts
+        for side, outcome in enumerate(outcomes)
+    )
+
+
+def _depends(question: Question, side: int, inputs: Inputs, part: Apart) -> bool:
+    """Whether what one side does depends on the bits of `part` that are not the same at first on both sides."""
+    assert part.held is not None
+    size = len(part.held[0])
+    left, right = (int.from_bytes(held, "little") for held in part.held)
+    bits = left ^ right
+    random = Random(part.low)
+    values = [left, right, left & ~bits, left | bits, *(left ^ (bits & random.getrandbits(8 * size)) for _ in range(4))]
+    ran = [_with_contents(question, side, inputs, part, value.to_bytes(size, "little")) for value in values]
+    first, first_left = ran[0]
+    for value, (outcome, then) in zip(values[1:], ran[1:], strict=True):
+        # Bits that are kept as they were do not count: code that sets a bit-field keeps those around it.
+        if question.contract.differences(first, outcome) or (first_left ^ then) != (left ^ value):
+            return True
+    return False
+
+
+def _with_contents(question: Question, side: int, inputs: Inputs, part: Apart, held: bytes) -> tuple[Outcome, int]:
+    """How one side ends with these contents of `part`, without it; and what is in it then."""
+    memory = {**inputs.memory, **dict(enumerate(held, part.low))}
+    changed = replace(inputs, memory=memory)
+    outcome = question.run_both((changed, changed))[side]
+    then = bytes(outcome.writes.get(address, memory[address]) for address in range(part.low, part.high))
+    kept = {address: byte for address, byte in outcome.writes.items() if not part.low <= address < part.high}
+    return replace(outcome, writes=kept), int.from_bytes(then, "little")
 
 
 def _shows_frame(question: Question, outcome: Outcome) -> bool:
@@ -119,13 +176,14 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
                 call_arguments=question.callees,
                 stack_argument_bytes=question.contract.stack_argument_bytes,
                 outside=_left_out(question, function),
+                watched=question.watched,
             )
         )
     results = {result.register for result in question.contract.results}
     sides = zip((question.target, question.rewrite), ours, strict=True)
     if any(rests_on_placement(function.image, outcome, results) for function, outcome in sides):
         return NotConfirmed("the difference may only be where unnamed data was placed in memory", False)
-    found = question.contract.differences(*theirs)
+    found = question.differences(*theirs)
     if not found:
         return _not_confirmed(question, name, ours, theirs)
     for mine, other in zip(ours, theirs, strict=True):

@@ -134,6 +134,8 @@ def _encode(question: Question, functions: tuple[Function, Function], budget: Bu
     for assumption in link_assumptions(*functions):
         world.assume(assumption)
     sides = [Side(world, f.image, tag) for f, tag in zip(functions, "ab", strict=True)]
+    for side in sides:
+        side.met = []
     constrain_entry(world, sides[0].initial_state())
     summaries = [
         Execution(side, function, budget, question.options.unroll, question.callees).run()

@@ -71,7 +71,7 @@ def run_tests(
             why = why or stuck.reason or stuck.status.value
             if undecided == ran == 5 + len(mine):
                 break  # nothing here can be run to its end
-        if question.contract.differences(*outcomes) and differs(question, inputs):
+        if question.differences(*outcomes) and differs(question, inputs):
             found = confirm(question, inputs, budget)
             if isinstance(found, Witness):
                 return Tested(found, None, ran, undecided)

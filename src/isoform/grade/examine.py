@@ -16,6 +16,7 @@ from isoform.check.replay import independent_runner
 from isoform.contract import CallRule
 from isoform.engines.confirm import confirm
 from isoform.engines.inputs import InputMaker
+from isoform.engines.pose import pose
 from isoform.errors import OutOfLimits, Unsupported, UserError
 from isoform.grade.answer import Answer, CodeLine, Observable, Prepared, Standing
 from isoform.grade.divergence import Divergence, divergence_of
@@ -109,7 +110,7 @@ class Examiner:
         try:
             target = self._lifted if loaded[0].image is self._loaded.image else lifted(loaded[0], self._inline, budget)
             rewrite = lifted(loaded[1], self._inline, budget)
-            question = settle(target, rewrite, self.options)
+            question = pose(target, rewrite, self.options, budget)
             if target is self._lifted:
                 vars(question)["programs"] = (self._program, compile_function(rewrite))  # a cached property
         except Unsupported as reason:

@@ -72,7 +72,7 @@ def separated(question: Question, inputs: tuple[Inputs, ...], budget: Budget) ->
         if budget.exhausted:
             return None
         pair = (candidate, candidate)
-        if question.contract.differences(*question.run_both(pair)) and differs(question, pair):
+        if question.differences(*question.run_both(pair)) and differs(question, pair):
             found = confirm(question, pair, budget)
             if isinstance(found, Witness):
                 return found

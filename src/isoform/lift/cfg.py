@@ -10,9 +10,9 @@ from functools import cached_property, partial
 from isoform.budget import Budget
 from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
-from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, Stop, Switch
+from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, Stop, Switch, outside_call
 from isoform.lift.returning import Returning
-from isoform.lift.simplify import Known, propagate
+from isoform.lift.simplify import Known, known_value, propagate
 from isoform.lift.tables import jump_targets
 from isoform.lift.weak import null_guard, with_weak_addresses
 from isoform.load.image import Image, Symbol
@@ -50,6 +50,8 @@ class _Routine:
     blocks: dict[Position, _Raw]
     targets: dict[Position, tuple[int, ...]]
     """Resolved targets of the computed jump or call at the end of a block."""
+    certain: frozenset[Position]
+    """Where such a target is plainly the only one."""
 
 
 Hints = Mapping[int, frozenset[int]]
@@ -115,7 +117,7 @@ class _Lifter:
                 f"{self.name} in {self.image.path} runs off its code at {address:#x}: "
                 "there are no instructions there; name a whole function."
             )
-        instruction = _with_shared_addresses(self.machine.decode(code, address), self.image)
+        instruction = with_shared_addresses(self.machine.decode(code, address), self.image)
         instruction = with_weak_addresses(instruction, self.image, self.machine)
         if instruction.length > len(code) and self._guessed:
             return _nowhere(address)
@@ -147,7 +149,7 @@ class _Lifter:
             self._spend()
             leaders = self._leaders(entry, extra)
             blocks = {leader: self._cut(leader, leaders) for leader in sorted(leaders)}
-            found = self._resolve(blocks, {(entry, 0), *extra})
+            found, certain = self._resolve(blocks, {(entry, 0), *extra})
             new = {
                 (self._real(target), 0)
                 for position, resolved in found.items()
@@ -156,7 +158,7 @@ class _Lifter:
             }
             targets = found
             if new <= extra:
-                return _Routine(entry, blocks, targets)
+                return _Routine(entry, blocks, targets, certain)
             extra |= new
 
     def _is_jump(self, raw: _Raw) -> bool:
@@ -262,26 +264,35 @@ class _Lifter:
 
     # -- computed jumps -------------------------------------------------------------------------
 
-    def _resolve(self, blocks: dict[Position, _Raw], entries: set[Position]) -> dict[Position, tuple[int, ...]]:
+    def _resolve(
+        self, blocks: dict[Position, _Raw], entries: set[Position]
+    ) -> tuple[dict[Position, tuple[int, ...]], frozenset[Position]]:
         computed = {
             position: raw
             for position, raw in blocks.items()
             if raw.last is not None and raw.last.kind in (Kind.BRANCHIND, Kind.CALLIND)
         }
         if not computed:
-            return {}
+            return {}, frozenset()
         constants = self._constants_at_entry(blocks, entries)
-        return {position: self._resolve_one(raw, constants.get(position, {})) for position, raw in computed.items()}
+        found = {position: self._resolve_one(raw, constants.get(position, {})) for position, raw in computed.items()}
+        certain = frozenset(position for position, (_, is_certain) in found.items() if is_certain)
+        return {position: targets for position, (targets, _) in found.items()}, certain
 
-    def _resolve_one(self, raw: _Raw, known: Known) -> tuple[int, ...]:
+    def _resolve_one(self, raw: _Raw, known: Known) -> tuple[tuple[int, ...], bool]:
+        """The targets, and whether the address is a constant, so that there is no other."""
         assert raw.last is not None
         given = [MicroOp(Kind.COPY, var, (value,)) for var, value in known.items()]
-        ops = [*given, *propagate(raw.ops, self.image, dict(known))]
+        after = dict(known)
+        ops = [*given, *propagate(raw.ops, self.image, after)]
+        constant = known_value(raw.last.ins[0], after)
+        if constant.space is Space.CONST:
+            return (constant.offset,), True
         plausible = partial(self._plausible_target, raw.steps[0] if raw.steps else raw.addresses[0])
         found = jump_targets(ops, raw.last.ins[0], self.image, plausible) or []
         self._guessed = self._guessed or len(found) > 1
         hinted = sorted(self.hints.get(raw.steps[-1] if raw.steps else raw.addresses[-1], ()))
-        return tuple(dict.fromkeys([*found, *hinted]))
+        return tuple(dict.fromkeys([*found, *hinted])), False
 
     def _plausible_target(self, here: int, target: int) -> bool:
         """Whether a table of the function around `here` may well hold `target`. The next table in the file often
@@ -370,18 +381,21 @@ class _Lifter:
             return (Stop(raw.why), []) if raw.next is None else (Goto(_here(block_id, raw.next)), None)
         assert raw.next is not None
         after = _here(block_id, raw.next)
-        computed = self.routine(chain[-1]).targets.get((block_id.address, block_id.part), ())
+        routine, position = self.routine(chain[-1]), (block_id.address, block_id.part)
+        computed = routine.targets.get(position, ())
         match last.kind:
             case Kind.BRANCH | Kind.CBRANCH:
                 return self._branch(block_id, raw, last, after, chain)
             case Kind.RETURN:
                 return self._return(block_id, last.ins[0], chain)
             case Kind.CALL:
-                return self._call((last.ins[0].offset,), last.ins[0], _last_address(block_id, raw), after, chain)
+                return self._call(last.ins[0].offset, last.ins[0], _last_address(block_id, raw), after, chain)
             case Kind.SYSTEM:
                 return Call(SYSTEM_CALL, const(0, 8), after, system=True), None
+            case Kind.CALLIND if position not in routine.certain:
+                return self._pointer_call(computed, last.ins[0], _last_address(block_id, raw), after, chain)
             case Kind.CALLIND:
-                return self._call(computed, last.ins[0], _last_address(block_id, raw), after, chain)
+                return self._call(computed[0], last.ins[0], _last_address(block_id, raw), after, chain)
             case _:
                 return self._jump(block_id, raw, computed, last.ins[0], chain)
 
@@ -416,17 +430,32 @@ class _Lifter:
         to = BlockId(block_id.context[:-1], block_id.context[-1], 0)
         return Return(value, to), [(to, chain[:-1])]
 
-    def _call(
+    def _pointer_call(
         self, targets: tuple[int, ...], value: Var, address: int, after: BlockId, chain: tuple[int, ...]
     ) -> tuple[Exit, list[_Visit] | None]:
-        ends = self.machine.convention.stack_pointer is not None and self.returning.nothing_follows(
-            address, after.address
-        )
-        if len(targets) != 1:
-            if self.machine.convention.stack_pointer is None:
-                return Switch(value, ()), None  # no convention, so nothing can be said of an unknown callee
-            return Call(None, value, None if ends else after), None
-        target = self.image.aliases.get(targets[0], targets[0])
+        """A call to a computed address: what it may be to and is present becomes part of the function, each for the
+        value that leads there; any other address is outside code."""
+        if self.machine.convention.stack_pointer is None:
+            return Switch(value, ()), None  # no convention, so nothing can be said of an unknown callee
+        if self.returning.nothing_follows(address, after.address):
+            return Call(None, value, None), None
+        inner = {}
+        for pointer in targets if self.inline and len(chain) <= MOST_DEPTH else ():
+            real = self._real(pointer)
+            function = self._function_around(real)
+            if function is not None and function.address == real and self.image.code_at(real) and real not in chain:
+                inner[pointer] = BlockId((*after.context, after.address), real, 0)
+                self.inlined.append(function.name)
+        call = Call(None, value, after)
+        if not inner:
+            return call, None
+        visits = [(block, (*chain, block.address)) for block in inner.values()]
+        return Switch(value, tuple(inner.items()), call), [*visits, (after, chain)]
+
+    def _call(
+        self, target: int, value: Var, address: int, after: BlockId, chain: tuple[int, ...]
+    ) -> tuple[Exit, list[_Visit] | None]:
+        target = self.image.aliases.get(target, target)
         name = self.image.name_at(target)
         if target in self.image.externals or not self.image.code_at(target):
             back = self.returning.comes_back(name, address, after.address)
@@ -502,11 +531,12 @@ def _touches(op: MicroOp, registers: list[Var]) -> bool:
 
 
 def _stopped(block: Block) -> Block:
-    if not isinstance(block.exit, Call) or block.exit.then is None or block.exit.system:
+    call = outside_call(block.exit)
+    if call is None or call.then is None or call.system:
         return block
     address = block.steps[-1] if block.steps else block.id.address
     ops = (*block.ops, MicroOp(Kind.UNSUPPORTED, None, ()))
-    why = f"a call of {block.exit.callee or 'a function'} beside x87 instructions"
+    why = f"a call of {call.callee or 'a function'} beside x87 instructions"
     return replace(block, ops=ops, addresses=(*block.addresses, address), exit=Stop(why))
 
 
@@ -515,7 +545,7 @@ def _is_part(symbol: Symbol, name: str) -> bool:
     return symbol.name.startswith(f"{name}.")
 
 
-def _with_shared_addresses(instruction: Instruction, image: Image) -> Instruction:
+def with_shared_addresses(instruction: Instruction, image: Image) -> Instruction:
     """Addresses of what both sides have under one name, as the one address that both use (`Image.moved`)."""
     if not image.moved:
         return instruction

@@ -34,11 +34,13 @@ class Branch:
 
 @dataclass(frozen=True)
 class Switch:
-    """A jump to a computed address with known candidates. Arriving anywhere else is `unresolved`: the
+    """A jump or call to a computed address with known candidates. Arriving anywhere else is `unresolved`: the
     engines must show it impossible before they claim anything."""
 
     value: Var
     targets: tuple[tuple[int, BlockId], ...]
+    elsewhere: Call | None = None
+    """Of a call through a pointer, whose known candidates are inlined: what it is to all other addresses."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,11 @@ class Stop:
     why: str = ""
 
 
+def outside_call(exit_: Exit) -> Call | None:
+    """The call to code that is not here in which a block may end."""
+    return exit_.elsewhere if isinstance(exit_, Switch) else exit_ if isinstance(exit_, Call) else None
+
+
 Exit = Goto | Branch | Switch | Return | Call | Stop
 
 
@@ -94,8 +101,9 @@ class Block:
                 return (target,)
             case Branch(_, then, otherwise):
                 return (then, otherwise) if then != otherwise else (then,)
-            case Switch(_, targets):
-                return tuple(dict.fromkeys(block for _, block in targets))
+            case Switch(_, targets, elsewhere):
+                after = (elsewhere.then,) if elsewhere is not None and elsewhere.then is not None else ()
+                return tuple(dict.fromkeys((*(block for _, block in targets), *after)))
             case Return(_, to):
                 return () if to is None else (to,)
             case Call(_, _, then):

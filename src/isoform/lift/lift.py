@@ -54,6 +54,9 @@ def _fold_exit(exit_: Exit, known: Known) -> Exit:
     match exit_:
         case Branch(condition, _, _):
             return replace(exit_, condition=known_value(condition, known))
+        case Switch(value, _, Call() as elsewhere):
+            value = known_value(value, known)
+            return replace(exit_, value=value, elsewhere=replace(elsewhere, value=value))
         case Switch(value, _) | Return(value, _) | Call(_, value, _):
             return replace(exit_, value=known_value(value, known))
         case _:

@@ -32,6 +32,12 @@ def differing(left: Image, right: Image, unseen: Sequence[Range]) -> list[Range]
     return _with_those_that_lead_there([s for group in data for s in group if not s.writable], found)
 
 
+def leading_to(images: Sequence[Image], ranges: Sequence[Range]) -> list[Range]:
+    """These ranges of addresses, and those of constants that lead there."""
+    constants = [s for image in images for s in image.sections if not s.writable and not s.executable]
+    return _with_those_that_lead_there(constants, list(dict.fromkeys(ranges)))
+
+
 def _content(section: Section, start: int, end: int, unseen: Sequence[Range]) -> bytes:
     content = bytearray(section.data[start - section.address : end - section.address].ljust(end - start, b"\0"))
     for low, high in unseen:

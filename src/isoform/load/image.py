@@ -128,8 +128,11 @@ class Image:
     code has fixed distances, that the other side has too. An address that the code computes in such a range
     stands for the shared address; never a jump target inside the code."""
     differing: tuple[tuple[int, int], ...] = ()
-    """Ranges where both images of a question have constants, but other bytes. Code outside that is given an
-    address in there would see the two sides differ."""
+    """Ranges where both images of a question have constants, but other bytes; functions of one name that were not
+    shown to do the same; and what leads there. Code outside that is given an address in there would see the two
+    sides differ."""
+    unlike_at_start: tuple[tuple[int, int], ...] = ()
+    """Ranges of writable data that does not hold the same at first in both images of a question."""
     private: tuple[tuple[int, int], ...] = ()
     """Ranges of data that has no counterpart of the same name or content in the other image. An address in
     there differs from side to side only because the data had to go somewhere."""

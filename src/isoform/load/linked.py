@@ -27,6 +27,9 @@ from isoform.load.shared import Shared
 
 BASES = (0x5555_0000_0000, 0x5556_0000_0000)
 """Where the position-independent file of each side starts."""
+NEAR_BASES, NEAR_SPAN = (0x8000_0000, 0x8780_0000), 0x0780_0000
+"""The same for files of at most so many bytes: within reach of the addresses that both sides share, so that the CPU
+model that replays witnesses can be given code which names those."""
 SPAN_LIMIT = 1 << 32
 FIXED_LIMIT = 1 << 47
 
@@ -34,7 +37,10 @@ _NONE, _ABSOLUTE, _COPY, _GLOBAL_DATA, _JUMP_SLOT, _RELATIVE, _RESOLVED, _RELATI
 
 
 def base_of(file: ParsedFile, side: int) -> int:
-    return 0 if file.fixed else BASES[side]
+    if file.fixed:
+        return 0
+    span = max((section.address + section.size for section in file.sections.values()), default=0)
+    return NEAR_BASES[side] if span <= NEAR_SPAN else BASES[side]
 
 
 def loaded_sections(file: ParsedFile) -> list[FileSection]:

@@ -128,9 +128,11 @@ class _Page:
                 yield f"→ {self._at(target)}"
             case Branch(condition, then, otherwise):
                 yield f"if {infix.operand(condition)} → {self._at(then)}, else → {self._at(otherwise)}"
-            case Switch(value, targets):
-                yield f"switch {infix.operand(value)}"
+            case Switch(value, targets, elsewhere):
+                yield f"{'switch' if elsewhere is None else 'call through'} {infix.operand(value)}"
                 yield from self._cases(targets)
+                if elsewhere is not None and elsewhere.then is not None:
+                    yield f"  elsewhere: call through {infix.operand(value)} → {self._at(elsewhere.then)}"
             case Return(value, to):
                 yield f"return to {infix.operand(value)}" if to is None else f"return → {self._at(to)}"
             case Call(callee, value, then):

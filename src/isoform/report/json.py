@@ -36,6 +36,7 @@ def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
         "rewrite": _subject(verdict.rewrite),
         "contract": contract_as_json(verdict.contract),
         "assumptions": [{"name": a.name, "why": a.why} for a in verdict.assumptions],
+        **_companions(verdict),
         "witness": _witness(witness, verdict.contract) if witness is not None else None,
         "root_cause": _plain(root_cause),
         "proof": _proof(verdict.proof) if isinstance(verdict, Equivalent) else None,
@@ -53,6 +54,12 @@ def _reasons(verdict: Verdict) -> dict[str, str]:
     return {"why": verdict.why} if isinstance(verdict, Bounded) else {}
 
 
+def _companions(verdict: Verdict) -> dict[str, Any]:
+    """Functions whose address the two can get at; no key where there are none."""
+    found = [{"name": c.name, "verdict": c.verdict, "why": c.why} for c in verdict.companions]
+    return {"companions": found} if found else {}
+
+
 def _subject(subject: Subject) -> dict[str, str]:
     return {"path": subject.path, "function": subject.function, "isa": subject.isa}
 
@@ -67,6 +74,7 @@ def contract_as_json(contract: Contract) -> dict[str, Any]:
         "memory": contract.memory.value,
         "aborts": contract.aborts.value,
         "calls": contract.calls.value,
+        "data": contract.data.value,
         "assume": [p.text for p in contract.preconditions],
     }
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from isoform.contract import AbortRule, Contract, Difference, MemoryRule, ReturnAs
+from isoform.contract import AbortRule, Contract, DataRule, Difference, MemoryRule, ReturnAs
 from isoform.report.listing import View
 from isoform.report.shapes import shapes_of
 from isoform.verdict import (
@@ -183,9 +183,18 @@ def _rest(verdict: Verdict, witness: Witness | None) -> Iterator[Entry]:
     if isinstance(verdict, Equivalent):
         yield from _proof(verdict)
     yield Entry("contract", tuple(_contract(verdict.contract)))
+    yield Entry("companions", tuple(_companions(verdict)))
     yield Entry("assuming", tuple(f"{a.name}: {a.why}" for a in verdict.assumptions))
     tried = tuple(f"{t.engine}: {t.said} ({duration(t.seconds)})" for t in verdict.tried)
     yield Entry("tried", tried, detail=not isinstance(verdict, Unknown))
+
+
+def _companions(verdict: Verdict) -> Iterator[str]:
+    """Functions whose address is taken: those that are not the same in full, the others by name."""
+    same = [c.name for c in verdict.companions if c.verdict == Equivalent.word]
+    if same:
+        yield f"the same on both sides: {', '.join(_at_most(same, 8))}"
+    yield from (f"{c.name}, {c.verdict}: {c.why}" for c in verdict.companions if c.verdict != Equivalent.word)
 
 
 def _no_proof(verdict: Verdict) -> Iterator[str]:
@@ -254,6 +263,10 @@ def _contract(contract: Contract) -> Iterator[str]:
         yield "memory is not compared"
     if contract.aborts is AbortRule.REFINE:
         yield "where the target aborts, the rewrite may do anything"
+    if contract.data_names:
+        names = ", ".join(contract.data_names[:4]) + (", …" if len(contract.data_names) > 4 else "")
+        rule = "what it holds at first is the same, too" if contract.data is DataRule.INITIAL else "--data any"
+        yield f"{names}: whatever it holds when called, the same on both sides; {rule}"
     yield from (f"given {precondition.text}" for precondition in contract.preconditions)
 
 

@@ -216,10 +216,10 @@ class _BlockWriter:
                 return str(self._index[target])
             case Branch(condition, then, otherwise):
                 return f"{self._index[then]} if {self.read(condition)} else {self._index[otherwise]}"
-            case Switch(value, targets):
+            case Switch(value, targets, elsewhere):
                 table = {address: self._index[target] for address, target in targets}
                 self._lines.append(f"M.target = {self.read(value)}")
-                return f"{table!r}.get(M.target, {UNRESOLVED})"
+                return f"{table!r}.get(M.target, {UNRESOLVED if elsewhere is None else self._call(elsewhere)})"
             case Return(value, to):
                 self._lines.append(f"M.target = {self.read(value)}")
                 if to is None:
@@ -227,11 +227,14 @@ class _BlockWriter:
                 return f"{self._index[to]} if M.target == {self._block.id.context[-1]} else {UNRESOLVED}"
             case Call() as call:
                 self._lines.append(f"M.target = {self.read(call.value)}")
-                self._calls.append((call, -1 if call.then is None else self._index[call.then]))
-                return str(FIRST_CALL - (len(self._calls) - 1))
+                return str(self._call(call))
             case Stop():
                 self._lines.append(f"M.reason = {self._block.id.address}")
                 return str(UNSUPPORTED)
+
+    def _call(self, call: Call) -> int:
+        self._calls.append((call, -1 if call.then is None else self._index[call.then]))
+        return FIRST_CALL - (len(self._calls) - 1)
 
 
 _STATEMENTS = frozenset({Kind.STORE, Kind.ABORT, Kind.UNSUPPORTED})

@@ -102,6 +102,8 @@ class RunOptions:
     trace: bool = False
     record_reads: bool = False
     stack_argument_bytes: int = 0
+    inline: bool = True
+    """Whether calls through pointers to code that is present are followed; else they decide nothing."""
 
 
 def run(program: Program, inputs: Inputs, options: RunOptions, callees: Callees = lambda name: NOTHING) -> Outcome:
@@ -198,6 +200,13 @@ class _Run:
                         if call.callee == SELF and call.then is not None:
                             recursions.append((call.then.address, program, index))
                             index = program.index[program.function.entry]
+                        elif call.callee is None and (present := self._code_called(program)) is not None:
+                            entered = self._entered(program, present)
+                            if entered is None or call.then is None:
+                                return Status.UNSUPPORTED, f"a call through a pointer to {self._name(present)}"
+                            recursions.append((call.then.address, program, index))
+                            program, code, costs = entered, entered.code, entered.costs
+                            index = program.index[program.function.entry]
                         elif self._outside_call(call) or index < 0:
                             return Status.EXITED, call.callee or "a function"
                     elif index == RETURNED and recursions and memory.target == recursions[-1][0]:
@@ -213,6 +222,22 @@ class _Run:
                         return self._end(index, program)
         finally:
             self._steps = steps
+
+    def _code_called(self, program: Program) -> int | None:
+        """Where the code is that a call through a pointer goes to, if it is here."""
+        image, target = program.function.image, self._memory.target
+        address = image.aliases.get(target, target)
+        return address if target not in image.externals and image.code_at(address) else None
+
+    def _entered(self, program: Program, address: int) -> Program | None:
+        """The function that is called; none where that is not to be followed, or is no place to call."""
+        symbol = program.function.image.symbol_at(address)
+        if not self._options.inline or symbol is None or not symbol.is_function:
+            return None
+        return program_at(program.function, address)
+
+    def _name(self, address: int) -> str:
+        return self._program.function.image.name_at(address) or f"{address:#x}"
 
     def _end(self, code: int, program: Program) -> tuple[Status, str]:
         memory = self._memory
@@ -245,7 +270,8 @@ class _Run:
     def _tail_call(self) -> tuple[Status, str]:
         """A jump through a pointer with the stack as at entry: a call whose result is ours."""
         back = self._memory.load(self._stack_pointer, 8)
-        self._outside_call(Call(None, code_address(self._memory.target), None))
+        comes_back = self._program.function.entry  # where to does not matter, as it is our caller
+        self._outside_call(Call(None, code_address(self._memory.target), comes_back))
         self._memory.target = back
         return Status.DONE, ""
 

@@ -142,6 +142,16 @@ class Chain:
             found = self._loads[key] = (node, self._load(node, address, size))
         return found[1]
 
+    def is_stored(self, node: Node, address: Term, size: int) -> bool:
+        """Whether a load would wholly get what was stored there."""
+        while isinstance(node, Stored):
+            if node.address == address and node.size >= size:
+                return True
+            if not self._apart(node, address, size):
+                return False
+            node = node.before
+        return isinstance(node, Joined) and all(self.is_stored(n, address, size) for n in (node.then, node.otherwise))
+
     def _skip(self, node: Node, address: Term, size: int) -> Node:
         while isinstance(node, Stored) and self._apart(node, address, size):
             node = node.before

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from isoform.contract import HIDE_MEMORY_AT_END, AbortRule, MemoryRule, ReturnAs
-from isoform.errors import Unsupported
 from isoform.smt.floats import with_one_nan
 from isoform.smt.terms import Term
 from isoform.sym.execute import Ending, Summary
@@ -27,7 +26,8 @@ class Goal:
 
 
 def goals(world: World, target: Summary, rewrite: Summary) -> list[Goal]:
-    return list(_Goals(world, target, rewrite).all())
+    found = _Goals(world, target, rewrite)
+    return [*found.all(), *found.met()]
 
 
 class _Goals:
@@ -52,6 +52,17 @@ class _Goals:
         elif any(s.calls for s in self._sides):
             # What calls did shows in the memory that they left, and in nothing else.
             yield Goal("calls", "the same outside calls are made, with the same memory", self._memory().bad)
+
+    def met(self) -> Iterator[Goal]:
+        """After all others, which may note more of it."""
+        met = [met for summary in self._sides for met in summary.side.met or ()]
+        for exact in (True, False):
+            bad = self._terms.any_of([m.condition for m in met if m.exact is exact])
+            if bad != self._terms.false:
+                shows = (
+                    "nothing is read or given away of functions, data or constants that differ between the two sides"
+                )
+                yield Goal("same-things" if exact else "same-things-computed", shows, bad)
 
     # -- how the functions end ------------------------------------------------------------------
 
@@ -157,8 +168,10 @@ class _Goals:
     def _result(self) -> Goal:
         terms = self._terms
         values = [self.result_term(s) for s in self._sides]
-        if any(s.side.points_to_differing(v) for s, v in zip(self._sides, values, strict=True)):
-            raise Unsupported("the address of constants that differ between the two sides is returned")
+        for summary, value in zip(self._sides, values, strict=True):
+            assert summary.final is not None
+            why = "the address of functions or constants that differ between the two sides is returned"
+            summary.side.give_away(summary.final.condition, value, why)
         if self._world.contract.return_as is ReturnAs.BOOL:
             differs = terms.exclusive(*(terms.eq(v, terms.bv(0, terms.width(v))) for v in values))
         else:

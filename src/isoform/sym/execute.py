@@ -245,8 +245,8 @@ class Execution:
                 self._go(block, then, state.fork(taken), dict(temps), layer)
                 state.condition = other
                 self._go(block, otherwise, state, temps, layer)
-            case Switch(value, targets):
-                self._switch(block, read(state, temps, value), targets, state, temps, layer)
+            case Switch(value, targets, elsewhere):
+                self._switch(block, read(state, temps, value), targets, elsewhere, state, temps, layer)
             case Return(value, to):
                 self._return(block, read(state, temps, value), to, state, temps, layer)
             case Call() as call:
@@ -277,6 +277,7 @@ class Execution:
         block: Block,
         value: Term,
         targets: tuple[tuple[int, BlockId], ...],
+        elsewhere: Call | None,
         state: State,
         temps: Temps,
         layer: int,
@@ -286,6 +287,11 @@ class Execution:
             here = terms.eq(value, terms.bv(address, terms.width(value)))
             self._go(block, target, state.fork(terms.conj(state.condition, here)), dict(temps), layer)
             state.condition = terms.conj(state.condition, terms.negate(here))
+        value = self._without(value, {address for address, _ in targets})
+        if elsewhere is not None:
+            if state.condition != terms.false:
+                self._call(block, elsewhere, value, state, temps, layer)
+            return
         state = self._to_caller(value, state)
         if state.condition != terms.false and self._is_tail_call(block, value, state):
             self._tail_call(value, state)
@@ -294,6 +300,15 @@ class Execution:
             self._discover(where, value)
             why = f"{self.function.name} jumps to a computed address at {where:#x} that isoform could not resolve"
             self._gap(GapKind.UNRESOLVED, state, why)
+
+    def _without(self, value: Term, excluded: set[int]) -> Term:
+        """A choice that is known not to be any of these constants, as what is left of it."""
+        shape = self.terms.shape(value)
+        if shape[0] != "ite":
+            return value
+        ways = [self._without(way, excluded) for way in shape[2:]]
+        left = [way for way in ways if self.terms.value(way) not in excluded]
+        return left[0] if len(left) == 1 else self.terms.ite(shape[1], *ways)
 
     def _is_tail_call(self, block: Block, value: Term, state: State) -> bool:
         """Whether a jump through a pointer that was passed in or read is a call whose result is ours: with the stack
@@ -403,6 +418,9 @@ class Execution:
         passed = self._arguments(call, value, state)
         arguments = passed.arguments
         if call.then is None:
+            for argument in arguments:
+                why = f"{self.function.name} gives {name} functions or constants that differ between the two sides"
+                self.side.give_away(state.condition, argument, why)
             after_calls = bool(self.summary.calls)
             self.summary.endings.append(Ending(state.condition, name, arguments, state.heap, after_calls))
             return
@@ -429,10 +447,9 @@ class Execution:
         """What an outside function could do with these isoform cannot say."""
         if state.escaped or any(self.side.mentions_stack(a) for a in arguments):
             raise Unsupported(f"{self.function.name} passes an address of its own stack frame to {name}")
-        if any(self.side.points_to_differing(a) for a in arguments):
-            raise Unsupported(
-                f"{self.function.name} gives {name} the address of constants that differ between the sides"
-            )
+        for argument in arguments:
+            why = f"{self.function.name} gives {name} functions or constants that differ between the two sides"
+            self.side.give_away(state.condition, argument, why)
 
     def _arguments(self, call: Call, value: Term, state: State) -> Passed:
         callee = system_callee(self.side.world.machine) if call.system else self.callees(call.callee or "")

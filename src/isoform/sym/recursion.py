@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from isoform.contract import Argument, MemoryRule, Result, ReturnAs
 from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF
-from isoform.lift.function import Call, Function
+from isoform.lift.function import Function, outside_call
 from isoform.load.signature import TypeKind
 from isoform.microop import Kind
 from isoform.smt.floats import with_one_nan
@@ -62,16 +62,18 @@ def _argument(execution: Execution, argument: Argument, state: State) -> Term:
 def may_end(function: Function) -> bool:
     """Whether a run of a function may end other than by returning."""
     return any(
-        (isinstance(block.exit, Call) and block.exit.then is None) or any(op.kind is Kind.ABORT for op in block.ops)
+        (call is not None and call.then is None) or any(op.kind is Kind.ABORT for op in block.ops)
         for block in function.blocks.values()
+        for call in (outside_call(block.exit),)
     )
 
 
 def is_silent(function: Function) -> bool:
     """Whether a run of a function shows nothing but its result and the memory it leaves."""
     others = (
-        isinstance(block.exit, Call) and not block.exit.carried_out and block.exit.callee != SELF
+        call is not None and not call.carried_out and call.callee != SELF
         for block in function.blocks.values()
+        for call in (outside_call(block.exit),)
     )
     return not may_end(function) and not any(others)
 

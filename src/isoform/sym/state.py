@@ -22,6 +22,8 @@ PRIVATE_FRAME = Assumption("private-frame", "no pointer that is passed in points
 STACK_IN_BOUNDS = Assumption(
     "stack-in-bounds", "an array on the stack is only indexed inside the function's own stack frame"
 )
+_NEAR = 4096
+"""Bytes around an object in which a constant in an address may still be meant for it."""
 STACK_ALIGNED = Assumption("stack-aligned", "the stack pointer is aligned as the calling convention says")
 DEFAULT_ROUNDING_MODE = Assumption(
     "default-rounding-mode",
@@ -29,6 +31,16 @@ DEFAULT_ROUNDING_MODE = Assumption(
 )
 X87_EMPTY = Assumption("x87-stack-empty", "the x87 stack is empty at entry, as the convention says")
 DIRECTION_FLAG = Assumption("direction-flag-clear", "the direction flag is clear at entry, as the convention says")
+
+
+@dataclass(frozen=True)
+class Met:
+    """What both sides have at one address, but not the same, is read or given away."""
+
+    condition: Term
+    exact: bool
+    """Whether the condition says just when; else it may happen at most then."""
+    why: str
 
 
 @dataclass
@@ -106,6 +118,9 @@ class Side:
         """How many of these were made before anything outside was called, if it was."""
         self.fixed_loads: list[tuple[Term, int]] = []
         """Address and size of loads from it at addresses that are numbers."""
+        self.met: list[Met] | None = None
+        """Where what is not the same on both sides is read or given away, for who can show that it is not; else that is
+        refused."""
         containers = machine.container_vars()
         self._by_byte = machine.containers_by_byte
         self._containers = containers
@@ -237,6 +252,23 @@ class Side:
             if not any(child.sort().is_array() for child in children):
                 pending += children
         return False
+
+    def give_away(self, condition: Term, value: Term, why: str) -> None:
+        """Note that others are given a value, which may be such an address."""
+        if not self.points_to_differing(value):
+            return
+        if self.met is None:
+            raise Unsupported(why)
+        terms = self.terms
+        pending = [(condition, value)]
+        while pending:
+            here, term = pending.pop()
+            shape = terms.shape(term)
+            if shape[0] == "ite":
+                pending.append((terms.conj(here, shape[1]), shape[2]))
+                pending.append((terms.conj(here, terms.negate(shape[1])), shape[3]))
+            elif self.points_to_differing(term):
+                self.met.append(Met(here, terms.value(term) is not None, why))
 
     def is_stack_pointer(self, term: Term | None) -> bool:
         """Whether a term is the stack pointer at entry."""
@@ -408,6 +440,7 @@ class State:
             return side.terms.bv(int.from_bytes(data, order), 8 * size)  # type: ignore[arg-type]
         side.world.assume(VALID_MEMORY)
         side.fixed_loads.append((address, size))
+        self._note_reading(address, size)
         return side.heap.load(self.heap, address, size)
 
     def _load_heap(self, address: Term, base: Term, constant: int, size: int) -> Term:
@@ -416,10 +449,31 @@ class State:
         side.world.assume(VALID_MEMORY)
         side.world.assume(PRIVATE_FRAME)
         side.heap_accesses.append((self.condition, address, size))
+        self._note_reading(address, size)
         value = side.heap.load(self.heap, address, size)
         for extent in self._constants_from(base, constant, size):
             value = self._load_table(address, extent, size, value)
         return value
+
+    def _note_reading(self, address: Term, size: int) -> None:
+        """Data that does not hold the same at first is read, unless it was written before."""
+        side, terms = self.side, self.side.terms
+        ranges = side.image.unlike_at_start
+        if not ranges or side.heap.is_stored(self.heap, address, size):
+            return
+        constants = list(terms.constants_in(address))
+        for low, high in ranges:
+            if not any(low - _NEAR <= number < high + _NEAR for number in constants):
+                continue
+            index = terms.sub(address, terms.bv(low - size + 1, side.width))
+            inside = terms.ult(index, terms.bv(high - low + size - 1, side.width))
+            condition = terms.conj(self.condition, inside)
+            if condition == terms.false:
+                continue
+            why = f"data at {low:#x} is read, which does not hold the same at first on both sides"
+            if side.met is None:
+                raise Unsupported(why)
+            side.met.append(Met(condition, True, why))
 
     def _constants_from(self, base: Term, constant: int, size: int) -> list[tuple[int, int]]:
         """Objects that an address `base + constant` may be in. From one thing in the file a distance may lead to any
@@ -456,8 +510,9 @@ class State:
             side.heap_accesses.append((self.condition, address, size))
         if side.mentions_stack(value):
             self.escaped = True
-        if side.points_to_differing(value):
-            raise Unsupported("an address of constants that differ between the two sides is stored in memory")
+        side.give_away(
+            self.condition, value, "an address of functions or constants that differ between the two sides is stored"
+        )
         self.heap = side.heap.store(self.heap, address, value, size)
 
     def _choice(self, address: Term) -> tuple[Term, Term, Term] | None:

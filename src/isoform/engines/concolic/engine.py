@@ -154,7 +154,7 @@ class Concolic:
                 return None
         self.counts.compared += 1
         pair = (inputs, inputs)
-        if not self._question.contract.differences(*outcomes) or not differs(self._question, pair):
+        if not self._question.differences(*outcomes) or not differs(self._question, pair):
             return None
         result = confirm(self._question, pair, self._budget)
         if not isinstance(result, NotConfirmed):

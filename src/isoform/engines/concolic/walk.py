@@ -283,7 +283,10 @@ class Walker(Execution):
                 if goes_on and then != otherwise:
                     taken = self.path.traced.visits[self._position + 1].block.id == then
                     self._decide(DecisionKind.BRANCH, self.terms.condition(read(state, temps, flag)), taken)
-            case Switch(value, _):
+            case Switch(value, targets, elsewhere):
+                if elsewhere is not None and target not in dict(targets):
+                    self._call_out(block, elsewhere, goes_on)
+                    return
                 self._computed_jump(block, read(state, temps, value), target, goes_on)
             case Return(value, to):
                 self._come_back(block, read(state, temps, value), to, target, goes_on)
@@ -361,6 +364,17 @@ class Walker(Execution):
             # Followed as it is run; but writes that no callee may rely on are not computed.
             self.path.why = self.path.why or f"{self.function.name} calls itself"
             return
+        if call.callee is None:
+            value = read(self._state, self._temps, call.value)
+            target = self.path.traced.targets[self._position]
+            image = self.function.image
+            if target not in image.externals and image.code_at(image.aliases.get(target, target)):
+                # Followed as it is run, too.
+                self._go_to(value, target)
+                self.path.why = self.path.why or f"{self.function.name} calls code through a pointer"
+                if not goes_on and self.path.traced.outcome.status is not Status.OUT_OF_FUEL:
+                    self._end_as(End.LOST, f"a call through a pointer to {target:#x}")
+                return
         ends = not goes_on and self.path.traced.outcome.status is Status.EXITED
         before = self._state.heap
         self._call(block, call, read(self._state, self._temps, call.value), self._state, self._temps, 0)

@@ -25,7 +25,7 @@ from isoform.engines.loops.segment import Place, Segment
 from isoform.engines.loops.starts import Known, Plain, compared_constants, extends_signs, given_at_entry, untouched
 from isoform.engines.loops.stations import Stations
 from isoform.errors import Unsupported
-from isoform.lift.function import BlockId, Call, Function
+from isoform.lift.function import BlockId, Function, outside_call
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.question import Question
 from isoform.run.observe import Snapshot
@@ -142,7 +142,7 @@ class Simulation:
         outputs = output_containers(self.machine, [r.register for r in question.contract.results])
         self._liveness = tuple(Liveness(f, outputs) for f in self.functions)
         self._unknowns = [(0, 0), (0, 0)]
-        self._calls = any(isinstance(b.exit, Call) for f in self.functions for b in f.blocks.values())
+        self._calls = any(outside_call(b.exit) is not None for f in self.functions for b in f.blocks.values())
         self._extends_signs = any(extends_signs(f) for f in self.functions)
         self.memory = SharedMemory((sides[0], sides[1]), self._shares_memory())
         self._passes: dict[Cut, Pass] = {}

@@ -296,7 +296,7 @@ def _without_results(inputs: tuple[Inputs, Inputs]) -> tuple[Inputs, Inputs]:
 
 
 def _differ(question: Question, target: Outcome, rewrite: Outcome) -> bool:
-    return bool(question.contract.differences(target, rewrite))
+    return bool(question.differences(target, rewrite))
 
 
 def _observe(

@@ -1,0 +1,222 @@
+"""Companions: functions whose address the compared ones can get at, and may give away.
+
+The address of a function stands for what it does. Two of one name have one address, so that they must be shown to do
+the same before anything may follow from that. Pairs that are being compared count as the same while others are asked
+(behaviour up to n steps of a pair needs that of others up to fewer); what then turns out not to be the same is taken
+back, and so is all that rests on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from isoform.borders.apart import Apart, ApartKind, Border, Images
+from isoform.borders.contents import Contents
+from isoform.borders.reach import Range, Reach, reach
+from isoform.borders.same_code import is_same_code
+from isoform.errors import Unsupported, UserError
+from isoform.lift.function import Function
+from isoform.verdict import Assumption, Companion, Different, Equivalent, Verdict
+
+MOST_COMPANIONS = 64
+
+Ask = Callable[[str, Border], Verdict]
+"""The verdict on the two functions of a name, with what is known to be apart."""
+Lift = Callable[[str, int], Function]
+"""The function of a name on one side."""
+SAME_CODE = "its code is the same"
+
+
+@dataclass
+class _Companion:
+    address: int
+    name: str
+    same_code: bool
+    uses: Reach
+    """Of both sides."""
+    found: Companion | None = None
+    """What was found out, if that is not that they are the same."""
+    proved: Verdict | None = None
+    left_out: bool = False
+    """Whether it counts as the same only because it was not to be asked about."""
+
+
+@dataclass
+class Companions:
+    functions: tuple[Function, Function]
+    lift: Lift
+    compared: bool
+    """Whether a companion of the compared functions' own name is the very question that is asked."""
+    initial: bool
+    """Whether what data holds at first counts."""
+    asks: bool
+    """Whether companions are asked about, or taken to agree."""
+    all: dict[int, _Companion] = field(default_factory=dict)
+    complete: bool = True
+
+    def collect(self) -> None:
+        """Everything that the two can get at, on through the companions themselves."""
+        pending = [reach(function) for function in self.functions]
+        self.own = _union(pending)
+        seen: set[int] = set()
+        while pending:
+            uses = pending.pop()
+            self.complete = self.complete and uses.complete
+            for address in sorted(uses.functions - seen):
+                seen.add(address)
+                if len(self.all) >= MOST_COMPANIONS:
+                    self.complete = False
+                    return
+                found = self._companion(address)
+                if found is not None:
+                    self.all[address] = found
+                    pending.append(found.uses)
+
+    @property
+    def images(self) -> Images:
+        return self.functions[0].image, self.functions[1].image
+
+    def _companion(self, address: int) -> _Companion | None:
+        images = self.images
+        entries = [image.aliases.get(address) for image in images]
+        if entries[0] is None or entries[1] is None:
+            return None
+        name = images[0].name_at(address) or f"{address:#x}"
+        own = all(f.entry.address == entry for f, entry in zip(self.functions, entries, strict=True))
+        if self.compared and own:
+            return None
+        machine = self.functions[0].machine
+        same = is_same_code(machine, images, (entries[0], entries[1]))
+        uses = []
+        for side in range(2):
+            try:
+                uses.append(reach(self.lift(name, side)))
+            except (Unsupported, UserError):
+                uses.append(Reach(frozenset(), frozenset(), complete=False))
+        return _Companion(address, name, same, _union(uses))
+
+    def settle(self, ask: Ask) -> Border:
+        """What the two can get at that is not the same on both sides."""
+        self.collect()
+        contents = Contents(*self.images)
+        border = self._border(contents)
+        asked: dict[int, tuple[Apart, ...]] = {}
+        changed = True
+        while changed:
+            changed = False
+            for companion in self.all.values():
+                if companion.found is not None:
+                    continue
+                met = self._met(companion, border.apart)
+                if companion.same_code and companion.uses.complete and not met:
+                    continue
+                if asked.get(companion.address) == met:
+                    continue
+                asked[companion.address] = met
+                companion.left_out = not self.asks
+                if self.asks:
+                    self._ask(companion, ask, border)
+                if companion.found is not None:
+                    border, changed = self._border(contents), True
+        data = contents.writable(self.own.named) if self.own.named else {}
+        assumptions = (*self._assumptions(), *self._about_data(data, contents))
+        return replace(border, companions=self._shown(), assumptions=assumptions, data=tuple(data))
+
+    def _about_data(self, data: dict[str, bool], contents: Contents) -> Iterator[Assumption]:
+        """What is taken to be the same though the files do not say so."""
+        alone = [name for name, in_both in data.items() if not in_both]
+        unlike = sorted({one.name for one in contents.apart(self.own.named, ()) if one.kind is ApartKind.DATA})
+        whys = []
+        if alone:
+            whys.append(f"{', '.join(alone)}, which only one of the files defines, holds the same on both sides")
+        if unlike and not self.initial:
+            whys.append(f"{', '.join(unlike)} holds the same on both sides, though at first it does not (--data any)")
+        if whys:
+            yield Assumption("same-data", "; ".join(whys))
+
+    def _met(self, companion: _Companion, apart: Sequence[Apart]) -> tuple[Apart, ...]:
+        """What a companion can get at that is not the same."""
+        extents = companion.uses.data
+        return tuple(
+            one
+            for one in apart
+            if one.low in companion.uses.functions or any(low < one.high and one.low < high for low, high in extents)
+        )
+
+    def _ask(self, companion: _Companion, ask: Ask, border: Border) -> None:
+        verdict = ask(companion.name, border)
+        if isinstance(verdict, Equivalent):
+            companion.proved = verdict
+        elif isinstance(verdict, Different):
+            companion.found = _different(companion.name, verdict)
+        else:
+            why = getattr(verdict, "why", "")
+            companion.found = Companion(companion.name, "unknown", why)
+
+    def _border(self, contents: Contents) -> Border:
+        functions = [
+            Apart(
+                ApartKind.FUNCTION,
+                one.address,
+                one.address + 1,
+                one.name,
+                *_sides(one.found),
+                one.found.verdict == "different",
+            )
+            for one in self.all.values()
+            if one.found is not None
+        ]
+        extents = set(self.own.data).union(*(one.uses.data for one in self.all.values()))
+        data = contents.apart(extents, functions)
+        if not self.initial:
+            data = [one for one in data if one.kind is not ApartKind.DATA]
+        return Border((*functions, *data))
+
+    def _shown(self) -> tuple[Companion, ...]:
+        shown = []
+        for one in self.all.values():
+            if one.found is not None:
+                shown.append(one.found)
+            elif one.left_out:
+                shown.append(Companion(one.name, "unknown", "taken to agree: see callees-agree"))
+            elif one.proved is not None:
+                shown.append(Companion(one.name, "equivalent", f"proved by {one.proved.engine}"))
+            else:
+                shown.append(Companion(one.name, "equivalent", SAME_CODE))
+        return tuple(shown)
+
+    def _assumptions(self) -> tuple[Assumption, ...]:
+        """What the proofs of companions rest on."""
+        proofs = [one.proved for one in self.all.values() if one.proved is not None and one.found is None]
+        found = {a.name: a for proof in proofs for a in proof.assumptions}
+        left_out = sorted(one.name for one in self.all.values() if one.left_out)
+        if left_out:
+            why = f"{', '.join(left_out)} behave alike on both sides: --calls uninterpreted leaves them out"
+            found["callees-agree"] = Assumption("callees-agree", why)
+        return tuple(found.values())
+
+
+def _union(parts: Sequence[Reach]) -> Reach:
+    functions: frozenset[int] = frozenset().union(*(part.functions for part in parts))
+    data: frozenset[Range] = frozenset().union(*(part.data for part in parts))
+    named: frozenset[Range] = frozenset().union(*(part.named for part in parts))
+    return Reach(functions, data, named, all(part.complete for part in parts))
+
+
+def _sides(found: Companion) -> tuple[str, str]:
+    if found.verdict != "different":
+        return "not decided", "not decided"
+    return found.target, found.rewrite
+
+
+def _different(name: str, verdict: Different) -> Companion:
+    """The companion with its witness in words."""
+    witness = verdict.witness
+    if witness is None or not witness.differences:
+        return Companion(name, "different", "")
+    call = f"{name}({', '.join(f'{parameter} = {value}' for parameter, value in witness.shown)})"
+    first = witness.differences[0]
+    sides = [f"{first.what} {said}" for said in (first.target, first.rewrite)]
+    why = f"for {call} {first.what} is {first.target} in the target and {first.rewrite} in the rewrite"
+    return Companion(name, "different", why, sides[0], sides[1])

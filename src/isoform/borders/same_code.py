@@ -1,0 +1,91 @@
+"""Whether two functions are the same instructions, with every reference to a name resolved to the same thing.
+
+This settles most functions of two builds at once: what it says yes to needs no solver, and what it says no to is
+merely asked."""
+
+from __future__ import annotations
+
+from isoform.errors import Unsupported, UserError
+from isoform.isa.machine import Machine
+from isoform.lift.cfg import with_shared_addresses
+from isoform.load.image import Image
+from isoform.load.known import NO_RETURN
+from isoform.microop import Instruction, Kind, MicroOp, Space, Var
+
+MOST_INSTRUCTIONS = 20_000
+
+Pair = tuple[int, int]
+
+
+def is_same_code(machine: Machine, images: tuple[Image, Image], entries: Pair) -> bool:
+    """Whether the two, and all that they call directly, are alike instruction by instruction. What they name in data
+    is at the same addresses; whether it is the same data is for the caller to see."""
+    pending = [entries]
+    seen: set[Pair] = set()
+    while pending:
+        pair = pending.pop()
+        if pair in seen:
+            continue
+        seen.add(pair)
+        if len(seen) > MOST_INSTRUCTIONS:
+            return False
+        following = _following(machine, images, pair)
+        if following is None:
+            return False
+        pending += following
+    return True
+
+
+def _following(machine: Machine, images: tuple[Image, Image], pair: Pair) -> list[Pair] | None:
+    """Where control may go after two instructions that are alike; None if they are not."""
+    decoded = [_decode(machine, image, address) for image, address in zip(images, pair, strict=True)]
+    left, right = decoded
+    if left is None or right is None or len(left.ops) != len(right.ops) or left.length != right.length:
+        return None
+    after: Pair = (left.next_address, right.next_address)
+    found: list[Pair] = []
+    for one, other in zip(left.ops, right.ops, strict=True):
+        if one.kind is not other.kind or one.out != other.out or one.kind in (Kind.UNSUPPORTED, Kind.BRANCHIND):
+            return None
+        for a, b in zip(one.ins, other.ins, strict=False):
+            where = _operands(images, a, b, after)
+            if where is None:
+                return None
+            found += where
+        if len(one.ins) != len(other.ins):
+            return None
+    if not any(_ends(op, images[0]) for op in left.ops):
+        found.append(after)
+    return found
+
+
+def _decode(machine: Machine, image: Image, address: int) -> Instruction | None:
+    code = image.code_at(address)
+    if not code or any(byte in image.broken for byte in range(address, address + len(code)) if image.broken):
+        return None
+    try:
+        return with_shared_addresses(machine.decode(code, address), image)
+    except (Unsupported, UserError):
+        return None
+
+
+def _operands(images: tuple[Image, Image], a: Var, b: Var, after: Pair) -> list[Pair] | None:
+    """Code that two operands lead to; None if they are not alike."""
+    if a.space is not b.space or a.size != b.size:
+        return None
+    if a.space is Space.CODE:
+        real = [image.aliases.get(var.offset, var.offset) for image, var in zip(images, (a, b), strict=True)]
+        names = [image.externals.get(address) for image, address in zip(images, real, strict=True)]
+        if names[0] is not None or names[1] is not None:
+            return [] if names[0] == names[1] else None
+        return [(real[0], real[1])]
+    if a.offset == b.offset:
+        return []
+    return [] if (a.offset, b.offset) == after else None
+
+
+def _ends(op: MicroOp, image: Image) -> bool:
+    """Whether control does not go on behind the instruction."""
+    if op.kind is Kind.CALL:
+        return image.externals.get(image.aliases.get(op.ins[0].offset, op.ins[0].offset)) in NO_RETURN
+    return op.kind in (Kind.RETURN, Kind.BRANCH) and not any(v.space is Space.INNER for v in op.ins)

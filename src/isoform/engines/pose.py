@@ -1,0 +1,101 @@
+"""From two lifted functions to the question about them: first, what they share by name is looked at and, where it takes
+that, asked about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from isoform.borders.apart import Border
+from isoform.borders.companions import Companions
+from isoform.borders.settle import settle
+from isoform.budget import Budget
+from isoform.contract import AbortRule, CallRule, DataRule, MemoryRule, ReturnAs
+from isoform.engines.ladder import Ladder
+from isoform.errors import Unsupported, UserError
+from isoform.lift.function import Function
+from isoform.lift.lift import lift
+from isoform.load.resolve import find_function
+from isoform.question import Options, Question
+from isoform.verdict import Assumption, Subject, Unknown, Verdict
+
+SHARE, SHARE_OF_ALL = 0.2, 0.5
+"""Of what is left of the budget: for one companion, and for all of them."""
+
+
+def pose(target: Function, rewrite: Function, options: Options, budget: Budget) -> Question:
+    """The question that these two functions and options make, with the border looked at."""
+    border = _Posing((target, rewrite), options, budget).border()
+    return _posed((target, rewrite), options, border)
+
+
+def _posed(functions: tuple[Function, Function], options: Options, border: Border) -> Question:
+    images = border.told((functions[0].image, functions[1].image))
+    left, right = (replace(f, image=image) for f, image in zip(functions, images, strict=True))
+    question = settle(left, right, options)
+    assumptions = _merged((*question.assumptions, *border.assumptions))
+    versions = tuple(replace(version, border=border, assumptions=assumptions) for version in question.versions)
+    contract = replace(question.contract, data_names=border.data)
+    return replace(question, contract=contract, border=border, assumptions=assumptions, versions=versions)
+
+
+def _merged(assumptions: Sequence[Assumption]) -> tuple[Assumption, ...]:
+    """Each name once, with all that is said under it."""
+    said: dict[str, list[str]] = {}
+    for assumption in assumptions:
+        whys = said.setdefault(assumption.name, [])
+        if assumption.why not in whys:
+            whys.append(assumption.why)
+    return tuple(Assumption(name, "; ".join(whys)) for name, whys in said.items())
+
+
+@dataclass
+class _Posing:
+    functions: tuple[Function, Function]
+    options: Options
+    budget: Budget
+
+    def border(self) -> Border:
+        left, right = (f.image for f in self.functions)
+        if left.sections == right.sections and left.aliases == right.aliases and left.externals == right.externals:
+            return Border()  # one file: all that an address stands for is the same
+        options = self.options
+        self._plain = Options(
+            calls=options.calls, data=options.data, budget=options.budget, fuel=options.fuel, seed=options.seed
+        )
+        self._whole = self.budget.part(self.budget.left * SHARE_OF_ALL)
+        companions = Companions(
+            self.functions,
+            self._lifted,
+            compared=_compares_all(options),
+            initial=options.data is DataRule.INITIAL,
+            asks=options.calls is not CallRule.UNINTERPRETED,
+        )
+        return companions.settle(self._ask)
+
+    def _lifted(self, name: str, side: int) -> Function:
+        function = self.functions[side]
+        symbol = find_function(function.image, name)
+        return lift(function.image, function.machine, symbol.name, symbol.address, budget=self._whole)
+
+    def _ask(self, name: str, border: Border) -> Verdict:
+        self.options.progress(f"comparing {name}, whose address is taken")
+        budget = self._whole.part(self.budget.left * SHARE)
+        subjects = [Subject(f.image.path, name, f.image.machine) for f in self.functions]
+        try:
+            question = _posed((self._lifted(name, 0), self._lifted(name, 1)), self._plain, border)
+        except (Unsupported, UserError) as reason:
+            contract = settle(*self.functions, self.options).contract
+            return Unknown(subjects[0], subjects[1], contract, "lifting", budget.elapsed, why=str(reason))
+        return Ladder(question, (subjects[0], subjects[1]), budget).climb()
+
+
+def _compares_all(options: Options) -> bool:
+    """Whether the question asked says all that there is to say of its two functions."""
+    return (
+        not options.assume
+        and options.return_as is ReturnAs.VALUE
+        and options.memory is MemoryRule.COMPARE
+        and options.aborts is AbortRule.EQUAL
+        and options.signature is None
+    )
