@@ -437,7 +437,7 @@ class _Lifter:
         value that leads there; any other address is outside code."""
         if self.machine.convention.stack_pointer is None:
             return Switch(value, ()), None  # no convention, so nothing can be said of an unknown callee
-        if self.returning.nothing_follows(address, after.address):
+        if self._nothing_follows(address, after):
             return Call(None, value, None), None
         inner = {}
         for pointer in targets if self.inline and len(chain) <= MOST_DEPTH else ():
@@ -452,6 +452,10 @@ class _Lifter:
         visits = [(block, (*chain, block.address)) for block in inner.values()]
         return Switch(value, tuple(inner.items()), call), [*visits, (after, chain)]
 
+    def _nothing_follows(self, address: int, after: BlockId) -> bool:
+        has_convention = self.machine.convention.stack_pointer is not None
+        return has_convention and self.returning.nothing_follows(address, after.address)
+
     def _call(
         self, target: int, value: Var, address: int, after: BlockId, chain: tuple[int, ...]
     ) -> tuple[Exit, list[_Visit] | None]:
@@ -463,8 +467,8 @@ class _Lifter:
         if target == chain[0] and self.machine.convention.stack_pointer is not None:
             return Call(SELF, value, after), None
         if not self.inline:
-            called = name or f"function at {target:#x}"
-            return Call(called, value, None if ends else after, present=True), None
+            called, back = name or f"function at {target:#x}", not self._nothing_follows(address, after)
+            return Call(called, value, after if back else None, present=True), None
         if target in chain and self.machine.convention.stack_pointer is None:
             return Switch(value, ()), None  # a jump like any other: engines that follow runs can follow it
         if target in chain:
