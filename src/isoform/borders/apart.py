@@ -38,6 +38,8 @@ class Apart:
     """What each side has there."""
     certain: bool
     """Whether the two were shown to differ; else it is only not known that they do not."""
+    whole: tuple[int, int] | None = None
+    """The object that it is part of: an address in there leads to it."""
     held: tuple[bytes, bytes] | None = None
     """Of data: what it holds at first. Code may read it and not depend on the bits that differ (another bit-field)."""
 
@@ -59,7 +61,7 @@ class Border:
         """The images, with what is not the same marked in them."""
         if not self.apart:
             return images
-        ranges = [(one.low, one.high) for one in self.apart]
+        ranges = [one.whole or (one.low, one.high) for one in self.apart]
         differing = leading_to(images, [*images[0].differing, *ranges])
         unlike = tuple((one.low, one.high) for one in self.apart if one.kind is ApartKind.DATA)
         left, right = (replace(image, differing=tuple(differing), unlike_at_start=unlike) for image in images)

@@ -76,12 +76,12 @@ class Contents:
             # Who gets the address of an object may read all of it from there on.
             said = [_shown(content, parts[0][0], parts[-1][1]) for content in held]
             certain = all(sure for _, _, sure in parts)
-            yield Apart(kind, low, low + parts[-1][1], name, said[0], said[1], certain)
+            yield Apart(kind, low, low + parts[-1][1], name, said[0], said[1], certain, extent)
             return
         for start, end, certain in parts:
             said = [_shown(content, start, end) for content in held]
             there = held[0][start:end], held[1][start:end]
-            yield Apart(kind, low + start, low + end, name, said[0], said[1], certain, there)
+            yield Apart(kind, low + start, low + end, name, said[0], said[1], certain, extent, there)
 
     def _unlike_words(self, held: Sequence[bytes]) -> Iterator[tuple[int, int, bool]]:
         """First and past-the-last offset of each stretch that is not alike, and whether that is certain."""
@@ -136,7 +136,7 @@ class Contents:
                 low = extent[0] if constant else extent[0] + offset
                 name, high = self._name(extent), extent[0] + offset + WORD
                 leads = [f"{other.name}: {said}" for said in (other.target, other.rewrite)]
-                yield Apart(kind, low, high, name, leads[0], leads[1], other.certain)
+                yield Apart(kind, low, high, name, leads[0], leads[1], other.certain, extent)
 
     def _name(self, extent: Range) -> str:
         whole = self._sides[0].around(extent[0])

@@ -180,8 +180,9 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
             )
         )
     results = {result.register for result in question.contract.results}
-    sides = zip((question.target, question.rewrite), ours, strict=True)
-    if any(rests_on_placement(function.image, outcome, results) for function, outcome in sides):
+    images = question.target.image, question.rewrite.image
+    sides = zip(images, reversed(images), ours, strict=True)
+    if any(rests_on_placement(image, other, outcome, results) for image, other, outcome in sides):
         return NotConfirmed("the difference may only be where unnamed data was placed in memory", False)
     found = question.differences(*theirs)
     if not found:
@@ -201,17 +202,26 @@ def _left_out(question: Question, function: Function) -> dict[int, str]:
     return {s.address: s.name for s in present if s.name != own and not s.name.startswith(f"{own}.")}
 
 
-def rests_on_placement(image: Image, outcome: Outcome, results: Iterable[str]) -> bool:
-    """Whether a run shows, or used as input, an address or cell of data that only this side has."""
-    if not image.private:
-        return False
+def rests_on_placement(image: Image, other: Image, outcome: Outcome, results: Iterable[str]) -> bool:
+    """Whether a run shows, or used as input, an address or cell of data that only this side has, or shows an address of
+    code that is only this side's: a function of another name may well do the same."""
 
     def private(address: int) -> bool:
         return any(low <= address < high for low, high in image.private)
 
+    def own_code(address: int) -> bool:
+        if address in image.aliases:
+            return address not in other.aliases and address not in other.externals
+        return address not in image.externals and bool(image.code_at(address, 1)) and not other.code_at(address, 1)
+
     shown = [outcome.registers.get(name, 0) for name in results]
     shown += [argument for call in outcome.calls for argument in call.arguments]
     words = [sum(outcome.writes.get(a + i, 0) << (8 * i) for i in range(8)) for a in outcome.writes]
+    # Bytes that did not change were zero, as those of an address often are.
+    starts = {address - back for address in outcome.writes for back in range(8)}
+    left = [sum(outcome.writes.get(start + i, 0) << (8 * i) for i in range(8)) for start in starts]
+    if any(own_code(value) for value in (*shown, *left)):
+        return True
     return any(private(value) for value in (*shown, *words, *outcome.writes, *outcome.reads))
 
 

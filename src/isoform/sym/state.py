@@ -22,6 +22,7 @@ PRIVATE_FRAME = Assumption("private-frame", "no pointer that is passed in points
 STACK_IN_BOUNDS = Assumption(
     "stack-in-bounds", "an array on the stack is only indexed inside the function's own stack frame"
 )
+_POINTER, _WORD = 8, (1 << 64) - 1
 _NEAR = 4096
 """Bytes around an object in which a constant in an address may still be meant for it."""
 STACK_ALIGNED = Assumption("stack-aligned", "the stack pointer is aligned as the calling convention says")
@@ -244,7 +245,7 @@ class Side:
                 continue
             seen.add(top)
             value = self.terms.value(top)
-            if value is not None and any(low <= value < high for low, high in ranges):
+            if value is not None and self._holds_differing(value, self.terms.width(top)):
                 return True
             children = top.children()
             # What memory holds and what calls return is not made of the address; that no such address gets there is
@@ -252,6 +253,21 @@ class Side:
             if not any(child.sort().is_array() for child in children):
                 pending += children
         return False
+
+    def _holds_differing(self, number: int, width: int) -> bool:
+        """Whether a number is such an address, or one that is wider has one in it (a vector that was copied)."""
+        words = (number >> shift & _WORD for shift in range(0, max(width - 64, 0) + 1, 8)) if number else ()
+        return any(low <= word < high for word in words for low, high in self.image.differing)
+
+    def tear(self, condition: Term, content: bytes) -> None:
+        """Note that part of what may be such an address is read: put together again, it is not seen to be one."""
+        number = int.from_bytes(content, "big" if self.big_endian else "little")
+        if not self.image.differing or not self._holds_differing(number, 8 * max(len(content), 8)):
+            return
+        why = "part of the address of functions or constants that differ between the two sides is read"
+        if self.met is None:
+            raise Unsupported(why)
+        self.met.append(Met(condition, False, why))
 
     def give_away(self, condition: Term, value: Term, why: str) -> None:
         """Note that others are given a value, which may be such an address."""
@@ -423,6 +439,10 @@ class State:
             base, constant = self.side.terms.split_sum(self.container_named(pointer))
             if not self.side.is_stack_pointer(base) or offset < _signed(constant, self.side.width):
                 raise Unsupported("the stack below the stack pointer is read after a call, beside an indexed array")
+        if size < _POINTER and self.side.image.differing and not self.frame.is_indexed:
+            word = self.side.terms.value(self.frame.load(offset // _POINTER * _POINTER, _POINTER))
+            if word is not None:
+                self.side.tear(self.condition, word.to_bytes(_POINTER, "big" if self.side.big_endian else "little"))
         return self.frame.load(offset, size)
 
     def _refuse_hidden_addresses(self, address: Term) -> None:
@@ -436,6 +456,8 @@ class State:
         side = self.side
         data = side.image.constant_bytes(where, size)
         if data is not None:
+            if size < _POINTER and side.image.differing:
+                side.tear(self.condition, _around(side, where, size))
             order = "big" if side.big_endian else "little"
             return side.terms.bv(int.from_bytes(data, order), 8 * size)  # type: ignore[arg-type]
         side.world.assume(VALID_MEMORY)
@@ -499,6 +521,8 @@ class State:
         if data is None:
             return rest
         inside = terms.ult(index, terms.bv(end - start - size + 1, side.width))
+        if size < _POINTER:
+            side.tear(terms.conj(self.condition, inside), data)
         return terms.ite(inside, table_lookup(terms, data, index, size, side.big_endian), rest)
 
     def _store_heap(self, address: Term, value: Term, size: int) -> None:
@@ -559,6 +583,14 @@ def _in_frame(offset: int) -> int:
     if offset < -FRAME_LIMIT:
         raise Unsupported(f"a stack frame of more than {FRAME_LIMIT >> 20} MiB is used")
     return offset
+
+
+def _around(side: Side, where: int, size: int) -> bytes:
+    """The constants at an address, and around it as far as an address that overlaps it may go."""
+    found = b""
+    for address in range(where - _POINTER + 1, where + size + _POINTER - 1):
+        found += side.image.constant_bytes(address, 1) or b"\0"
+    return found
 
 
 def _without(terms: Terms, total: Term, part: Term) -> Term | None:

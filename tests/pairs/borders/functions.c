@@ -12,7 +12,11 @@ typedef int (*step)(int);
 void qsort(void *, unsigned long, unsigned long, int (*)(const void *, const void *));
 void register_handler(step);
 
-static int h(int x) { return BODY; }
+#ifndef NAME
+#define NAME h
+#endif
+static int NAME(int x) { return BODY; }
+#define h NAME
 static __attribute__((noinline)) int fa(int x) { return x - 3; }
 static __attribute__((noinline)) int fb(int x) { return OTHER; }
 
@@ -88,3 +92,15 @@ static step pong(int x);
 static void *ping(int x) { return x ? (void *)pong : (void *)h; }
 static step pong(int x) { return x > 5 ? (step)ping : fa; }
 void *rally(void) { return (void *)ping; }
+
+struct handler {
+    int number;
+    step call;
+    char name[20];
+};
+static const struct handler one = {1, h, "one"};
+void copied(int x, struct handler *out)
+{
+    if (x == 12345)
+        *out = one;
+}
