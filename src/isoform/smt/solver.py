@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from math import inf
 from typing import Any
 
 import bitwuzla
@@ -12,8 +13,16 @@ from isoform.budget import Budget, processor_time
 from isoform.limits import in_solver
 from isoform.smt.terms import Term, Terms
 
-MOST_MEGABYTES = 4096
+MOST_MEGABYTES = 2048
 """A query that needs more memory than this is given up."""
+CALLS_PER_SECOND = 10_000
+"""How far a solver gets is counted by how often it asks whether to stop: some ten conflicts, or a step of what it does
+between searches. A limit of a second is so many of these, so that a query has the same answer on any machine, busy or
+idle. Measured on 52 pairs: solvers ask 5,000 to 28,000 times a second of search, and of 913 queries that were answered
+within their limits in seconds none needed more than this."""
+SLOWEST = 3.0
+"""Of its limit, the processor time after which a query ends however little it has asked: simplifying and translating
+large formulas is not counted."""
 _SELDOM = 8
 """Of so many times that a solver asks whether to stop, the time is looked up once."""
 
@@ -30,19 +39,24 @@ class _Clock:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self.stop_at: float | None = None
-        """Processor time at which one query must end: unlike the budget, it does not count what others use."""
+        self._calls_left = inf
+        self._stop_at = inf
+        """In processor time."""
         self._asked = 0
 
+    def begin(self, seconds: float | None) -> None:
+        """A query that may take so long."""
+        self._calls_left = inf if seconds is None else seconds * CALLS_PER_SECOND
+        self._stop_at = inf if seconds is None else processor_time() + SLOWEST * seconds
+
     def __call__(self) -> bool:
+        self._calls_left -= 1
         self._asked = (self._asked + 1) % _SELDOM
-        return not self._asked and self.is_up
+        return self._calls_left < 0 or (not self._asked and self.is_up)
 
     @property
     def is_up(self) -> bool:
-        if self._budget.exhausted:
-            return True
-        return self.stop_at is not None and processor_time() >= self.stop_at
+        return self._calls_left <= 0 or self._budget.exhausted or processor_time() >= self._stop_at
 
 
 class Solver:
@@ -73,11 +87,11 @@ class Solver:
         return self._budget.exhausted
 
     def check(self, assertions: Sequence[Term], seconds: float | None = None) -> Answer:
-        """Is the conjunction satisfiable? At most `seconds` of processor time are spent on it. After SAT, `value`
-        reads the model until the next call."""
+        """Is the conjunction satisfiable? At most `seconds` are spent on it, as `CALLS_PER_SECOND` counts them.
+        After SAT, `value` reads the model until the next call."""
         if any(a == self._terms.false for a in assertions):
             return Answer.UNSAT
-        self._clock.stop_at = processor_time() + seconds if seconds is not None else None
+        self._clock.begin(seconds)
         if self._clock.is_up:
             return Answer.UNKNOWN
         self._begin()
