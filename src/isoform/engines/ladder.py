@@ -94,7 +94,7 @@ class Ladder:
             # Loops that turn a fixed number of times, and differences in the first turns, show quickly.
             varying = tested is not None and tested.turns_vary
             quick = min(GLANCE_SECONDS if varying else QUICK_SECONDS, self.budget.left / 8)
-            finding = self._try("loopfree", lambda: self._loopfree(self.budget.part(quick)))
+            finding = self._try("loopfree", lambda: self._loopfree(self.budget.counted_part(quick)))
         if engine is Engine.LOOPS or (engine is Engine.AUTO and turning and _leaves_more(finding)):
             proving = self._try("loops", self._loops)
             # What a quick look could not do says less than what stopped a proof.
@@ -256,7 +256,7 @@ class Ladder:
         from isoform.engines.concolic.pairs import HOW
 
         alone = self.question.options.engine is Engine.CONCOLIC
-        budget = self.budget if alone else self.budget.part(min(seconds, self.budget.left / 4))
+        budget = self.budget if alone else self.budget.counted_part(min(seconds, self.budget.left / 4))
         engine = Concolic(self.question, budget)
         finding = engine.answer()
         self.steps = tuple(engine.rows)
