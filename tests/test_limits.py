@@ -150,7 +150,7 @@ def show(verdict, how):
     return verdict.exit_code
 
 def work():
-    supervise.begin(supervise.Limits(0.3, 300 << 20), "shown")
+    supervise.begin(supervise.Limits(SECONDS, 300 << 20), "shown")
     side = Subject("a.o", "f", "x86_64")
     contract = Contract(machine("x86_64"), None, SignatureSource.LIVENESS, (), (), return_as=ReturnAs.VALUE,
                         memory=MemoryRule.COMPARE, aborts=AbortRule.EQUAL, calls=CallRule.AUTO)
@@ -165,9 +165,9 @@ sys.exit(supervise.supervised(work, show, lambda why: print("complaint:", why)))
 """
 
 
-def supervised(body: str, early: bool = False) -> tuple[int, str]:
+def supervised(body: str, early: bool = False, seconds: float = 0.3) -> tuple[int, str]:
     indented = textwrap.indent(textwrap.dedent(body), "    ").strip()
-    program = CHILD.replace("BODY", indented).replace("EARLY", str(early))
+    program = CHILD.replace("BODY", indented).replace("EARLY", str(early)).replace("SECONDS", str(seconds))
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False)
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode, done.stdout.strip()
@@ -191,7 +191,7 @@ def test_a_child_of_the_child_counts_too() -> None:
 
 def test_a_child_that_takes_too_much_memory_is_ended() -> None:
     body = "kept = [bytes(range(256)) * 4096 for _ in range(10_000)]"
-    assert supervised(body) == (3, "shown unknown the memory limit of 300 MB was reached in loops")
+    assert supervised(body, seconds=60) == (3, "shown unknown the memory limit of 300 MB was reached in loops")
 
 
 def test_a_child_that_crashes_has_an_answer() -> None:
@@ -209,7 +209,7 @@ def test_an_interrupted_child_that_does_not_listen_is_ended() -> None:
     os.kill(os.getppid(), signal.SIGINT)
     time.sleep(100)
     """
-    assert supervised(body) == (3, "shown unknown it was interrupted in loops")
+    assert supervised(body, seconds=60) == (3, "shown unknown it was interrupted in loops")
 
 
 # -- questions that used to have no end -----------------------------------------------------------------

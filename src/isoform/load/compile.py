@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from math import ceil
 from pathlib import Path
 
 from isoform.budget import WALL_FACTOR
@@ -140,7 +141,7 @@ def _run(command: list[str], folder: Path, path: Path) -> str:
 def _limit() -> None:
     """In the compiler's process, before it becomes the compiler. Sources are hostile: they include /dev/zero."""
     for what, limit in (
-        (resource.RLIMIT_CPU, SECONDS_LIMIT),
+        (resource.RLIMIT_CPU, ceil(SECONDS_LIMIT)),
         (resource.RLIMIT_AS, MEMORY_LIMIT),
         (resource.RLIMIT_FSIZE, FILE_LIMIT),
         (resource.RLIMIT_CORE, 0),

@@ -82,8 +82,8 @@ class _Sweeper:
         self._roots = list(roots)
         self._known = known
         self._limit = solver.effort + seconds
-        """Of counted effort; and of processor time, as not all is counted. A long sweep keeps its seconds by both: others
-        need what is left of the budget."""
+        """Of counted effort; and of processor time, as not all is counted. A long sweep keeps its seconds by both, as
+        others need what is left of the budget."""
         self._deadline = processor_time() + max(seconds, min(SLOWEST * seconds, SLOWEST))
         self._random = Random(1)
         self._replaced: dict[Term, Term] = {}
