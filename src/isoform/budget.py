@@ -14,6 +14,8 @@ from isoform.errors import Unsupported
 WALL_FACTOR = 3.0
 """A budget is up after so many times its seconds on the wall clock, however little processor time was spent: a machine
 that is this busy, or a child that waits for something, must not keep anybody for ever."""
+SLOWEST = 3.0
+"""Of a limit that is counted, the processor time at which it ends all the same: not all work is counted."""
 
 
 def processor_time() -> float:
@@ -24,10 +26,14 @@ def processor_time() -> float:
 
 
 class Budget:
-    """Seconds of processor time. To be used in the thread that made it."""
+    """Seconds of processor time. To be used in the thread that made it.
 
-    def __init__(self, seconds: float, whole: Budget | None = None) -> None:
+    A part that decides what is tried next can be counted: its seconds are then those that were charged to it, for
+    steps that solvers and symbolic execution took, so that it ends at the same point on any machine, busy or idle."""
+
+    def __init__(self, seconds: float, whole: Budget | None = None, is_counted: bool = False) -> None:
         self._whole = whole
+        self.is_counted = is_counted
         self._begun = time.monotonic()
         self._stopped_at: float | None = None
         self._why_stopped = ""
@@ -37,13 +43,24 @@ class Budget:
 
     def _start(self, seconds: float) -> None:
         self.seconds = seconds
+        self._charged = 0.0
         self._started = processor_time()
-        self._deadline = self._started + seconds
-        self._latest = time.monotonic() + WALL_FACTOR * seconds
+        self._deadline = self._started + (SLOWEST * seconds if self.is_counted else seconds)
+        self._latest = time.monotonic() + WALL_FACTOR * (self._deadline - self._started)
 
     def part(self, seconds: float) -> Budget:
         """For one engine: at most so many seconds, and never more than this one has."""
         return Budget(max(0.0, min(seconds, self.left)), self)
+
+    def counted_part(self, seconds: float) -> Budget:
+        """The same, of seconds that are counted."""
+        return Budget(max(0.0, min(seconds, self.left)), self, is_counted=True)
+
+    def charge(self, seconds: float) -> None:
+        """Counted work was done that takes so long on an idle machine of ours."""
+        self._charged += seconds
+        if self._whole is not None:
+            self._whole.charge(seconds)
 
     def renew(self, seconds: float) -> None:
         """For a part that is taken up again: so many seconds from now on."""
@@ -71,11 +88,13 @@ class Budget:
 
     @property
     def left(self) -> float:
-        """Seconds of processor time; none once the wall clock says that it is too late."""
+        """Seconds of processor time, or counted ones; none once it is too late by the other clocks."""
         return self._left(processor_time(), time.monotonic())
 
     def _left(self, used: float, now: float) -> float:
-        return self._deadline - used if now < self._latest else 0.0
+        if now >= self._latest or used >= self._deadline:
+            return 0.0
+        return self.seconds - self._charged if self.is_counted else self._deadline - used
 
     @property
     def exhausted(self) -> bool:

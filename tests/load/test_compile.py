@@ -93,3 +93,34 @@ def test_a_compiler_that_hangs_is_ended(
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
     assert list(own_temporary_folder.iterdir()) == []
+
+
+_BOMB = "\n".join(
+    [
+        "#define A0 x+x",
+        *(f"#define A{i} A{i - 1}+A{i - 1}+A{i - 1}+A{i - 1}" for i in range(1, 16)),
+        "int f(int x) { return A15; }",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '#include "/dev/zero"\nint f(int x) { return x; }\n',
+        _BOMB,
+        "char a[3u << 30] = {1};\nint f(int x) { return a[x]; }\n",
+    ],
+    ids=["endless-include", "macro-bomb", "huge-array"],
+)
+def test_a_compiler_has_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_temporary_folder: Path, text: str
+) -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    monkeypatch.setattr(compiling, "MEMORY_LIMIT", 400 << 20)
+    path = tmp_path / "t.c"
+    path.write_text(text)
+    with pytest.raises(UserError, match=r"needs more than a compiler gets here \(40 s of processor time, 400 MB"):
+        compile_source(path, "gcc")
+    assert list(own_temporary_folder.iterdir()) == []

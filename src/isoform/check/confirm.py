@@ -14,8 +14,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from threading import Event, Thread
 from typing import Any
 
+from isoform.budget import WALL_FACTOR
 from isoform.check.expansion import unified, verify_equation
 from isoform.check.formula import formula_text
 from isoform.check.smtlib import Node, Script, read_script
@@ -31,7 +33,9 @@ KINDS = (SMT_UNSAT, EQUATION, POLYNOMIAL_LEMMA)
 EXPANSION = "expansion"
 TRIVIAL = "trivial"
 STEPS = "steps"
-_MEMORY_MEGABYTES = 4000
+_MEMORY_MEGABYTES = 2000
+_LOOK_SECONDS = 0.02
+"""From one look at the processor time of a query to the next."""
 _SHARING = ("solve-eqs", "max-bv-sharing", "bit-blast", "aig", "sat")
 _SHARES = ((0.2, 3.0), (0.5, 20.0), None)
 """Of each attempt: its part of the time that is left, and the most seconds; the last has all that is left."""
@@ -199,10 +203,8 @@ def _z3_attempts(z3: Any, rewritten: list[Any], with_lemmas: list[Any], logic: s
     def asked(make: Callable[[], Any], assertions: list[Any], answers: Sequence[Any]) -> _Attempt:
         def ask(seconds: float | None) -> Answer:
             solver = make()
-            if seconds is not None:
-                solver.set("timeout", max(1, int(seconds * 1000)))
             solver.add(assertions)
-            found = solver.check()
+            found = _check_z3(solver, seconds)
             found = found if found in answers else z3.unknown
             return _answer(found == z3.unsat, found == z3.sat, "z3")
 
@@ -213,12 +215,33 @@ def _z3_attempts(z3: Any, rewritten: list[Any], with_lemmas: list[Any], logic: s
     yield asked(usual, with_lemmas, (z3.unsat, z3.sat))
 
 
+def _check_z3(solver: Any, seconds: float | None) -> Any:
+    """Ended by the processor time it takes, whatever else the machine does; z3 itself knows only the wall clock."""
+    if seconds is None:
+        return solver.check()
+    solver.set("timeout", max(1, int(WALL_FACTOR * seconds * 1000)))
+    deadline, done = time.process_time() + seconds, Event()
+
+    def watch() -> None:
+        while not done.wait(_LOOK_SECONDS):
+            if time.process_time() > deadline:
+                solver.ctx.interrupt()
+
+    watching = Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        return solver.check()
+    finally:
+        done.set()
+        watching.join()
+
+
 def _first_answer(attempts: Iterator[_Attempt], seconds: float | None) -> Answer:
     """The first that decides. Each but the last gets a part of the time."""
-    deadline = None if seconds is None else time.monotonic() + seconds
+    deadline = None if seconds is None else time.process_time() + seconds
     answer = Answer("undecided")
     for attempt, share in zip(attempts, _SHARES, strict=True):
-        left = None if deadline is None else deadline - time.monotonic()
+        left = None if deadline is None else deadline - time.process_time()
         if left is not None and left <= 0:
             break
         limit = left if share is None else min(share[1], share[0] * left) if left is not None else share[1]
@@ -234,7 +257,8 @@ def _ask_cvc5(formula: _Formula, seconds: float | None) -> Answer:
     manager = cvc5.TermManager()
     solver = cvc5.Solver(manager)
     if seconds is not None:
-        solver.setOption("tlimit-per", str(max(1, int(seconds * 1000))))
+        # It knows only the wall clock, on which other work must not count.
+        solver.setOption("tlimit-per", str(max(1, int(WALL_FACTOR * seconds * 1000))))
     solver.setLogic("ALL")
     symbols = cvc5.SymbolManager(manager)
     parser = cvc5.InputParser(solver, symbols)

@@ -12,6 +12,7 @@ from queue import SimpleQueue
 from threading import Timer
 from types import TracebackType
 
+from isoform.budget import WALL_FACTOR
 from isoform.check.confirm import Answer, Request
 
 _GRACE = 15.0
@@ -60,7 +61,7 @@ class _Worker:
 
     def _ask(self, request: Request) -> Answer:
         process = self._started()
-        limit = None if request.seconds is None else request.seconds + _GRACE
+        limit = None if request.seconds is None else WALL_FACTOR * request.seconds + _GRACE
         timer = Timer(limit, process.kill) if limit is not None else None
         if timer:
             timer.start()

@@ -36,6 +36,9 @@ QUICK_SECONDS, GLANCE_SECONDS = 1.0, 0.25
 """For unrolling loops before anything is tried to prove about them; and where that cannot be all there is."""
 LOOPS_SECONDS, LOOPS_SHARE = 60.0, 0.7
 """For proving loops, and of what is left of the budget at most."""
+LAST_SECONDS = 10.0
+"""For unrolling loops once no proof about them was found: so much, or as much as was spent until then. A bound is all
+that can come of it, and what takes longer than that hardly ever ends."""
 AUTO_SECONDS, EXPLORE_SECONDS = 5.0, 2.5
 """For the concolic engine as a rung of the ladder: what it finds it mostly finds early. And while a proof goes on."""
 
@@ -91,7 +94,7 @@ class Ladder:
             # Loops that turn a fixed number of times, and differences in the first turns, show quickly.
             varying = tested is not None and tested.turns_vary
             quick = min(GLANCE_SECONDS if varying else QUICK_SECONDS, self.budget.left / 8)
-            finding = self._try("loopfree", lambda: self._loopfree(self.budget.part(quick)))
+            finding = self._try("loopfree", lambda: self._loopfree(self.budget.counted_part(quick)))
         if engine is Engine.LOOPS or (engine is Engine.AUTO and turning and _leaves_more(finding)):
             proving = self._try("loops", self._loops)
             # What a quick look could not do says less than what stopped a proof.
@@ -100,7 +103,10 @@ class Ladder:
             if isinstance(self._explored, (Different, Equivalent)):
                 return self._explored
         if engine in (Engine.AUTO, Engine.LOOPFREE) and not isinstance(finding, Verdict):
-            finding = self._stronger(finding, self._try("loopfree", self._loopfree) or Failed(self._last()))
+            last = self.budget.part(max(LAST_SECONDS, self.budget.spent)) if turning and engine is Engine.AUTO else None
+            finding = self._stronger(
+                finding, self._try("loopfree", lambda: self._loopfree(last)) or Failed(self._last())
+            )
         if engine is Engine.CONCOLIC or (engine is Engine.AUTO and _leaves_more(finding)):
             finding = self._stronger(finding, self._try("concolic", self._concolic) or self._explored)
         if isinstance(finding, Verdict):
@@ -250,7 +256,7 @@ class Ladder:
         from isoform.engines.concolic.pairs import HOW
 
         alone = self.question.options.engine is Engine.CONCOLIC
-        budget = self.budget if alone else self.budget.part(min(seconds, self.budget.left / 4))
+        budget = self.budget if alone else self.budget.counted_part(min(seconds, self.budget.left / 4))
         engine = Concolic(self.question, budget)
         finding = engine.answer()
         self.steps = tuple(engine.rows)

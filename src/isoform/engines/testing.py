@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
+from math import inf
 
 from isoform.budget import Budget
 from isoform.engines.confirm import NotConfirmed, confirm, differs
@@ -15,8 +16,8 @@ from isoform.verdict import Witness
 
 QUICK_TESTS = 24
 THOROUGH_TESTS = 20_000
-SECONDS = 0.25
-"""A quick look: what takes longer is for the engines that reason."""
+QUICK_STEPS = 250_000
+"""A quick look, of a quarter of a second: what takes more steps is for the engines that reason."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +49,15 @@ def run_tests(
     maker = InputMaker(question.contract, question.options.seed)
     wanted = THOROUGH_TESTS if thorough else QUICK_TESTS
     half = budget.left / 2
-    until = half if thorough else budget.left - SECONDS
-    ran = undecided = 0
+    most_steps = inf if thorough else QUICK_STEPS
+    ran = undecided = total = 0
     why = ""
     unconfirmed: NotConfirmed | None = None
     steps: list[int] = []
     # A witness must not rest on what outside calls were made to return.
     mine = [(replace(left, call_seed=0), replace(right, call_seed=0)) for left, right in own]
     for number, inputs in enumerate(chain(mine, islice(maker, 4 * wanted))):
-        if budget.exhausted or budget.left < (half if number < len(mine) else until):
+        if budget.exhausted or budget.left < half or (number >= len(mine) and total > most_steps):
             break
         if ran >= wanted + len(mine):
             break
@@ -65,6 +66,7 @@ def run_tests(
         ran += 1
         outcomes = question.run_both(inputs)
         steps.append(outcomes[0].steps)
+        total += sum(outcome.steps for outcome in outcomes)
         stuck = next((o for o in outcomes if o.status in (Status.OUT_OF_FUEL, Status.UNSUPPORTED)), None)
         if stuck is not None:
             undecided += 1

@@ -25,10 +25,12 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from isoform.budget import WALL_FACTOR
 from isoform.errors import UserError
 from isoform.grade.answer import Answer, Standing
 from isoform.grade.examine import Examiner, Rejected
 from isoform.grade.submissions import Submission
+from isoform.processes import processor_seconds
 
 TICK = 0.2
 """Seconds after which whoever waits for workers gets a turn."""
@@ -41,7 +43,7 @@ _COMPILER_MEMORY = 4
 @dataclass(frozen=True)
 class Limits:
     seconds: float
-    """From the start of a worker to its end."""
+    """Of processor time, from the start of a worker to its end."""
     memory: int
     """Bytes beyond what a worker has when it starts."""
 
@@ -74,7 +76,11 @@ class Worker:
 
     @property
     def is_late(self) -> bool:
-        return self.elapsed > self._limits.seconds
+        """Processor time counts, so that a busy machine gives the same answers; one that only waits is late too."""
+        seconds = self._limits.seconds
+        if self.elapsed > WALL_FACTOR * seconds:
+            return True
+        return self.elapsed > seconds and processor_seconds(self._process.pid or 0) > seconds
 
     def message(self) -> dict[str, Any] | None:
         """What the worker says; None if it ended without a word."""

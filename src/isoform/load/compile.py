@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import resource
 import shlex
 import shutil
 import signal
@@ -10,11 +12,25 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from math import ceil
 from pathlib import Path
 
+from isoform.budget import WALL_FACTOR
 from isoform.errors import UserError
+from isoform.limits import as_size
 
-SECONDS_LIMIT = 60
+SECONDS_LIMIT = 40
+"""Of processor time, for one process of the compiler; a large source at -O3 takes half of that."""
+MEMORY_LIMIT = 2 << 30
+"""Bytes, for one process of the compiler."""
+FILE_LIMIT = 256 << 20
+"""Bytes of a file that it writes."""
+_OVER_LIMITS = re.compile(
+    r"out of memory|memory exhausted|cannot allocate|bad_alloc|OutOfMemory|CPU time limit|file size limit|"
+    r"file too large|(killed|terminated) .*signal|signal terminated|stack overflow|LLVM ERROR|diagnostic msg",
+    re.IGNORECASE,
+)
+"""What compilers say of themselves, or of an assembler, that were stopped by one of these limits."""
 OUTPUT_LIMIT = 1 << 20
 SHOWN_LINES = 12
 DEFAULT_FLAGS = ("-O2",)
@@ -103,19 +119,36 @@ def _run(command: list[str], folder: Path, path: Path) -> str:
                 stderr=subprocess.STDOUT,
                 env=environment,
                 start_new_session=True,
+                preexec_fn=_limit,
             )
         except OSError as error:
             raise UserError(f"the compiler '{command[0]}' cannot be started: {error.strerror}.") from error
         try:
-            code = process.wait(SECONDS_LIMIT)
+            code = process.wait(WALL_FACTOR * SECONDS_LIMIT)
         except subprocess.TimeoutExpired:
-            raise UserError(f"compiling {path} took longer than {SECONDS_LIMIT} seconds.") from None
+            raise UserError(f"compiling {path} took longer than {WALL_FACTOR * SECONDS_LIMIT:g} seconds.") from None
         finally:
             _end(process)
     messages = _first_errors(log)
+    if code < 0 or (code != 0 and _OVER_LIMITS.search(messages)):
+        limits = f"{SECONDS_LIMIT} s of processor time, {as_size(MEMORY_LIMIT)} of memory, {as_size(FILE_LIMIT)} a file"
+        raise UserError(f"compiling {path} needs more than a compiler gets here ({limits}).")
     if code != 0:
         raise UserError(f"{_shown(command)} could not compile {path}{messages}")
     return messages
+
+
+def _limit() -> None:
+    """In the compiler's process, before it becomes the compiler. Sources are hostile: they include /dev/zero."""
+    for what, limit in (
+        (resource.RLIMIT_CPU, ceil(SECONDS_LIMIT)),
+        (resource.RLIMIT_AS, MEMORY_LIMIT),
+        (resource.RLIMIT_FSIZE, FILE_LIMIT),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        hard = resource.getrlimit(what)[1]
+        limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        resource.setrlimit(what, (limit, limit))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

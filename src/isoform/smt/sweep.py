@@ -18,7 +18,7 @@ from typing import Any
 
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
-from isoform.budget import processor_time
+from isoform.budget import SLOWEST, processor_time
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.simulate import Simulator, topological
 from isoform.smt.solver import Answer, Solver
@@ -81,7 +81,10 @@ class _Sweeper:
         self._solver = solver
         self._roots = list(roots)
         self._known = known
-        self._deadline = processor_time() + seconds
+        self._limit = solver.effort + seconds
+        """Of counted effort; and of processor time, as not all is counted. A long sweep keeps its seconds by both, as
+        others need what is left of the budget."""
+        self._deadline = processor_time() + max(seconds, min(SLOWEST * seconds, SLOWEST))
         self._random = Random(1)
         self._replaced: dict[Term, Term] = {}
         """Every subterm to what it has become: its operands merged, and perhaps itself."""
@@ -91,13 +94,15 @@ class _Sweeper:
         self._refuted = 0
         self._cuts = 0
         self._cases = 0
-        self._pair_deadline = 0.0
+        self._pair_limit = 0.0
 
     def run(self) -> Sweep:
         self._simulator = Simulator(self._roots)
         if len(self._simulator.order) > MOST_NODES:
             return Sweep(self._roots)
         for _ in range(FIRST_SAMPLES):
+            if processor_time() > self._deadline:
+                return Sweep(self._roots)
             self._simulator.add_sample(self._draw)
         for term in self._simulator.order:
             self._replaced[term] = self._rebuild(term)
@@ -106,7 +111,10 @@ class _Sweeper:
         return Sweep([self._replaced[root] for root in self._roots], self._steps)
 
     def _may_go_on(self) -> bool:
-        return not self._solver.stopped and processor_time() < self._deadline and self._refuted < MOST_REFUTED
+        return not self._solver.stopped and self._refuted < MOST_REFUTED and self._is_in_time()
+
+    def _is_in_time(self) -> bool:
+        return self._solver.effort < self._limit and processor_time() < self._deadline
 
     # -- samples --------------------------------------------------------------------------------
 
@@ -158,7 +166,7 @@ class _Sweeper:
                 self._steps.append(Step(term, other, *patterns))
                 self._replaced[term] = right
                 return
-            if answer is Answer.UNKNOWN or processor_time() > self._deadline:
+            if answer is Answer.UNKNOWN or not self._is_in_time():
                 return
             self._refuted += 1
             self._distinguish()
@@ -167,7 +175,7 @@ class _Sweeper:
 
     def _equal(self, left: Term, right: Term) -> tuple[Answer, tuple[Term, Term]]:
         """First over what both have in common as free variables; if that is not enough, in full."""
-        self._pair_deadline = processor_time() + PAIR_SECONDS
+        self._pair_limit = self._solver.effort + PAIR_SECONDS
         mine, theirs = topological([left]), topological([right])
         shared = {t for t in set(mine) & set(theirs) if t.num_children() and not t.sort().is_fun()} - {left, right}
         above = _dependent(left, right, shared)
@@ -194,7 +202,7 @@ class _Sweeper:
         """Whether the two are equal, by taking the choices in them one at a time where that is needed: compilers
         move code into and out of branches, and f(c ? a : b) = c ? f(a) : f(b) is a case split away."""
         self._cases -= 1
-        if self._cases < 0 or processor_time() > self._pair_deadline:
+        if self._cases < 0 or self._solver.effort > self._pair_limit:
             return False
         answer = self._ask(left, right, LOCAL_SECONDS)
         if answer is not Answer.UNKNOWN:
@@ -236,7 +244,7 @@ class _Sweeper:
         if left == right:
             return Answer.UNSAT
         differ = self._terms.negate(self._terms.raw_equal(left, right))
-        return self._solver.check([differ], min(seconds, max(0.01, self._deadline - processor_time())))
+        return self._solver.check([differ], min(seconds, max(0.01, self._limit - self._solver.effort)))
 
     def _with_cuts(self, left: Term, right: Term) -> tuple[Term, Term]:
         mine, theirs = topological([left]), topological([right])

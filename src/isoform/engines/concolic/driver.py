@@ -20,6 +20,8 @@ from isoform.run.runner import RunOptions, Traced, run_traced
 from isoform.smt.solver import Answer
 from isoform.sym.state import Side
 
+RUN_SECONDS, STEP_SECONDS = 0.0005, 1e-6
+"""What a concrete run is charged: for itself, and for each step."""
 MOST_RESTARTS = 64
 """Runs that leave the predicted path, after which no more fresh inputs are tried for them."""
 
@@ -91,7 +93,9 @@ class Driver:
         return self._first is not None or self.tree.deepest_open() is not None
 
     def run(self, inputs: Inputs) -> Traced:
-        return run_traced(self._program, inputs, self._options, self._question.callees)
+        traced = run_traced(self._program, inputs, self._options, self._question.callees)
+        self._budget.charge(RUN_SECONDS + STEP_SECONDS * traced.outcome.steps)
+        return traced
 
     def path_of(self, inputs: Inputs) -> Path | None:
         """The path of the tree that these inputs take; None if it is not there."""

@@ -20,7 +20,7 @@ from isoform.outcome import FRAME_LIMIT, STACK_POINTER, Status
 from isoform.run.runner import Traced
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base
-from isoform.sym.execute import Execution, Summary
+from isoform.sym.execute import OP_SECONDS, Execution, Summary
 from isoform.sym.state import Side, State
 from isoform.sym.step import Temps, read, step
 from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS
@@ -120,6 +120,7 @@ class Walker(Execution):
             self._position = position
             self._memory = memory
             block = visit.block
+            self.budget.charge(OP_SECONDS * len(block.ops))
             for index in range(number, len(block.ops)):
                 self._number = index
                 self._carry_out(block, block.ops[index])
