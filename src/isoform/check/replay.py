@@ -22,6 +22,7 @@ class Runner(Protocol):
         call_arguments: Callees | None = None,
         stack_argument_bytes: int = 0,
         outside: Mapping[int, str] | None = None,
+        through: Mapping[int, str] | None = None,
     ) -> Outcome: ...
 
 
@@ -55,6 +56,7 @@ def _without_calls(plain: Callable[[Image, int, Inputs, int, bool], Outcome]) ->
         call_arguments: Callees | None = None,
         stack_argument_bytes: int = 0,
         outside: Mapping[int, str] | None = None,
+        through: Mapping[int, str] | None = None,
     ) -> Outcome:
         return plain(image, entry, inputs, fuel, trace)
 

@@ -219,6 +219,8 @@ class _BlockWriter:
             case Switch(value, targets):
                 table = {address: self._index[target] for address, target in targets}
                 self._lines.append(f"M.target = {self.read(value)}")
+                if self._block.exit.through:
+                    self._lines.append(f"M.through = {self._block.exit.through!r}")
                 return f"{table!r}.get(M.target, {UNRESOLVED})"
             case Return(value, to):
                 self._lines.append(f"M.target = {self.read(value)}")

@@ -9,7 +9,7 @@ from isoform.callee import LONGEST_FORMAT, NOTHING, Callee, Callees, Part, Parts
 from isoform.contract import system_callee
 from isoform.evaluate import evaluate, mask
 from isoform.lift.cfg import SELF
-from isoform.lift.function import Block, Call
+from isoform.lift.function import Block, BlockId, Call
 from isoform.microop import ABORT_REASONS, Kind
 from isoform.microop import code as code_address
 from isoform.outcome import (
@@ -36,6 +36,8 @@ class _Machine(Memory):
     where = -1
     """Index in its block of the ABORT that ended the run; -1 if none did."""
     target = 0
+    through = ""
+    """Type of the pointer that the last computed jump went through, where known."""
     side_seed = 0
     _undefined = 0
 
@@ -245,7 +247,8 @@ class _Run:
     def _tail_call(self) -> tuple[Status, str]:
         """A jump through a pointer with the stack as at entry: a call whose result is ours."""
         back = self._memory.load(self._stack_pointer, 8)
-        self._outside_call(Call(None, code_address(self._memory.target), None))
+        there = BlockId((), self._memory.target, 0)
+        self._outside_call(Call(None, code_address(self._memory.target), there, through=self._memory.through))
         self._memory.target = back
         return Status.DONE, ""
 
@@ -259,7 +262,7 @@ class _Run:
         if call.carried_out:
             self._leave_call(self._registers[self._position[convention.result[0]]])
             return False
-        callee = self._callees(name)
+        callee = self._callees(name or call.through)
         if callee.refused:
             raise RefusedCallError(callee.refused)
         parts = self._parts(callee)
