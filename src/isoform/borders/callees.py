@@ -44,6 +44,7 @@ class CalleeTable:
         return target, rewrite
 
     def names(self) -> set[str]:
+        """Names of what is called; "" for pointers of whatever type."""
         return {
             call.callee or ""
             for function in self._functions
@@ -64,12 +65,16 @@ class CalleeTable:
             where = "in the registers that both functions set, none on the stack, and without padding in them"
             why = f"the arguments of {_listed(unknown)} are {where}"
             yield Assumption("callee-arguments", why)
+        guessed = any("" in e.pointer_types for e in self._evidence)
+        if guessed and self._only_type is not None:
+            why = f"functions called through pointers are of the one type that the files declare: {self._only_type}"
+            yield Assumption("pointer-types", why)
         ending = [n or "a function called through a pointer" for n in names if self._ends_for_no_reason(n)]
         if ending:
             yield Assumption(
                 "does-not-return", f"{_listed(ending)}, after whose call there is no code, does not return"
             )
-        differing = [n for n in names if self._are_declared_differently(n)]
+        differing = [n or "functions called through pointers" for n in names if self._are_declared_differently(n)]
         if differing:
             why = f"{_listed(differing)}, declared differently on the two sides, may take what either declaration says"
             yield Assumption("callee-declarations-differ", why)
@@ -91,6 +96,8 @@ class CalleeTable:
 
     def _is_guessed(self, name: str) -> bool:
         """Whether what a call of it takes is known only from the code around the calls."""
+        if not name:
+            return any("" in e.pointer_types for e in self._evidence) and self._only_type is None
         callee = self.of(name)
         if callee.vectors and callee.format is None:
             return True
@@ -119,6 +126,10 @@ class CalleeTable:
         return replace(found, returns=returns != {False})
 
     def _with_parts(self, name: str) -> Callee:
+        if not name or name in self._pointer_types:
+            return self._through(name)
+        if not name.isidentifier() and "(*)" in name:
+            return self._through("")  # of a call that was found later on
         declared = self._declared(name)
         library = self._library(name)
         if declared:
@@ -128,6 +139,47 @@ class CalleeTable:
             return found if self._explains(name, declared) else _either(found, self._unknown(name))
         return self._unknown(name) if library is None else self._placed(library, True)
 
+    @cached_property
+    def _pointer_types(self) -> dict[str, Signature]:
+        return {key: signature for f in self._functions for key, signature in f.pointer_types.items()}
+
+    def _through(self, key: str) -> Callee:
+        """A function that is called through a pointer. Where the types of the pointers that the two sides call through
+        are not the same, or not all known, it may be a function of any of them."""
+        if self._calls_through_known_types and key:
+            return self._placed(self._pointer_types[key], False)
+        unknown = self._unknown("")
+        kinds = [self._placed(signature, False) for signature in self._pointer_types.values()]
+        guessed = any("" in e.pointer_types for e in self._evidence)
+        if guessed:
+            declared = self._only_type
+            kinds.append(unknown if declared is None else self._placed(declared, False))
+        if not kinds:
+            return unknown
+        found = kinds[0]
+        for kind in kinds[1:]:
+            found = _either(found, kind)
+        read = {part.where: part.reads for part in unknown.parts} if guessed else {}
+        parts = tuple(replace(p, reads=p.reads | read.get(p.where, 0) & p.may) for p in found.parts)
+        return replace(found, parts=parts)
+
+    @cached_property
+    def _calls_through_known_types(self) -> bool:
+        """Whether the types of all pointers that are called through are known, and mean the same on both sides."""
+        used = [e.pointer_types for e in self._evidence if e.pointer_types]
+        if any("" in keys for keys in used):
+            return False
+        kinds = [{_shape(self._placed(self._pointer_types[key], False)) for key in keys} for keys in used]
+        return all(kind == kinds[0] for kind in kinds)
+
+    @cached_property
+    def _only_type(self) -> Signature | None:
+        """The one type that all functions have which pointers are declared to, if there is only one."""
+        declared = [f.image.pointers for f in self._functions]
+        found = [signature for pointers in declared for signature in pointers.functions]
+        shapes = {_shape(self._placed(signature, False)) for signature in found}
+        return found[0] if len(shapes) == 1 and all(pointers.are_all for pointers in declared) else None
+
     def _declared(self, name: str) -> list[Signature]:
         """The declarations of both sides, those that mean the same once."""
         found = [f.image.signatures[name] for f in self._functions if name and name in f.image.signatures]
@@ -136,6 +188,9 @@ class CalleeTable:
         return found
 
     def _are_declared_differently(self, name: str) -> bool:
+        if not name:
+            guessed = any("" in e.pointer_types for e in self._evidence)
+            return not guessed and not self._calls_through_known_types
         declared = self._declared(name)
         return len(declared) > 1 or (bool(declared) and not self._explains(name, declared))
 
@@ -261,6 +316,10 @@ def _either(one: Callee, other: Callee) -> Callee:
         one.vectors or other.vectors,
         one.maybe_on_stack or other.maybe_on_stack,
     )
+
+
+def _shape(callee: Callee) -> tuple[Parts, tuple[Given, ...], str]:
+    return callee.parts, callee.results, callee.refused
 
 
 def _is_like(one: Callee, other: Callee) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from isoform.isa.machine import Machine
-from isoform.lift.function import Block, BlockId, Call, Function, outside_call
+from isoform.lift.function import Block, BlockId, Call, Function, Switch
 from isoform.microop import Instruction, Space, Var
 
 
@@ -23,16 +23,24 @@ class Evidence:
         self._lost = frozenset(n for n in self._registers if n not in convention.callee_saved)
 
     def calls(self, name: str) -> list[Block]:
-        """The blocks that end in a call of `name` ("": through a pointer)."""
+        """The blocks that end in a call of `name`, or through a pointer of that type ("": of any type)."""
         return self._calls.get(name, [])
+
+    @cached_property
+    def pointer_types(self) -> frozenset[str]:
+        """The types of the pointers that are called through; "" among them where one is not known."""
+        return frozenset(block.exit.through for block in self.calls("") if isinstance(block.exit, (Call, Switch)))
 
     @cached_property
     def _calls(self) -> dict[str, list[Block]]:
         found: dict[str, list[Block]] = {}
         for block in self._function.blocks.values():
-            call = outside_call(block.exit)
-            if call is not None and not call.system:
-                found.setdefault(call.callee or "", []).append(block)
+            call = block.exit
+            if isinstance(call, Call) and not call.system and call.callee is not None:
+                found.setdefault(call.callee, []).append(block)
+            elif (isinstance(call, Call) and not call.system) or (isinstance(call, Switch) and _may_be_call(call)):
+                for key in {call.through, ""}:
+                    found.setdefault(key, []).append(block)
         return found
 
     def may_hold(self, name: str) -> frozenset[str]:
@@ -92,6 +100,10 @@ class Evidence:
         for part in reversed(chain):
             for address in part.steps:
                 yield self._function.instructions[address]
+
+
+def _may_be_call(jump: Switch) -> bool:
+    return jump.elsewhere is not None or bool(jump.through) or not jump.targets
 
 
 def _holds(var: Var, offset: int) -> bool:

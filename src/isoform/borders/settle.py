@@ -9,11 +9,12 @@ from isoform.borders.callees import CalleeTable
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
 from isoform.borders.linking import link_assumptions
 from isoform.contract import Contract, MemoryRule, ReturnAs, SignatureSource
-from isoform.errors import Unsupported
+from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
 from isoform.lift.function import Call, Function, Return
 from isoform.lift.library import EITHER_WAY, library_calls, written_out
 from isoform.lift.liveness import Liveness, output_containers
+from isoform.lift.pointers import Passed, with_pointer_types
 from isoform.lift.returning import never_returning, without_returns
 from isoform.load.prototype import parse_prototype
 from isoform.load.shape import shaped
@@ -48,6 +49,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         data=options.data,
     )
     contract = replace(contract, preconditions=_preconditions(options, signature))
+    target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in (target, rewrite))
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
     assumptions += link_assumptions(target, rewrite)
     callees = CalleeTable(target, rewrite, contract)
@@ -76,6 +78,20 @@ def _with_loops_for_calls(question: Question, callees: CalleeTable) -> Question:
 def _written_out(question: Question, names: Collection[str], downward: bool = False) -> Question:
     target, rewrite = (written_out(side, names, downward) for side in (question.target, question.rewrite))
     return replace(question, target=target, rewrite=rewrite)
+
+
+def _single_words(function: Function, contract: Contract) -> Passed:
+    """The parameters that are one word each, with the types that this side declares."""
+    if contract.machine.convention.stack_pointer is None:
+        return ()
+    arguments = contract.arguments
+    own = function.image.signatures.get(function.name)
+    if own is not None and contract.source is SignatureSource.DWARF:
+        try:
+            arguments = place_signature(contract.machine, own).arguments
+        except (Unsupported, UserError):
+            return ()
+    return tuple((a.places[0].register, a.places[0].offset, a.type) for a in arguments if len(a.places) == 1)
 
 
 def _memory_rule(machine: Machine, options: Options) -> MemoryRule:

@@ -23,6 +23,7 @@ class Runner(Protocol):
         stack_argument_bytes: int = 0,
         outside: Mapping[int, str] | None = None,
         watched: Sequence[tuple[int, int]] = (),
+        through: Mapping[int, str] | None = None,
     ) -> Outcome: ...
 
 
@@ -57,6 +58,7 @@ def _without_calls(plain: Callable[[Image, int, Inputs, int, bool], Outcome]) ->
         stack_argument_bytes: int = 0,
         outside: Mapping[int, str] | None = None,
         watched: Sequence[tuple[int, int]] = (),
+        through: Mapping[int, str] | None = None,
     ) -> Outcome:
         return plain(image, entry, inputs, fuel, trace)
 

@@ -86,16 +86,19 @@ def run(
     stack_argument_bytes: int = 0,
     outside: Mapping[int, str] | None = None,
     watched: Sequence[tuple[int, int]] = (),
+    through: Mapping[int, str] | None = None,
 ) -> Outcome:
     """Runs the function at `entry` until control leaves the image's code. `call_arguments` says which
     arguments of an outside function are recorded ("" for a call through a pointer); `outside` names
     functions that the image does have but whose calls count as calls to outside code; of the ranges `watched` the
-    outcome says what was read before it was written."""
+    outcome says what was read before it was written. `through` says what `call_arguments` is asked for a call through
+    a pointer, by the address of the instruction."""
     with _one_at_a_time:
         externals = {**image.externals, **(outside or {})}
         image = image.without(inputs.registers.get("absent", 0))
         execution = _Execution(_cpu(), image, inputs, fuel, call_arguments or (lambda _name: NOTHING), externals)
         execution.watched = watched
+        execution.through = through or {}
         stop_watching = _cpu().watch_memory() if watched else lambda: None
         try:
             execution.follow(entry)
@@ -155,6 +158,7 @@ class _Execution:
         self._steps = self._repeats = 0
         self._trace: list[int] = []
         self._calls: list[CallRecord] = []
+        self.through: Mapping[int, str] = {}
         self._admitted: set[int] = set()
         """Addresses of the instructions that may run, and of those among them that need more care:"""
         self._canary_readers: set[int] = set()
@@ -362,7 +366,7 @@ class _Execution:
         return None
 
     def _outside_call(self, name: str, address: int) -> int:
-        callee = self._call_arguments(name)
+        callee = self._call_arguments(name or self.through.get(self._trace[-1] if self._trace else 0, ""))
         if callee.refused:
             self._end(Status.UNSUPPORTED, callee.refused)
             return 0

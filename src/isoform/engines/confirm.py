@@ -15,7 +15,7 @@ from isoform.check.replay import independent_runner
 from isoform.contract import CallRule, Difference, in_frame, show_float, show_number
 from isoform.engines.minimise import minimise
 from isoform.engines.replaceable import rests_on_replaceable_calls
-from isoform.lift.function import Function
+from isoform.lift.function import Call, Function, Switch
 from isoform.load.image import Image
 from isoform.load.signature import CType, TypeKind
 from isoform.outcome import FRAME_LIMIT, STACK_POINTER, Inputs, Outcome, Status
@@ -177,6 +177,7 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
                 stack_argument_bytes=question.contract.stack_argument_bytes,
                 outside=_left_out(question, function),
                 watched=question.watched,
+                through=_through(function),
             )
         )
     results = {result.register for result in question.contract.results}
@@ -200,6 +201,15 @@ def _left_out(question: Question, function: Function) -> dict[int, str]:
     present = function.image.functions.values()
     own = function.name
     return {s.address: s.name for s in present if s.name != own and not s.name.startswith(f"{own}.")}
+
+
+def _through(function: Function) -> dict[int, str]:
+    """The types of pointers that are called through, by the address of the instruction."""
+    return {
+        block.steps[-1]: block.exit.through
+        for block in function.blocks.values()
+        if block.steps and isinstance(block.exit, (Call, Switch)) and block.exit.through
+    }
 
 
 def rests_on_placement(image: Image, other: Image, outcome: Outcome, results: Iterable[str]) -> bool:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from isoform.isa.machine import Machine
 from isoform.load.image import Image
+from isoform.load.signature import CType, Signature
 from isoform.microop import Instruction, MicroOp, Var
 
 
@@ -41,6 +42,8 @@ class Switch:
     targets: tuple[tuple[int, BlockId], ...]
     elsewhere: Call | None = None
     """Of a call through a pointer, whose known candidates are inlined: what it is to all other addresses."""
+    through: str = ""
+    """As of `Call`, where it may be a tail call."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,8 @@ class Call:
     carried_out: bool = False
     """Whether the blocks before it do what the callee does, with the result where results are (`library.py`). What is
     left is what every call leaves behind."""
+    through: str = ""
+    """Of a call through a pointer: the pointer's declared type, a key of `Function.pointer_types`; "" where unknown."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,10 @@ class Function:
     """Names of the callees that were inlined."""
     written_out: frozenset[str] = frozenset()
     """Names of the library functions whose calls are loops (`library.py`)."""
+    pointer_types: dict[str, Signature] = field(default_factory=dict)
+    """Types of the functions that it calls through declared pointers (`pointers.py`)."""
+    passed: tuple[tuple[str | None, int, CType], ...] = ()
+    """What is known of its parameters' types."""
     never_returning: frozenset[str] = frozenset()
     """Names of outside functions that are taken never to return because of what the other side shows."""
 

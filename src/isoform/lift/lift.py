@@ -10,6 +10,7 @@ from isoform.lift.cfg import Hints, control_flow_graph
 from isoform.lift.function import Block, Branch, Call, Exit, Function, Return, Switch
 from isoform.lift.library import written_out
 from isoform.lift.liveness import Liveness, output_containers
+from isoform.lift.pointers import with_pointer_types
 from isoform.lift.returning import without_returns
 from isoform.lift.simplify import Known, known_value, propagate
 from isoform.load.image import Image
@@ -40,7 +41,7 @@ def _spend(budget: Budget | None, name: str) -> None:
 def relifted(function: Function, hints: Hints, inline: bool = True, budget: Budget | None = None) -> Function:
     """The same function with more known about its computed jumps."""
     again = lift(function.image, function.machine, function.name, function.entry.address, inline, hints, budget)
-    again = without_returns(again, function.never_returning)
+    again = with_pointer_types(without_returns(again, function.never_returning), function.passed)
     return written_out(again, function.written_out) if function.written_out else again
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from enum import IntEnum
 from io import BytesIO
 from pathlib import Path
@@ -18,8 +19,8 @@ from typing import Any
 from isoform.budget import processor_time
 from isoform.load.dwarf_types import TypeReader, Unusable, reference
 from isoform.load.elf import ParsedFile
-from isoform.load.image import Line, Local
-from isoform.load.signature import VOID, Parameter, Signature
+from isoform.load.image import Line, Local, PointerTypes
+from isoform.load.signature import VOID, CType, Parameter, Signature
 
 ENTRY_LIMIT = 400_000
 UNIT_LIMIT = 100_000
@@ -119,18 +120,61 @@ def _relocated(elf: Any, file: ParsedFile, code: Mapping[int, int]) -> bytes:
     return bytes(patched)
 
 
-def signatures(debug: DebugInfo, wanted: set[str] | None = None, address: int | None = None) -> dict[str, Signature]:
+def signatures(
+    debug: DebugInfo,
+    wanted: set[str] | None = None,
+    address: int | None = None,
+    pointers: list[PointerTypes] | None = None,
+) -> dict[str, Signature]:
     """Signatures by function name, of all functions that the units name which define a `wanted` one (all units
-    where None). `address`, of the wanted function, narrows the search. Definitions win over declarations."""
+    where None). `address`, of the wanted function, narrows the search. Definitions win over declarations. What the
+    units say of pointers to functions is added to `pointers`."""
     found: dict[str, Signature] = {}
     try:
         for unit in _units(debug, address):
-            here = list(_unit_signatures(debug, unit))
+            seen = _Pointers()
+            here = list(_unit_signatures(debug, unit, seen))
             if wanted is None or any(name in wanted and entry >= Entry.ABSTRACT for name, (_, entry) in here):
                 _merge(found, here)
+                if pointers is not None:
+                    pointers.append(seen.types(_is_c(unit)))
     except Exception:  # a broken rest does not spoil what was read before
         pass
     return found
+
+
+_C_LANGUAGES = frozenset({0x1, 0x2, 0xC, 0x1D, 0x2C, 0x3E})
+"""DW_LANG_C89, C, C99, C11, C17 and C23."""
+
+
+def _is_c(unit: Any) -> bool:
+    language = unit.get_top_DIE().attributes.get("DW_AT_language")
+    return language is not None and language.value in _C_LANGUAGES
+
+
+@dataclass
+class _Pointers:
+    """Pointers to functions of one unit."""
+
+    variables: dict[str, CType] = field(default_factory=dict)
+    functions: dict[Signature, None] = field(default_factory=dict)
+    unread: bool = False
+    """Whether there is a type of functions that is not understood."""
+
+    def note(self, types: TypeReader, depth: int, die: Any) -> None:
+        if die.tag == "DW_TAG_subroutine_type":
+            found = types.function(die)
+            self.unread = self.unread or found is None
+            if found is not None:
+                self.functions[found] = None
+        elif die.tag == "DW_TAG_variable" and depth == 1 and (name := _text(die, "DW_AT_name")):
+            with suppress(Unusable):
+                kind = types.of_variable(die)
+                if kind.leads_to_functions:
+                    self.variables[name] = kind
+
+    def types(self, is_c: bool) -> PointerTypes:
+        return PointerTypes(self.variables, tuple(self.functions), is_c and not self.unread)
 
 
 class Entry(IntEnum):
@@ -201,7 +245,7 @@ def _entries(debug: DebugInfo, unit: Any) -> Iterator[tuple[int, Any]]:
         offset += max(1, die.size)
 
 
-def _unit_signatures(debug: DebugInfo, unit: Any) -> Iterator[tuple[str, tuple[Signature, Entry]]]:
+def _unit_signatures(debug: DebugInfo, unit: Any, pointers: _Pointers) -> Iterator[tuple[str, tuple[Signature, Entry]]]:
     language = unit.get_top_DIE().attributes.get("DW_AT_language")
     if language is not None and language.value == _ASSEMBLER:
         return  # it lists its labels as functions without parameters or result, whatever they take and return
@@ -211,6 +255,7 @@ def _unit_signatures(debug: DebugInfo, unit: Any) -> Iterator[tuple[str, tuple[S
     parameters: list[Any] = []
     variadic = False
     for depth, die in _entries(debug, unit):
+        pointers.note(types, depth, die)
         if current is not None and depth <= level:
             yield from _finish(types, current, parameters, variadic)
             current = None

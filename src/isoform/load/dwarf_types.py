@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from isoform.load.signature import VOID, CType, TypeKind
+from isoform.load.signature import VOID, CType, Parameter, Signature, TypeKind
 
 DEPTH_LIMIT = 24
 ELEMENT_LIMIT = 64
@@ -96,9 +97,10 @@ class TypeReader:
         return CType(TypeKind.INTEGER, bits, encoding in (_SIGNED, _SIGNED_CHAR), name)
 
     def _pointer(self, die: Any, depth: int, pointers: int) -> CType:
-        target = reference(die, "DW_AT_type")
+        target = self._behind_names(die)
         if target is not None and target.tag == "DW_TAG_subroutine_type":
-            return CType(TypeKind.POINTER, 64, spelling="void (*)()")
+            function = self.function(target, depth + 1) if pointers else None
+            return CType(TypeKind.POINTER, 64, spelling="void (*)()", function=function)
         if pointers == 0 or target is None:
             return CType(TypeKind.POINTER, 64, spelling="void *", pointee=VOID)
         try:
@@ -107,6 +109,51 @@ class TypeReader:
             pointee = VOID
         stars = "*" if pointee.spelling.endswith("*") else " *"
         return CType(TypeKind.POINTER, 64, spelling=(pointee.spelling or "void") + stars, pointee=pointee)
+
+    def _behind_names(self, die: Any) -> Any:
+        """The type that an entry has, behind typedefs and qualifiers."""
+        target = reference(die, "DW_AT_type")
+        while target is not None and (target.tag in _QUALIFIERS or target.tag == "DW_TAG_typedef"):
+            self.spend()
+            target = reference(target, "DW_AT_type")
+        return target
+
+    def function(self, die: Any, depth: int = 0) -> Signature | None:
+        """What a function of a type takes and returns; None where that is not declared or not understood."""
+        parameters: list[Parameter] = []
+        variadic = False
+        try:
+            for child in self._children(die):
+                if child.tag == "DW_TAG_formal_parameter":
+                    parameters.append(Parameter(f"arg{len(parameters)}", self._target(child, depth + 1, 0)))
+                variadic = variadic or child.tag == "DW_TAG_unspecified_parameters"
+            result = self._target(die, depth + 1, 0)
+        except Unusable:
+            return None
+        if not parameters and (variadic or "DW_AT_prototyped" not in die.attributes):
+            return None
+        return Signature("(*)", tuple(parameters), result, variadic)
+
+    def _children(self, die: Any) -> Iterator[Any]:
+        offset = die.offset + die.size
+        level = 1
+        while die.has_children and level:
+            self.spend()
+            child = self.unit.get_DIE_from_refaddr(offset)
+            offset += max(1, child.size)
+            if child.tag is None:
+                level -= 1
+                continue
+            if level == 1:
+                yield child
+            level += bool(child.has_children)
+
+    def of_variable(self, die: Any) -> CType:
+        """The type of a variable, of an array that of its elements."""
+        target = self._behind_names(die)
+        if target is not None and target.tag == "DW_TAG_array_type" and "DW_AT_GNU_vector" not in target.attributes:
+            return self._target(target, 0, POINTER_DEPTH)
+        return self.of(die)
 
     def _enumeration(self, die: Any, depth: int) -> CType:
         bits = 8 * _number(die, "DW_AT_byte_size", 4)
@@ -135,29 +182,17 @@ class TypeReader:
 
     def _fields(self, die: Any, depth: int) -> tuple[tuple[str, int, CType], ...]:
         fields: list[tuple[str, int, CType]] = []
-        offset = die.offset + die.size
-        level = 1
-        while die.has_children and level:
-            self.spend()
-            child = self.unit.get_DIE_from_refaddr(offset)
-            offset += max(1, child.size)
-            if child.tag is None:
-                level -= 1
-                continue
-            if level == 1 and child.tag in ("DW_TAG_member", "DW_TAG_inheritance"):
+        for child in self._children(die):
+            if child.tag in ("DW_TAG_member", "DW_TAG_inheritance"):
                 fields.extend(self._field(child, depth))
                 if len(fields) > FIELD_LIMIT:
                     raise Unusable("a struct of too many fields")
-            level += bool(child.has_children)
         return tuple(fields)
 
     def _field(self, die: Any, depth: int) -> list[tuple[str, int, CType]]:
         if "DW_AT_external" in die.attributes or "DW_AT_const_value" in die.attributes:
             return []  # a static member of C++
-        target = reference(die, "DW_AT_type")
-        while target is not None and (target.tag in _QUALIFIERS or target.tag == "DW_TAG_typedef"):
-            self.spend()
-            target = reference(target, "DW_AT_type")
+        target = self._behind_names(die)
         first = self._first_bit(die, target)
         if first is not None:
             inner = self._target(die, depth + 1, 1)
@@ -202,7 +237,7 @@ class TypeReader:
         return total
 
     def _spelled(self, inner: CType, spelling: str) -> CType:
-        return CType(inner.kind, inner.bits, inner.signed, spelling, inner.pointee, inner.fields)
+        return replace(inner, spelling=spelling)
 
 
 def _qualified(inner: CType, word: str) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from isoform.errors import Unsupported
-from isoform.load.signature import Signature
+from isoform.load.signature import CType, Signature
 
 _BELOW = 64
 _STRETCH = 4096
@@ -87,6 +87,18 @@ def _with_nulls(section: Section, fields: dict[int, tuple[int, int]]) -> Section
 
 
 @dataclass(frozen=True)
+class PointerTypes:
+    """What debug information says of pointers to functions."""
+
+    variables: dict[str, CType] = field(default_factory=dict)
+    """Types of global variables (of an array: of its elements) that are or hold such pointers, by name."""
+    functions: tuple[Signature, ...] = ()
+    """The types of functions that pointers to are declared anywhere."""
+    are_all: bool = False
+    """Whether no other pointers are called: not in C++, whose virtual functions have no such types."""
+
+
+@dataclass(frozen=True)
 class Image:
     """Invariants: sections do not overlap; an external symbol's address lies in no section; on both
     images of a question equal names of data objects, externals and address-taken functions have equal
@@ -104,6 +116,7 @@ class Image:
     """The shared address under which a function's address is taken, to where its code is in this image."""
     signatures: dict[str, Signature] = field(default_factory=dict)
     """Signatures by function name, of defined functions and of declared externals (DWARF)."""
+    pointers: PointerTypes = PointerTypes()
     lines: dict[int, Line] = field(default_factory=dict)
     """Source line by instruction address, where known."""
     source: dict[str, tuple[str, ...]] = field(default_factory=dict)

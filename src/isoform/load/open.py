@@ -8,7 +8,7 @@ from pathlib import Path
 
 from isoform.errors import UserError
 from isoform.load.elf import ParsedFile, parse_elf
-from isoform.load.image import Image, Symbol
+from isoform.load.image import Image, PointerTypes, Symbol
 from isoform.load.place import Placement, place_files
 from isoform.load.resolve import choose, read_file, split_spec
 
@@ -146,8 +146,12 @@ def _with_debug(placements: Sequence[Placement], symbols: Sequence[Symbol]) -> l
             images.append(placement.image)
             continue
         where = lines(debug, symbol.address, symbol.address + symbol.size)
-        found = signatures(debug, {symbol.name}, symbol.address)
+        pointers: list[PointerTypes] = []
+        found = signatures(debug, {symbol.name}, symbol.address, pointers)
         names = frame_locals(debug, symbol.address)
         text = source_text(where)
-        images.append(replace(placement.image, signatures=found, lines=where, source=text, locals=names))
+        types = pointers[0] if len(pointers) == 1 else PointerTypes()
+        images.append(
+            replace(placement.image, signatures=found, pointers=types, lines=where, source=text, locals=names)
+        )
     return images

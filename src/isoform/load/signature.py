@@ -29,6 +29,13 @@ class CType:
     is_bit_field: bool = False
     low: int = 0
     """Of a bit-field: how many bits of its first byte are below it."""
+    function: Signature | None = None
+    """Of a pointer to a function: what that takes and returns, where it is declared."""
+
+    @property
+    def leads_to_functions(self) -> bool:
+        """Whether it is a pointer to a function of known type, or has a member that is."""
+        return self.function is not None or any(member.leads_to_functions for _, _, member in self.fields)
 
     @property
     def is_float(self) -> bool:

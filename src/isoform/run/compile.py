@@ -216,9 +216,10 @@ class _BlockWriter:
                 return str(self._index[target])
             case Branch(condition, then, otherwise):
                 return f"{self._index[then]} if {self.read(condition)} else {self._index[otherwise]}"
-            case Switch(value, targets, elsewhere):
+            case Switch(value, targets, elsewhere, through):
                 table = {address: self._index[target] for address, target in targets}
                 self._lines.append(f"M.target = {self.read(value)}")
+                self._lines.append(f"M.through = {through!r}")
                 return f"{table!r}.get(M.target, {UNRESOLVED if elsewhere is None else self._call(elsewhere)})"
             case Return(value, to):
                 self._lines.append(f"M.target = {self.read(value)}")

@@ -36,6 +36,8 @@ class _Machine(Memory):
     where = -1
     """Index in its block of the ABORT that ended the run; -1 if none did."""
     target = 0
+    through = ""
+    """Type of the pointer that the last computed jump went through, where known."""
     side_seed = 0
     _undefined = 0
 
@@ -271,7 +273,8 @@ class _Run:
         """A jump through a pointer with the stack as at entry: a call whose result is ours."""
         back = self._memory.load(self._stack_pointer, 8)
         comes_back = self._program.function.entry  # where to does not matter, as it is our caller
-        self._outside_call(Call(None, code_address(self._memory.target), comes_back))
+        call = Call(None, code_address(self._memory.target), comes_back, through=self._memory.through)
+        self._outside_call(call)
         self._memory.target = back
         return Status.DONE, ""
 
@@ -285,7 +288,7 @@ class _Run:
         if call.carried_out:
             self._leave_call(self._registers[self._position[convention.result[0]]])
             return False
-        callee = self._callees(name)
+        callee = self._callees(name or call.through)
         if callee.refused:
             raise RefusedCallError(callee.refused)
         parts = self._parts(callee)

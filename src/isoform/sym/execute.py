@@ -90,6 +90,8 @@ class Passed:
     callee: Callee
     arguments: tuple[Term, ...]
     """All that the callee may read."""
+    places: str
+    """Where these are, if another call of the same name may have them elsewhere."""
     keys: tuple[tuple[Term, tuple[Term, ...]], ...]
 
 
@@ -298,7 +300,7 @@ class Execution:
             return
         state = self._to_caller(value, state)
         if state.condition != terms.false and self._is_tail_call(block, value, state):
-            self._tail_call(value, state)
+            self._tail_call(block, value, state)
         elif state.condition != terms.false:
             where = block.steps[-1] if block.steps else block.id.address
             self._discover(where, value)
@@ -328,9 +330,10 @@ class Execution:
         image = self.function.image
         return any(number in image.aliases or image.code_at(number) for number in self.terms.constants_in(value))
 
-    def _tail_call(self, value: Term, state: State) -> None:
+    def _tail_call(self, block: Block, value: Term, state: State) -> None:
         name = "through a pointer"
-        passed = self._arguments(Call(None, code(0), None), value, state)
+        through = block.exit.through if isinstance(block.exit, Switch) else ""
+        passed = self._arguments(Call(None, code(0), None, through=through), value, state)
         self._refuse_frame_addresses(name, passed.arguments, state)
         target = state.frame.load(0, self.side.width // 8)
         self._return_from(name, passed, state)
@@ -456,7 +459,7 @@ class Execution:
             self.side.give_away(state.condition, argument, why)
 
     def _arguments(self, call: Call, value: Term, state: State) -> Passed:
-        callee = system_callee(self.side.world.machine) if call.system else self.callees(call.callee or "")
+        callee = system_callee(self.side.world.machine) if call.system else self.callees(call.callee or call.through)
         if callee.refused:
             raise Unsupported(callee.refused)
         pointer = () if call.callee is not None else (value,)
@@ -466,7 +469,8 @@ class Execution:
             (condition, (*pointer, *(self._bits(p, p.reads, state) for p in parts if p.reads)))
             for condition, parts in choices
         )
-        return Passed(callee, (*pointer, *arguments), keys)
+        places = "" if call.callee is not None else " ".join(f"{p.register}+{p.offset}" for p in choices[0][1]) + ":"
+        return Passed(callee, (*pointer, *arguments), places, keys)
 
     def _choices(self, callee: Callee, state: State) -> list[tuple[Term, Parts]]:
         """Where the arguments are, by the condition under which they are there; the last one stands for all else."""
@@ -608,7 +612,7 @@ class Execution:
         terms = self.terms
         memory = self.side.heap.array(state.heap)
         domain = [a.sort() for a in passed.arguments] + [memory.sort()]
-        label = f"{name}/{','.join(str(terms.width(a)) for a in passed.arguments)}"
+        label = f"{name}/{passed.places}{','.join(str(terms.width(a)) for a in passed.arguments)}"
         inputs = [*passed.arguments, memory]
 
         def result(what: str, width: int) -> Term:

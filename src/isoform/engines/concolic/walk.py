@@ -300,7 +300,7 @@ class Walker(Execution):
         outcome = self.path.traced.outcome
         if not goes_on and outcome.status is Status.DONE and not self._fixed_caller:
             if self.terms.value(value) is None and self._is_tail_call(block, value, self._state):
-                self._tail_call(value, self._state)
+                self._tail_call(block, value, self._state)
                 self._end_as(End.RETURNED)
             if value != self.side.world.return_address:
                 self._end_as(End.LOST, "a computed jump leaves the function")

@@ -1,0 +1,209 @@
+"""Which declared pointer a call goes through: types of values followed through registers, frame and structures.
+
+Only what is plain is followed: parameters, what is loaded from behind typed pointers and from global variables, kept in
+registers or in the frame. Everything else has no type here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from isoform.lift.function import Block, BlockId, Call, Function, Switch, outside_call
+from isoform.lift.simplify import overlaps
+from isoform.load.image import Image
+from isoform.load.signature import CType, Signature, TypeKind
+from isoform.microop import Kind, MicroOp, Space, Var
+
+Passed = tuple[tuple[str | None, int, CType], ...]
+"""The parameters that are one word: register (None: on the stack), offset in it and type."""
+_WORD = 8
+
+
+@dataclass(frozen=True)
+class _Stack:
+    """An address of the frame, from the stack pointer at entry on."""
+
+    offset: int
+
+
+@dataclass(frozen=True)
+class _Typed:
+    """A value of a declared type."""
+
+    type: CType
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """An address so many bytes into an object of a type."""
+
+    type: CType
+    offset: int
+
+
+_Value = _Stack | _Typed | _Inside
+_Values = dict[Var | int, _Value]
+"""By register or temp, and by offset of a slot of the frame."""
+
+
+def with_pointer_types(function: Function, passed: Passed) -> Function:
+    """The function with the types of the pointers that it calls through, where they are plain to see."""
+    if function.machine.convention.stack_pointer is None:
+        return function
+    exits = [b.exit for b in function.blocks.values()]
+    if not any(isinstance(e, Switch) or (isinstance(e, Call) and e.callee is None) for e in exits):
+        return replace(function, passed=passed)
+    types: dict[str, Signature] = {}
+    blocks = dict(function.blocks)
+    for number, values in _Flow(function, passed).at_exit().items():
+        block = blocks[number]
+        if not isinstance(block.exit, (Switch, Call)) or (
+            isinstance(block.exit, Call) and block.exit.callee is not None
+        ):
+            continue
+        value = values.get(block.exit.value)
+        if isinstance(value, _Typed) and value.type.function is not None:
+            key = str(value.type.function)
+            types[key] = value.type.function
+            blocks[number] = replace(block, exit=_typed(block.exit, key))
+    return replace(function, blocks=blocks, passed=passed, pointer_types=types)
+
+
+def _typed(exit_: Switch | Call, key: str) -> Switch | Call:
+    if isinstance(exit_, Switch) and exit_.elsewhere is not None:
+        exit_ = replace(exit_, elsewhere=replace(exit_.elsewhere, through=key))
+    return replace(exit_, through=key)
+
+
+class _Flow:
+    def __init__(self, function: Function, passed: Passed) -> None:
+        self._function = function
+        self._image = function.image
+        self._passed = passed
+        machine = function.machine
+        self._registers = machine.registers
+        convention = machine.convention
+        assert convention.stack_pointer is not None
+        self._pointer = machine.registers[convention.stack_pointer]
+        self._adjustment = convention.stack_adjustment
+        kept = {*convention.callee_saved, convention.stack_pointer}
+        self._lost = [machine.registers[name] for name in machine.containers if name not in kept]
+
+    def at_exit(self) -> dict[BlockId, _Values]:
+        starts: dict[BlockId, _Values] = {self._function.entry: self._at_entry()}
+        ends: dict[BlockId, _Values] = {}
+        pending = [self._function.entry]
+        while pending:
+            block = self._function.blocks[pending.pop()]
+            values = dict(starts[block.id])
+            for op in block.ops:
+                self._step(op, values)
+            ends[block.id] = values
+            for successor in block.successors:
+                after = self._after(block, successor, values)
+                before = starts.get(successor)
+                joined = after if before is None else {k: v for k, v in before.items() if after.get(k) == v}
+                if joined != before:
+                    starts[successor] = joined
+                    pending.append(successor)
+        return ends
+
+    def _at_entry(self) -> _Values:
+        values: _Values = {self._pointer: _Stack(0)}
+        for register, offset, ctype in self._passed:
+            place: Var | int = offset if register is None else self._registers[register]
+            values[place] = _Typed(ctype)
+        return values
+
+    def _after(self, block: Block, successor: BlockId, values: _Values) -> _Values:
+        kept = {k: v for k, v in values.items() if isinstance(k, int) or k.space is Space.REGISTER}
+        call = outside_call(block.exit)
+        if call is None or call.system or call.then != successor:
+            return kept
+        gone = [k for k in kept if isinstance(k, Var) and any(overlaps(k, lost) for lost in self._lost)]
+        for place in gone:
+            del kept[place]
+        pointer = kept.get(self._pointer)
+        if isinstance(pointer, _Stack):
+            kept[self._pointer] = _Stack(pointer.offset + self._adjustment)
+        return kept
+
+    def _step(self, op: MicroOp, values: _Values) -> None:
+        if op.kind is Kind.STORE:
+            self._store(op, values)
+        if op.out is None:
+            return
+        made = self._made(op, values) if op.out.size == _WORD else None
+        for place in [k for k in values if isinstance(k, Var) and overlaps(k, op.out)]:
+            del values[place]
+        if made is not None:
+            values[op.out] = made
+
+    def _store(self, op: MicroOp, values: _Values) -> None:
+        where = values.get(op.ins[0])
+        if not isinstance(where, _Stack):
+            return
+        size = op.ins[1].size
+        for slot in [k for k in values if isinstance(k, int) and where.offset - _WORD < k < where.offset + size]:
+            del values[slot]
+        value = values.get(op.ins[1])
+        if value is not None and size == _WORD:
+            values[where.offset] = value
+
+    def _made(self, op: MicroOp, values: _Values) -> _Value | None:
+        if op.kind is Kind.COPY:
+            return values.get(op.ins[0])
+        if op.kind is Kind.LOAD:
+            return self._loaded(op.ins[0], values)
+        if op.kind in (Kind.INT_ADD, Kind.INT_SUB):
+            left, right = op.ins
+            if left.space is Space.CONST and op.kind is Kind.INT_ADD:
+                left, right = right, left
+            if right.space is Space.CONST:
+                distance = _signed(right.offset)
+                return _moved(values.get(left), distance if op.kind is Kind.INT_ADD else -distance)
+        return None
+
+    def _loaded(self, address: Var, values: _Values) -> _Value | None:
+        if address.space is Space.CONST:
+            return _of_variable(self._image, address.offset)
+        value = values.get(address)
+        if isinstance(value, _Stack):
+            return values.get(value.offset)
+        inside = _moved(value, 0) if isinstance(value, _Typed) else value
+        return _member(inside.type, inside.offset) if isinstance(inside, _Inside) else None
+
+
+def _moved(value: _Value | None, distance: int) -> _Value | None:
+    if isinstance(value, _Stack):
+        return _Stack(value.offset + distance)
+    if isinstance(value, _Inside):
+        return _Inside(value.type, value.offset + distance)
+    if isinstance(value, _Typed) and value.type.kind is TypeKind.POINTER and value.type.pointee is not None:
+        return _Inside(value.type.pointee, distance)
+    return None
+
+
+def _member(ctype: CType, offset: int) -> _Value | None:
+    """What a word loaded from inside an object is."""
+    if ctype.kind is not TypeKind.STRUCT:
+        return _Typed(ctype) if offset == 0 else None
+    for _, start, member in ctype.fields:
+        if start <= offset < start + max(1, member.bits // 8):
+            return _member(member, offset - start)
+    return None
+
+
+def _of_variable(image: Image, address: int) -> _Value | None:
+    own = image.own_address(address)
+    for name, ctype in image.pointers.variables.items():
+        symbol = next((s for s in image.symbols if s.name == name and s.address <= own < s.address + s.size), None)
+        if symbol is not None and ctype.bits:
+            return _member(ctype, (own - symbol.address) % (ctype.bits // 8))
+        if symbol is None and image.externals.get(own) == name:
+            return _member(ctype, 0)
+    return None
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 64) if value >> 63 else value
