@@ -88,6 +88,13 @@ def compare(
         AbortRule, typer.Option(help="equal: both abort or neither; refine: where A aborts, B may do anything.")
     ] = AbortRule.EQUAL,
     calls: Annotated[CallRule, typer.Option(help="What to do with calls to code that is present.")] = CallRule.AUTO,
+    pure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="An outside function that only computes, from its arguments and memory: like strcmp. Repeatable.",
+        ),
+    ] = None,
     engine: Annotated[str, typer.Option(metavar="ENGINE", help="auto, testing, loopfree, concolic or loops.")] = "auto",
     budget: Annotated[
         float, typer.Option(metavar="SECONDS", help="Seconds of processor time for the whole question.", min=0.01)
@@ -133,6 +140,7 @@ def compare(
         memory=memory,
         aborts=aborts,
         calls=calls,
+        pure=tuple(pure or ()),
         engine=_engine(engine),
         budget=_seconds(budget),
         fuel=fuel,
@@ -285,6 +293,9 @@ def grade(
         AbortRule, typer.Option(help="equal: both abort or neither; refine: where REF aborts, anything goes.")
     ] = AbortRule.EQUAL,
     calls: Annotated[CallRule, typer.Option(help="What to do with calls to code that is present.")] = CallRule.AUTO,
+    pure: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="An outside function that only computes. Repeatable.")
+    ] = None,
     engine: Annotated[str, typer.Option(metavar="ENGINE", help="As for compare.")] = "auto",
     budget: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for each submission.", min=0.01)] = 2.0,
     fuel: Annotated[int, typer.Option(metavar="STEPS", help="Steps a concrete run may take.", min=1)] = 10_000,
@@ -334,6 +345,7 @@ def grade(
         memory=memory,
         aborts=aborts,
         calls=calls,
+        pure=tuple(pure or ()),
         engine=_engine(engine),
         budget=_seconds(budget),
         fuel=fuel,

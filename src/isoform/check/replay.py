@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from isoform.allocation import LibraryCall
 from isoform.callee import Callees
 from isoform.errors import Unsupported
 from isoform.load.image import Image
@@ -22,6 +23,7 @@ class Runner(Protocol):
         call_arguments: Callees | None = None,
         stack_argument_bytes: int = 0,
         outside: Mapping[int, str] | None = None,
+        library: Sequence[LibraryCall] = (),
     ) -> Outcome: ...
 
 
@@ -55,6 +57,7 @@ def _without_calls(plain: Callable[[Image, int, Inputs, int, bool], Outcome]) ->
         call_arguments: Callees | None = None,
         stack_argument_bytes: int = 0,
         outside: Mapping[int, str] | None = None,
+        library: Sequence[LibraryCall] = (),
     ) -> Outcome:
         return plain(image, entry, inputs, fuel, trace)
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from isoform.allocation import AllocationCall, LibraryCall
+from isoform.contract import OutputCall, PureCall
 from isoform.isa.machine import Machine
 from isoform.load.image import Image
 from isoform.microop import Instruction, MicroOp, Var
@@ -65,6 +67,12 @@ class Call:
     carried_out: bool = False
     """Whether the blocks before it do what the callee does, with the result where results are (`library.py`). What is
     left is what every call leaves behind."""
+    pure: PureCall | None = None
+    """What is known of a callee that only computes."""
+    output: OutputCall | None = None
+    """What is known of a callee that writes text."""
+    allocation: AllocationCall | None = None
+    """What is known of a callee that gives or takes memory."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +127,8 @@ class Function:
     """Names of the library functions whose calls are loops (`library.py`)."""
     never_returning: frozenset[str] = frozenset()
     """Names of outside functions that are taken never to return because of what the other side shows."""
+    library: tuple[LibraryCall, ...] = ()
+    """The callees of which something is known (`known_calls.py`)."""
 
     @cached_property
     def predecessors(self) -> dict[BlockId, tuple[BlockId, ...]]:
