@@ -14,7 +14,7 @@ from isoform.engines.inputs import put_argument
 from isoform.lift.function import Function
 from isoform.load.signature import CType, TypeKind
 from isoform.microop import Kind, Space
-from isoform.outcome import Inputs, Outcome, Status
+from isoform.outcome import CallEffect, CallKey, Inputs, Outcome, Status
 from isoform.question import Question
 
 Sides = tuple[Inputs, Inputs]
@@ -113,13 +113,16 @@ def leaves_values_open(function: Function) -> bool:
 def with_call_results(question: Question, inputs: Sides, random: Random) -> tuple[Sides, tuple[Outcome, Outcome]]:
     """Outside calls get random results, by callee and arguments, as they turn up in the runs."""
     outcomes = question.run_both(inputs)
-    results: dict[tuple[str, tuple[int, ...]], int] = {}
+    results: dict[CallKey, CallEffect] = {}
     for _ in range(6):
-        made = {(c.callee, c.arguments) for o in outcomes for c in o.calls}
+        made = {CallKey(c.callee, c.arguments, number) for o in outcomes for number, c in enumerate(o.calls)}
         fresh = sorted(made - results.keys())
         if not fresh:
             break
-        results |= {call: random.choice((0, 1, random.getrandbits(32), random.getrandbits(64))) for call in fresh}
+        registers = question.contract.machine.convention
+        for call in fresh:
+            value = random.choice((0, 1, random.getrandbits(32), random.getrandbits(64)))
+            results[call] = CallEffect(dict.fromkeys((*registers.result[:1], *registers.float_result[:1]), value))
         left, right = (replace(side, call_results=dict(results)) for side in inputs)
         inputs = left, right
         outcomes = question.run_both(inputs)

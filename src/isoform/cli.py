@@ -92,6 +92,13 @@ def compare(
         DataRule,
         typer.Option(help="initial: data that holds other values at first is a difference; any: it may hold anything."),
     ] = DataRule.INITIAL,
+    pure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="An outside function that only computes, from its arguments and memory: like strcmp. Repeatable.",
+        ),
+    ] = None,
     engine: Annotated[str, typer.Option(metavar="ENGINE", help="auto, testing, loopfree, concolic or loops.")] = "auto",
     budget: Annotated[
         float, typer.Option(metavar="SECONDS", help="Seconds of processor time for the whole question.", min=0.01)
@@ -138,6 +145,7 @@ def compare(
         aborts=aborts,
         calls=calls,
         data=data,
+        pure=tuple(pure or ()),
         engine=_engine(engine),
         budget=_seconds(budget),
         fuel=fuel,
@@ -294,6 +302,9 @@ def grade(
         DataRule,
         typer.Option(help="initial: data that holds other values at first is a difference; any: it may hold anything."),
     ] = DataRule.INITIAL,
+    pure: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="An outside function that only computes. Repeatable.")
+    ] = None,
     engine: Annotated[str, typer.Option(metavar="ENGINE", help="As for compare.")] = "auto",
     budget: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for each submission.", min=0.01)] = 2.0,
     fuel: Annotated[int, typer.Option(metavar="STEPS", help="Steps a concrete run may take.", min=1)] = 10_000,
@@ -344,6 +355,7 @@ def grade(
         aborts=aborts,
         calls=calls,
         data=data,
+        pure=tuple(pure or ()),
         engine=_engine(engine),
         budget=_seconds(budget),
         fuel=fuel,

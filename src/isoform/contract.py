@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from isoform.callee import Callee, Given, Part, whole
 from isoform.evaluate_floats import canonical_nan, is_nan, to_float
 from isoform.isa.machine import Machine
 from isoform.load.signature import CType, Signature, TypeKind
-from isoform.outcome import FRAME_LIMIT, RETURN_ADDRESS, STACK_POINTER, Outcome, Status
+from isoform.outcome import FRAME_LIMIT, RETURN_ADDRESS, STACK_POINTER, CallRecord, Outcome, Status
 
 if TYPE_CHECKING:
     from isoform.precondition import Precondition
@@ -99,6 +100,44 @@ class Result:
     """Whether these bits are one float or double: then any NaN is as good as any other."""
 
 
+ReadByte = Callable[[int], int]
+"""Memory as an outside function finds it, by address."""
+
+
+class NoValueError(Exception):
+    """What a library function gives for these arguments is not known (a text without an end)."""
+
+
+@dataclass(frozen=True)
+class PureCall:
+    """An outside function that only computes: what it gives is a function of its arguments (and of memory, if it reads
+    any), and it changes nothing. How often and in which order it is called is not observed."""
+
+    name: str
+    results: tuple[Result, ...]
+    """Bits of registers; what else a result register holds afterwards is open."""
+    reads_memory: bool = False
+    stores: tuple[tuple[int, str], ...] = ()
+    """Of `sincos` and its like: the argument that says where to store what the named function gives for the first
+    argument."""
+    value: Callable[[tuple[int, ...], ReadByte], tuple[int, ...]] | None = None
+    """What the real function gives, one number for each result, then for each store; None if isoform cannot say."""
+    code: bytes = b""
+    """Straight machine code that does the same, with arguments and results where they are in a call."""
+
+
+@dataclass(frozen=True)
+class OutputCall:
+    """An outside function that writes text to a stream."""
+
+    name: str
+    stream: int | None
+    """Which integer argument says where to; None: the standard output."""
+    written: Callable[[tuple[int | None, ...], ReadByte], bytes]
+    """The text, from the integer argument registers, as far as they are known, and memory. NoValueError: the text is
+    not known."""
+
+
 @dataclass(frozen=True)
 class Difference:
     """One observable on which two outcomes differ, in words of the user's."""
@@ -123,6 +162,8 @@ class Contract:
     data: DataRule = DataRule.INITIAL
     data_names: tuple[str, ...] = ()
     """Writable data that the two can get at."""
+    pure: tuple[str, ...] = ()
+    """Outside functions that the user says only compute."""
     preconditions: tuple[Precondition, ...] = ()
 
     def differences(self, target: Outcome, rewrite: Outcome) -> list[Difference]:
@@ -140,8 +181,10 @@ class Contract:
         return list(self._state_differences(target, rewrite))
 
     def _state_differences(self, target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
-        if _comparable(target) != _comparable(rewrite):
+        if events(target) != events(rewrite):
             yield Difference("outside calls made", _calls(target), _calls(rewrite))
+        else:
+            yield from _sight_differences(target, rewrite)
         if target.status is Status.DONE:
             values = [self.result_value(o) for o in (target, rewrite)]
             if values[0] != values[1]:
@@ -149,7 +192,11 @@ class Contract:
             yield from self._convention_differences(target, rewrite)
         shown = target.status is Status.DONE or target.reason not in HIDE_MEMORY_AT_END
         if self.memory is MemoryRule.COMPARE and shown:
-            yield from _memory_differences(target, rewrite)
+            yield from _memory_differences(self.observed_writes(target), self.observed_writes(rewrite))
+
+    def observed_writes(self, outcome: Outcome) -> dict[int, int]:
+        """What a run leaves in memory that somebody can find."""
+        return outcome.blocks.observed(outcome.writes, (outcome.registers.get(r.register, 0) for r in self.results))
 
     def _convention_differences(self, target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
         """What a callee must restore is compared between the sides: a target that itself breaks the
@@ -222,9 +269,39 @@ def _how_it_ended(outcome: Outcome) -> str:
     return "returns"
 
 
-def _comparable(outcome: Outcome) -> list[tuple[str, tuple[int | None, ...]]]:
-    """The calls made, without where in its own frame a function keeps what it passes on: that is its own business."""
-    return [(c.callee, tuple(None if in_frame(a) else a for a in c.arguments)) for c in outcome.calls]
+Event = tuple[str, tuple[int | None, ...], bytes]
+
+
+def events(outcome: Outcome, standard: int | None = None) -> list[Event]:
+    """The calls made, without where in its own frame a function keeps what it passes on: that is its own business.
+    Of calls that write text the text, neighbouring ones to the same stream together; the stream `standard` is taken for
+    the standard output."""
+    found: list[Event] = []
+    for call in outcome.calls:
+        if call.output is None:
+            found.append((call.callee, tuple(None if in_frame(a) else a for a in call.arguments), b""))
+            continue
+        stream, text = call.output
+        event: Event = ("(output)", (None if stream == standard else stream,), text)
+        if found and found[-1][:2] == event[:2]:
+            event = (*event[:2], found.pop()[2] + text)
+        if event[2]:
+            found.append(event)
+    return found
+
+
+def _sight_differences(target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
+    """What the same calls find in memory: the callee may look at all of it."""
+    calls = [[call for call in outcome.calls if call.output is None] for outcome in (target, rewrite)]
+    for left, right in zip(*calls, strict=True):
+        if left.sees is None or right.sees is None:
+            continue
+        for address in sorted(left.sees.keys() | right.sees.keys()):
+            seen = [sees.get(address) for sees in (left.sees, right.sees)]
+            if seen[0] != seen[1]:
+                shown = ("unchanged" if v is None else f"{v:#04x}" for v in seen)
+                yield Difference(f"what {left.callee} finds at {address:#x}", *shown)
+                return
 
 
 def in_frame(address: int) -> bool:
@@ -233,17 +310,23 @@ def in_frame(address: int) -> bool:
 
 
 def _calls(outcome: Outcome) -> str:
-    shown = [f"{c.callee}({', '.join(hex(a) for a in c.shown)})" for c in outcome.calls[:4]]
+    shown = [_call(call) for call in outcome.calls[:4]]
     return "; ".join(shown) + ("; …" if len(outcome.calls) > 4 else "") if shown else "none"
+
+
+def _call(call: CallRecord) -> str:
+    if call.output is not None and call.output[1].isascii():
+        return f"{call.callee} writes {json.dumps(call.output[1].decode())}"
+    return f"{call.callee}({', '.join(hex(a) for a in call.arguments)})"
 
 
 def _returned(outcome: Outcome) -> str:
     return "to its caller" if outcome.return_target == RETURN_ADDRESS else f"to {outcome.return_target:#x}"
 
 
-def _memory_differences(target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
-    for address in sorted(target.writes.keys() | rewrite.writes.keys()):
-        left, right = target.writes.get(address), rewrite.writes.get(address)
+def _memory_differences(target: Mapping[int, int], rewrite: Mapping[int, int]) -> Iterator[Difference]:
+    for address in sorted(target.keys() | rewrite.keys()):
+        left, right = target.get(address), rewrite.get(address)
         if left != right:
             yield Difference(
                 f"memory byte at {address:#x}",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 from random import Random
+from typing import NamedTuple
 from zlib import crc32
 
 
@@ -19,6 +20,26 @@ class Status(Enum):
     EXITED = "ended the program"
     """`abort`, `exit` and their like."""
     UNSUPPORTED = "reached something isoform has no semantics for"
+
+
+class CallKey(NamedTuple):
+    """One outside call. Code outside may remember every call, so that its results depend on how many came before; as
+    long as both sides make the same calls, that number is the same for both."""
+
+    callee: str
+    arguments: tuple[int, ...]
+    number: int | None
+    """How many calls were made before; None for a callee that only computes."""
+
+
+@dataclass(frozen=True)
+class CallEffect:
+    """What an outside call does."""
+
+    registers: Mapping[str, int]
+    """Result registers by container name; the others are 0."""
+    memory: Mapping[int, int] = field(default_factory=dict)
+    """Bytes that it writes."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +56,14 @@ class Inputs:
     side_seed: int = 0
     """0: what is undefined (flags, fresh frame bytes, registers after a call) is zero; else pseudo-random.
     Each side has its own."""
-    call_results: Mapping[tuple[str, tuple[int, ...]], int] = field(default_factory=dict)
-    """Result of an outside call by (callee, arguments)."""
+    call_results: Mapping[CallKey, CallEffect] = field(default_factory=dict)
+    """What outside calls do."""
     call_seed: int = 0
     """0: other calls return zero; else small pseudo-random numbers, by callee, arguments and how many came before."""
+
+
+MOST_SIGHTS = 16
+"""So many calls of a run are recorded with the memory that they find."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +73,58 @@ class CallRecord:
     """What the callee is known to read, in the order of its `parts`."""
     shown: tuple[int, ...] = field(default=(), compare=False)
     """The arguments, for people."""
+    sees: Mapping[int, int] | None = field(default=None, compare=False)
+    """Bytes outside the frame that differ from their value at entry; None where the callee is not known to look at
+    them."""
+    output: tuple[int | None, bytes] | None = field(default=None, compare=False)
+    """Of a call that writes text: the stream (None: the standard output) and the text."""
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """What an outside call gave in a run."""
+
+    callee: str
+    arguments: tuple[int, ...]
+    registers: tuple[tuple[str, int], ...]
+    """Result registers by name."""
+    memory: Mapping[int, int] = field(default_factory=dict, compare=False)
+    """Bytes that it wrote."""
+
+
+@dataclass(frozen=True)
+class BlocksLeft:
+    """The blocks that the library's allocator gave in a run, and who can find them at its end."""
+
+    extents: tuple[tuple[int, int], ...] = ()
+    taken_back: tuple[tuple[int, int], ...] = ()
+    """Blocks that were given back, those of the caller among them: what is in them is not observed."""
+    found: frozenset[int] = frozenset()
+    """The starts of those whose address is in other memory, or was passed to an outside function."""
+    links: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """By start of a block: those whose addresses are in it."""
+
+    def start_of(self, address: int) -> int | None:
+        return next((low for low, high in self.extents if low <= address < high), None)
+
+    def observed(self, writes: Mapping[int, int], results: Iterable[int]) -> dict[int, int]:
+        """The writes that somebody can find who has the results of the run."""
+        if not self.extents and not self.taken_back:
+            return dict(writes)
+        pending = [*self.found, *(start for value in results if (start := self.start_of(value)) is not None)]
+        reached: set[int] = set()
+        while pending:
+            start = pending.pop()
+            if start not in reached:
+                reached.add(start)
+                pending += self.links.get(start, ())
+        return {a: b for a, b in writes.items() if self._is_observed(a, reached)}
+
+    def _is_observed(self, address: int, reached: set[int]) -> bool:
+        if any(low <= address < high for low, high in self.taken_back):
+            return False
+        start = self.start_of(address)
+        return start is None or start in reached
 
 
 @dataclass(frozen=True)
@@ -64,6 +141,10 @@ class Outcome:
     reads: Mapping[int, int] = field(default_factory=dict)
     """Bytes of input memory (not image constants, not frame) that the run depended on."""
     calls: tuple[CallRecord, ...] = ()
+    """The outside calls that are observed, in order."""
+    results: tuple[CallResult, ...] = ()
+    """What outside calls gave, those that only compute included."""
+    blocks: BlocksLeft = field(default_factory=BlocksLeft)
     steps: int = 0
     trace: tuple[int, ...] = ()
     """Addresses of the instructions executed, where asked for."""

@@ -55,6 +55,8 @@ class Options:
     unroll: int = 16
     degree: int = 2
     """Of the monomials in the equations that a proof about loops may use."""
+    pure: tuple[str, ...] = ()
+    """Outside functions that only compute, beside those that are known to."""
     seed: int = 1
     tests: str | None = None
     """A file of the user's own tests."""
@@ -85,6 +87,8 @@ class Question:
     versions: tuple[Question, ...] = ()
     """The same question with library calls as loops of one kind or another, or left as calls, in the order in which
     proofs about loops try them. None: only this one."""
+    unreplayed: list[str] = field(default_factory=list, compare=False, repr=False)
+    """Differences that an engine found and the independent CPU model could not confirm, each as a sentence."""
 
     @cached_property
     def programs(self) -> tuple[Program, Program]:

@@ -41,6 +41,8 @@ class Witness:
     replayed_on: tuple[str, ...]
     memory: tuple[tuple[int, bytes], ...] = ()
     """Runs of input memory that the difference depends on."""
+    outside: tuple[str, ...] = ()
+    """What outside functions gave in the two runs, a sentence each."""
 
 
 @dataclass(frozen=True)

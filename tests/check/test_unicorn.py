@@ -16,7 +16,17 @@ from isoform.check.replay import independent_runner
 from isoform.check.unicorn_x86 import run
 from isoform.errors import Unsupported
 from isoform.load.image import Image, Section
-from isoform.outcome import RETURN_ADDRESS, STACK_POINTER, CallRecord, Inputs, Outcome, Status, mixed_byte
+from isoform.outcome import (
+    RETURN_ADDRESS,
+    STACK_POINTER,
+    CallEffect,
+    CallKey,
+    CallRecord,
+    Inputs,
+    Outcome,
+    Status,
+    mixed_byte,
+)
 
 CODE = 0x401000
 OUTSIDE = 0x700000
@@ -322,7 +332,9 @@ def test_segment_bases(tmp_path: Path) -> None:
 
 def test_an_outside_call_is_recorded_answered_and_leaves_scratch_registers_open(tmp_path: Path) -> None:
     image = assembled(tmp_path, "push rbx; mov edi, 5; call outside; pop rbx; ret", outside=OUTSIDE)
-    inputs = Inputs({"rbx": 3, "rsi": 9}, side_seed=7, call_results={("outside", (5, 9)): 42})
+    inputs = Inputs(
+        {"rbx": 3, "rsi": 9}, side_seed=7, call_results={CallKey("outside", (5, 9), 0): CallEffect({"rax": 42})}
+    )
     outcome = run(image, CODE, inputs, 10, trace=True, call_arguments=registers_of({"outside": ("rdi", "rsi")}))
     assert outcome.calls == (CallRecord("outside", (5, 9)),)
     assert (outcome.registers["rax"], outcome.registers["rbx"], outcome.return_target) == (42, 3, RETURN_ADDRESS)
@@ -338,7 +350,9 @@ def test_an_outside_call_is_recorded_answered_and_leaves_scratch_registers_open(
 def test_bits_beside_the_result_are_each_sides_own(tmp_path: Path) -> None:
     image = assembled(tmp_path, "call outside; ret", outside=OUTSIDE)
     callee = Callee((), (Given("rax", 0xFF, is_bool=True),))
-    inputs = [Inputs({}, side_seed=seed, call_results={("outside", ()): 3}) for seed in (7, 8)]
+    inputs = [
+        Inputs({}, side_seed=seed, call_results={CallKey("outside", (), 0): CallEffect({"rax": 3})}) for seed in (7, 8)
+    ]
     results = [run(image, CODE, i, 10, call_arguments=lambda _: callee).registers["rax"] for i in inputs]
     assert [result & 0xFF for result in results] == [1, 1]
     assert results[0] != results[1]
@@ -370,7 +384,9 @@ def test_an_alias_that_leads_nowhere_ends(tmp_path: Path) -> None:
 
 def test_a_call_through_a_pointer_to_nowhere_is_an_outside_call(tmp_path: Path) -> None:
     image = assembled(tmp_path, "call rdi; add eax, 1; ret")
-    inputs = Inputs({"rdi": 0x900000}, call_results={("through a pointer", (0x900000, 0x900000)): 41})
+    inputs = Inputs(
+        {"rdi": 0x900000}, call_results={CallKey("through a pointer", (0x900000, 0x900000), 0): CallEffect({"rax": 41})}
+    )
     outcome = run(image, CODE, inputs, 20, call_arguments=registers_of({"": ("rdi",)}))
     assert outcome.calls == (CallRecord("through a pointer", (0x900000, 0x900000)),)
     assert (outcome.registers["rax"], outcome.return_target) == (42, RETURN_ADDRESS)
@@ -383,7 +399,7 @@ def test_own_functions_can_count_as_outside(tmp_path: Path) -> None:
     outcome = run(
         image,
         CODE,
-        Inputs({}, call_results={("own", ()): 10}),
+        Inputs({}, call_results={CallKey("own", (), 0): CallEffect({"rax": 10})}),
         20,
         call_arguments=registers_of({}),
         outside={own: "own"},

@@ -10,7 +10,7 @@ import isoform
 from isoform.isa.registry import machine
 from isoform.lift.cfg import SYSTEM_CALL, control_flow_graph
 from isoform.load.image import Image, Section
-from isoform.outcome import Inputs
+from isoform.outcome import CallEffect, CallKey, Inputs
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
 
@@ -60,7 +60,7 @@ def test_the_runner_records_number_and_arguments() -> None:
     function = control_flow_graph(image, machine("x86_64"), "f", 0x1000)
     arguments = (17, 1, 2, 3, 4, 5, 6)
     registers = dict(zip(("rdi", "rsi", "rdx", "r10", "r8", "r9"), arguments[1:], strict=True))
-    inputs = Inputs(registers, call_results={(SYSTEM_CALL, arguments): 99}, side_seed=1)
+    inputs = Inputs(registers, call_results={CallKey(SYSTEM_CALL, arguments, 0): CallEffect({"rax": 99})}, side_seed=1)
     outcome = run(compile_function(function), inputs, RunOptions())
     assert [(call.callee, call.arguments) for call in outcome.calls] == [(SYSTEM_CALL, arguments)]
     assert outcome.registers["rax"] == 99

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from isoform.borders.callees import CalleeTable
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
+from isoform.borders.known_calls import known_calls, library_assumptions
 from isoform.borders.linking import link_assumptions
 from isoform.contract import Contract, MemoryRule, ReturnAs, SignatureSource
 from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
 from isoform.lift.function import Call, Function, Return
+from isoform.lift.known_calls import with_known_calls
 from isoform.lift.library import EITHER_WAY, library_calls, written_out
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.lift.pointers import Passed, with_pointer_types
@@ -47,12 +49,16 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         aborts=options.aborts,
         calls=options.calls,
         data=options.data,
+        pure=options.pure,
     )
     contract = replace(contract, preconditions=_preconditions(options, signature))
     target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in (target, rewrite))
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
     assumptions += link_assumptions(target, rewrite)
     callees = CalleeTable(target, rewrite, contract)
+    library = known_calls(target, rewrite, options.pure, callees.of)
+    assumptions += library_assumptions(library)
+    target, rewrite = (with_known_calls(function, library) for function in (target, rewrite))
     assumptions += callees.assumptions()
     question = Question(target, rewrite, contract, callees.of, tuple(assumptions), options)
     return _with_loops_for_calls(question, callees)

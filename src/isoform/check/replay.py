@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from isoform.allocation import LibraryCall
 from isoform.callee import Callees
 from isoform.errors import Unsupported
 from isoform.load.image import Image
@@ -24,6 +25,7 @@ class Runner(Protocol):
         outside: Mapping[int, str] | None = None,
         watched: Sequence[tuple[int, int]] = (),
         through: Mapping[int, str] | None = None,
+        library: Sequence[LibraryCall] = (),
     ) -> Outcome: ...
 
 
@@ -59,6 +61,7 @@ def _without_calls(plain: Callable[[Image, int, Inputs, int, bool], Outcome]) ->
         outside: Mapping[int, str] | None = None,
         watched: Sequence[tuple[int, int]] = (),
         through: Mapping[int, str] | None = None,
+        library: Sequence[LibraryCall] = (),
     ) -> Outcome:
         return plain(image, entry, inputs, fuel, trace)
 

@@ -15,16 +15,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
+from isoform.allocation import AllocationCall, Blocks, LibraryCall
 from isoform.callee import LONGEST_FORMAT, NOTHING, Callee, Callees, Part, Parts
 from isoform.check.entry_memory import ADDRESS_MASK, EntryMemory
 from isoform.check.unicorn_cpu import GENERAL, PAGE_LIMIT, VECTOR, MemoryLimitError, UnicornX86
 from isoform.check.x86_shared import OutOfReachError, with_shared_addresses
+from isoform.contract import NoValueError, OutputCall, PureCall
 from isoform.load.image import Image
 from isoform.outcome import (
     FRAME_LIMIT,
+    MOST_SIGHTS,
     PAGE,
     RETURN_ADDRESS,
     STACK_POINTER,
+    CallEffect,
+    CallKey,
     CallRecord,
     Inputs,
     Outcome,
@@ -44,6 +49,7 @@ LARGEST_COPY = 1 << 20
 SCRATCH_AFTER_CALL = ("rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", *VECTOR)
 RESULTS = (("rax", 8), ("rdx", 8), ("xmm0", 16), ("xmm1", 16))
 """Registers that results are in, with their bytes."""
+INTEGER_ARGUMENTS = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
 CANARY_OFFSET = 0x28
 THROUGH_A_POINTER = "through a pointer"
 """Stands for the name of what is called where that is only known as an address."""
@@ -87,16 +93,18 @@ def run(
     outside: Mapping[int, str] | None = None,
     watched: Sequence[tuple[int, int]] = (),
     through: Mapping[int, str] | None = None,
+    library: Sequence[LibraryCall] = (),
 ) -> Outcome:
     """Runs the function at `entry` until control leaves the image's code. `call_arguments` says which
     arguments of an outside function are recorded ("" for a call through a pointer); `outside` names
     functions that the image does have but whose calls count as calls to outside code; of the ranges `watched` the
     outcome says what was read before it was written. `through` says what `call_arguments` is asked for a call through
-    a pointer, by the address of the instruction."""
+    a pointer, by the address of the instruction; `library` says what is known of outside functions."""
     with _one_at_a_time:
         externals = {**image.externals, **(outside or {})}
         image = image.without(inputs.registers.get("absent", 0))
-        execution = _Execution(_cpu(), image, inputs, fuel, call_arguments or (lambda _name: NOTHING), externals)
+        callees = call_arguments or (lambda _name: NOTHING)
+        execution = _Execution(_cpu(), image, inputs, fuel, callees, externals, library, stack_argument_bytes)
         execution.watched = watched
         execution.through = through or {}
         stop_watching = _cpu().watch_memory() if watched else lambda: None
@@ -104,7 +112,7 @@ def run(
             execution.follow(entry)
         finally:
             stop_watching()
-        return execution.outcome(trace, stack_argument_bytes)
+        return execution.outcome(trace)
 
 
 @cache
@@ -149,8 +157,13 @@ class _Execution:
         fuel: int,
         call_arguments: Callees,
         externals: Mapping[int, str],
+        library: Sequence[LibraryCall],
+        stack_argument_bytes: int,
     ) -> None:
         self._cpu, self._image, self._inputs, self._fuel = cpu, image, inputs, fuel
+        self._library = {call.name: call for call in library}
+        self._blocks = Blocks(lambda a: cpu.read(a, 1)[0], lambda a, byte: cpu.write(a, bytes([byte])))
+        self._stack_argument_bytes = stack_argument_bytes
         self._call_arguments, self._externals = call_arguments, externals
         self._stack_pointer = inputs.registers.get("rsp", STACK_POINTER) & ADDRESS_MASK
         self._ending: tuple[Status, str] | None = None
@@ -372,32 +385,104 @@ class _Execution:
             return 0
         parts = self._parts(callee)
         arguments = tuple(self._content(part) & part.reads for part in parts if part.reads)
+        known = self._library.get(name)
+        if isinstance(known, PureCall):
+            return self._compute(known, arguments)
+        if isinstance(known, AllocationCall):
+            return self._allocate(known, arguments)
         present = bool(self._image.code_at(address, 1))
         result = self._library_call(name, arguments) if callee.is_library and not present else None
         if result is None:
             record = (name, arguments) if name else (THROUGH_A_POINTER, (address, *arguments))
-            self._calls.append(CallRecord(*record, record[1]))
+            number = len(self._calls)
+            output = self._output(known) if isinstance(known, OutputCall) else None
+            self._calls.append(CallRecord(*record, record[1], self._sees(callee, *record), output))
             if not callee.returns:
                 self._end(Status.EXITED, name or "a function")
                 return 0
             self._scramble()
-            self._give_results(callee, self._inputs.call_results.get(record, 0))
+            effect = self._inputs.call_results.get(CallKey(*record, number), CallEffect({}))
+            self._give_results(callee, effect.registers)
+            for at, byte in effect.memory.items():
+                self._cpu.write(at, bytes([byte]))
         else:
             self._scramble()
             self._cpu.set("rax", result & ADDRESS_MASK)
             for register in ("rdx", "xmm0", "xmm1"):
                 self._cpu.set(register, 0)
+        return self._return_address()
+
+    def _output(self, output: OutputCall) -> tuple[int | None, bytes] | None:
+        """What a call writes to which stream, if that is known."""
+        words = tuple(self._cpu.get(name) for name in INTEGER_ARGUMENTS)
+        try:
+            text = output.written(words, lambda address: self._cpu.read(address, 1)[0])
+        except NoValueError:
+            return None
+        return None if output.stream is None else words[output.stream], text
+
+    def _sees(self, callee: Callee, name: str, arguments: tuple[int, ...]) -> dict[int, int] | None:
+        """What a callee finds in memory, if it may look at all of it."""
+        from isoform.load.known import known_signature
+
+        if len(self._calls) >= MOST_SIGHTS or (callee.is_library and known_signature(name) is not None):
+            return None
+        changes = self._outside_frame(dict(self._changed_bytes()))
+        return self._blocks.left(changes, {*arguments, *self._passed()}).observed(changes, ())
+
+    def _outside_frame(self, changed: dict[int, int]) -> dict[int, int]:
+        frame = range(self._stack_pointer - FRAME_LIMIT, self._stack_pointer + 8 + self._stack_argument_bytes)
+        return {address: byte for address, byte in changed.items() if address not in frame}
+
+    def _allocate(self, function: AllocationCall, arguments: tuple[int, ...]) -> int:
+        given = self._inputs.call_results.get(CallKey(function.name, arguments, len(self._calls)))
+        self._calls.append(CallRecord(function.name, function.shown(arguments)))
+        try:
+            block = self._blocks.call(function, arguments, given is not None and given.registers.get("rax") == 0)
+        except NoValueError:
+            self._end(Status.UNSUPPORTED, f"{function.name} with arguments for which its result is not known")
+            return 0
+        self._scramble()
+        for register, value in (("rax", block), ("rdx", 0), ("xmm0", 0), ("xmm1", 0)):
+            self._cpu.set(register, value)
+        return self._return_address()
+
+    def _compute(self, pure: PureCall, arguments: tuple[int, ...]) -> int:
+        """A callee that only computes: its real results, else what the inputs say that it gives for these arguments."""
+        try:
+            values = self._values(pure, arguments)
+        except NoValueError:
+            self._end(Status.UNSUPPORTED, f"{pure.name} with arguments for which its result is not known")
+            return 0
+        for (pointer, _), value in zip(pure.stores, values[len(pure.results) :], strict=True):
+            self._cpu.write(arguments[pointer], value.to_bytes(4 if pure.name.endswith("f") else 8, "little"))
+        self._scramble()
+        for register in ("rax", "rdx"):
+            self._cpu.set(register, mixed_number(self._inputs.side_seed, len(self._trace), 8))
+        for result, value in zip(pure.results, values, strict=False):
+            rest = self._cpu.get(result.register) & ~((1 << result.bits) - 1)
+            self._cpu.set(result.register, rest | value)
+        return self._return_address()
+
+    def _values(self, pure: PureCall, arguments: tuple[int, ...]) -> tuple[int, ...]:
+        if pure.value is not None:
+            return pure.value(arguments, lambda address: self._cpu.read(address, 1)[0])
+        effect = self._inputs.call_results.get(CallKey(pure.name, arguments, None), CallEffect({}))
+        return tuple(effect.registers.get(r.register, 0) & ((1 << r.bits) - 1) for r in pure.results)
+
+    def _return_address(self) -> int:
+        """Pops it."""
         stack_pointer = self._cpu.get("rsp")
         self._cpu.set("rsp", (stack_pointer + 8) & ADDRESS_MASK)
         return int.from_bytes(self._cpu.read(stack_pointer, 8), "little")
 
-    def _give_results(self, callee: Callee, result: int) -> None:
-        """The result where it belongs, and beside it what this side's seed says."""
+    def _give_results(self, callee: Callee, results: Mapping[str, int]) -> None:
+        """The results where they belong, and beside them what this side's seed says."""
         given = {g.register: g for g in callee.results}
         for number, (register, size) in enumerate(RESULTS):
             here = given.get(register)
             bits = here.bits if here is not None else 0
-            value = result if here is not None and here is callee.primary else 0
+            value = results.get(register, 0)
             if here is not None and here.is_bool:
                 value &= 1
             left = left_in_results(self._inputs.side_seed, len(self._calls), number, size)
@@ -431,23 +516,26 @@ class _Execution:
         flags = mixed_number(self._inputs.side_seed, first - 1, 2)
         self._set_flags(lambda name: 0 if name == "df" else flags >> FLAG_BITS[name])
 
-    def outcome(self, trace: bool, stack_argument_bytes: int) -> Outcome:
+    def outcome(self, trace: bool) -> Outcome:
         changed = dict(self._changed_bytes())
         if any((s := self._image.section_at(address)) is not None and s.executable for address in changed):
             self._ending = Status.UNSUPPORTED, "a write to the program's own code"
-        frame = range(self._stack_pointer - FRAME_LIMIT, self._stack_pointer + 8 + stack_argument_bytes)
         status, reason = self._ending or (Status.UNSUPPORTED, "the CPU model stopped")
         return Outcome(
             status=status,
             reason=reason,
             registers=self._registers(),
             return_target=self._return_target,
-            writes={address: byte for address, byte in changed.items() if address not in frame},
+            writes=self._outside_frame(changed),
             reads={a: self._cpu.entry_pages[a & -PAGE][a % PAGE] for a in sorted(self._read)},
             calls=tuple(self._calls),
+            blocks=self._blocks.left(self._outside_frame(changed), self._passed()),
             steps=self._steps,
             trace=tuple(self._trace) if trace else (),
         )
+
+    def _passed(self) -> set[int]:
+        return {argument for call in self._calls for argument in call.arguments}
 
     def _registers(self) -> dict[str, int]:
         values = {name: self._cpu.get(name) for name in (*GENERAL, *VECTOR)}

@@ -12,12 +12,12 @@ from random import Random
 from isoform.borders.apart import Apart
 from isoform.budget import Budget
 from isoform.check.replay import independent_runner
-from isoform.contract import CallRule, Difference, in_frame, show_float, show_number
+from isoform.contract import CallRule, Difference, in_frame
 from isoform.engines.minimise import minimise
+from isoform.engines.outside import outside_results, show_value
 from isoform.engines.replaceable import rests_on_replaceable_calls
 from isoform.lift.function import Call, Function, Switch
 from isoform.load.image import Image
-from isoform.load.signature import CType, TypeKind
 from isoform.outcome import FRAME_LIMIT, STACK_POINTER, Inputs, Outcome, Status
 from isoform.question import Question, argument_value
 from isoform.verdict import Witness
@@ -36,6 +36,14 @@ class NotConfirmed:
     why: str
     is_bug: bool
     """Whether that means a bug in isoform's semantics (rather than a value the manual leaves open)."""
+    unreplayable: bool = False
+    """Whether the independent model cannot run it: the difference may well be one."""
+
+    def sentence(self) -> str:
+        if self.is_bug:
+            why = "this is a bug in isoform's semantics of some instruction"
+            return f"a difference was found that does not replay ({self.why}): {why}"
+        return f"a difference was found that cannot be replayed: {self.why}" if self.unreplayable else self.why
 
 
 def differs(question: Question, inputs: Pair) -> bool:
@@ -134,7 +142,15 @@ def _is_argument(question: Question, address: int) -> bool:
 
 
 def confirm(question: Question, inputs: Pair, budget: Budget) -> Witness | NotConfirmed:
-    """Minimise inputs that separate the two on our runner, then replay them on the independent model."""
+    """Minimise inputs that separate the two on our runner, then replay them on the independent model. What does not
+    replay stays known: no other engine may then say that there is no difference."""
+    found = _confirm(question, inputs, budget)
+    if isinstance(found, NotConfirmed) and (found.is_bug or found.unreplayable):
+        question.unreplayed.append(found.sentence())
+    return found
+
+
+def _confirm(question: Question, inputs: Pair, budget: Budget) -> Witness | NotConfirmed:
     alike = _alike(question, inputs)
     if alike is None:
         return NotConfirmed(
@@ -178,6 +194,7 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
                 outside=_left_out(question, function),
                 watched=question.watched,
                 through=_through(function),
+                library=function.library,
             )
         )
     results = {result.register for result in question.contract.results}
@@ -225,7 +242,7 @@ def rests_on_placement(image: Image, other: Image, outcome: Outcome, results: It
         return address not in image.externals and bool(image.code_at(address, 1)) and not other.code_at(address, 1)
 
     shown = [outcome.registers.get(name, 0) for name in results]
-    shown += [argument for call in outcome.calls for argument in call.arguments]
+    shown += [argument for call in outcome.calls if call.output is None for argument in call.arguments]
     words = [sum(outcome.writes.get(a + i, 0) << (8 * i) for i in range(8)) for a in outcome.writes]
     # Bytes that did not change were zero, as those of an address often are.
     starts = {address - back for address in outcome.writes for back in range(8)}
@@ -238,7 +255,7 @@ def rests_on_placement(image: Image, other: Image, outcome: Outcome, results: It
 def _not_confirmed(question: Question, name: str, ours: tuple[Outcome, Outcome], theirs: list[Outcome]) -> NotConfirmed:
     for outcome in theirs:
         if outcome.status is Status.UNSUPPORTED:
-            return NotConfirmed(f"{name} cannot run it: {outcome.reason}", False)
+            return NotConfirmed(f"{name} cannot run it: {outcome.reason}", False, unreplayable=True)
     if all(not question.contract.differences(mine, other) for mine, other in zip(ours, theirs, strict=True)):
         return NotConfirmed(f"on {name} the difference does not show", True)
     return NotConfirmed(
@@ -255,10 +272,18 @@ def _witness(
     absent = _absent(question, inputs[0])
     arguments = tuple((a.name, argument_value(a, inputs[0])) for a in question.contract.arguments)
     arguments += tuple((f"&{name}", 0) for name in absent)
-    shown = tuple((a.name, _show(a.type, argument_value(a, inputs[0]))) for a in question.contract.arguments)
+    shown = tuple((a.name, show_value(a.type, argument_value(a, inputs[0]))) for a in question.contract.arguments)
     shown += tuple((f"&{name}", "null (a weak symbol without a definition)") for name in absent)
     return Witness(
-        inputs[0], arguments, shown, ours[0], ours[1], found, ("isoform's runner", name), tuple(_runs(memory))
+        inputs[0],
+        arguments,
+        shown,
+        ours[0],
+        ours[1],
+        found,
+        ("isoform's runner", name),
+        tuple(_runs(memory)),
+        outside_results(question, ours),
     )
 
 
@@ -267,12 +292,6 @@ def _absent(question: Question, inputs: Inputs) -> list[str]:
     bits = inputs.registers.get(question.contract.machine.absent_symbols or "", 0)
     weak = {**question.target.image.weak, **question.rewrite.image.weak}
     return sorted(name for name, symbol in weak.items() if bits >> symbol.bit & 1)
-
-
-def _show(ctype: CType, value: int) -> str:
-    if ctype.kind in (TypeKind.POINTER, TypeKind.STRUCT):
-        return hex(value)
-    return show_float(value, ctype.bits) if ctype.is_float else show_number(value, ctype.bits, ctype.signed)
 
 
 def _memory_that_matters(question: Question, outcomes: tuple[Outcome, Outcome]) -> dict[int, int]:

@@ -64,7 +64,14 @@ class Ladder:
 
     def climb(self) -> Verdict:
         """The verdict of the first engine that settles the question, else the most that any could say. What an engine
-        was at when it had to be ended counts for nothing."""
+        was at when it had to be ended counts for nothing. A difference that was found and cannot be replayed is neither
+        hidden behind a bound nor outvoted by a proof."""
+        verdict = self._within_limits()
+        if isinstance(verdict, Different) or not self.question.unreplayed:
+            return verdict
+        return self._unknown(Failed(self.question.unreplayed[0]))
+
+    def _within_limits(self) -> Verdict:
         try:
             return self._climb()
         except OutOfLimits as reason:
@@ -166,7 +173,7 @@ class Ladder:
         if tested is None:
             return self._unknown(Failed(self._last()))
         if tested.unconfirmed is not None:
-            return self._unknown(Failed(tested.unconfirmed.why))
+            return self._unknown(Failed(tested.unconfirmed.sentence()))
         if tested.ran == 0:
             return self._unknown(Failed("no test satisfies the preconditions", "drop --engine testing"))
         bound = {"tests": tested.ran, "undecided": tested.undecided, "fuel": self.question.options.fuel}

@@ -10,9 +10,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from isoform.allocation import AllocationCall
 from isoform.borders.linking import link_assumptions
 from isoform.budget import Budget
-from isoform.contract import CallRule
+from isoform.contract import CallRule, PureCall
 from isoform.engines.confirm import NotConfirmed, confirm
 from isoform.engines.model import inputs_from_model
 from isoform.errors import UserError
@@ -28,7 +29,7 @@ from isoform.sym.compare import Goal, goals
 from isoform.sym.entry import constrain_entry
 from isoform.sym.execute import Execution, Gap, GapKind, Summary
 from isoform.sym.state import Side, World
-from isoform.sym.validity import frame_bounds, valid_addresses
+from isoform.sym.validity import frame_bounds, fresh_blocks, valid_addresses
 from isoform.verdict import Assumption, Obligation, Witness
 
 
@@ -59,6 +60,8 @@ class Failed:
 
 QUICK_SECONDS = 0.4
 """For the first look at a goal: most need a few milliseconds."""
+MOST_NAMED = 4
+"""Callees that a message names."""
 MOST_ROUNDS = 12
 """How often a function is lifted again because more is known about its jumps."""
 
@@ -142,7 +145,7 @@ def _encode(question: Question, functions: tuple[Function, Function], budget: Bu
         for side, function in zip(sides, functions, strict=True)
     ]
     for side in sides:
-        world.constraints += frame_bounds(side)
+        world.constraints += [*frame_bounds(side), *fresh_blocks(side)]
     return Encoding(world, summaries[0], summaries[1], goals(world, *summaries))
 
 
@@ -283,16 +286,34 @@ class Loopfree:
         return Found(result)
 
     def _unrealised(self, goal: Goal) -> Failed:
-        if self.encoding.target.calls or self.encoding.rewrite.calls:
+        names = self._called_in_model()
+        known = {call.name: call for call in self._question.target.library}
+        named = ", ".join([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])])
+        if names and all(isinstance(known.get(name), AllocationCall) for name in names):
             return Failed(
-                f"whether {goal.shows} depends on what an outside function does, and no simple behaviour of it shows a "
-                "difference",
+                f"whether {goal.shows} depends on the allocator ({named}): the two do not call it alike, and that by "
+                "itself is not taken for a difference (fresh-memory)"
+            )
+        if names and all(isinstance(known.get(name), PureCall) for name in names):
+            return Failed(
+                f"whether {goal.shows} depends on what {named} gives: the solver chose a result with which it is not "
+                "so, but with the real one there is no difference"
+            )
+        if names:
+            return Failed(
+                f"whether {goal.shows} depends on what an outside function does ({named}), and no simple "
+                "behaviour of it shows a difference",
                 "give the callee's code, so that it can be inlined",
             )
         return Failed(
             f"the solver found an input against it that {goal.shows}, but running it shows no difference: it rests on "
             "a value the manual leaves undefined, or on what a frame holds before it is written",
         )
+
+    def _called_in_model(self) -> list[str]:
+        sites = [*self.encoding.target.calls, *self.encoding.rewrite.calls]
+        names = dict.fromkeys(site.callee for site in sites if self._solver.holds(site.condition))
+        return [*names]
 
     # -- gaps -----------------------------------------------------------------------------------
 
@@ -325,11 +346,5 @@ class Loopfree:
 
 
 def not_confirmed(result: NotConfirmed) -> Failed:
-    if result.is_bug:
-        return Failed(
-            f"a difference was found that does not replay ({result.why}): this is a bug in isoform's semantics of "
-            "some instruction",
-            "please report it with both functions",
-            is_bug=True,
-        )
-    return Failed(result.why)
+    helps = "please report it with both functions" if result.is_bug else ""
+    return Failed(result.sentence(), helps, is_bug=result.is_bug)

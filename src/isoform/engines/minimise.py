@@ -33,6 +33,7 @@ class _Minimiser:
 
     def run(self, inputs: Pair) -> Pair:
         inputs = self._first(inputs, self._plainer_backgrounds(inputs))
+        inputs = self._simpler_calls(inputs)
         arguments = self._question.contract.arguments
         for _ in range(2):  # a second round, as one argument's size may depend on another's
             before = inputs
@@ -64,6 +65,17 @@ class _Minimiser:
             (0, False, False),
         ):
             yield (self._plain(inputs[0], fill, sides, registers), self._plain(inputs[1], fill, sides, registers))
+
+    def _simpler_calls(self, inputs: Pair) -> Pair:
+        """Without what outside calls do, else without what they write, call by call."""
+        none = replace(inputs[0], call_results={}), replace(inputs[1], call_results={})
+        inputs = self._first(inputs, iter([none]))
+        for key, effect in list(inputs[0].call_results.items()):
+            rest = {k: e for k, e in inputs[0].call_results.items() if k != key}
+            simpler = [rest, {**rest, key: replace(effect, memory={})}]
+            pairs = ((replace(inputs[0], call_results=c), replace(inputs[1], call_results=c)) for c in simpler)
+            inputs = self._first(inputs, pairs)
+        return inputs
 
     def _plain(self, inputs: Inputs, fill: int | None, sides: bool, registers: bool) -> Inputs:
         kept: dict[str, int] = {}

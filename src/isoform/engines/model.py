@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from isoform.engines.confirm import Pair, differs
-from isoform.outcome import STACK_POINTER, Inputs
+from isoform.borders.library import is_library, may_return
+from isoform.engines.confirm import HIGHEST_ADDRESS, LOWEST_ADDRESS, Pair, differs
+from isoform.outcome import FRAME_LIMIT, STACK_POINTER, CallEffect, CallKey, Inputs
 from isoform.question import Question
 from isoform.smt.solver import Solver
 from isoform.sym.entry import argument_term
 from isoform.sym.execute import CallSite
-from isoform.sym.state import Side
+from isoform.sym.state import LIBRARY_STATE, Side
 
 if TYPE_CHECKING:
     from isoform.engines.loopfree import Encoding
 
 _SIDE_SEEDS = ((0, 0), (1, 2), (3, 3), (5, 6), (7, 8))
 """Garbage to try in what is each side's own (fresh frame bytes, undefined flags)."""
+MOST_CELLS = 256
+"""Bytes that one outside call may write in a run."""
 
 
 def inputs_from_model(question: Question, encoding: Encoding, solver: Solver) -> Pair | None:
     """Inputs that our own runner agrees separate the two; None if the model does not give any."""
     registers, memory = values_at_entry(question, encoding.target.side, solver)
-    calls = _calls(encoding, solver)
+    # Where the histories of the two differ, so may what the next call does; that they differ is then enough.
+    calls = {
+        **call_effects(question, encoding.rewrite.calls, solver),
+        **call_effects(question, encoding.target.calls, solver),
+    }
     for left, right in _SIDE_SEEDS:
         pair = tuple(Inputs(registers, memory, 0, seed, calls) for seed in (left, right))
         assert len(pair) == 2
@@ -43,14 +51,41 @@ def _registers(side: Side, solver: Solver) -> dict[str, int]:
     return {name: solver.value(side.world.register(name)) for name in machine.containers if name not in skip}
 
 
-def _calls(encoding: Encoding, solver: Solver) -> dict[tuple[str, tuple[int, ...]], int]:
-    results: dict[tuple[str, tuple[int, ...]], int] = {}
-    for summary in (encoding.target, encoding.rewrite):
-        for site in summary.calls:
-            if solver.holds(site.condition):
-                result = 0 if site.result is None else solver.value(site.result)
-                results.setdefault((site.callee, noted_arguments(site, solver)), result)
-    return results
+def call_effects(question: Question, sites: Iterable[CallSite], solver: Solver) -> dict[CallKey, CallEffect]:
+    """What a model says that the calls of one side do, of those that it makes. Sites are in an order in which every
+    path makes its calls."""
+    found: dict[CallKey, CallEffect] = {}
+    number = 0
+    for site in sites:
+        if not solver.holds(site.condition):
+            continue
+        arguments = noted_arguments(site, solver)
+        registers = {register: solver.value(value) for register, value in site.results}
+        if site.pure:
+            found.setdefault(CallKey(site.callee, arguments, None), CallEffect(registers))
+            continue
+        key = CallKey(site.callee, arguments, number)
+        number += 1
+        if not is_library((question.target, question.rewrite), site.callee):
+            found[key] = CallEffect(registers, _written(question, site, solver))
+        elif may_return(site.callee, arguments, next(iter(registers.values()), 0)):
+            # What a library function does to memory is not for the solver to choose.
+            found[key] = CallEffect(registers)
+    return found
+
+
+def _written(question: Question, site: CallSite, solver: Solver) -> dict[int, int]:
+    cells: Mapping[int, int] = {} if site.memory is None else solver.array_cells(site.memory)
+    return {a: b for a, b in islice(cells.items(), MOST_CELLS) if _may_be_written(question, a)}
+
+
+def _may_be_written(question: Question, address: int) -> bool:
+    """Whether an outside function may write there: not to frames, nor to what is not in the program's hands."""
+    if not LOWEST_ADDRESS <= address < HIGHEST_ADDRESS or address >= STACK_POINTER - FRAME_LIMIT:
+        return False
+    images = question.target.image, question.rewrite.image
+    sections = [image.section_at(image.own_address(address)) for image in images]
+    return all(section is None or section.writable for section in sections)
 
 
 def noted_arguments(site: CallSite, solver: Solver) -> tuple[int, ...]:
@@ -65,7 +100,8 @@ def _memory(question: Question, side: Side, solver: Solver) -> dict[int, int]:
         return {}
     cells = solver.array_cells(side.terms.array_variable("memory", side.width))
     images = question.target.image, question.rewrite.image
-    cells = {a: b for a, b in cells.items() if all(image.constant_bytes(a, 1) is None for image in images)}
+    end = (1 << side.width) - LIBRARY_STATE
+    cells = {a: b for a, b in cells.items() if a < end and all(image.constant_bytes(a, 1) is None for image in images)}
     return {**cells, **dict(_stack_arguments(question, side, solver))}
 
 

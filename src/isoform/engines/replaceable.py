@@ -7,7 +7,8 @@ runs that make such calls may be none at all: it is never taken as a witness.
 
 from __future__ import annotations
 
-from isoform.outcome import Outcome
+from isoform.contract import events
+from isoform.outcome import CallRecord, Outcome
 
 # fmt: off
 _MEMORY = frozenset({
@@ -20,19 +21,48 @@ _MEMORY = frozenset({
     "__popcountdi2", "__clzdi2", "__ctzdi2", "__multi3", "__udivti3", "__umodti3", "__divti3", "__modti3",
 })
 _EXCHANGED = frozenset({
-    "malloc", "calloc", "realloc", "free", "strdup", "strndup",
+    "malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "free", "strdup", "strndup",
+    "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm",
     "printf", "puts", "putchar", "fprintf", "fputs", "fputc", "putc", "fwrite", "sprintf", "snprintf",
     "vprintf", "vfprintf",
     "__printf_chk", "__fprintf_chk", "__sprintf_chk", "__snprintf_chk",
     "printf_unlocked", "puts_unlocked", "putchar_unlocked", "fputs_unlocked", "fputc_unlocked", "fwrite_unlocked",
+})
+_ALLOCATOR = frozenset({
+    "malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "strdup", "free",
+    "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm",
+})
+_WRITING = frozenset({
+    "printf", "__printf_chk", "puts", "putchar", "fprintf", "__fprintf_chk", "fputs", "fputc", "putc", "fwrite",
 })
 # fmt: on
 
 
 def rests_on_replaceable_calls(target: Outcome, rewrite: Outcome) -> bool:
     """Whether a difference of these two may only be another way to make the same calls."""
-    # The second kind is only ever exchanged for others: the same names are called for what they are.
-    names = [[call.callee for call in outcome.calls] for outcome in (target, rewrite)]
+    # The second kind is only ever exchanged for others: the same names are called for what they are. Where it is known
+    # what every such call writes, the texts were compared.
+    called = [list(outcome.calls) for outcome in (target, rewrite)]
+    if _texts_were_compared(target, rewrite):
+        called = [[call for call in side if call.output is None] for side in called]
+    names = [[call.callee for call in side] for side in called]
     if any(name in _MEMORY for side in names for name in side):
         return True
-    return names[0] != names[1] and any(name in _EXCHANGED for side in names for name in side)
+    if names[0] != names[1] and any(name in _EXCHANGED for side in names for name in side):
+        return True
+    return _only_in_another_order(called)
+
+
+def _only_in_another_order(called: list[list[CallRecord]]) -> bool:
+    """Whether the two ask the allocator for the same, in another order: where blocks are is then no difference."""
+    asked = [[(call.callee, call.arguments) for call in side if call.callee in _ALLOCATOR] for side in called]
+    return asked[0] != asked[1] and sorted(asked[0]) == sorted(asked[1])
+
+
+def _texts_were_compared(target: Outcome, rewrite: Outcome) -> bool:
+    """Whether it is known what every call wrote, and that differs whichever stream is the standard output."""
+    written = [call for outcome in (target, rewrite) for call in outcome.calls if call.callee in _WRITING]
+    if any(call.output is None for call in written):
+        return False
+    streams = {call.output[0] for call in written if call.output is not None}
+    return all(events(target, stream) != events(rewrite, stream) for stream in streams)

@@ -37,7 +37,7 @@ class Tested:
         if self.witness is not None:
             return f"a difference at test {self.ran}"
         if self.unconfirmed is not None:
-            return f"a difference that could not be confirmed: {self.unconfirmed.why}"
+            return f"no difference that could be confirmed: {self.unconfirmed.sentence()}"
         said = f"no difference in {self.ran} tests"
         return said + (f", {self.undecided} of them undecided ({self.why_undecided})" if self.undecided else "")
 

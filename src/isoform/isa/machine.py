@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -74,6 +75,8 @@ class Machine:
     instruction_alignment: int = 1
     absent_symbols: str | None = None
     """A container, one bit for each weak symbol that may have no definition (`Image.weak`): set where it has none."""
+    library: Mapping[str, bytes] = field(default_factory=dict)
+    """Library functions that only compute, by name: straight code that can stand in the place of a call."""
 
     @cached_property
     def container_positions(self) -> dict[str, int]:

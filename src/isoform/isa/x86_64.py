@@ -8,6 +8,7 @@ from functools import cache
 from isoform.isa.machine import Convention, Machine, Memory
 from isoform.isa.sleigh import SleighDecoder
 from isoform.isa.x86_amendments import amend
+from isoform.isa.x86_library import LIBRARY
 from isoform.isa.x86_operands import EVEX, NoSemanticsError
 from isoform.isa.x86_registers import CANARY, FLAGS, MASK_CONTAINERS, REGISTERS, VECTOR_CONTAINERS, WIDE, X87_AT_ENTRY
 from isoform.microop import Instruction, Var
@@ -101,4 +102,5 @@ MACHINE = Machine(
     containers=tuple(sorted(_CONTAINERS, key=lambda name: REGISTERS[name].offset)),
     initial={"df": 0, "x87": X87_AT_ENTRY},
     absent_symbols="absent",
+    library=LIBRARY,
 )

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from isoform.allocation import AllocationCall, LibraryCall
+from isoform.contract import OutputCall, PureCall
 from isoform.isa.machine import Machine
 from isoform.load.image import Image
 from isoform.load.signature import CType, Signature
@@ -72,6 +74,12 @@ class Call:
     left is what every call leaves behind."""
     through: str = ""
     """Of a call through a pointer: the pointer's declared type, a key of `Function.pointer_types`; "" where unknown."""
+    pure: PureCall | None = None
+    """What is known of a callee that only computes."""
+    output: OutputCall | None = None
+    """What is known of a callee that writes text."""
+    allocation: AllocationCall | None = None
+    """What is known of a callee that gives or takes memory."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +144,8 @@ class Function:
     """What is known of its parameters' types."""
     never_returning: frozenset[str] = frozenset()
     """Names of outside functions that are taken never to return because of what the other side shows."""
+    library: tuple[LibraryCall, ...] = ()
+    """The callees of which something is known (`known_calls.py`)."""
 
     @cached_property
     def predecessors(self) -> dict[BlockId, tuple[BlockId, ...]]:

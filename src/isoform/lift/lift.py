@@ -8,6 +8,7 @@ from isoform.budget import Budget
 from isoform.isa.machine import Machine
 from isoform.lift.cfg import Hints, control_flow_graph
 from isoform.lift.function import Block, Branch, Call, Exit, Function, Return, Switch
+from isoform.lift.known_calls import with_known_calls
 from isoform.lift.library import written_out
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.lift.pointers import with_pointer_types
@@ -42,7 +43,8 @@ def relifted(function: Function, hints: Hints, inline: bool = True, budget: Budg
     """The same function with more known about its computed jumps."""
     again = lift(function.image, function.machine, function.name, function.entry.address, inline, hints, budget)
     again = with_pointer_types(without_returns(again, function.never_returning), function.passed)
-    return written_out(again, function.written_out) if function.written_out else again
+    again = written_out(again, function.written_out) if function.written_out else again
+    return with_known_calls(again, function.library)
 
 
 def _fold(block: Block, image: Image) -> Block:

@@ -89,8 +89,10 @@ class Liveness:
                 return self.mask(value) | (self._at_return if to is None else live)
             case Call(system=True):
                 return (live & ~self._lost_in_system) | self._read_by_system
-            case Call(carried_out=True):
-                return (live & ~self._lost_in_calls) | self._read_by_leaving
+            case Call(carried_out=True, pure=pure):
+                results = () if pure is None else tuple(result.register for result in pure.results)
+                computed = self.mask_of(self._function.machine, results)
+                return (live & ~self._lost_in_calls) | self._read_by_leaving | computed
             case Call(_, value, _):
                 return (live & ~self._lost_in_calls) | self._read_by_calls | self.mask(value)
             case Stop():

@@ -75,6 +75,7 @@ def contract_as_json(contract: Contract) -> dict[str, Any]:
         "aborts": contract.aborts.value,
         "calls": contract.calls.value,
         "data": contract.data.value,
+        "pure": list(contract.pure),
         "assume": [p.text for p in contract.preconditions],
     }
 
@@ -89,6 +90,7 @@ def _witness(witness: Witness, contract: Contract) -> dict[str, Any]:
         "inputs": {name: _input(name, value, contract) for name, value in witness.arguments},
         "memory": [{"address": hex(address), "bytes": data.hex()} for address, data in witness.memory],
         "shapes": dict(shapes_of(witness, contract)),
+        "outside": list(witness.outside),
         "target": _outcome(witness.target, contract),
         "rewrite": _outcome(witness.rewrite, contract),
         "differences": [{"what": d.what, "target": d.target, "rewrite": d.rewrite} for d in witness.differences],

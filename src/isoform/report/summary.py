@@ -131,6 +131,8 @@ def _given(witness: Witness, contract: Contract) -> Iterator[Entry]:
     rows = [row for address, data in witness.memory for row in _memory_rows(address, data, big_endian)]
     if rows:
         yield Entry("memory", _at_most(rows, MOST_MEMORY_ROWS))
+    if witness.outside:
+        yield Entry("outside", witness.outside)
 
 
 def _memory_rows(address: int, data: bytes, big_endian: bool) -> Iterator[str]:

@@ -14,6 +14,7 @@ from isoform.errors import Unsupported, UserError
 from isoform.evaluate import mask
 from isoform.evaluate_floats import FLOAT_RULES
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
+from isoform.lift.known_calls import with_known_calls
 from isoform.lift.lift import lift
 from isoform.microop import Kind, MicroOp, Space, Var
 
@@ -67,7 +68,8 @@ def _compile_at(function: Function, address: int) -> Program | None:
     if not function.image.code_at(address) or address % function.machine.instruction_alignment:
         return None
     try:
-        return compile_function(lift(function.image, function.machine, function.name, address))
+        found = lift(function.image, function.machine, function.name, address)
+        return compile_function(with_known_calls(found, function.library))
     except (Unsupported, UserError):  # it does not lead to code that can be followed
         return None
 

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from isoform.allocation import Allocating, AllocationCall, Blocks
 from isoform.callee import LONGEST_FORMAT, NOTHING, Callee, Callees, Part, Parts
-from isoform.contract import system_callee
+from isoform.contract import NoValueError, OutputCall, PureCall, Result, system_callee
 from isoform.evaluate import evaluate, mask
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Block, Call
+from isoform.load.known import known_signature
 from isoform.microop import ABORT_REASONS, Kind
 from isoform.microop import code as code_address
 from isoform.outcome import (
     FRAME_LIMIT,
+    MOST_SIGHTS,
     RETURN_ADDRESS,
     STACK_POINTER,
+    CallEffect,
+    CallKey,
     CallRecord,
+    CallResult,
     Inputs,
     Outcome,
     Status,
@@ -152,6 +159,8 @@ class _Run:
         if options.record_reads:
             self._memory.recorded = set()
         self._calls: list[CallRecord] = []
+        self._results: list[CallResult] = []
+        self._blocks = Blocks(lambda a: self._memory.byte(a), lambda a, byte: self._memory.store(a, 1, byte))
         self._trace: list[int] = []
         self._steps = 0
 
@@ -164,6 +173,8 @@ class _Run:
             status, reason = Status.UNSUPPORTED, f"more than {FRAME_LIMIT >> 20} MiB of stack"
         except CodeModifiedError:
             status, reason = Status.UNSUPPORTED, "code that modifies itself"
+        except NoValueError:
+            status, reason = Status.UNSUPPORTED, "a library function with arguments for which its result is not known"
         except RefusedCallError as error:
             status, reason = Status.UNSUPPORTED, str(error)
         return self._finish(status, reason)
@@ -281,18 +292,20 @@ class _Run:
     def _outside_call(self, call: Call) -> bool:
         """Do what the contract says of a call to outside code; True if it ends the run."""
         name = call.callee or self._program.function.image.externals.get(self._memory.target, "")
-        convention = self._machine.convention
         if call.system:
             self._system_call(name)
             return False
         if call.carried_out:
-            self._leave_call(self._registers[self._position[convention.result[0]]])
+            self._leave_carried_out(call.pure)
             return False
         callee = self._callees(name or call.through)
         if callee.refused:
             raise RefusedCallError(callee.refused)
         parts = self._parts(callee)
         arguments = tuple(self._content(part) & part.reads for part in parts if part.reads)
+        if call.pure is not None:
+            self._compute(call.pure, arguments)
+            return False
         result = carry_out(self._memory, name, arguments) if callee.is_library and not call.present else None
         if result is not None:
             self._leave_call(result)
@@ -300,12 +313,82 @@ class _Run:
         shown = tuple(self._content(part) & (part.reads or part.may) for part in parts if part.reads)
         if not name:
             arguments, shown = (self._memory.target, *arguments), (self._memory.target, *shown)
-        self._calls.append(CallRecord(name or "through a pointer", arguments, shown))
+        name = name or "through a pointer"
+        if call.allocation is not None:
+            self._allocate(call.allocation, arguments)
+            return False
+        effect = self._effect_of(callee, name, arguments)
+        sees, output = self._sees(callee, name, arguments), self._output(call.output)
+        self._calls.append(CallRecord(name, arguments, shown, sees, output))
         if call.then is None:
             return True
+        self._results.append(CallResult(name, arguments, tuple(effect.registers.items()), effect.memory))
         self._leave_call(0)
-        self._give_results(callee, self._result_of(name or "through a pointer", arguments))
+        self._give_results(callee, effect.registers)
+        for address, byte in effect.memory.items():
+            self._memory.store(address, 1, byte)
         return False
+
+    def _allocate(self, function: AllocationCall, arguments: tuple[int, ...]) -> None:
+        """Blocks are where they are in every run; the inputs only say whether there is one."""
+        given = self._inputs.call_results.get(CallKey(function.name, arguments, len(self._calls)))
+        register = self._machine.convention.result[0]
+        fails = given is not None and given.registers.get(register) == 0
+        self._calls.append(CallRecord(function.name, function.shown(arguments)))
+        block = self._blocks.call(function, arguments, fails)
+        if function.kind is not Allocating.TAKES:
+            self._results.append(CallResult(function.name, arguments, ((register, block),)))
+        self._leave_call(block)
+
+    def _output(self, output: OutputCall | None) -> tuple[int | None, bytes] | None:
+        """What a call writes to which stream, if that is known."""
+        if output is None:
+            return None
+        names = self._machine.convention.integer_arguments
+        words = tuple(self._registers[self._position[name]] for name in names)
+        try:
+            text = output.written(words, lambda address: self._memory.load(address, 1))
+        except NoValueError:
+            return None
+        return None if output.stream is None else words[output.stream], text
+
+    def _sees(self, callee: Callee, name: str, arguments: tuple[int, ...]) -> dict[int, int] | None:
+        """What a callee finds in memory, if it may look at all of it: one of the library's only looks where its
+        arguments lead."""
+        if len(self._calls) >= MOST_SIGHTS or (callee.is_library and known_signature(name) is not None):
+            return None
+        changes = self._outside_frame(self._memory.changes())
+        return self._blocks.left(changes, {*arguments, *self._passed()}).observed(changes, ())
+
+    def _leave_carried_out(self, pure: PureCall | None) -> None:
+        """After the code that stands for a call: its results are where results are."""
+        results = (Result(self._machine.convention.result[0], 64),) if pure is None else pure.results
+        values = [self._registers[self._position[result.register]] & ((1 << result.bits) - 1) for result in results]
+        self._leave_with(results, values)
+
+    def _compute(self, pure: PureCall, arguments: tuple[int, ...]) -> None:
+        """A callee that only computes: the real value where that is known, else the same one for the same arguments."""
+        if pure.value is not None:
+            values = pure.value(arguments, lambda address: self._memory.load(address, 1))
+        else:
+            given = self._inputs.call_results.get(CallKey(pure.name, arguments, None), CallEffect({})).registers
+            values = tuple(given.get(r.register, 0) & ((1 << r.bits) - 1) for r in pure.results)
+        self._results.append(CallResult(pure.name, arguments, _named(pure.results, values)))
+        for (pointer, _), value in zip(pure.stores, values[len(pure.results) :], strict=True):
+            size = 4 if pure.name.endswith("f") else 8
+            self._memory.store(arguments[pointer], size, value)
+        self._leave_with(pure.results, values[: len(pure.results)])
+
+    def _leave_with(self, results: Sequence[Result], values: Sequence[int]) -> None:
+        """What a call leaves behind of which the results are known and everything else is open."""
+        convention = self._machine.convention
+        self._leave_call(0)
+        for register in (*convention.result, *convention.float_result):
+            size = self._machine.registers[register].size
+            self._registers[self._position[register]] = self._memory.undefined(size)
+        for result, value in zip(results, values, strict=True):
+            position = self._position[result.register]
+            self._registers[position] = self._registers[position] & ~((1 << result.bits) - 1) | value
 
     def _parts(self, callee: Callee) -> Parts:
         text = None
@@ -324,9 +407,9 @@ class _Run:
             found.append(byte)
         return None
 
-    def _give_results(self, callee: Callee, result: int) -> None:
-        """The result where its register is, other bits of results as zero, and all else that the callee leaves in
-        result registers each side's own."""
+    def _give_results(self, callee: Callee, results: Mapping[str, int]) -> None:
+        """The results where their registers are, and all else that the callee leaves in result registers each side's
+        own."""
         convention = self._machine.convention
         given = {g.register: g for g in callee.results}
         for number, register in enumerate((*convention.result, *convention.float_result)):
@@ -334,7 +417,7 @@ class _Run:
             left = left_in_results(self._inputs.side_seed, len(self._calls), number, size)
             here = given.get(register)
             bits = here.bits if here is not None else 0
-            value = result if callee.primary is here and here is not None else 0
+            value = results.get(register, 0)
             if here is not None and here.is_bool:
                 value &= 1
             self._registers[self._position[register]] = (value & bits) | (left & ~bits & mask(size))
@@ -357,16 +440,25 @@ class _Run:
     def _system_call(self, name: str) -> None:
         convention = self._machine.convention
         arguments = tuple(self._content(part) & part.reads for part in system_callee(self._machine).parts)
+        effect = self._effect_of(system_callee(self._machine), name, arguments)
         self._calls.append(CallRecord(name, arguments, arguments))
-        self._registers[self._position[convention.result[0]]] = self._result_of(name, arguments)
+        self._results.append(CallResult(name, arguments, tuple(effect.registers.items()), effect.memory))
+        first = convention.result[0]
+        self._registers[self._position[first]] = effect.registers.get(first, 0)
+        for address, byte in effect.memory.items():
+            self._memory.store(address, 1, byte)
         for register in convention.scratch_after_system:
             self._registers[self._position[register]] = self._memory.undefined(self._machine.registers[register].size)
 
-    def _result_of(self, callee: str, arguments: tuple[int, ...]) -> int:
-        given = self._inputs.call_results.get((callee, arguments))
+    def _effect_of(self, callee: Callee, name: str, arguments: tuple[int, ...]) -> CallEffect:
+        number = len(self._calls)
+        given = self._inputs.call_results.get(CallKey(name, arguments, number))
         if given is not None:
             return given
-        return mixed_result(self._inputs.call_seed, callee, arguments, len(self._calls))
+        if callee.primary is None:
+            return CallEffect({})
+        result = mixed_result(self._inputs.call_seed, name, arguments, number + 1)
+        return CallEffect({callee.primary.register: result})
 
     def _content(self, part: Part) -> int:
         if part.register is not None:
@@ -378,17 +470,24 @@ class _Run:
 
     def _finish(self, status: Status, reason: str) -> Outcome:
         target = self._memory.target if status is Status.DONE else 0
+        changes = self._outside_frame(self._memory.changes())
         return Outcome(
             status,
             reason,
             {name: int(value) for name, value in zip(self._names, self._registers, strict=True)},
             RETURN_ADDRESS if target == self._return_address else target,
-            self._outside_frame(self._memory.changes()),
+            changes,
             self._reads(),
             tuple(self._calls),
+            tuple(self._results),
+            self._blocks.left(changes, self._passed()),
             self._steps,
             tuple(self._trace),
         )
+
+    def _passed(self) -> set[int]:
+        """What outside functions were given."""
+        return {argument for call in self._calls for argument in call.arguments}
 
     def _outside_frame(self, changes: dict[int, int]) -> dict[int, int]:
         if self._machine.convention.stack_pointer is None:
@@ -409,3 +508,7 @@ class _Run:
             for address in sorted(self._memory.recorded)
             if not low <= address < high and image.constant_bytes(address, 1) is None
         }
+
+
+def _named(results: Sequence[Result], values: Sequence[int]) -> tuple[tuple[str, int], ...]:
+    return tuple((result.register, value) for result, value in zip(results, values, strict=False))

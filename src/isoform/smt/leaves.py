@@ -109,6 +109,18 @@ class Leaves:
                 yield number
             pending += top.children()
 
+    def depends_on(self, term: Term, part: Term) -> bool:
+        """Whether a term is computed from another one, in arrays too."""
+        pending, seen = [term], set()
+        while pending:
+            top = pending.pop()
+            if top == part:
+                return True
+            if top not in seen:
+                seen.add(top)
+                pending += top.children()
+        return False
+
     def width(self, term: Term) -> int:
         found = self._widths.get(term)
         if found is None:

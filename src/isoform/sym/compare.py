@@ -49,7 +49,7 @@ class _Goals:
         if self._world.contract.memory is MemoryRule.COMPARE:
             yield from self._caller_stack()
             yield self._memory()
-        elif any(s.calls for s in self._sides):
+        elif any(not site.pure for side in self._sides for site in side.calls):
             # What calls did shows in the memory that they left, and in nothing else.
             yield Goal("calls", "the same outside calls are made, with the same memory", self._memory().bad)
 

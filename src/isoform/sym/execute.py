@@ -8,16 +8,19 @@ blocks, and what would need more layers than allowed becomes a `Gap`.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from isoform.allocation import Allocating, AllocationCall
 from isoform.budget import Budget
 from isoform.callee import LONGEST_FORMAT, Callee, Callees, Part, Parts, runs
-from isoform.contract import system_callee
+from isoform.contract import NoValueError, OutputCall, PureCall, Result, system_callee
 from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF, SYSTEM_CALL
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
+from isoform.lift.library import MOST_BYTES
 from isoform.load.known import NO_RETURN
 from isoform.microop import Kind, code
 from isoform.smt.terms import Term
@@ -54,6 +57,16 @@ VARIADIC = Assumption(
 CALLEE_FRAME = Assumption("callees-keep-frames", "functions called leave their caller's stack frame alone")
 
 
+Event = tuple[str, tuple[Term, ...]]
+"""What the world outside sees of a call: a name, and what it is about."""
+
+
+_WORD = 8
+_SIMPLE = (Allocating.GIVES, Allocating.CLEARS, Allocating.TAKES)
+_GIVEN = {True: "(block)", False: "(certain block)"}
+"""Names for being given memory: `calloc` is `malloc` with zeros, and `operator new` never gives null."""
+
+
 class GapKind(Enum):
     """Why part of the inputs is not covered by the encoding."""
 
@@ -79,8 +92,12 @@ class CallSite:
     callee: str
     keys: tuple[tuple[Term, tuple[Term, ...]], ...]
     """What the callee is known to read, as a runner notes it: the first of these whose condition holds."""
-    result: Term
-    """Of a callee without one: None."""
+    results: tuple[tuple[str, Term], ...]
+    """Result registers and what they hold: the callee decides the bits that are its result."""
+    memory: Term | None = None
+    """Memory after it, if it may change."""
+    pure: bool = False
+    """Whether it only computes: then it is no observable."""
 
 
 @dataclass(frozen=True)
@@ -425,20 +442,23 @@ class Execution:
         passed = self._arguments(call, value, state)
         arguments = passed.arguments
         if call.then is None:
-            for argument in arguments:
-                why = f"{self.function.name} gives {name} functions or constants that differ between the two sides"
-                self.side.give_away(state.condition, argument, why)
-            after_calls = bool(self.summary.calls)
-            self.summary.endings.append(Ending(state.condition, name, arguments, state.heap, after_calls))
+            self._give_away(name, arguments, state)
+            self.summary.endings.append(Ending(state.condition, name, arguments, state.heap, self._after_calls()))
             return
         if call.carried_out:
-            self.side.world.assume(LIBRARY_MEANING)
-            self._carried_out(state.container_named(self.side.world.machine.convention.result[0]), state)
+            self._leave_carried_out(call.pure, state)
+            self._go(block, call.then, state, temps, layer)
+            return
+        if call.pure is not None:
+            self._compute(call.pure, passed, state)
             self._go(block, call.then, state, temps, layer)
             return
         result = carry_out(state, name, arguments) if passed.callee.is_library and not call.present else None
         if result is not None:
             self._carried_out(result, state)
+            self._go(block, call.then, state, temps, layer)
+            return
+        if call.allocation is not None and self._allocate(call.allocation, passed, state):
             self._go(block, call.then, state, temps, layer)
             return
         self._refuse_frame_addresses(name, arguments, state)
@@ -447,15 +467,43 @@ class Execution:
         elif name == SELF:
             self._return_from_itself(passed, state)
         else:
-            self._return_from(name, passed, state)
+            self._return_from(name, passed, state, self._text(call.output, state))
         self._go(block, call.then, state, temps, layer)
+
+    def _after_calls(self) -> bool:
+        """Whether an outside call may have been made."""
+        return any(not site.pure for site in self.summary.calls)
+
+    def _text(self, output: OutputCall | None, state: State) -> Event | None:
+        """What a call writes, if that is a constant: then it is the same event whichever function writes it."""
+        if output is None:
+            return None
+        names = self.side.world.machine.convention.integer_arguments
+        words = [state.container_named(name) for name in names]
+
+        def read(address: int) -> int:
+            byte = self.side.constant_byte(address)
+            if byte is None:
+                raise NoValueError
+            return byte
+
+        known = tuple(self.terms.value(word) for word in words)
+        try:
+            text = output.written(known, read)
+        except NoValueError:
+            return None
+        return f"(output) {text.hex()}", () if output.stream is None else (words[output.stream],)
 
     def _refuse_frame_addresses(self, name: str, arguments: tuple[Term, ...], state: State) -> None:
         """What an outside function could do with these isoform cannot say."""
         if state.escaped or any(self.side.mentions_stack(a) for a in arguments):
             raise Unsupported(f"{self.function.name} passes an address of its own stack frame to {name}")
+        self._give_away(name, arguments, state)
+
+    def _give_away(self, name: str, arguments: tuple[Term, ...], state: State) -> None:
+        receiver = "a function called through a pointer" if name == "through a pointer" else name
+        why = f"{self.function.name} gives {receiver} functions or constants that differ between the two sides"
         for argument in arguments:
-            why = f"{self.function.name} gives {name} functions or constants that differ between the two sides"
             self.side.give_away(state.condition, argument, why)
 
     def _arguments(self, call: Call, value: Term, state: State) -> Passed:
@@ -581,13 +629,13 @@ class Execution:
         pointer = state.container_named(convention.stack_pointer)
         return state.load(terms.add(pointer, terms.bv(offset, terms.width(pointer))), size)
 
-    def _return_from(self, name: str, passed: Passed, state: State) -> None:
+    def _return_from(self, name: str, passed: Passed, state: State, event: Event | None = None) -> None:
         """Results and memory after an outside call are functions of its arguments and memory."""
         world = self.side.world
         world.assume(CALLS_AGREE)
         world.assume(CALLEE_FRAME)
         results = (*world.machine.convention.result, *world.machine.convention.float_result)
-        self._results_of(name, passed, results, state)
+        self._results_of(name, passed, results, state, event)
         self._leave_callee(state, set(results))
 
     def _return_from_system(self, passed: Passed, state: State) -> None:
@@ -597,29 +645,40 @@ class Execution:
         for register in world.machine.convention.scratch_after_system:
             self._scratch(register, state)
 
-    def _results_of(self, name: str, passed: Passed, registers: tuple[str, ...], state: State) -> None:
-        result, memory = self._functions_of(name, passed, state)
+    def _results_of(
+        self, name: str, passed: Passed, registers: tuple[str, ...], state: State, event: Event | None = None
+    ) -> None:
+        result, memory = self._functions_of(name, passed, state, event)
         for register in registers:
             self._give(register, passed.callee, result, state)
-        primary = passed.callee.primary
-        first = state.container_named(primary.register) if primary is not None else None
+        given = tuple((g.register, state.container_named(g.register)) for g in passed.callee.results if g.bits)
         state.heap = Base(lambda: memory, self.side.constant_byte)
-        self.summary.calls.append(CallSite(state.condition, name, passed.keys, first))
+        self.summary.calls.append(CallSite(state.condition, name, passed.keys, given, memory))
         self.side.note_call()
 
-    def _functions_of(self, name: str, passed: Passed, state: State) -> tuple[Callable[[str, int], Term], Term]:
-        """What a call makes of its arguments and of memory: values by name and width, and the memory after it."""
+    def _functions_of(
+        self, name: str, passed: Passed, state: State, event: Event | None = None
+    ) -> tuple[Callable[[str, int], Term], Term]:
+        """What a call makes of its arguments and of memory: values by name and width, and the memory after it. That
+        stands for all that the world outside has seen: by `event`, if that says it better than the callee's name and
+        its arguments."""
         terms = self.terms
         memory = self.side.heap.array(state.heap)
         domain = [a.sort() for a in passed.arguments] + [memory.sort()]
-        label = f"{name}/{passed.places}{','.join(str(terms.width(a)) for a in passed.arguments)}"
+        name = f"{name} {passed.places}" if passed.places else name
+        label = self._label(name, passed.arguments)
         inputs = [*passed.arguments, memory]
 
         def result(what: str, width: int) -> Term:
             return terms.apply(terms.function_variable(f"{label} {what}", domain, terms.sort(width)), inputs)
 
-        after = terms.function_variable(f"{label} memory", domain, memory.sort())
-        return result, terms.apply(after, inputs)
+        what, seen = event or (name, passed.arguments)
+        sorts = [a.sort() for a in seen] + [memory.sort()]
+        after = terms.function_variable(f"{self._label(what, seen)} memory", sorts, memory.sort())
+        return result, terms.apply(after, [*seen, memory])
+
+    def _label(self, name: str, arguments: tuple[Term, ...]) -> str:
+        return f"{name}/{','.join(str(self.terms.width(a)) for a in arguments)}"
 
     def _return_from_itself(self, passed: Passed, state: State) -> None:
         """The induction hypothesis for the deeper call (`recursion.py`)."""
@@ -636,14 +695,12 @@ class Execution:
         result, memory = self._functions_of(SELF, passed, state)
         if may_end(self.function):
             ends = terms.eq(result("ends", 1), terms.bv(1, 1))
-            ending = Ending(
-                terms.conj(state.condition, ends), SELF, passed.arguments, state.heap, bool(self.summary.calls)
-            )
+            ending = Ending(terms.conj(state.condition, ends), SELF, passed.arguments, state.heap, self._after_calls())
             self.summary.endings.append(ending)
             state.condition = terms.conj(state.condition, terms.negate(ends))
         after_deeper_call(self, passed, result, memory, state)
         if counts:
-            self.summary.calls.append(CallSite(state.condition, SELF, passed.keys, None))
+            self.summary.calls.append(CallSite(state.condition, SELF, passed.keys, ()))
         self.summary.recursive = True
         self.side.note_call()
         results = (*world.machine.convention.result, *world.machine.convention.float_result)
@@ -670,6 +727,125 @@ class Execution:
                 piece = terms.extract(left, high - 1, low)
             value = piece if value is None else terms.concat(piece, value)
         state.registers[machine.container_positions[register]] = value
+
+    # -- memory from the library ----------------------------------------------------------------
+
+    def _allocate(self, function: AllocationCall, passed: Passed, state: State) -> bool:
+        """Where a block is depends on its size and on what the allocator did before; memory that is in use stays as it
+        is. False: this call is one like any other."""
+        side, terms, arguments = self.side, self.terms, passed.arguments
+        if any(side.mentions_stack(a) for a in arguments) or function.kind not in _SIMPLE:
+            return False
+        what, seen = function.name, arguments
+        if function.kind is not Allocating.TAKES:
+            size = self._size(function, arguments)
+            if size is None or len(arguments) > len(function.sizes):
+                return False
+            what, seen = _GIVEN[function.may_fail], (size,)
+        zeros = terms.value(seen[0]) if function.kind is Allocating.CLEARS else 0
+        if zeros is None or zeros > MOST_BYTES:
+            return False
+        before = side.heap.load(state.heap, side.library_state, _WORD)
+        label, inputs = self._label(what, seen), [*seen, before]
+        domain = [term.sort() for term in inputs]
+        after = terms.apply(terms.function_variable(f"{label} next", domain, terms.sort(8 * _WORD)), inputs)
+        state.heap = side.heap.store(state.heap, side.library_state, after, _WORD)
+        result = side.undefined(side.width)
+        if function.kind is Allocating.TAKES:
+            side.note_release()
+            self._give_back(seen[0], state)
+        else:
+            place = terms.function_variable(f"{label} block", domain, terms.sort(side.width))
+            result = terms.apply(place, inputs)
+            side.note_block(state.condition, result, seen[0], not function.may_fail)
+            self._clear(result, zeros, state)
+        register = side.world.machine.convention.result[0]
+        array = side.heap.array(state.heap)
+        self.summary.calls.append(CallSite(state.condition, function.name, passed.keys, ((register, result),), array))
+        self._leave_with((Result(register, side.width),), (result,), state)
+        return True
+
+    def _size(self, function: AllocationCall, arguments: tuple[Term, ...]) -> Term | None:
+        """The size of a block; None where it is a product that may not fit a word."""
+        sizes = [arguments[place] for place in function.sizes]
+        if len(sizes) == 1:
+            return sizes[0]
+        numbers = [self.terms.value(size) for size in sizes]
+        known = [number for number in numbers if number is not None]
+        if len(known) == len(numbers) and math.prod(known) < 1 << self.side.width:
+            return self.terms.bv(math.prod(known), self.side.width)
+        return next((s for s, n in zip(sizes, reversed(numbers), strict=True) if n == 1), None)
+
+    def _give_back(self, address: Term, state: State) -> None:
+        """What is in a block that was given back nobody may look at, so that it may as well be zero."""
+        sizes = (self.terms.value(block.size) for block in self.side.blocks if block.address == address)
+        size = next(sizes, None)
+        if size is not None and size <= MOST_BYTES:
+            self._clear(address, size, state)
+
+    def _clear(self, block: Term, size: int, state: State) -> None:
+        """Zeros in a block, if there is one."""
+        heap, terms = self.side.heap, self.terms
+        cleared = state.heap
+        for start in range(0, size, _WORD):
+            length = min(_WORD, size - start)
+            where = terms.add(block, terms.bv(start, self.side.width))
+            cleared = heap.store(cleared, where, terms.bv(0, 8 * length), length)
+        if cleared is not state.heap:
+            missing = terms.eq(block, terms.bv(0, self.side.width))
+            state.heap = heap.join(missing, state.heap, cleared)
+
+    # -- calls that only compute ----------------------------------------------------------------
+
+    def _leave_carried_out(self, pure: PureCall | None, state: State) -> None:
+        """After the code that stands for a call: its results are where results are."""
+        if pure is None or not pure.code:  # a loop (`lift/library.py`)
+            self.side.world.assume(LIBRARY_MEANING)
+        if pure is None:
+            self._carried_out(state.container_named(self.side.world.machine.convention.result[0]), state)
+            return
+        extract = self.terms.extract
+        values = [extract(state.container_named(r.register), r.bits - 1, 0) for r in pure.results]
+        self._leave_with(pure.results, values, state)
+
+    def _compute(self, pure: PureCall, passed: Passed, state: State) -> None:
+        """The results are functions of the arguments, and of memory if the callee reads it. It changes nothing else, so
+        that another such call, or none, leaves the same state behind."""
+        arguments = passed.arguments
+        inputs = list(arguments)
+        if pure.reads_memory:
+            self._refuse_frame_addresses(pure.name, arguments, state)
+            inputs.append(self.side.heap.array(state.heap))
+        for pointer, name in pure.stores:
+            width = self.terms.width(arguments[0])
+            register = self.side.world.machine.convention.float_result[0]
+            state.store(arguments[pointer], self._computed(name, register, width, inputs[:1]), width // 8)
+        values = [self._computed(pure.name, r.register, r.bits, inputs) for r in pure.results]
+        results = tuple((r.register, value) for r, value in zip(pure.results, values, strict=True))
+        self.summary.calls.append(CallSite(state.condition, pure.name, passed.keys, results, pure=True))
+        self._leave_with(pure.results, values, state)
+
+    def _computed(self, name: str, register: str, width: int, inputs: list[Term]) -> Term:
+        terms = self.terms
+        label = f"{name}/{','.join(str(terms.width(i)) for i in inputs if not i.sort().is_array())} {register}"
+        if not inputs:
+            return terms.variable(label, width)
+        function = terms.function_variable(label, [i.sort() for i in inputs], terms.sort(width))
+        return terms.apply(function, inputs)
+
+    def _leave_with(self, results: Sequence[Result], values: Sequence[Term], state: State) -> None:
+        """What a call leaves behind of which the results are known and everything else is open."""
+        machine, terms = self.side.world.machine, self.terms
+        registers = (*machine.convention.result, *machine.convention.float_result)
+        for register in registers:
+            self._scratch(register, state)
+        for result, value in zip(results, values, strict=True):
+            position = machine.container_positions[result.register]
+            whole = state.container(position)
+            width = terms.width(whole)
+            rest = None if result.bits == width else terms.extract(whole, width - 1, result.bits)
+            state.registers[position] = value if rest is None else terms.concat(rest, value)
+        self._leave_callee(state, set(registers))
 
     def _carried_out(self, result: Term, state: State) -> None:
         """After a call whose effect is known: its result, and what every call leaves open."""

@@ -34,6 +34,10 @@ X87_EMPTY = Assumption("x87-stack-empty", "the x87 stack is empty at entry, as t
 DIRECTION_FLAG = Assumption("direction-flag-clear", "the direction flag is clear at entry, as the convention says")
 
 
+LIBRARY_STATE = 0x1000
+"""Bytes below the end of the address space."""
+
+
 @dataclass(frozen=True)
 class Met:
     """What both sides have at one address, but not the same, is read or given away."""
@@ -42,6 +46,19 @@ class Met:
     exact: bool
     """Whether the condition says just when; else it may happen at most then."""
     why: str
+
+
+@dataclass(frozen=True)
+class Block:
+    """Memory that the library's allocator gave, if `condition` holds and the address is not null."""
+
+    condition: Term
+    address: Term
+    size: Term
+    accesses: int
+    """How many accesses there were before."""
+    certain: bool = False
+    """Whether the address is never null."""
 
 
 @dataclass
@@ -117,6 +134,10 @@ class Side:
         """Condition, address and size of accesses to the rest of memory at computed addresses."""
         self.before_calls: int | None = None
         """How many of these were made before anything outside was called, if it was."""
+        self.blocks: list[Block] = []
+        """What the library's allocator gave."""
+        self.releases: list[int] = []
+        """How many accesses there were before each call that may take blocks back."""
         self.fixed_loads: list[tuple[Term, int]] = []
         """Address and size of loads from it at addresses that are numbers."""
         self.met: list[Met] | None = None
@@ -181,6 +202,22 @@ class Side:
         """From here on accesses depend on whether what was called comes back."""
         if self.before_calls is None:
             self.before_calls = len(self.heap_accesses)
+        self.note_release()
+
+    def note_release(self) -> None:
+        """Blocks may be taken back here, and given again later."""
+        self.releases.append(len(self.heap_accesses))
+
+    def note_block(self, condition: Term, address: Term, size: Term, certain: bool) -> None:
+        self.blocks.append(Block(condition, address, size, len(self.heap_accesses), certain))
+
+    # The library's own state, which decides where the next block is, is a word of memory that no program can use. So
+    # memory stands for all that the world outside has seen, as after other calls.
+
+    @property
+    def library_state(self) -> Term:
+        """Where it is."""
+        return self.terms.bv(-LIBRARY_STATE, self.width)
 
     def next_epoch(self) -> int:
         self._epochs += 1

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from isoform.outcome import FRAME_LIMIT
 from isoform.smt.terms import Term
-from isoform.sym.state import Side
+from isoform.sym.state import Block, Side
 
 LOWEST_ADDRESS = 0x1000
 HIGHEST_ADDRESS = 1 << 47
@@ -21,6 +21,38 @@ def frame_bounds(side: Side) -> list[tuple[str, Term]]:
         inside = terms.ult(terms.sub(offset, low), terms.bv(FRAME_LIMIT - size + 1, side.width))
         found.append((f"frame-{side.tag}-{number}", terms.implies(condition, inside)))
     return found
+
+
+def fresh_blocks(side: Side) -> list[tuple[str, Term]]:
+    """Blocks from the library's allocator are apart from everything that is reached in another way (`fresh-memory`):
+    through an address that was not computed from the block's, while it cannot have been taken back."""
+    terms = side.terms
+    found = []
+    for number, block in enumerate(side.blocks, 1):
+        given = terms.conj(block.condition, terms.negate(terms.eq(block.address, terms.bv(0, side.width))))
+        if block.certain:
+            found.append((f"block-{side.tag}-{number}-given", terms.implies(block.condition, given)))
+        low, high = terms.bv(LOWEST_ADDRESS, side.width), terms.bv(HIGHEST_ADDRESS, side.width)
+        room = terms.sub(high, block.address)
+        usable = [terms.ule(low, block.address), terms.ult(block.address, high), terms.ule(block.size, room)]
+        found.append((f"block-{side.tag}-{number}", terms.implies(given, terms.all_of(usable))))
+        seen: set[Term] = set()
+        for place, (condition, address, size) in enumerate(side.heap_accesses):
+            if address in seen or _may_be_taken_back(side, block, place) or terms.depends_on(address, block.address):
+                continue
+            seen.add(address)
+            before = terms.ule(terms.bv(size, side.width), terms.sub(block.address, address))
+            after = terms.ule(block.size, terms.sub(address, block.address))
+            apart = terms.implies(terms.conj(given, condition), terms.conj(before, after))
+            found.append((f"block-{side.tag}-{number}-apart-{len(seen)}", apart))
+    return found
+
+
+def _may_be_taken_back(side: Side, block: Block, access: int) -> bool:
+    """Whether blocks may be taken back between when one was given and an access. Blocks of code are followed in order,
+    so that what comes between two calls on a path is noted between them."""
+    first, last = sorted((block.accesses, access))
+    return any(first <= release <= last for release in side.releases)
 
 
 def valid_addresses(*sides: Side, through: Collection[Term] | None = None) -> list[tuple[str, Term]]:

@@ -8,14 +8,13 @@ from dataclasses import replace
 from isoform.budget import Budget
 from isoform.engines.concolic.path import Snapshot
 from isoform.engines.concolic.pointers import Pointers
-from isoform.engines.model import noted_arguments
+from isoform.engines.model import call_effects
 from isoform.outcome import RETURN_ADDRESS, STACK_POINTER, Inputs
 from isoform.question import Question
 from isoform.smt.float_definitions import definitions
 from isoform.smt.incremental import PathSolver
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term
-from isoform.sym.execute import CallSite
 from isoform.sym.state import Side
 
 SECONDS = 3.0
@@ -144,7 +143,8 @@ class InputSolver:
         if MEMORY in changed:
             memory.update(self._cells(before))
         made = before.path.calls[: before.calls] if before is not None else []
-        calls = {**old.call_results, **dict(self._call_results(made))}
+        made = [replace(site, condition=self._terms.true) for site in made]
+        calls = {**old.call_results, **call_effects(self._question, made, self.solver)}
         return replace(old, registers=registers, memory=memory, call_results=calls)
 
     def _stack_words(self, changed: set[str]) -> Iterator[tuple[int, int]]:
@@ -166,8 +166,3 @@ class InputSolver:
                 cells[(where + index) % (1 << side.width)] = self.solver.value(byte)
         images = self._question.target.image, self._question.rewrite.image
         return {a: b for a, b in cells.items() if all(image.constant_bytes(a, 1) is None for image in images)}
-
-    def _call_results(self, calls: Sequence[CallSite]) -> Iterator[tuple[tuple[str, tuple[int, ...]], int]]:
-        for site in calls:
-            result = 0 if site.result is None else self.solver.value(site.result)
-            yield (site.callee, noted_arguments(site, self.solver)), result

@@ -1,0 +1,33 @@
+"""What is known of the outside functions that a pair calls: one list for the encoder and for every runner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from isoform.allocation import LibraryCall
+from isoform.borders import allocator, library
+from isoform.borders.output import output_calls
+from isoform.callee import Callees
+from isoform.contract import PureCall
+from isoform.lift.function import Function
+from isoform.verdict import Assumption
+
+
+def known_calls(target: Function, rewrite: Function, pure: Iterable[str], callees: Callees) -> tuple[LibraryCall, ...]:
+    """`pure` are names of functions of which the user says that they only compute; of the others those count that are
+    the library's (`callees`)."""
+    said = set(pure)
+    computing = library.pure_calls(target, rewrite, said)
+    others: tuple[LibraryCall, ...] = (
+        *computing,
+        *output_calls(target, rewrite),
+        *allocator.allocation_calls(target, rewrite),
+    )
+    users = tuple(call for call in computing if call.name in said)
+    return (*users, *(call for call in others if call.name not in said and callees(call.name).is_library))
+
+
+def library_assumptions(known: Iterable[LibraryCall]) -> Iterator[Assumption]:
+    calls = list(known)
+    yield from library.assumptions(call for call in calls if isinstance(call, PureCall))
+    yield from allocator.assumptions(calls)

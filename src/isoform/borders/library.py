@@ -1,0 +1,170 @@
+"""Library functions that only compute (`pure-functions`), and what each of them reads.
+
+How often such a function is called, in which order, or whether at all is not observed: what it gives depends on its
+arguments and, for some, on memory, and it changes nothing. Those that the machine does in a few instructions
+(`Machine.library`) are these instructions; of the others only that much is known.
+
+A name stands for the library function only where nothing says otherwise: not where the file defines it, or declares it
+with other types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from isoform.borders.convention import place_signature
+from isoform.borders.library_values import VALUES
+from isoform.contract import PureCall, Result
+from isoform.isa.machine import Machine
+from isoform.lift.function import Call, Function
+from isoform.load.known import known_signature
+from isoform.load.signature import Signature, TypeKind
+from isoform.verdict import Assumption
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _in_both_sizes(names: frozenset[str]) -> frozenset[str]:
+    """For double, and for float."""
+    return names | {f"{name}f" for name in names}
+
+
+SET_ERRNO = _in_both_sizes(
+    _words(
+        "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh cbrt erf "
+        "erfc pow atan2 hypot fmod remainder sincos"
+    )
+)
+"""Functions of numbers that may say in errno that there is no result."""
+NUMBERS = SET_ERRNO | _in_both_sizes(
+    _words("floor ceil trunc rint nearbyint roundeven round fabs copysign fmin fmax fdim lrint")
+)
+BITS = _words(
+    "abs labs llabs imaxabs ffs ffsl ffsll __popcountsi2 __popcountdi2 __bswapsi2 __bswapdi2 htonl ntohl htons ntohs "
+    "toascii isascii"
+)
+CHARACTERS = _words(
+    "isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit toupper tolower"
+)
+TEXTS = _words(
+    "strlen strnlen strcmp strncmp strcasecmp strncasecmp memcmp bcmp memchr strchr strrchr index rindex strstr strspn "
+    "strcspn strpbrk atoi atol atoll"
+)
+"""Those that read memory, where their arguments point to."""
+PLACES = _words("__errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc")
+"""Those that give the address of something that is the library's, always the same one."""
+
+_LOCALE = CHARACTERS | {"strcasecmp", "strncasecmp"}
+_SETS_LOCALE = frozenset({"setlocale", "uselocale", "newlocale"})
+_STORES = {"sincos": ((1, "sin"), (2, "cos")), "sincosf": ((1, "sinf"), (2, "cosf"))}
+
+
+def pure_calls(target: Function, rewrite: Function, more: Iterable[str]) -> tuple[PureCall, ...]:
+    """The callees of either function that only compute, those that the user names (`--pure`) among them."""
+    functions = target, rewrite
+    called = {name for function in functions for name in callees(function)}
+    found = [_named_by_user(functions, name) for name in sorted(called & set(more))]
+    known = sorted(called & (NUMBERS | BITS | CHARACTERS | TEXTS | PLACES) - _in_doubt(called) - set(more))
+    found += [_from_table(target.machine, name) for name in known if is_library(functions, name)]
+    return tuple(found)
+
+
+def assumptions(pure: Iterable[PureCall]) -> Iterator[Assumption]:
+    names = [call.name for call in pure]
+    if names:
+        shown = ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+        verb = "only computes its result" if len(names) == 1 else "only compute their results"
+        why = (
+            f"{shown} {verb}, as the C standard says, from arguments and the memory they point to; errno, floating-"
+            "point flags and the locale do not count"
+        )
+        yield Assumption("pure-functions", why)
+
+
+def callees(function: Function) -> Iterator[str]:
+    """The names of what it calls and is not inlined."""
+    for block in function.blocks.values():
+        if isinstance(block.exit, Call) and block.exit.callee and not block.exit.system:
+            yield block.exit.callee
+
+
+def _in_doubt(called: set[str]) -> frozenset[str]:
+    """What these functions look at, or change, decides whether others only compute."""
+    doubtful: frozenset[str] = frozenset()
+    if "__errno_location" in called:
+        doubtful |= SET_ERRNO
+    if any(name.startswith("fe") and name[2:5] in ("get", "set", "tes", "cle", "rai", "hol", "upd") for name in called):
+        doubtful |= NUMBERS
+    if called & _SETS_LOCALE:
+        doubtful |= _LOCALE
+    return doubtful
+
+
+def is_library(functions: tuple[Function, Function], name: str) -> bool:
+    """Whether nothing says that a name is another function than the library's."""
+    known = known_signature(name)
+    if known is None or any(name in function.image.functions for function in functions):
+        return False
+    declared = [function.image.signatures[name] for function in functions if name in function.image.signatures]
+    return all(is_declared_as(functions[0].machine, signature, known) for signature in declared)
+
+
+def may_return(name: str, arguments: tuple[int, ...], value: int) -> bool:
+    """Whether a library function that does more than compute may return this, as far as is known."""
+    number = value % (1 << 32)
+    number -= number >> 31 << 32
+    if name in _NOT_NEGATIVE:
+        return number >= 0
+    if name in _CHARACTER_OR_END:
+        return -1 <= number <= 255
+    if name in _AT_MOST_COUNT and len(arguments) > _COUNT:
+        whole = value - (value >> 63 << 64)
+        return -1 <= whole <= arguments[_COUNT]
+    return True
+
+
+_NOT_NEGATIVE = _words("rand random rand_r")
+_CHARACTER_OR_END = _words("getchar getc fgetc ungetc putchar putc fputc")
+_AT_MOST_COUNT = _words("read write recv send pread pwrite fread fwrite")
+_COUNT = 2
+"""Which argument says how much at most."""
+
+
+def is_declared_as(machine: Machine, declared: Signature, known: Signature) -> bool:
+    """Whether a declaration says the same of arguments and results as another one. One that says nothing at all may be
+    any: compilers write such for functions that they know themselves."""
+    if not declared.parameters and declared.result.kind is TypeKind.VOID:
+        return True
+    return _places(machine, declared) == _places(machine, known)
+
+
+def _places(machine: Machine, signature: Signature) -> tuple[object, ...]:
+    placed = place_signature(machine, signature)
+    return [argument.places for argument in placed.arguments], placed.results, signature.variadic
+
+
+def _from_table(machine: Machine, name: str) -> PureCall:
+    signature = known_signature(name)
+    assert signature is not None
+    return PureCall(
+        name,
+        place_signature(machine, signature).results,
+        reads_memory=name in TEXTS,
+        stores=_STORES.get(name, ()),
+        value=VALUES.get(name),
+        code=machine.library.get(name, b""),
+    )
+
+
+def _named_by_user(functions: tuple[Function, Function], name: str) -> PureCall:
+    """As far as is known it may read any memory, and leave its result wherever results are."""
+    convention, registers = functions[0].machine.convention, functions[0].machine.registers
+    declared = next((f.image.signatures[name] for f in functions if name in f.image.signatures), known_signature(name))
+    if declared is not None and declared.result.kind is not TypeKind.VOID:
+        results = place_signature(functions[0].machine, declared).results
+    else:
+        every = (*convention.result, *convention.float_result)
+        results = tuple(Result(register, 8 * registers[register].size) for register in every)
+    return PureCall(name, results, reads_memory=True)

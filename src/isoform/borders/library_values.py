@@ -1,0 +1,361 @@
+"""What library functions give for concrete arguments: the real values that a witness is recomputed with.
+
+Numbers are bit patterns. The functions of libm are those of Python's `math`; a result that is off by the last bit from
+another library's is as good as any.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from isoform.contract import NoValueError, ReadByte
+from isoform.evaluate_floats import infinity, is_nan, quiet_bit, sign_bit, to_bits, to_float
+
+Value = Callable[[tuple[int, ...], ReadByte], tuple[int, ...]]
+
+LONGEST_TEXT = 1 << 16
+_WORD = 1 << 64
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+def _float_value(function: Callable[..., float], size: int) -> Value:
+    """A NaN that comes in comes out, made quiet; one that is made is the machine's own."""
+
+    def value(arguments: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+        numbers = [to_float(a, size) for a in arguments]
+        try:
+            result = function(*numbers)
+        except ValueError:
+            result = math.nan
+        except OverflowError:
+            raise NoValueError from None
+        given = next((a for a in arguments if is_nan(a, size)), None)
+        if math.isnan(result):
+            return (infinity(size) | quiet_bit(size) | sign_bit(size) if given is None else given | quiet_bit(size),)
+        return (to_bits(result, size),)
+
+    return value
+
+
+def _with_poles(function: Callable[[float], float], pole: float, at_pole: float) -> Callable[[float], float]:
+    return lambda x: at_pole if x == pole else function(x)
+
+
+def _exponential(function: Callable[[float], float]) -> Callable[[float], float]:
+    def value(x: float) -> float:
+        try:
+            return function(x)
+        except OverflowError:
+            return math.inf
+
+    return value
+
+
+def _odd(function: Callable[[float], float]) -> Callable[[float], float]:
+    """What grows without end in both directions."""
+
+    def value(x: float) -> float:
+        try:
+            return function(x)
+        except OverflowError:
+            return math.copysign(math.inf, x)
+
+    return value
+
+
+def _power(x: float, y: float) -> float:
+    odd = y.is_integer() and y % 2 == 1
+    try:
+        return math.pow(x, y)
+    except OverflowError:
+        return -math.inf if x < 0 and odd else math.inf
+    except ValueError:
+        if x != 0:
+            return math.nan
+        return math.copysign(math.inf, x) if odd else math.inf
+
+
+def _whole(rounding: Callable[[float], int]) -> Callable[[float], float]:
+    return lambda x: math.copysign(float(rounding(x)), x) if math.isfinite(x) else x
+
+
+def _half_away(x: float) -> int:
+    whole = math.trunc(x)
+    return whole + int(math.copysign(1, x)) if abs(x - whole) >= 0.5 else whole
+
+
+def _smaller(x: float, y: float) -> float:
+    return y if math.isnan(x) else x if math.isnan(y) or x < y or (x == y and math.copysign(1, x) < 0) else y
+
+
+def _larger(x: float, y: float) -> float:
+    return y if math.isnan(x) else x if math.isnan(y) or x > y or (x == y and math.copysign(1, x) > 0) else y
+
+
+def _not_negative_zero(function: Callable[[float], float]) -> Callable[[float], float]:
+    return lambda x: math.nan if x < 0 else function(x)
+
+
+_LIBM: dict[str, Callable[..., float]] = {
+    "sqrt": _not_negative_zero(math.sqrt),
+    "floor": _whole(math.floor),
+    "ceil": _whole(math.ceil),
+    "trunc": _whole(math.trunc),
+    **dict.fromkeys(("rint", "nearbyint", "roundeven"), _whole(round)),
+    "round": _whole(_half_away),
+    "exp": _exponential(math.exp),
+    "exp2": _exponential(lambda x: math.pow(2.0, x)),
+    "expm1": _exponential(math.expm1),
+    "log": _with_poles(math.log, 0.0, -math.inf),
+    "log2": _with_poles(math.log2, 0.0, -math.inf),
+    "log10": _with_poles(math.log10, 0.0, -math.inf),
+    "log1p": _with_poles(math.log1p, -1.0, -math.inf),
+    "pow": _power,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "asin": math.asin,
+    "acos": math.acos,
+    "atan": math.atan,
+    "atan2": math.atan2,
+    "sinh": _odd(math.sinh),
+    "cosh": _exponential(math.cosh),
+    "tanh": math.tanh,
+    "asinh": math.asinh,
+    "acosh": math.acosh,
+    "atanh": lambda x: math.copysign(math.inf, x) if abs(x) == 1 else math.atanh(x),
+    "cbrt": lambda x: math.cbrt(x),
+    "hypot": math.hypot,
+    "fmod": math.fmod,
+    "remainder": math.remainder,
+    "erf": math.erf,
+    "erfc": math.erfc,
+    "fmin": _smaller,
+    "fmax": _larger,
+    "fdim": lambda x, y: x + y if math.isnan(x + y) else max(x - y, 0.0),
+}
+
+
+def _magnitude(size: int) -> Value:
+    return lambda arguments, read: (arguments[0] & ~sign_bit(size),)
+
+
+def _copied_sign(size: int) -> Value:
+    return lambda a, read: (a[0] & ~sign_bit(size) | a[1] & sign_bit(size),)
+
+
+def _nearest_integer(size: int) -> Value:
+    def value(arguments: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+        number = to_float(arguments[0], size)
+        whole = round(number) if math.isfinite(number) else 1 << 63
+        return (whole % _WORD if -(1 << 63) <= whole < 1 << 63 else 1 << 63,)
+
+    return value
+
+
+def _sine_and_cosine(size: int) -> Value:
+    parts = [_float_value(function, size) for function in (math.sin, math.cos)]
+    return lambda arguments, read: tuple(part(arguments[:1], read)[0] for part in parts)
+
+
+# -- integers -------------------------------------------------------------------------------------
+
+
+def _signed(value: int, bits: int) -> int:
+    return value - (1 << bits) if value >> (bits - 1) & 1 else value
+
+
+def _of_integer(function: Callable[[int], int], bits: int, result_bits: int = 0) -> Value:
+    """Of a signed number of `bits`."""
+    return lambda a, read: (function(_signed(a[0] % (1 << bits), bits)) % (1 << (result_bits or bits)),)
+
+
+def _first_set(x: int) -> int:
+    return (x & -x).bit_length()
+
+
+def _reversed_bytes(size: int) -> Callable[[int], int]:
+    return lambda x: int.from_bytes((x % (1 << (8 * size))).to_bytes(size, "little"), "big")
+
+
+def _ones(bits: int) -> Callable[[int], int]:
+    return lambda x: (x % (1 << bits)).bit_count()
+
+
+def _character(test: Callable[[str], bool]) -> Value:
+    return _of_integer(lambda c: int(0 <= c < 128 and test(chr(c))), 32)
+
+
+def _changed_case(change: Callable[[str], str]) -> Value:
+    return _of_integer(lambda c: ord(change(chr(c))) if 0 <= c < 128 else c, 32)
+
+
+_CHARACTERS: dict[str, Callable[[str], bool]] = {
+    "isalnum": str.isalnum,
+    "isalpha": str.isalpha,
+    "isblank": lambda c: c in " \t",
+    "iscntrl": lambda c: c < " " or c == "\x7f",
+    "isdigit": str.isdigit,
+    "isgraph": lambda c: "!" <= c <= "~",
+    "islower": str.islower,
+    "isprint": lambda c: " " <= c <= "~",
+    "ispunct": lambda c: "!" <= c <= "~" and not c.isalnum(),
+    "isspace": lambda c: c in " \t\n\v\f\r",
+    "isupper": str.isupper,
+    "isxdigit": lambda c: c in "0123456789abcdefABCDEF",
+}
+
+
+# -- texts and blocks -----------------------------------------------------------------------------
+
+
+def text_at(read: ReadByte, start: int, limit: int = LONGEST_TEXT) -> bytes:
+    """Up to the zero byte, which is not part of it, or to the limit."""
+    found = bytearray()
+    while len(found) < limit:
+        byte = read((start + len(found)) % _WORD)
+        if not byte:
+            return bytes(found)
+        found.append(byte)
+    if limit >= LONGEST_TEXT:
+        raise NoValueError
+    return bytes(found)
+
+
+def _block_at(read: ReadByte, start: int, size: int) -> bytes:
+    if size > LONGEST_TEXT:
+        raise NoValueError
+    return bytes(read((start + index) % _WORD) for index in range(size))
+
+
+def _order(left: bytes, right: bytes) -> int:
+    """The sign is what the standard says; the size is that of most libraries, the distance of the first two bytes that
+    differ."""
+    for a, b in zip(left, right, strict=False):
+        if a != b:
+            return (a - b) % (1 << 32)
+    return 0
+
+
+def _compare_texts(change: Callable[[bytes], bytes], limited: bool) -> Value:
+    def value(a: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+        limit = min(a[2], LONGEST_TEXT) if limited else LONGEST_TEXT
+        left, right = (change(text_at(read, start, limit)) for start in a[:2])
+        size = min(limit, max(len(left), len(right)) + 1)
+        return (_order(left.ljust(size, b"\0")[:size], right.ljust(size, b"\0")[:size]),)
+
+    return value
+
+
+def _compare_blocks(a: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+    return (_order(_block_at(read, a[0], a[2]), _block_at(read, a[1], a[2])),)
+
+
+def _place(start: int, index: int) -> tuple[int, ...]:
+    return ((start + index) % _WORD if index >= 0 else 0,)
+
+
+def _find_character(a: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+    return _place(a[0], (text_at(read, a[0]) + b"\0").find(bytes([a[1] & 0xFF])))
+
+
+def _find_last_character(a: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+    return _place(a[0], (text_at(read, a[0]) + b"\0").rfind(bytes([a[1] & 0xFF])))
+
+
+def _find_byte(a: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+    for index in range(min(a[2], LONGEST_TEXT)):
+        if read((a[0] + index) % _WORD) == a[1] & 0xFF:
+            return _place(a[0], index)
+    if a[2] > LONGEST_TEXT:
+        raise NoValueError
+    return (0,)
+
+
+def _find_text(a: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+    return _place(a[0], text_at(read, a[0]).find(text_at(read, a[1])))
+
+
+def _span(inside: bool) -> Callable[[bytes, bytes], int]:
+    def length(text: bytes, members: bytes) -> int:
+        return next((n for n, byte in enumerate(text) if (byte in members) != inside), len(text))
+
+    return length
+
+
+def _span_value(inside: bool) -> Value:
+    return lambda a, read: (_span(inside)(text_at(read, a[0]), text_at(read, a[1])),)
+
+
+def _find_any(a: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+    text = text_at(read, a[0])
+    length = _span(False)(text, text_at(read, a[1]))
+    return _place(a[0], length if length < len(text) else -1)
+
+
+def _number_in_text(bits: int) -> Value:
+    def value(a: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+        text = text_at(read, a[0]).lstrip(b" \t\n\v\f\r")
+        sign, digits = (text[:1], text[1:]) if text[:1] in (b"-", b"+") else (b"", text)
+        digits = digits[: next((n for n, byte in enumerate(digits) if not 48 <= byte <= 57), len(digits))]
+        number = int(digits or b"0") * (-1 if sign == b"-" else 1)
+        if not -(1 << (bits - 1)) <= number < 1 << (bits - 1):
+            raise NoValueError  # the standard says nothing
+        return (number % (1 << bits),)
+
+    return value
+
+
+def _constant(number: int) -> Value:
+    return lambda a, read: (number,)
+
+
+_STATE = 0x7F00_0000_0000
+"""Where the library keeps what it gives the address of: away from all that a test makes up."""
+
+VALUES: Mapping[str, Value] = {
+    **{name: _float_value(function, 8) for name, function in _LIBM.items()},
+    **{f"{name}f": _float_value(function, 4) for name, function in _LIBM.items()},
+    **{name: _magnitude(size) for name, size in (("fabs", 8), ("fabsf", 4))},
+    **{name: _copied_sign(size) for name, size in (("copysign", 8), ("copysignf", 4))},
+    **{name: _nearest_integer(size) for name, size in (("lrint", 8), ("lrintf", 4))},
+    **{name: _sine_and_cosine(size) for name, size in (("sincos", 8), ("sincosf", 4))},
+    "abs": _of_integer(abs, 32),
+    **dict.fromkeys(("labs", "llabs", "imaxabs"), _of_integer(abs, 64)),
+    "ffs": _of_integer(_first_set, 32),
+    **dict.fromkeys(("ffsl", "ffsll"), _of_integer(_first_set, 64, 32)),
+    "__popcountsi2": _of_integer(_ones(32), 32),
+    "__popcountdi2": _of_integer(_ones(64), 64, 32),
+    **dict.fromkeys(("__bswapsi2", "htonl", "ntohl"), _of_integer(_reversed_bytes(4), 32)),
+    "__bswapdi2": _of_integer(_reversed_bytes(8), 64),
+    **dict.fromkeys(("htons", "ntohs"), _of_integer(_reversed_bytes(2), 16)),
+    "toascii": _of_integer(lambda c: c & 127, 32),
+    "isascii": _of_integer(lambda c: int(0 <= c < 128), 32),
+    **{name: _character(test) for name, test in _CHARACTERS.items()},
+    "toupper": _changed_case(str.upper),
+    "tolower": _changed_case(str.lower),
+    "strlen": lambda a, read: (len(text_at(read, a[0])),),
+    "strnlen": lambda a, read: (len(text_at(read, a[0], min(a[1], LONGEST_TEXT))),),
+    "strcmp": _compare_texts(lambda text: text, limited=False),
+    "strncmp": _compare_texts(lambda text: text, limited=True),
+    "strcasecmp": _compare_texts(bytes.lower, limited=False),
+    "strncasecmp": _compare_texts(bytes.lower, limited=True),
+    **dict.fromkeys(("memcmp", "bcmp"), _compare_blocks),
+    **dict.fromkeys(("strchr", "index"), _find_character),
+    **dict.fromkeys(("strrchr", "rindex"), _find_last_character),
+    "memchr": _find_byte,
+    "strstr": _find_text,
+    "strspn": _span_value(inside=True),
+    "strcspn": _span_value(inside=False),
+    "strpbrk": _find_any,
+    "atoi": _number_in_text(32),
+    **dict.fromkeys(("atol", "atoll"), _number_in_text(64)),
+    "__errno_location": _constant(_STATE),
+    "__ctype_b_loc": _constant(_STATE + 0x1000),
+    "__ctype_tolower_loc": _constant(_STATE + 0x1008),
+    "__ctype_toupper_loc": _constant(_STATE + 0x1010),
+}
+"""By name: from the arguments, as numbers of the width in which they are passed, to the results."""

@@ -1,0 +1,55 @@
+"""Calls of library functions of which something is known, marked as such. Those that the machine does in a few
+instructions are written out as these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from isoform.allocation import LibraryCall
+from isoform.contract import OutputCall, PureCall
+from isoform.lift.function import Block, Call, Function
+from isoform.microop import MicroOp
+
+
+def with_known_calls(function: Function, library: Iterable[LibraryCall]) -> Function:
+    """The function with what is known of its callees put into its calls."""
+    known = {call.name: call for call in library}
+    if not known:
+        return function
+    blocks = {number: _marked(function, block, known) for number, block in function.blocks.items()}
+    return replace(function, blocks=blocks, library=tuple(known.values()))
+
+
+def _marked(function: Function, block: Block, known: Mapping[str, LibraryCall]) -> Block:
+    call = block.exit
+    if not isinstance(call, Call) or call.then is None or call.system:
+        return block
+    match known.get(call.callee or ""):
+        case None:
+            return block
+        case PureCall() as pure if pure.code and not call.carried_out:
+            return _written_out(function, block, call, pure)
+        case PureCall() as pure:
+            return replace(block, exit=replace(call, pure=pure))
+        case OutputCall() as output:
+            return replace(block, exit=replace(call, output=output))
+        case allocation:
+            return replace(block, exit=replace(call, allocation=allocation))
+
+
+def _written_out(function: Function, block: Block, call: Call, pure: PureCall) -> Block:
+    address = block.steps[-1] if block.steps else block.id.address
+    ops = tuple(_ops(function, pure.code))
+    addresses = (*block.addresses, *(address,) * len(ops))
+    done = replace(call, pure=pure, carried_out=True)
+    return replace(block, ops=(*block.ops, *ops), addresses=addresses, exit=done)
+
+
+def _ops(function: Function, code: bytes) -> Iterator[MicroOp]:
+    """The micro-ops of straight machine code."""
+    start = 0
+    while start < len(code):
+        instruction = function.machine.decode(code[start:], start)
+        yield from instruction.ops
+        start += instruction.length
