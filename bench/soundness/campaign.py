@@ -76,7 +76,7 @@ def run_batch(letter: str, number: int, plan: Plan) -> list[Judged]:
     if letter == "b":
         return run_borders(number, plan)
     batch = batch_of(letter, number, plan.seed)
-    results = []
+    results: list[Judged] = []
     with tempfile.TemporaryDirectory(prefix="isoform-soundness-") as folder:
         try:
             objects = batch.compiled(Path(folder))
@@ -97,7 +97,7 @@ def run_batch(letter: str, number: int, plan: Plan) -> list[Judged]:
 
 
 def run_borders(number: int, plan: Plan) -> list[Judged]:
-    results = []
+    results: list[Judged] = []
     for index in range(BATCH_SIZE):
         if (results and time.time() > plan.until) or (plan.only and plan.only != f"b{number}.{index}"):
             continue

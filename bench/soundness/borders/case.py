@@ -35,6 +35,10 @@ class Case:
         return replace(self, target=self.rewrite, rewrite=self.target)
 
 
+OBJECT, LIBRARY, PROGRAM = "object", "library", "program"
+"""An object file; a shared library; a program that is linked with a library of everything outside."""
+
+
 @dataclass(frozen=True)
 class Part:
     """How one side is built."""
@@ -42,11 +46,11 @@ class Part:
     cc: str
     flags: tuple[str, ...]
     debug: bool = True
-    shared: bool = False
+    form: str = OBJECT
 
     def __str__(self) -> str:
-        words = (self.cc, *self.flags, *(() if self.debug else ("stripped",)), *(("shared",) if self.shared else ()))
-        return " ".join(words)
+        words = (self.cc, *self.flags, *(() if self.debug else ("stripped",)))
+        return " ".join((*words, *(() if self.form == OBJECT else (self.form,))))
 
 
 _LEVELS = ("-O0", "-O1", "-O2", "-O2", "-O3", "-Os")
@@ -64,18 +68,18 @@ _EXTRA = (
 def drawn_parts(case: Case, random: Random, compilers: tuple[str, ...]) -> tuple[Part, Part]:
     """A build for each side; both have debug information or neither."""
     debug = case.debug if case.debug is not None else random.random() < 0.75
-    shared = random.random() < 0.15
-    pic = shared or random.random() < 0.25
-    left, right = (_part(case, random, compilers, debug, shared, pic) for _ in range(2))
+    form = random.choices((OBJECT, LIBRARY, PROGRAM), (75, 15, 10 if case.harness else 0))[0]
+    pic = form == LIBRARY or random.random() < 0.25
+    left, right = (_part(case, random, compilers, debug, form, pic) for _ in range(2))
     return left, right
 
 
-def _part(case: Case, random: Random, compilers: tuple[str, ...], debug: bool, shared: bool, pic: bool) -> Part:
+def _part(case: Case, random: Random, compilers: tuple[str, ...], debug: bool, form: str, pic: bool) -> Part:
     if case.suffix == ".s":
-        return Part("gcc", (), debug, shared)
+        return Part("gcc", (), debug, form)
     cc = random.choice(compilers)
     plain = () if cc == "zig" else ("-fno-pic",)  # zig's clang makes no other code for this target
     flags = [random.choice(_LEVELS), *(("-fPIC",) if pic else plain), *case.flags]
     if random.random() < 0.3:
         flags += random.choice(_EXTRA)
-    return Part(cc, tuple(flags), debug, shared)
+    return Part(cc, tuple(flags), debug, form)

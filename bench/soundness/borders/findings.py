@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from soundness.batch import Pair
-from soundness.borders.case import Case, Part
+from soundness.borders.case import LIBRARY, OBJECT, PROGRAM, Case, Part
 from soundness.borders.judge import ALWAYS, judge_case, words_of
 from soundness.judge import Judged
 from soundness.shrink import shrunk
@@ -62,7 +62,7 @@ def _plainer(case: Case, parts: tuple[Part, Part]) -> list[tuple[Part, Part]]:
     for left in _SIMPLE:
         for right in _SIMPLE:
             builds = tuple(
-                replace(part, cc="gcc", flags=(*level, *case.flags), shared=False)
+                replace(part, cc="gcc", flags=(*level, *case.flags), form=OBJECT)
                 for part, level in zip(parts, (left, right), strict=True)
             )
             found.append((builds[0], builds[1]))
@@ -90,18 +90,22 @@ def commands(case: Case, parts: tuple[Part, Part]) -> str:
         words = [*("zig cc" if part.cc == "zig" else part.cc).split(), *words_of(part), *ALWAYS, *part.flags]
         words += ["-g" if part.debug else "-g0", "-c", f"{side}{case.suffix}", "-o", f"{side}.o"]
         lines.append(" ".join(words))
-        if part.shared:
+        if part.form == LIBRARY:
             lines.append(f"gcc -shared -nostdlib {side}.o -o {side}.so")
-    ends = ["so" if part.shared else "o" for part in parts]
+        elif part.form == PROGRAM:
+            lines.append("gcc -O1 -w -fno-builtin -shared -fPIC -nostdlib harness.c -o libharness.so")
+            kind = "-no-pie" if "-fno-pic" in part.flags else "-pie"
+            lines.append(f"gcc {kind} -nostdlib -Wl,-e,f {side}.o libharness.so -lgcc -o {side}.program")
+    ends = [{LIBRARY: "so", PROGRAM: "program"}.get(part.form, "o") for part in parts]
     options = " ".join(f"'{word}'" if " " in word else word for word in case.options)
     lines.append(f"isoform compare a.{ends[0]}:{case.function} b.{ends[1]}:{case.function} {options}".rstrip())
     return "\n".join(lines)
 
 
 def save(found: Found, folder: Path) -> Path | None:
-    """A pair with its header; None for what no pair can say (a shared library)."""
+    """A pair with its header; None for what no pair can say (a library, a program)."""
     case, parts, judged = found
-    if any(part.shared for part in parts):
+    if any(part.form != OBJECT for part in parts):
         return None
     folder.mkdir(parents=True, exist_ok=True)
     name = f"campaign-{judged.label.replace('.', '-')}"

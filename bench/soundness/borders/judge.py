@@ -16,7 +16,7 @@ from types import FrameType
 
 from isoform.errors import UserError
 from isoform.load.compile import compiler
-from soundness.borders.case import Case, Part
+from soundness.borders.case import LIBRARY, PROGRAM, Case, Part
 from soundness.borders.emulate import Unrunnable, built_harness, recorded
 from soundness.judge import Judged
 
@@ -40,7 +40,7 @@ class Refused(Exception):
     """The compiler does not take this source."""
 
 
-def build(text: str, part: Part, path: Path, suffix: str) -> tuple[Path, Path]:
+def build(text: str, part: Part, path: Path, suffix: str, harness: str = "") -> tuple[Path, Path]:
     """The object file for the harness, and the file that isoform is asked about."""
     source = path.with_suffix(suffix)
     source.write_text(text)
@@ -48,9 +48,30 @@ def build(text: str, part: Part, path: Path, suffix: str) -> tuple[Path, Path]:
     words = [*compiler(part.cc), *words_of(part), *ALWAYS]
     _run([*words, *part.flags, "-g" if part.debug else "-g0", "-c", str(source), "-o", str(made)])
     asked = made
-    if part.shared:
+    if part.form == LIBRARY:
         asked = path.with_suffix(".so")
         _run(["gcc", "-shared", "-nostdlib", "-Wl,-z,noexecstack", str(made), "-o", str(asked)])
+    elif part.form == PROGRAM:
+        asked, around = path.with_suffix(".program"), path.with_name("libharness.so")
+        if not around.exists():
+            source = path.with_name("library.c")
+            source.write_text(harness)
+            _run(["gcc", "-O1", "-w", "-fno-builtin", "-shared", "-fPIC", "-nostdlib", str(source), "-o", str(around)])
+        kind = "-no-pie" if "-fno-pic" in part.flags else "-pie"
+        _run(
+            [
+                "gcc",
+                kind,
+                "-nostdlib",
+                "-Wl,-e,f",
+                "-Wl,-z,noexecstack",
+                str(made),
+                str(around),
+                "-lgcc",
+                "-o",
+                str(asked),
+            ]
+        )
     return made, asked
 
 
@@ -112,10 +133,9 @@ def judge_case(case: Case, parts: tuple[Part, Part], folder: Path, label: str, b
     topic = f"{case.topic}: {case.change}"
     try:
         texts = (case.target, case.rewrite)
-        built = [build(t, p, folder / n, case.suffix) for t, p, n in zip(texts, parts, "ab", strict=True)]
+        built = [build(t, p, folder / n, case.suffix, case.harness) for t, p, n in zip(texts, parts, "ab", strict=True)]
     except Refused as error:
         return Judged(label, kind, "trouble", 0.0, why=f"{topic}: does not compile: {error}")
-    known = truth(case, (built[0][0], built[1][0]), folder)
     started = time.process_time()
     try:
         answer = asked(case, (built[0][1], built[1][1]), budget)
@@ -126,6 +146,9 @@ def judge_case(case: Case, parts: tuple[Part, Part], folder: Path, label: str, b
         text = f"{topic}: crash: {type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
         return Judged(label, kind, "trouble", time.process_time() - started, wrong=text)
     word = str(answer["verdict"])
+    contested = (word == "equivalent" and not case.same) or (word == "different" and case.same)
+    # The harness is run where its word counts: building and running it takes longer than most answers.
+    known = truth(case, (built[0][0], built[1][0]), folder) if contested else Truth()
     why = known.note or str(answer.get("why") or "")
     wrong = _wrong(known, word, answer)
     return Judged(label, kind, word, time.process_time() - started, why, f"{topic}: {wrong}" if wrong else "")
