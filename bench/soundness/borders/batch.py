@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from soundness.borders import calls, data, linking, names, pointers, recursion, unlabelled
+from soundness.borders import calls, data, effects, linking, names, pointers, recursion, unlabelled
 from soundness.borders.case import Case, Part, drawn_parts
 from soundness.borders.judge import judge_case
 from soundness.judge import Judged
@@ -39,6 +39,13 @@ TOPICS: dict[str, tuple[Make, int]] = {
     "without-debug": (unlabelled.without_debug, 2),
     "assembly": (unlabelled.assembly, 2),
     "frames": (unlabelled.frames, 2),
+    "ifunc": (linking.resolved, 1),
+    "seen": (effects.seen, 4),
+    "given": (effects.given, 2),
+    "own-variadic": (effects.own_variadic, 1),
+    "options": (effects.options, 3),
+    "direct": (effects.direct, 2),
+    "helpers": (effects.helpers, 1),
 }
 """By name: what makes a case, and how often it is drawn."""
 

@@ -378,7 +378,7 @@ def narrow_result(random: Random) -> Case:
     uses = (
         "return g(x);",
         "return g(x) ? 3 : 4;",
-        "return g(x) + memory[0];",
+        "int r = g(x); return r + memory[0];",
         "long r = g(x); return r * 2;",
         "memory[3] = g(x); return 0;",
         "if (g(x) == 1) return 5; return g(x + 1);",

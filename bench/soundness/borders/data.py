@@ -27,6 +27,7 @@ _HEAD = (
 )
 _FORMS: tuple[tuple[str, str, str, str], ...] = (
     ("global", "int k = @1@;", "return x + k;", "2"),
+    ("global constant", "const int k = @1@;", "return x + k;", "2"),
     ("static", "static int k = @1@;", "k += x; return k;", "2"),
     ("static unchanged", "static int k = @1@;", "return x * k;", "2"),
     ("zero against initial", "static int c@@;", "return c++ + x;", " = 7"),

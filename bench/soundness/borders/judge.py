@@ -64,7 +64,7 @@ def build(text: str, part: Part, path: Path, suffix: str, harness: str = "") -> 
                 kind,
                 "-nostdlib",
                 "-Wl,-e,f",
-                "-Wl,-z,noexecstack",
+                "-Wl,-z,noexecstack,--allow-shlib-undefined",
                 str(made),
                 str(around),
                 "-lgcc",

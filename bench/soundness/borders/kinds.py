@@ -102,7 +102,7 @@ SCALARS = tuple(
 )
 COMPLEX = tuple(
     Kind(f"{base} _Complex", (Leaf("__real__ {}", leaf), Leaf("__imag__ {}", leaf)))
-    for base, leaf in (("float", "float"), ("double", "double"))
+    for base, leaf in (("float", "float"), ("double", "double"), ("long double", "extended"))
 )
 VECTORS = tuple(
     Kind(
@@ -153,7 +153,10 @@ class Kinds:
                 most = {"_Bool": 1, "unsigned char": 8, "unsigned long": 40}.get(base, 31)
                 members.append(f"{base} {member} : {random.randint(1, most)};")
                 leaves.append(Leaf(f"{{}}.{member}", "bool" if base == "_Bool" else "integer"))
-            elif draw < 0.35:
+            elif draw < 0.30:
+                members.append(f"struct {{ short x; int y : 9; }} {member};")
+                leaves += [Leaf(f"{{}}.{member}.{inner}", "integer") for inner in "xy"]
+            elif draw < 0.40:
                 base = random.choice(("char", "short", "int", "float"))
                 size = random.choice((2, 3))
                 members.append(f"{base} {member}[{size}];")
@@ -165,7 +168,7 @@ class Kinds:
                     kind = DOUBLE
                 members.append(f"{kind.name} {member};")
                 leaves.append(Leaf(f"{{}}.{member}", kind.leaves[0].kind))
-        packed = " __attribute__((packed))" if random.random() < 0.1 else ""
+        packed = random.choices(("", " __attribute__((packed))", " __attribute__((aligned(16)))"), (84, 10, 6))[0]
         return Kind(name, tuple(leaves), f"{name} {{ {' '.join(members)} }}{packed};\n", True)
 
 

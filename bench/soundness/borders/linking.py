@@ -44,6 +44,19 @@ _BY_PLACE: tuple[tuple[str, str, str, str], ...] = (
 )
 
 
+_RESOLVED = (
+    "static int one(int x) { return x + @; }\nstatic int (*resolve(void))(int) { return one; }\n"
+    'int picked(int) __attribute__((ifunc("resolve")));\nlong f(long x) { return picked(x); }\n'
+)
+
+
+def resolved(random: Random) -> Case:
+    """A function that a resolver of the same file picks when the program starts."""
+    differs = random.random() < 0.6
+    left, right = (_RESOLVED.replace("@", value) for value in ("1", "2" if differs else "1"))
+    return Case("ifunc", left, right, not differs, "the function that is picked", differs=differs)
+
+
 def placement(random: Random) -> Case:
     """What depends on where the linker puts things is not equivalent to one answer."""
     name, extra, left, right = random.choice(_BY_PLACE)

@@ -71,6 +71,12 @@ _FORMS: dict[str, tuple[str, str]] = {
         "static handler const *const tt[] = {t0, t1};",
         "return tt[y & 1][y >> 1 & 1](x);",
     ),
+    "labels": (
+        "",
+        "static void *const t[] = {&&first, &&second, &&third}; goto *t[(unsigned)y % 3];"
+        " first: return h(x); second: return k(x); third: return 3;",
+    ),
+    "compared": ("int apply(handler, int); extern handler fp;", "return fp == h ? h(x) : fp == k ? 2 : 3;"),
     "switch": (
         "",
         "switch (y & 7) { case 0: return h(x); case 1: return k(x); case 2: return 3; case 3: return h(x + 1);"

@@ -49,7 +49,9 @@ def _as_bool(random: Random) -> Case:
 
 
 def _as_void(random: Random) -> Case:
-    use = random.choice(("*p = f(n - 1, p); return 0;", "*p += f(n - 1, p) == 1; return 0;", "f(n - 1, p); return 3;"))
+    use = random.choice(
+        ("*p = f(n - 1, p); return 0;", "int r = f(n - 1, p); *p += r == 1; return 0;", "f(n - 1, p); return 3;")
+    )
     base = random.sample((1, 2, 3), 2)
     left, right = _texts(f"if (n <= 0) return @; {use}", *map(str, base))
     harness = _harness("{ f(a0 & 15, memory); }")
@@ -62,7 +64,7 @@ def _no_memory(random: Random) -> Case:
             "f(n - 1, p); return *p;",
             "int r = f(n - 1, p); return r + p[1];",
             "f(n - 1, p); return 2;",
-            "return f(n - 1, p) ^ p[0];",
+            "int r = f(n - 1, p); return r ^ p[0];",
         )
     )
     left, right = _texts(f"if (n <= 0) {{ p[0] = @; p[1] = @; return 0; }} {use}", "1", "2")
