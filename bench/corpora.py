@@ -16,8 +16,10 @@ import os
 import re
 import resource
 import shlex
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -25,7 +27,9 @@ from dataclasses import asdict, dataclass
 from io import BytesIO
 from itertools import chain, zip_longest
 from pathlib import Path
+from typing import NoReturn
 
+from isoform.cli import app
 from isoform.errors import UserError
 from isoform.load.compile import compiler
 
@@ -147,31 +151,63 @@ def _sizes(path: Path) -> dict[str, int]:
 # -- asking -----------------------------------------------------------------------------------------
 
 
-def _limited() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-
-
 def ask(objects: tuple[Path, Path], function: str, budget: float) -> tuple[str, float, str]:
-    words = [f"{path}:{function}" for path in objects]
-    command = [sys.executable, "-m", "isoform", "compare", *words, "--budget", f"{budget:g}", "--json"]
-    started = time.monotonic()
+    """The verdict, seconds of processor time, and the reason."""
+    words = ["compare", *(f"{path}:{function}" for path in objects), "--budget", f"{budget:g}", "--json"]
+    with tempfile.TemporaryFile("w+") as out:
+        before = _children_time()
+        child = os.fork()  # everything that is needed is imported already: a new process takes longer than most answers
+        if child == 0:
+            _answer(words, out.fileno())
+        ended = _waited(child, 40 * budget + 60)
+        seconds = _children_time() - before
+        out.seek(0)
+        said = out.read()
+    if not ended:
+        return "trouble", seconds, "no answer long after the budget"
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=10 * budget + 60, preexec_fn=_limited
-        )
-    except subprocess.TimeoutExpired:
-        return "trouble", time.monotonic() - started, "no answer long after the budget"
-    seconds = time.monotonic() - started
-    try:
-        answer = json.loads(done.stdout)
+        answer = json.loads(said)
     except ValueError:
-        return "trouble", seconds, (done.stderr.strip() or f"exit code {done.returncode}")[-300:]
+        return "trouble", seconds, said.strip()[-300:] or "no answer"
     why = str(answer.get("why") or "")
     if answer["verdict"] == "different":
         witness = answer["witness"]
         why = "; ".join(f"{d['what']}: {d.get('target')} / {d.get('rewrite')}" for d in witness["differences"][:2])
         why += f" for {witness['inputs']}"
     return answer["verdict"], seconds, why[:600]
+
+
+def _answer(words: list[str], out: int) -> NoReturn:
+    """In the child: the command, with its output in a file and a limit on memory."""
+    code = 2
+    try:
+        os.dup2(out, 1)
+        os.dup2(out, 2)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        app(words, standalone_mode=False)
+        code = 0
+    except BaseException as error:
+        print(f"{type(error).__name__}: {error}")
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
+
+
+def _waited(child: int, seconds: float) -> bool:
+    """Whether the child ended by itself."""
+    until = time.monotonic() + seconds
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        if time.monotonic() > until:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def _children_time() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def questions(library: Library, folder: Path, builds: tuple[str, str], objects: Path) -> Iterator[tuple[str, ...]]:
@@ -246,7 +282,6 @@ def main() -> int:
     parser.add_argument("--library", choices=[library.name for library in LIBRARIES])
     parser.add_argument("--table", action="store_true", help="only show what there is")
     options = parser.parse_args()
-    os.environ.setdefault("PYTHONHASHSEED", "0")
     try:
         if not options.table:
             run(options)

@@ -12,6 +12,7 @@ from isoform.semantics.x86_float_forms import FLOAT_MNEMONICS
 FLAGS = ("cf", "pf", "zf", "sf", "of", "df")
 VECTORS = tuple(range(16))
 _STRING_INSTRUCTIONS = ("MOVS", "CMPS", "STOS", "LODS", "SCAS")
+_PART = 512
 _SPECIAL = (0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 33, 63, 64, 127, 128, 255, 256)
 
 
@@ -39,7 +40,7 @@ def draw(template: Template, encoded: Encoded, rng: random.Random) -> State:
     state = State(
         general=general,
         flags={name: rng.getrandbits(1) for name in FLAGS},
-        vectors=_vectors(rng),
+        vectors=_vectors(rng) if _uses_vectors(template) else _any_vectors(rng),
         memory=_memory(rng, general),
     )
     if template.mnemonic.removeprefix("V") in FLOAT_MNEMONICS:
@@ -102,6 +103,16 @@ def _make_division_fit(template: Template, rng: random.Random, state: State) -> 
             state.general["rax"] &= ~0xFF00 | rng.choice((0, 0x100, 0xFF00))
 
 
+def _uses_vectors(template: Template) -> bool:
+    return template.vector > 0 or any(operand[0] in "VHUWL" for operand in template.operands)
+
+
+def _any_vectors(rng: random.Random) -> list[int]:
+    """For instructions that only have to leave them alone."""
+    data = rng.randbytes(32 * len(VECTORS))
+    return [int.from_bytes(data[32 * number : 32 * number + 32], "little") for number in VECTORS]
+
+
 def _vectors(rng: random.Random) -> list[int]:
     drawn = [int.from_bytes(_lanes(rng), "little") for _ in VECTORS]
     for number in VECTORS:
@@ -143,8 +154,9 @@ def _put_floats(rng: random.Random, state: State) -> None:
 
 
 def _memory(rng: random.Random, general: dict[str, int]) -> bytes:
-    data = bytearray(rng.randbytes(64) * (DATA_SIZE // 64))
-    for _ in range(256):
-        at = rng.randrange(DATA_SIZE - 8)
+    """A part that repeats: one instruction reads a few bytes of it, and drawing all of it takes longer than all else."""
+    data = bytearray(rng.randbytes(64) * (_PART // 64))
+    for _ in range(_PART // 32):
+        at = rng.randrange(_PART - 8)
         data[at : at + 8] = (_number(rng) if rng.random() < 0.7 else general["rax"]).to_bytes(8, "little")
-    return bytes(data)
+    return bytes(data) * (DATA_SIZE // _PART)
