@@ -154,7 +154,7 @@ def _put_floats(rng: random.Random, state: State) -> None:
 
 
 def _memory(rng: random.Random, general: dict[str, int]) -> bytes:
-    """A part that repeats: one instruction reads a few bytes of it, and drawing all of it takes longer than all else."""
+    """A part that repeats: an instruction reads a few bytes of it, and drawing all takes longer than the rest."""
     data = bytearray(rng.randbytes(64) * (_PART // 64))
     for _ in range(_PART // 32):
         at = rng.randrange(_PART - 8)
