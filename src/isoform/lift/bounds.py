@@ -17,6 +17,8 @@ from isoform.load.image import Image, Reference
 from isoform.microop import Instruction, Kind, MicroOp, Space, Var, const
 
 MOST_BLOCKS = 4000
+DISTANCE_BYTES = 4
+"""Of the smallest number that may be the distance of two objects."""
 _FIRST_TEMP = 1 << 23
 """Temps of these micro-ops: no others have numbers so large."""
 
@@ -118,6 +120,11 @@ class _Flow:
 
     def _result(self, state: _State, op: MicroOp, address: int) -> _Value:
         if op.kind is Kind.LOAD:
+            assert op.out is not None
+            source = self.value(state, op.ins[0], address)
+            from_object = isinstance(source, _Pointer) and source.reference is not None
+            if from_object and op.out.size >= DISTANCE_BYTES:
+                return _MIXED  # a table may hold distances from itself to other objects
             return self._loaded(op)
         values = [self.value(state, var, address) for var in op.ins]
         if all(value is None for value in values):

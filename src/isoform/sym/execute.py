@@ -439,6 +439,8 @@ class Execution:
         if call.callee is None:
             callee = self._only_external(value)
             call = replace(call, callee=callee, then=None if callee in NO_RETURN else call.then)
+            if callee is not None:
+                self._abort(state, self.terms.flag(self.terms.eq(value, self.terms.bv(0, self.terms.width(value)))))
         name = call.callee or "through a pointer"
         if call.callee is None:
             self._discover(block.steps[-1] if block.steps else block.id.address, value)
