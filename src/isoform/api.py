@@ -158,6 +158,7 @@ def _refused(subjects: tuple[Subject, Subject], options: Options, budget: Budget
         aborts=options.aborts,
         calls=options.calls,
         data=options.data,
+        bounds=options.bounds,
     )
     return Unknown(subjects[0], subjects[1], contract, "lifting", budget.elapsed, why=why)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from isoform import __version__, supervise
-from isoform.contract import AbortRule, CallRule, DataRule, MemoryRule, ReturnAs
+from isoform.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, ReturnAs
 from isoform.errors import Unsupported, UserError
 
 if TYPE_CHECKING:
@@ -99,6 +99,12 @@ def compare(
             help="An outside function that only computes, from its arguments and memory: like strcmp. Repeatable.",
         ),
     ] = None,
+    bounds: Annotated[
+        BoundsRule,
+        typer.Option(
+            help="assume: the target stays inside objects of known size; ignore: take memory as the machine does."
+        ),
+    ] = BoundsRule.ASSUME,
     engine: Annotated[str, typer.Option(metavar="ENGINE", help="auto, testing, loopfree, concolic or loops.")] = "auto",
     budget: Annotated[
         float, typer.Option(metavar="SECONDS", help="Seconds of processor time for the whole question.", min=0.01)
@@ -146,6 +152,7 @@ def compare(
         calls=calls,
         data=data,
         pure=tuple(pure or ()),
+        bounds=bounds,
         engine=_engine(engine),
         budget=_seconds(budget),
         fuel=fuel,
@@ -305,6 +312,12 @@ def grade(
     pure: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="An outside function that only computes. Repeatable.")
     ] = None,
+    bounds: Annotated[
+        BoundsRule,
+        typer.Option(
+            help="assume: the target stays inside objects of known size; ignore: take memory as the machine does."
+        ),
+    ] = BoundsRule.ASSUME,
     engine: Annotated[str, typer.Option(metavar="ENGINE", help="As for compare.")] = "auto",
     budget: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for each submission.", min=0.01)] = 2.0,
     fuel: Annotated[int, typer.Option(metavar="STEPS", help="Steps a concrete run may take.", min=1)] = 10_000,
@@ -356,6 +369,7 @@ def grade(
         calls=calls,
         data=data,
         pure=tuple(pure or ()),
+        bounds=bounds,
         engine=_engine(engine),
         budget=_seconds(budget),
         fuel=fuel,

@@ -44,6 +44,12 @@ class AbortRule(Enum):
     REFINE = "refine"
 
 
+class BoundsRule(Enum):
+    ASSUME = "assume"
+    """Where the target leaves the object that an access is meant for, nothing is compared."""
+    IGNORE = "ignore"
+
+
 class CallRule(Enum):
     INLINE = "inline"
     UNINTERPRETED = "uninterpreted"
@@ -164,6 +170,7 @@ class Contract:
     """Writable data that the two can get at."""
     pure: tuple[str, ...] = ()
     """Outside functions that the user says only compute."""
+    bounds: BoundsRule = BoundsRule.ASSUME
     preconditions: tuple[Precondition, ...] = ()
 
     def differences(self, target: Outcome, rewrite: Outcome) -> list[Difference]:
@@ -171,6 +178,8 @@ class Contract:
         nothing (out of fuel, no semantics)."""
         undecided = (Status.OUT_OF_FUEL, Status.UNSUPPORTED)
         if target.status in undecided or rewrite.status in undecided:
+            return []
+        if target.outside and self.bounds is BoundsRule.ASSUME:
             return []
         if target.status is Status.ABORTED and self.aborts is AbortRule.REFINE:
             return []

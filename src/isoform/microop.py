@@ -51,6 +51,8 @@ class Kind(Enum):
     RETURN = "return"  # to the address ins[0]
     # An architectural fault: the run ends here if the boolean ins[0]; ins[1] indexes ABORT_REASONS.
     ABORT = "abort"
+    # The contract takes the boolean ins[0] to hold of the target; ins[1] indexes `Function.bounds`. Nothing is done.
+    ASSUME = "assume"
     # A value that the manual leaves open: different on each side and at each execution.
     UNDEFINED = "undefined"
     # The instruction has no semantics here. A question whose paths may reach it is `unknown`.

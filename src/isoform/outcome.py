@@ -148,6 +148,8 @@ class Outcome:
     steps: int = 0
     trace: tuple[int, ...] = ()
     """Addresses of the instructions executed, where asked for."""
+    outside: str = ""
+    """The first access that left the object it was meant for, in words; empty if none did, or if nobody looked."""
 
 
 STACK_POINTER = 0x7FFF_F000_0008

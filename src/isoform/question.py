@@ -12,6 +12,7 @@ from isoform.callee import Callees
 from isoform.contract import (
     AbortRule,
     Argument,
+    BoundsRule,
     CallRule,
     Contract,
     DataRule,
@@ -48,6 +49,7 @@ class Options:
     aborts: AbortRule = AbortRule.EQUAL
     calls: CallRule = CallRule.AUTO
     data: DataRule = DataRule.INITIAL
+    bounds: BoundsRule = BoundsRule.ASSUME
     engine: Engine = Engine.AUTO
     budget: float = 60.0
     fuel: int = 10_000

@@ -50,6 +50,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         calls=options.calls,
         data=options.data,
         pure=options.pure,
+        bounds=options.bounds,
     )
     contract = replace(contract, preconditions=_preconditions(options, signature))
     target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in (target, rewrite))

@@ -333,7 +333,7 @@ class _Execution:
         called = bool(self._trace) and self._trace[-1] in self._call_sites
         if not called and self._jumped() and self._cpu.get("rsp") == self._stack_pointer:
             called = True  # with the stack as at entry: a call whose result is the function's own
-        if (called or self._jumped()) and (address == 0 or self._is_absent(name)):
+        if self._is_absent(name):
             self._end(Status.ABORTED, "call of a null address")
             return address
         if own_code is None and name is None and (address == RETURN_ADDRESS or not called):

@@ -274,6 +274,7 @@ def _witness(
     arguments += tuple((f"&{name}", 0) for name in absent)
     shown = tuple((a.name, show_value(a.type, argument_value(a, inputs[0]))) for a in question.contract.arguments)
     shown += tuple((f"&{name}", "null (a weak symbol without a definition)") for name in absent)
+    found += tuple(_past(*ours))
     return Witness(
         inputs[0],
         arguments,
@@ -285,6 +286,13 @@ def _witness(
         tuple(_runs(memory)),
         outside_results(question, ours),
     )
+
+
+def _past(target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
+    """That a side leaves an object, which explains most of what it does then."""
+    if target.outside or rewrite.outside:
+        shown = [outcome.outside or "stays inside objects" for outcome in (target, rewrite)]
+        yield Difference("accesses", shown[0], shown[1])
 
 
 def _absent(question: Question, inputs: Inputs) -> list[str]:

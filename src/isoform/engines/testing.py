@@ -8,6 +8,7 @@ from itertools import chain, islice
 from math import inf
 
 from isoform.budget import Budget
+from isoform.contract import BoundsRule
 from isoform.engines.confirm import NotConfirmed, confirm, differs
 from isoform.engines.inputs import InputMaker
 from isoform.outcome import Inputs, Status
@@ -68,7 +69,11 @@ def run_tests(
         steps.append(outcomes[0].steps)
         total += sum(outcome.steps for outcome in outcomes)
         stuck = next((o for o in outcomes if o.status in (Status.OUT_OF_FUEL, Status.UNSUPPORTED)), None)
-        if stuck is not None:
+        left = outcomes[0].outside if question.contract.bounds is BoundsRule.ASSUME else ""
+        if left:
+            undecided += 1
+            why = why or f"the target {left}"
+        elif stuck is not None:
             undecided += 1
             why = why or stuck.reason or stuck.status.value
             if undecided == ran == 5 + len(mine):

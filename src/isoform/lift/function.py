@@ -125,6 +125,30 @@ class Block:
                 return ()
 
 
+class Bound(NamedTuple):
+    """An access that is meant to be inside an object."""
+
+    name: str
+    ranges: tuple[tuple[int, int], ...]
+    """Addresses; of a local variable, distances from the stack pointer at entry."""
+    size: int
+    """Of the access."""
+    is_local: bool
+    is_store: bool
+
+    @property
+    def object_bytes(self) -> int:
+        return sum(high - low for low, high in self.ranges)
+
+    def __str__(self) -> str:
+        verb = "writes" if self.is_store else "reads"
+        return f"{verb} past {self.name} ({self.object_bytes} bytes)"
+
+    def admits(self, address: int, stack_pointer: int) -> bool:
+        origin = stack_pointer if self.is_local else 0
+        return any(low <= address - origin <= high - self.size for low, high in self.ranges)
+
+
 @dataclass(frozen=True)
 class Function:
     name: str
@@ -136,6 +160,8 @@ class Function:
     """Every decoded instruction by address, those of inlined callees included."""
     inlined: tuple[str, ...] = ()
     """Names of the callees that were inlined."""
+    bounds: tuple[Bound, ...] = ()
+    """What the ASSUMEs in it are about (`bounds.py`)."""
     written_out: frozenset[str] = frozenset()
     """Names of the library functions whose calls are loops (`library.py`)."""
     pointer_types: dict[str, Signature] = field(default_factory=dict)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from isoform.budget import Budget
 from isoform.isa.machine import Machine
+from isoform.lift.bounds import with_bounds
 from isoform.lift.cfg import Hints, control_flow_graph
 from isoform.lift.function import Block, Branch, Call, Exit, Function, Return, Switch
 from isoform.lift.known_calls import with_known_calls
@@ -27,7 +28,7 @@ def lift(
     budget: Budget | None = None,
 ) -> Function:
     """The function at `entry`, simplified: constants folded, copies propagated, dead writes removed."""
-    function = control_flow_graph(image, machine, name, entry, inline, hints, budget)
+    function = with_bounds(control_flow_graph(image, machine, name, entry, inline, hints, budget))
     _spend(budget, name)
     function = replace(function, blocks={i: _fold(b, image) for i, b in function.blocks.items()})
     _spend(budget, name)

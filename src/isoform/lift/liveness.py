@@ -15,7 +15,7 @@ from isoform.microop import Kind, MicroOp, Space, Var
 
 Bits = int
 
-_EFFECTS = frozenset({Kind.STORE, Kind.ABORT, Kind.UNSUPPORTED})
+_EFFECTS = frozenset({Kind.STORE, Kind.ABORT, Kind.ASSUME, Kind.UNSUPPORTED})
 
 
 class Liveness:

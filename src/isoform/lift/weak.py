@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isoform.isa.machine import Machine
-from isoform.lift.function import Call, Exit, Switch
+from isoform.lift.function import Call, Exit
 from isoform.load.image import Image, WeakSymbol
 from isoform.microop import Instruction, Kind, MicroOp, Space, Var, abort_reason, const
 
@@ -89,15 +89,11 @@ def absent_flag(symbol: WeakSymbol, absent: Var, bits: Var, flag: Var, ops: list
 
 
 def null_guard(exit_: Exit, image: Image, machine: Machine) -> tuple[MicroOp, ...]:
-    """What a call or a computed jump does first: it faults if it would go to null."""
+    """What a call of a weak symbol does first: it faults if there is no definition."""
     flag = Var(Space.TEMP, _FIRST_TEMP, 1)
     fault = MicroOp(Kind.ABORT, None, (flag, abort_reason("call of a null address")))
-    if machine.absent_symbols is None or not isinstance(exit_, (Call, Switch)):
+    if machine.absent_symbols is None or not isinstance(exit_, Call) or exit_.callee is None:
         return ()
-    if isinstance(exit_, Switch) or exit_.callee is None:
-        nowhere = not (isinstance(exit_, Switch) and exit_.targets)
-        test = MicroOp(Kind.INT_EQUAL, flag, (exit_.value, const(0, exit_.value.size)))
-        return (test, fault) if nowhere and exit_.value.space is not Space.CONST else ()
     if exit_.callee not in image.weak or exit_.present:
         return ()
     ops: list[MicroOp] = []

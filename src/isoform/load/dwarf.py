@@ -36,6 +36,8 @@ _ASSEMBLER = 0x8001  # DW_LANG_Mips_Assembler: of every assembler
 _FRAME_BASES = {b"\x9c": 8, b"\x56": -8}  # the canonical frame address; rbp, after push rbp
 _FBREG = 0x91
 LOCALS_LIMIT = 256
+_MOST_QUALIFIERS = 32
+"""Steps from a type to what it is made of."""
 _NO_CALL = 3  # DW_CC_nocall: the function does not obey the calling convention
 
 
@@ -359,6 +361,98 @@ def _local(types: TypeReader, die: Any, base: int, start: int, end: int) -> list
     except Unusable:
         return []
     return [Local(name, base + offset, size, start, end)]
+
+
+def frame_arrays(debug: DebugInfo, address: int) -> tuple[Local, ...]:
+    """Arrays, structures and unions of the function at `address`, those of functions inlined into it too, that have one
+    place in its frame all along. None at all where one of them may have a place that is not known."""
+    try:
+        for unit in _units(debug, address):
+            found = _frame_arrays(debug, unit, address)
+            if found is not None:
+                return found
+    except Exception:  # debug information that cannot be read says nothing
+        return ()
+    return ()
+
+
+def _frame_arrays(debug: DebugInfo, unit: Any, address: int) -> tuple[Local, ...] | None:
+    found: list[Local] = []
+    level = base = None
+    bounds = (0, 0)
+    for depth, die in _entries(debug, unit):
+        if level is not None and depth <= level:
+            return tuple(found)
+        extent = _extent(die)
+        if level is None and die.tag == "DW_TAG_subprogram" and extent is not None:
+            if extent[0] == address - debug.bias:
+                level, base = depth, _FRAME_BASES.get(_expression(die, "DW_AT_frame_base"))
+                bounds = (extent[0] + debug.bias, extent[1] + debug.bias)
+                if base is None:
+                    return ()
+        elif level is not None and base is not None and die.tag in ("DW_TAG_variable", "DW_TAG_formal_parameter"):
+            local = _array(die, base, *bounds)
+            if local is not None:
+                found.append(local)
+            if len(found) > LOCALS_LIMIT:
+                return ()
+    return tuple(found) if level is not None else None
+
+
+def _array(die: Any, base: int, start: int, end: int) -> Local | None:
+    """The variable, if it can be indexed and is in the frame; what is elsewhere or nowhere is none."""
+    origin = reference(die, "DW_AT_abstract_origin") or die
+    size = _indexed_bytes(reference(die, "DW_AT_type") or reference(origin, "DW_AT_type"))
+    location = _expression(die, "DW_AT_location")
+    if size == 0 or len(location) < 2 or location[0] != _FBREG:
+        return None
+    offset = _signed_number(location[1:])
+    if offset is None or size is None:
+        raise Unusable("a local variable without a size or place")
+    return Local(_text(origin, "DW_AT_name") or "a local variable", base + offset, size, start, end)
+
+
+def _indexed_bytes(kind: Any | None) -> int | None:
+    """Size of a type whose values can be indexed; 0 of any other, None where it is not known."""
+    for _ in range(_MOST_QUALIFIERS):
+        if kind is None or kind.tag not in ("DW_TAG_typedef", "DW_TAG_const_type", "DW_TAG_volatile_type"):
+            break
+        kind = reference(kind, "DW_AT_type")
+    if kind is None:
+        return 0
+    if kind.tag in ("DW_TAG_structure_type", "DW_TAG_union_type", "DW_TAG_class_type"):
+        size = kind.attributes.get("DW_AT_byte_size")
+        return size.value if size is not None and isinstance(size.value, int) else None
+    return _array_bytes(kind) if kind.tag == "DW_TAG_array_type" else 0
+
+
+def _array_bytes(kind: Any) -> int | None:
+    element: Any | None = kind
+    total = 1
+    for _ in range(_MOST_QUALIFIERS):
+        if element is None:
+            return None
+        if element.tag == "DW_TAG_array_type":
+            for child in element.iter_children():
+                upper, count = (child.attributes.get(name) for name in ("DW_AT_upper_bound", "DW_AT_count"))
+                number = count.value if count is not None else upper.value + 1 if upper is not None else None
+                if not isinstance(number, int) or not 0 < number < 1 << 32:
+                    return None
+                total *= number
+        elif (size := element.attributes.get("DW_AT_byte_size")) is not None:
+            return total * size.value if isinstance(size.value, int) else None
+        elif element.tag == "DW_TAG_pointer_type":
+            return 8 * total
+        element = reference(element, "DW_AT_type")
+    return None
+
+
+def _signed_number(code: bytes) -> int | None:
+    """The one LEB128 number that `code` is."""
+    if not code or len(code) > 5 or code[-1] & 0x80 or any(byte < 0x80 for byte in code[:-1]):
+        return None
+    value = sum((byte & 0x7F) << (7 * position) for position, byte in enumerate(code))
+    return value - (1 << (7 * len(code))) if code[-1] & 0x40 else value
 
 
 def _expression(die: Any, attribute: str) -> bytes:

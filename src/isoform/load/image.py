@@ -52,6 +52,18 @@ class WeakSymbol(NamedTuple):
     """If it has one."""
 
 
+class Reference(NamedTuple):
+    """A field that holds the address of an object of known size, or an address counted from it."""
+
+    target: int
+    """The address; of a field that counts from the instruction's end, without the distance from the field to there."""
+    relative: bool
+    name: str
+    ranges: tuple[tuple[int, int], ...]
+    """Where the object is: first and past-the-last address. More than one where the file does not say which of several
+    objects is meant."""
+
+
 @dataclass(frozen=True)
 class Line:
     """A source line, for the report."""
@@ -121,6 +133,10 @@ class Image:
     """Source line by instruction address, where known."""
     source: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Source text by file name, where it was at hand."""
+    references: dict[int, Reference] = field(default_factory=dict)
+    """By the address of the field, in code or in the global offset table."""
+    arrays: tuple[Local, ...] = ()
+    """Variables of the function in question that can be indexed and stay at one place of its frame."""
     locals: tuple[Local, ...] = ()
     """Variables of the function in question, outer scopes first, where known."""
     from_source: bool = False

@@ -135,7 +135,7 @@ def _parse(path: Path, options: LoadOptions) -> ParsedFile:
 
 def _with_debug(placements: Sequence[Placement], symbols: Sequence[Symbol]) -> list[Image]:
     """The images with signatures and source lines of the chosen functions. One file on both sides is read once."""
-    from isoform.load.dwarf import frame_locals, lines, read_debug, signatures, source_text
+    from isoform.load.dwarf import frame_arrays, frame_locals, lines, read_debug, signatures, source_text
 
     images = []
     debug = None
@@ -151,7 +151,6 @@ def _with_debug(placements: Sequence[Placement], symbols: Sequence[Symbol]) -> l
         names = frame_locals(debug, symbol.address)
         text = source_text(where)
         types = pointers[0] if len(pointers) == 1 else PointerTypes()
-        images.append(
-            replace(placement.image, signatures=found, pointers=types, lines=where, source=text, locals=names)
-        )
+        known = replace(placement.image, signatures=found, pointers=types, arrays=frame_arrays(debug, symbol.address))
+        images.append(replace(known, lines=where, source=text, locals=names))
     return images

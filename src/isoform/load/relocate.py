@@ -28,7 +28,7 @@ from isoform.load.elf import (
     unusable,
 )
 from isoform.load.field import FieldReader, Use, is_branch, is_lea, is_move_immediate
-from isoform.load.image import Image, Section, Symbol, WeakSymbol
+from isoform.load.image import Image, Reference, Section, Symbol, WeakSymbol
 from isoform.load.shared import Shared
 
 # x86-64 relocations, by their numbers in the ABI.
@@ -42,6 +42,8 @@ _KNOWN = (*_RELATIVE, _ABSOLUTE_64, _ABSOLUTE_32, _SIGNED_32, _THREAD_32, _THREA
 SCALAR = 4
 """A pointer past the end of an object of at most this many bytes is not expected."""
 STRING_LIMIT = 1 << 16
+MOST_RANGES = 16
+"""Of a section whose objects lie further apart it is not said where they are."""
 _TEXT = frozenset(string.printable.encode())
 
 
@@ -72,6 +74,7 @@ class ObjectImage:
         self.aliases: dict[int, int] = {}
         self.broken: dict[int, str] = {}
         self.extra: dict[int, Section] = {}
+        self.references: dict[int, Reference] = {}
         self.weak: dict[str, WeakSymbol] = {}
         self.weak_fields: dict[int, tuple[str, int]] = {}
         self._readers: dict[int, FieldReader] = {}
@@ -89,6 +92,7 @@ class ObjectImage:
             externals=self.externals,
             aliases=self.aliases,
             broken=self.broken,
+            references=self.references,
             weak=self.weak,
             weak_fields=self.weak_fields,
             moved=moved,
@@ -152,10 +156,50 @@ class ObjectImage:
             return
         content[offset : offset + width] = (value % (2 * limit)).to_bytes(width, "little")
         symbol = self.file.symbols[relocation.symbol]
+        if section.executable and relocation.kind not in (*_GOT, _BRANCH_32, _THREAD_32, _THREAD_64):
+            relative = relocation.kind in _RELATIVE
+            self._refer(address, symbol, relocation.symbol, value + address if relative else value, relative)
         if symbol.name in self.weak and relocation.kind not in _GOT and not self._branches(section, relocation):
             self.weak_fields[address] = (symbol.name, width)
             if not section.executable:
                 self.broken[address] = f"{self.file.path}: a table holds the address of '{symbol.name}', a weak symbol"
+
+    def _refer(self, field: int, symbol: FileSymbol, index: int, target: int, relative: bool) -> None:
+        """Note which object a field refers to, where that is known. A symbol says it. A section and a distance do not:
+        the base of an index may lie in another object, or in none."""
+        home = self.file.sections.get(symbol.section)
+        if symbol.section != COMMON_SECTION and (home is None or home.index in self.code or home.thread_local):
+            return
+        key = -1 - index if symbol.section == COMMON_SECTION else symbol.section
+        if symbol.kind == SECTION_SYMBOL:
+            assert home is not None
+            if self._shared_by_content(home):
+                return
+            name, ranges = home.name, self._named_ranges(key, 0, home.size)
+        elif symbol.size:
+            start = 0 if key < 0 else symbol.value
+            name, ranges = symbol.name, self._named_ranges(key, start, start + symbol.size)
+        else:
+            return
+        if ranges:
+            self.references[field] = Reference(target, relative, name, ranges)
+
+    def _named_ranges(self, section: int, start: int, end: int) -> tuple[tuple[int, int], ...]:
+        """Where the named objects of a section are that overlap a part of it, those next to each other together."""
+        found: list[tuple[int, int]] = []
+        for block in self.data.of_section(section):
+            named = [(p.start, p.end) for p in block.parts if p.named and p.end > p.start]
+            for low, high in named:
+                if block.start + low < end and start < block.start + high:
+                    found.append((block.address + low, block.address + high))
+        found.sort()
+        merged: list[tuple[int, int]] = []
+        for low, high in found:
+            if merged and low <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
+            else:
+                merged.append((low, high))
+        return tuple(merged) if len(merged) <= MOST_RANGES else ()
 
     # Values
 
@@ -229,6 +273,7 @@ class ObjectImage:
         self.extra[slot] = Section(".got", slot, content, 8, False, False)
         if symbol.name in self.weak:
             self.weak_fields[slot] = (symbol.name, 8)
+        self._refer(slot, symbol, index, int.from_bytes(content, "little"), relative=False)
         return slot
 
     def _thread_offset(self, symbol: FileSymbol, relocation: Relocation) -> int:

@@ -142,6 +142,8 @@ class Infix:
             case Kind.ABORT:
                 reason = ABORT_REASONS[op.ins[1].offset]
                 return f"abort: {reason}" if op.ins[0] == TRUE else f"if {operands[0]} abort: {reason}"
+            case Kind.ASSUME:
+                return f"assume {operands[0]}"
             case Kind.UNSUPPORTED:
                 return "(no semantics)"
             case _:

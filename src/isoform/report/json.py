@@ -76,6 +76,7 @@ def contract_as_json(contract: Contract) -> dict[str, Any]:
         "calls": contract.calls.value,
         "data": contract.data.value,
         "pure": list(contract.pure),
+        "bounds": contract.bounds.value,
         "assume": [p.text for p in contract.preconditions],
     }
 

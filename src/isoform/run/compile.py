@@ -157,6 +157,9 @@ class _BlockWriter:
                 why = f"M.reason = {op.ins[1].offset}; M.where = {position}"
                 stop = "; ".join([*self._write_back(), why, f"return {ABORTED}"])
                 self._lines.append(f"if {self.read(op.ins[0])}: {stop}")
+            case Kind.ASSUME:
+                note = f"M.outside = {op.ins[1].offset}"
+                self._lines.append(f"if not {self.read(op.ins[0])} and M.outside is None: {note}")
             case Kind.UNSUPPORTED:
                 address = self._block.addresses[position]
                 self._lines.append(f"M.reason = {address}; return {UNSUPPORTED}")
@@ -240,7 +243,7 @@ class _BlockWriter:
         return FIRST_CALL - (len(self._calls) - 1)
 
 
-_STATEMENTS = frozenset({Kind.STORE, Kind.ABORT, Kind.UNSUPPORTED})
+_STATEMENTS = frozenset({Kind.STORE, Kind.ABORT, Kind.ASSUME, Kind.UNSUPPORTED})
 
 Writer = Callable[[MicroOp, list[str]], str]
 

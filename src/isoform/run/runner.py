@@ -45,6 +45,8 @@ class _Machine(Memory):
     target = 0
     through = ""
     """Type of the pointer that the last computed jump went through, where known."""
+    outside: int | None = None
+    """Number of the first ASSUME that did not hold."""
     side_seed = 0
     _undefined = 0
 
@@ -483,6 +485,7 @@ class _Run:
             self._blocks.left(changes, self._passed()),
             self._steps,
             tuple(self._trace),
+            "" if self._memory.outside is None else str(self._program.function.bounds[self._memory.outside]),
         )
 
     def _passed(self) -> set[int]:

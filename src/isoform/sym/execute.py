@@ -221,6 +221,9 @@ class Execution:
         for op, address in zip(block.ops, block.addresses, strict=True):
             if op.kind is Kind.ABORT:
                 self._abort(state, read(state, temps, op.ins[0]))
+            elif op.kind is Kind.ASSUME:
+                inside = self.terms.condition(read(state, temps, op.ins[0]))
+                self.side.assume_bound(state.condition, inside, self.function.bounds[op.ins[1].offset].name)
             elif op.kind is Kind.UNSUPPORTED:
                 text = self.function.instructions[address].text
                 why = f"{self.function.name} reaches `{text}` at {address:#x}, which has no semantics here"
@@ -436,6 +439,8 @@ class Execution:
         if call.callee is None:
             callee = self._only_external(value)
             call = replace(call, callee=callee, then=None if callee in NO_RETURN else call.then)
+            if callee is not None:
+                self._abort(state, self.terms.flag(self.terms.eq(value, self.terms.bv(0, self.terms.width(value)))))
         name = call.callee or "through a pointer"
         if call.callee is None:
             self._discover(block.steps[-1] if block.steps else block.id.address, value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from isoform.contract import Contract
+from isoform.contract import BoundsRule, Contract
 from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
 from isoform.load.image import Image
@@ -70,9 +70,17 @@ class World:
     assumptions: dict[str, Assumption] = field(default_factory=dict)
     constraints: list[tuple[str, Term]] = field(default_factory=list)
     """Conditions that the assumptions and preconditions put on inputs, with a label each."""
+    _bounded: dict[str, None] = field(default_factory=dict)
+    """Names of the objects that the target is taken to stay inside of."""
 
     def assume(self, assumption: Assumption) -> None:
         self.assumptions.setdefault(assumption.name, assumption)
+
+    def assume_in_bounds(self, name: str) -> None:
+        self._bounded[name] = None
+        shown = ", ".join(list(self._bounded)[:4]) + (", …" if len(self._bounded) > 4 else "")
+        why = f"the target reads and writes {shown} only inside: --bounds ignore leaves that open"
+        self.assumptions["in-bounds"] = Assumption("in-bounds", why)
 
     @property
     def machine(self) -> Machine:
@@ -130,6 +138,8 @@ class Side:
         self._mentions: dict[Term, bool] = {}
         self.frame_accesses: list[tuple[Term, Term, int]] = []
         """Condition, offset and size of accesses to the frame at computed offsets."""
+        self.bounds: list[tuple[Term, Term]] = []
+        """Of the target: the conditions of accesses, and that they are inside the objects they are meant for."""
         self.heap_accesses: list[tuple[Term, Term, int]] = []
         """Condition, address and size of accesses to the rest of memory at computed addresses."""
         self.before_calls: int | None = None
@@ -197,6 +207,14 @@ class Side:
                     where = self.terms.bv(section.address + index, self.width)
                     array = self.terms.store(array, where, self.terms.bv(byte, 8))
         return array
+
+    def assume_bound(self, condition: Term, inside: Term, name: str) -> None:
+        """An access of the target is meant to be inside an object (`in-bounds`). Nothing of the kind is assumed of the
+        rewrite: where the target stays inside and the rewrite does not, that is a mistake to be found."""
+        if self.tag != "a" or inside == self.terms.true or self.world.contract.bounds is BoundsRule.IGNORE:
+            return
+        self.bounds.append((condition, inside))
+        self.world.assume_in_bounds(name)
 
     def note_call(self) -> None:
         """From here on accesses depend on whether what was called comes back."""

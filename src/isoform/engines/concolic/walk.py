@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from isoform.budget import Budget
 from isoform.callee import Callees
+from isoform.contract import BoundsRule
 from isoform.engines.concolic.path import COMPLETE, ELSEWHERE, Decision, DecisionKind, End, Key, Path, Snapshot
 from isoform.engines.concolic.targets import Targets
 from isoform.errors import Unsupported
@@ -152,6 +153,9 @@ class Walker(Execution):
             if fired:
                 self._abort_here()
             return
+        if kind is Kind.ASSUME:
+            self._stay_inside(op)
+            return
         if kind is Kind.UNSUPPORTED:
             self._end_as(End.LOST, self.path.traced.outcome.reason or "an instruction without semantics")
         if kind is Kind.LOAD or kind is Kind.STORE:
@@ -254,6 +258,22 @@ class Walker(Execution):
             terms.sub(offset, terms.bv(-FRAME_LIMIT, side.width)), terms.bv(FRAME_LIMIT - size + 1, side.width)
         )
         valid = STACK_POINTER - FRAME_LIMIT <= where <= STACK_POINTER - size
+        self._decide(DecisionKind.VALID, inside, valid)
+        if not valid:
+            self._end_as(End.OUTSIDE)
+
+    def _stay_inside(self, op: MicroOp) -> None:
+        """The next access of the target is meant for an object: a run that leaves it is outside the contract."""
+        traced = self.path.traced
+        if self.side.tag != "a" or self.side.world.contract.bounds is BoundsRule.IGNORE:
+            return
+        bound = traced.visits[self._position].program.function.bounds[op.ins[1].offset]
+        where = traced.touched[self._memory] if self._memory < len(traced.touched) else None
+        inside = self.terms.condition(read(self._state, self._temps, op.ins[0]))
+        if where is None or inside == self.terms.true:
+            return
+        self.side.world.assume_in_bounds(bound.name)
+        valid = bound.admits(where, STACK_POINTER)
         self._decide(DecisionKind.VALID, inside, valid)
         if not valid:
             self._end_as(End.OUTSIDE)

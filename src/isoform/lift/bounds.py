@@ -1,0 +1,313 @@
+"""Which accesses are meant to be inside which object, as ASSUMEs before them.
+
+An access counts as one to an object if its address is the object's plus something computed: a forward data flow over
+the registers says which addresses are. What it cannot tell gets no ASSUME. The rule is about the access, not about the
+number in an instruction: `t[i - 1]` may be compiled with a base before `t`, so that a base that the file gives only as
+a distance from the start of a section may belong to any object of that section (`Image.references`), and a base in the
+frame to any array there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from isoform.lift.function import Block, BlockId, Bound, Call, Function
+from isoform.load.image import Image, Reference
+from isoform.microop import Instruction, Kind, MicroOp, Space, Var, const
+
+MOST_BLOCKS = 4000
+DISTANCE_BYTES = 4
+"""Of the smallest number that may be the distance of two objects."""
+_FIRST_TEMP = 1 << 23
+"""Temps of these micro-ops: no others have numbers so large."""
+
+
+@dataclass(frozen=True)
+class _Pointer:
+    """The address of an object, or of the frame, plus a constant, plus something unknown if `indexed`."""
+
+    reference: Reference | None
+    """None: the stack pointer at entry."""
+    offset: int
+    """The constant added. Of an object it only tells whether two pointers are the same."""
+    indexed: bool = False
+
+
+@dataclass(frozen=True)
+class _Mixed:
+    """A number made from addresses in another way, the distance of two objects for example: whatever it is added to may
+    be the address of something else."""
+
+
+_MIXED = _Mixed()
+_Value = _Pointer | _Mixed | None
+"""None: a number that was not made from addresses here."""
+_State = dict[Var, "_Pointer | _Mixed"]
+
+
+def with_bounds(function: Function) -> Function:
+    """The function with an ASSUME before every access that is meant to be inside an object."""
+    image, machine = function.image, function.machine
+    if not (image.references or image.arrays) or machine.convention.stack_pointer is None:
+        return function
+    if len(function.blocks) > MOST_BLOCKS:
+        return function
+    flow = _Flow(function)
+    flow.solve()
+    writer = _Writer(function, flow)
+    blocks = {block_id: writer.written(block) for block_id, block in function.blocks.items()}
+    return replace(function, blocks=blocks, bounds=tuple(writer.bounds)) if writer.bounds else function
+
+
+class _Flow:
+    def __init__(self, function: Function) -> None:
+        self._function = function
+        self._image = function.image
+        name = function.machine.convention.stack_pointer
+        assert name is not None
+        self.stack_pointer = function.machine.registers[name]
+        self.entries: dict[BlockId, _State] = {}
+        self._hides_distances = False
+        """Whether a mixed number was stored: what is loaded may be one, too."""
+
+    def solve(self) -> None:
+        self._solve()
+        if self._hides_distances:
+            self.entries = {}
+            self._solve()
+
+    def _solve(self) -> None:
+        function = self._function
+        self.entries[function.entry] = {self.stack_pointer: _Pointer(None, 0)}
+        pending = [function.entry]
+        while pending:
+            block = function.blocks[pending.pop()]
+            state = dict(self.entries[block.id])
+            for op, address, is_first in _in_order(block):
+                if is_first:
+                    _drop_temps(state)
+                self.step(state, op, address)
+            self._leave(block, state)
+            _drop_temps(state)
+            for successor in block.successors:
+                known = self.entries.get(successor)
+                merged = state if known is None else _met(known, state)
+                if merged != known:
+                    self.entries[successor] = dict(merged)
+                    pending.append(successor)
+
+    def _leave(self, block: Block, state: _State) -> None:
+        if not isinstance(block.exit, Call) or block.exit.system:
+            return
+        convention, registers = self._function.machine.convention, self._function.machine.registers
+        lost = (*convention.scratch_after_call, *convention.result, *convention.float_result)
+        for name in lost:
+            _forget(state, registers[name])
+        pointer = state.get(self.stack_pointer)
+        if isinstance(pointer, _Pointer):
+            state[self.stack_pointer] = replace(pointer, offset=pointer.offset + convention.stack_adjustment)
+
+    def step(self, state: _State, op: MicroOp, address: int) -> None:
+        if op.kind is Kind.STORE and isinstance(self.value(state, op.ins[1], address), _Mixed):
+            self._hides_distances = True
+        if op.out is None:
+            return
+        result = self._result(state, op, address)
+        _forget(state, op.out)
+        if result is not None:
+            state[op.out] = result
+
+    def _result(self, state: _State, op: MicroOp, address: int) -> _Value:
+        if op.kind is Kind.LOAD:
+            assert op.out is not None
+            source = self.value(state, op.ins[0], address)
+            from_object = isinstance(source, _Pointer) and source.reference is not None
+            if from_object and op.out.size >= DISTANCE_BYTES:
+                return _MIXED  # a table may hold distances from itself to other objects
+            return self._loaded(op)
+        values = [self.value(state, var, address) for var in op.ins]
+        if all(value is None for value in values):
+            return None
+        match op.kind:
+            case Kind.COPY:
+                return values[0]
+            case Kind.INT_ADD:
+                return _sum(values, op.ins, 1)
+            case Kind.INT_SUB if values[1] is None:
+                return _sum(values, op.ins, -1)
+            case Kind.INT_EQUAL | Kind.INT_NOTEQUAL | Kind.INT_LESS | Kind.INT_LESSEQUAL:
+                return None
+            case _:
+                return None if op.out is not None and op.out.size == 1 else _MIXED
+
+    def _loaded(self, op: MicroOp) -> _Value:
+        where = op.ins[0]
+        if where.space is Space.CONST and op.out is not None and op.out.size == 8:
+            reference = self._image.references.get(where.offset)
+            if reference is not None:
+                return _Pointer(reference, reference.target)
+        return _MIXED if self._hides_distances else None
+
+    def value(self, state: _State, var: Var, address: int) -> _Value:
+        if var.space is Space.CONST:
+            return self._constant(var, address)
+        found = state.get(var)
+        if found is not None:
+            return found
+        return _MIXED if any(_overlap(var, known) for known in state) else None
+
+    def _constant(self, var: Var, address: int) -> _Value:
+        if var.size not in (4, 8) or not self._image.references:
+            return None
+        instruction = self._function.instructions.get(address)
+        for reference, expected in _references(instruction, self._image) if instruction is not None else ():
+            if var.offset == expected % (1 << (8 * var.size)):
+                return _Pointer(reference, expected) if var.size == 8 else _MIXED
+        return None
+
+
+def _in_order(block: Block) -> Iterator[tuple[MicroOp, int, bool]]:
+    """The micro-ops, their addresses, and whether each is the first of its instruction."""
+    last = -1
+    for op, address in zip(block.ops, block.addresses, strict=True):
+        yield op, address, address != last
+        last = address
+
+
+def _drop_temps(state: _State) -> None:
+    """A temp's number means nothing outside its instruction."""
+    for var in [v for v in state if v.space is Space.TEMP]:
+        del state[var]
+
+
+def _references(instruction: Instruction, image: Image) -> Iterator[tuple[Reference, int]]:
+    """The objects that an instruction names, and the numbers that stand for them in its micro-ops."""
+    for field in range(instruction.address, instruction.next_address):
+        reference = image.references.get(field)
+        if reference is not None:
+            rest = instruction.next_address - field if reference.relative else 0
+            yield reference, reference.target + rest
+
+
+def _sum(values: list[_Value], ins: tuple[Var, ...], sign: int) -> _Value:
+    for value, other, var in ((values[0], values[1], ins[1]), (values[1], values[0], ins[0])):
+        if isinstance(value, _Pointer) and other is None:
+            if var.space is not Space.CONST:
+                return replace(value, indexed=True)
+            number = var.offset - (1 << (8 * var.size)) if var.offset >> (8 * var.size - 1) else var.offset
+            return replace(value, offset=value.offset + sign * number)
+    return _MIXED
+
+
+def _overlap(a: Var, b: Var) -> bool:
+    return a.space is b.space and a.offset < b.offset + b.size and b.offset < a.offset + a.size
+
+
+def _forget(state: _State, written: Var) -> None:
+    """Bytes of a value that stay are still made from it."""
+    for var in [v for v in state if _overlap(v, written)]:
+        old = state.pop(var)
+        covered = written.offset <= var.offset and var.offset + var.size <= written.offset + written.size
+        if not covered and old is not None:
+            state[var] = _MIXED
+
+
+def _met(one: _State, other: _State) -> _State:
+    found: _State = {}
+    for var in one.keys() | other.keys():
+        found[var] = _met_value(one.get(var), other.get(var))
+    return found
+
+
+def _met_value(one: _Value, other: _Value) -> _Pointer | _Mixed:
+    if isinstance(one, _Pointer) and isinstance(other, _Pointer) and one.reference == other.reference:
+        if one == other:
+            return one
+        if one.reference is not None:
+            return _Pointer(one.reference, 0, indexed=True)
+    return _MIXED
+
+
+class _Writer:
+    """Writes the ASSUMEs."""
+
+    def __init__(self, function: Function, flow: _Flow) -> None:
+        self._function = function
+        self._flow = flow
+        self._temps = 0
+        self._arrays = function.image.arrays
+        self.bounds: list[Bound] = []
+        self._numbers: dict[Bound, int] = {}
+
+    def written(self, block: Block) -> Block:
+        state = self._flow.entries.get(block.id)
+        if state is None:
+            return block
+        state = dict(state)
+        ops: list[MicroOp] = []
+        addresses: list[int] = []
+        for op, address, is_first in _in_order(block):
+            if is_first:
+                _drop_temps(state)
+            if op.kind in (Kind.LOAD, Kind.STORE):
+                ops += self._check(state, op, address)
+            ops.append(op)
+            addresses += [address] * (len(ops) - len(addresses))
+            self._flow.step(state, op, address)
+        return replace(block, ops=tuple(ops), addresses=tuple(addresses)) if len(ops) > len(block.ops) else block
+
+    def _check(self, state: _State, op: MicroOp, address: int) -> list[MicroOp]:
+        pointer = self._flow.value(state, op.ins[0], address)
+        if not isinstance(pointer, _Pointer) or not pointer.indexed:
+            return []
+        size = op.out.size if op.out is not None else op.ins[1].size
+        is_store = op.kind is Kind.STORE
+        if pointer.reference is not None:
+            bound = Bound(pointer.reference.name, pointer.reference.ranges, size, False, is_store)
+            return self._assume(bound, op.ins[0], [(const(low, 8), low) for low, _ in bound.ranges])
+        return self._check_local(state, pointer, op.ins[0], size, is_store, address)
+
+    def _check_local(
+        self, state: _State, pointer: _Pointer, where: Var, size: int, is_store: bool, address: int
+    ) -> list[MicroOp]:
+        here = [a for a in self._arrays if a.start <= address < a.end]
+        named = [a for a in here if a.offset <= pointer.offset < a.offset + a.size]
+        top = state.get(self._flow.stack_pointer)
+        if not named or not isinstance(top, _Pointer) or top.indexed or top.reference is not None:
+            return []
+        ranges = tuple(dict.fromkeys((a.offset, a.offset + a.size) for a in here))
+        names = " or ".join(dict.fromkeys(a.name for a in here))
+        bound = Bound(names, ranges, size, True, is_store)
+        ops, starts = [], []
+        for low, _ in ranges:
+            start = self._temp(8)
+            ops.append(MicroOp(Kind.INT_ADD, start, (self._flow.stack_pointer, const(low - top.offset, 8))))
+            starts.append((start, low))
+        return [*ops, *self._assume(bound, where, starts)]
+
+    def _assume(self, bound: Bound, where: Var, starts: list[tuple[Var, int]]) -> list[MicroOp]:
+        flags: list[Var] = []
+        ops: list[MicroOp] = []
+        for (start, _), (low, high) in zip(starts, bound.ranges, strict=True):
+            if high - low < bound.size:
+                continue
+            distance, flag = self._temp(8), self._temp(1)
+            ops.append(MicroOp(Kind.INT_SUB, distance, (where, start)))
+            ops.append(MicroOp(Kind.INT_LESSEQUAL, flag, (distance, const(high - low - bound.size, 8))))
+            flags.append(flag)
+        if not flags:
+            return []
+        total = flags[0]
+        for flag in flags[1:]:
+            both = self._temp(1)
+            ops.append(MicroOp(Kind.BOOL_OR, both, (total, flag)))
+            total = both
+        number = self._numbers.setdefault(bound, len(self.bounds))
+        if number == len(self.bounds):
+            self.bounds.append(bound)
+        return [*ops, MicroOp(Kind.ASSUME, None, (total, const(number, 4)))]
+
+    def _temp(self, size: int) -> Var:
+        self._temps += 1
+        return Var(Space.TEMP, _FIRST_TEMP + 16 * self._temps, size)
