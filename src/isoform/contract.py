@@ -106,6 +106,11 @@ class Result:
     """Whether these bits are one float or double: then any NaN is as good as any other."""
 
 
+Reading = tuple[Result, ...]
+ResultPart = tuple[Reading, ...]
+"""One part of a result of unknown type, as each of the types that it may have."""
+
+
 ReadByte = Callable[[int], int]
 """Memory as an outside function finds it, by address."""
 
@@ -172,6 +177,10 @@ class Contract:
     """Outside functions that the user says only compute."""
     bounds: BoundsRule = BoundsRule.ASSUME
     preconditions: tuple[Precondition, ...] = ()
+    certain: tuple[ResultPart, ...] | None = None
+    """Where `results` are guessed from the code: what certainly is the result. None where all of it is."""
+    narrow: tuple[tuple[str, int], ...] = ()
+    """Argument registers that may well hold numbers of so many bits only, where that is guessed from the code."""
 
     def differences(self, target: Outcome, rewrite: Outcome) -> list[Difference]:
         """Every observable on which the two outcomes differ. Empty when they agree or when either decides
@@ -195,9 +204,8 @@ class Contract:
         else:
             yield from _sight_differences(target, rewrite)
         if target.status is Status.DONE:
-            values = [self.result_value(o) for o in (target, rewrite)]
-            if values[0] != values[1]:
-                yield Difference("return value", *(self.show_result(v) for v in values))
+            if self.results_differ(target, rewrite):
+                yield Difference("return value", *(self.show_result(self.result_value(o)) for o in (target, rewrite)))
             yield from self._convention_differences(target, rewrite)
         shown = target.status is Status.DONE or target.reason not in HIDE_MEMORY_AT_END
         if self.memory is MemoryRule.COMPARE and shown:
@@ -221,10 +229,19 @@ class Contract:
         if target.return_target != rewrite.return_target:
             yield Difference("where it returns to", *(_returned(o) for o in (target, rewrite)))
 
-    def result_value(self, outcome: Outcome) -> int:
+    def results_differ(self, target: Outcome, rewrite: Outcome) -> bool:
+        """Whether the results differ, whatever of the types that it may have the result has."""
+        if self.certain is None or self.return_as is ReturnAs.VOID:
+            return self.result_value(target) != self.result_value(rewrite)
+        return any(
+            all(self.result_value(target, reading) != self.result_value(rewrite, reading) for reading in part)
+            for part in self.certain
+        )
+
+    def result_value(self, outcome: Outcome, reading: Reading | None = None) -> int:
         """The compared bits of the result as one number, with the same NaN for all NaNs."""
         value = shift = 0
-        for result in self.results:
+        for result in self.results if reading is None else reading:
             part = outcome.registers.get(result.register, 0) >> (8 * result.offset)
             part &= (1 << result.bits) - 1
             if result.is_float and is_nan(part, result.bits // 8):

@@ -7,26 +7,23 @@ from dataclasses import replace
 
 from isoform.borders.callees import CalleeTable
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
+from isoform.borders.inferred import infer
 from isoform.borders.known_calls import known_calls, library_assumptions
 from isoform.borders.linking import link_assumptions
-from isoform.contract import Contract, MemoryRule, ReturnAs, SignatureSource
+from isoform.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
 from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
-from isoform.lift.function import Call, Function, Return
+from isoform.lift.function import Function
 from isoform.lift.known_calls import with_known_calls
 from isoform.lift.library import EITHER_WAY, library_calls, written_out
-from isoform.lift.liveness import Liveness, output_containers
 from isoform.lift.pointers import Passed, with_pointer_types
 from isoform.lift.returning import never_returning, without_returns
 from isoform.load.prototype import parse_prototype
 from isoform.load.shape import shaped
-from isoform.load.signature import VOID, CType, Parameter, Signature, TypeKind
-from isoform.microop import Space, Var
+from isoform.load.signature import VOID, Signature
 from isoform.precondition import Precondition, parse_precondition
 from isoform.question import Options, Question
 from isoform.verdict import Assumption
-
-_WORD = CType(TypeKind.INTEGER, 64, spelling="unsigned long")
 
 
 def settle(target: Function, rewrite: Function, options: Options) -> Question:
@@ -34,15 +31,19 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     machine = target.machine
     gone = never_returning((target, rewrite))
     target, rewrite = without_returns(target, gone), without_returns(rewrite, gone)
-    signature, source = _signature(target, rewrite, options)
-    signature = shaped(signature, options.shapes)
-    placement = place_signature(machine, signature)
+    declared, source = _signature(target, rewrite, options)
+    inferred = None
+    if declared is None:
+        inferred = infer(target, rewrite, options.calls is not CallRule.UNINTERPRETED, gone)
+        declared = inferred.signature
+    signature = shaped(declared, options.shapes)
+    placement = place_signature(machine, replace(signature, result=VOID) if inferred is not None else signature)
     contract = Contract(
         machine=machine,
         signature=signature,
         source=source,
         arguments=placement.arguments,
-        results=() if options.return_as is ReturnAs.VOID else placement.results,
+        results=() if options.return_as is ReturnAs.VOID else (inferred or placement).results,
         stack_argument_bytes=placement.stack_argument_bytes,
         return_as=options.return_as,
         memory=_memory_rule(machine, options),
@@ -51,6 +52,8 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         data=options.data,
         pure=options.pure,
         bounds=options.bounds,
+        certain=inferred.certain if inferred is not None else None,
+        narrow=inferred.narrow if inferred is not None else (),
     )
     contract = replace(contract, preconditions=_preconditions(options, signature))
     target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in (target, rewrite))
@@ -114,7 +117,8 @@ def _preconditions(options: Options, signature: Signature) -> tuple[Precondition
 # -- the signature --------------------------------------------------------------------------------
 
 
-def _signature(target: Function, rewrite: Function, options: Options) -> tuple[Signature, SignatureSource]:
+def _signature(target: Function, rewrite: Function, options: Options) -> tuple[Signature | None, SignatureSource]:
+    """None where only the code itself can tell."""
     if options.signature is not None:
         return parse_prototype(options.signature), SignatureSource.OPTION
     for function in (target, rewrite):
@@ -122,66 +126,7 @@ def _signature(target: Function, rewrite: Function, options: Options) -> tuple[S
         if found is not None:
             fixed = function.machine.name != "x86_64"
             return found, SignatureSource.MACHINE if fixed else SignatureSource.DWARF
-    return _from_liveness(target, rewrite), SignatureSource.LIVENESS
-
-
-def _from_liveness(target: Function, rewrite: Function) -> Signature:
-    """Registers read before they are written are parameters; result bytes written on every path the result."""
-    machine = target.machine
-    convention = machine.convention
-    result = _result_from_liveness(target, rewrite)
-    results = convention.result[:1] if result.bits else ()
-    lives = [Liveness(f, output_containers(machine, results)) for f in (target, rewrite)]
-    count = 0
-    for number, name in enumerate(convention.integer_arguments):
-        if any(live.is_live_at_entry(machine.registers[name]) for live in lives):
-            count = number + 1
-    parameters = tuple(Parameter(name, _WORD) for name in convention.integer_arguments[:count])
-    return Signature(target.name, parameters, result)
-
-
-def _result_from_liveness(target: Function, rewrite: Function) -> CType:
-    sizes = [_result_bytes(function) for function in (target, rewrite)]
-    if 0 in sizes and any(sizes):
-        # One of them leaves its result out on some path, or has none: guessing either way could be wrong.
-        silent = (target, rewrite)[sizes.index(0)].name
-        raise Unsupported(f"{silent} does not always set a result and the other one does: give --signature")
-    size = min(sizes)
-    return CType(TypeKind.INTEGER, 8 * size, spelling=f"uint{8 * size}_t") if size else VOID
-
-
-def _result_bytes(function: Function) -> int:
-    """How many low bytes of the result register every path to a return writes."""
-    register = function.machine.registers[function.machine.convention.result[0]]
-    sizes = (size for size in (8, 4, 2, 1) if size <= register.size)
-    return next((size for size in sizes if _always_written(function, register._replace(size=size))), 0)
-
-
-def _always_written(function: Function, part: Var) -> bool:
-    """Whether every path to a return writes the whole of `part`. An outside call does: it may return something."""
-    whole = (1 << part.size) - 1
-    missing = {function.entry: whole}
-    pending = [function.entry]
-    while pending:
-        block = function.blocks[pending.pop()]
-        left = missing[block.id]
-        for op in block.ops:
-            left &= ~_bytes_written(op.out, part)
-        if isinstance(block.exit, Call):
-            left = 0
-        if left and isinstance(block.exit, Return) and block.exit.to is None:
-            return False
-        for successor in block.successors:
-            if left & ~missing.get(successor, 0) or successor not in missing:
-                missing[successor] = missing.get(successor, 0) | left
-                pending.append(successor)
-    return True
-
-
-def _bytes_written(out: Var | None, part: Var) -> int:
-    if out is None or out.space is not Space.REGISTER:
-        return 0
-    return sum(1 << i for i in range(part.size) if out.offset <= part.offset + i < out.offset + out.size)
+    return None, SignatureSource.LIVENESS
 
 
 def _source_assumptions(

@@ -50,6 +50,8 @@ def differs(question: Question, inputs: Pair) -> bool:
     """Whether these inputs are allowed, only touch memory that may be used, and separate the two."""
     if not question.admits(inputs[0]) or any(_holds_code(question, side) for side in inputs):
         return False
+    if not _are_extended(question, inputs[0]):
+        return False
     outcomes = question.run_both(inputs)
     if not question.differences(*outcomes) or rests_on_replaceable_calls(*outcomes):
         return False
@@ -111,6 +113,12 @@ def _with_contents(question: Question, side: int, inputs: Inputs, part: Apart, h
     then = bytes(outcome.writes.get(address, memory[address]) for address in range(part.low, part.high))
     kept = {address: byte for address, byte in outcome.writes.items() if not part.low <= address < part.high}
     return replace(outcome, writes=kept), int.from_bytes(then, "little")
+
+
+def _are_extended(question: Question, inputs: Inputs) -> bool:
+    """Whether arguments that may be of a narrow type are numbers that look the same extended with zeros and with the
+    sign, so that they are what a caller passes whatever the type is."""
+    return all(inputs.registers.get(name, 0) < 1 << (bits - 1) for name, bits in question.contract.narrow)
 
 
 def _shows_frame(question: Question, outcome: Outcome) -> bool:

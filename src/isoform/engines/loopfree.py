@@ -25,7 +25,7 @@ from isoform.smt.polynomial import Normalizer
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.sweep import Step, sweep
 from isoform.smt.terms import Term, Terms
-from isoform.sym.compare import Goal, goals
+from isoform.sym.compare import POSSIBLE_RESULT, Goal, goals
 from isoform.sym.entry import constrain_entry
 from isoform.sym.execute import Execution, Gap, GapKind, Summary
 from isoform.sym.state import Side, World
@@ -58,6 +58,10 @@ class Failed:
     """Whether what stopped it is a bug of isoform's, to be told before anything else."""
 
 
+UNCLEAR_RESULT = (
+    "the two leave different values in a register of which the code does not show whether it is the result, or how wide"
+)
+UNCLEAR_ARGUMENTS = "the two may differ only for arguments that do not fit the narrow type that one of them reads"
 QUICK_SECONDS = 0.4
 """For the first look at a goal: most need a few milliseconds."""
 MOST_NAMED = 4
@@ -170,8 +174,12 @@ class Loopfree:
 
     def _answer(self) -> Finding:
         """First a quick look at every goal; what that leaves open is swept together, then asked again."""
-        hard = []
-        for goal in self.encoding.goals:
+        hard: list[Goal] = []
+        # What may be no result at all is asked last: the other observables may show a difference that counts.
+        for goal in sorted(self.encoding.goals, key=lambda goal: goal.name == POSSIBLE_RESULT):
+            if goal.name == POSSIBLE_RESULT and hard:
+                hard.append(goal)
+                continue
             finding = self._ask(goal, goal.bad, min(QUICK_SECONDS, self._budget.left / 2))
             if isinstance(finding, _Open):
                 hard.append(goal)
@@ -273,6 +281,10 @@ class Loopfree:
     def _from_model(self, goal: Goal) -> Finding | None:
         """A witness from the model; None to ask again with the rules for valid memory made explicit."""
         candidates = inputs_from_model(self._question, self.encoding, self._solver)
+        if candidates is None and goal.name == POSSIBLE_RESULT:
+            return Failed(UNCLEAR_RESULT, "give --signature")
+        if candidates is None and self._question.contract.narrow:
+            return Failed(UNCLEAR_ARGUMENTS, "give --signature")
         if candidates is None:
             if self._valid is None and (
                 rules := valid_addresses(self.encoding.target.side, self.encoding.rewrite.side)

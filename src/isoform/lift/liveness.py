@@ -1,7 +1,7 @@
 """Which registers and temps matter at each point: the ones some path may still read.
 
-Sets are integers with one bit for each byte of a container and one for each temp, so that joining two is
-one machine operation a word.
+Sets are integers with one bit for each byte of a container and one for each temp, so that joining two is one machine
+operation a word. What only moves bytes of registers reads no more of them than are read of its result.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ from isoform.microop import Kind, MicroOp, Space, Var
 Bits = int
 
 _EFFECTS = frozenset({Kind.STORE, Kind.ABORT, Kind.ASSUME, Kind.UNSUPPORTED})
+_MOVES = frozenset({Kind.COPY, Kind.PIECE, Kind.INT_ZEXT, Kind.SUBPIECE})
+"""Every byte of the result is one byte of an input, or zero."""
 
 
 class Liveness:
-    """Backward data flow over a function. `at_exit` are the containers that are outputs of the function."""
+    """Backward data flow over a function. `at_exit` are the containers, and `parts` the parts of containers, that are
+    outputs of the function."""
 
-    def __init__(self, function: Function, at_exit: Iterable[str]) -> None:
+    def __init__(self, function: Function, at_exit: Iterable[str], parts: Iterable[Var] = ()) -> None:
         self._function = function
         self._positions = function.machine.byte_positions
         self._masks: dict[Var, Bits] = {}
@@ -30,6 +33,8 @@ class Liveness:
         machine = function.machine
         self._all_registers = (1 << self._next_temp) - 1
         self._outputs = self.mask_of(machine, at_exit)
+        for part in parts:
+            self._outputs |= self.mask(part)
         convention = machine.convention
         # Where only one address ends the program, a return to another one is a computed jump.
         computed = convention.return_address in machine.initial
@@ -101,11 +106,25 @@ class Liveness:
                 return live
 
     def before(self, op: MicroOp, live: Bits) -> Bits:
+        read = 0
         if op.out is not None:
-            live &= ~self.mask(op.out)
+            out = self.mask(op.out)
+            if op.kind in _MOVES and op.out.space is Space.REGISTER and out & ~live:
+                return (live & ~out) | self._moved(op, live)
+            live &= ~out
         for var in op.ins:
-            live |= self.mask(var)
-        return live
+            read |= self.mask(var)
+        return live | read
+
+    def _moved(self, op: MicroOp, live: Bits) -> Bits:
+        """What is read of the inputs of a move to a register, given what is read of it. A temp is read whole: what
+        mentions it must find it set."""
+        assert op.out is not None
+        read = sum({self.mask(var) for var in op.ins if var.space is Space.TEMP})
+        for byte, source in enumerate(sources(op)):
+            if source is not None and source.space is Space.REGISTER and self.mask(byte_of(op.out, byte)) & live:
+                read |= self.mask(source)
+        return read
 
     def needed(self, op: MicroOp, live_after: Bits) -> bool:
         return op.out is None or op.kind in _EFFECTS or bool(self.mask(op.out) & live_after)
@@ -138,6 +157,30 @@ class Liveness:
 
     def is_live_at_entry(self, var: Var) -> bool:
         return bool(self.entry[self._function.entry] & self.mask(var))
+
+
+def sources(op: MicroOp) -> list[Var | None]:
+    """Of a move: for each byte of its result, lowest first, the byte that it is; None for a zero."""
+    assert op.out is not None
+    match op.kind:
+        case Kind.PIECE:
+            high, low = op.ins
+            parts = [*bytes_of(low), *bytes_of(high)]
+        case Kind.SUBPIECE:
+            parts = bytes_of(op.ins[0])[op.ins[1].offset :]
+        case _:
+            parts = bytes_of(op.ins[0])
+    return [parts[byte] if byte < len(parts) else None for byte in range(op.out.size)]
+
+
+def bytes_of(var: Var) -> list[Var]:
+    return [byte_of(var, byte) for byte in range(var.size)]
+
+
+def byte_of(var: Var, byte: int) -> Var:
+    if var.space is Space.CONST:
+        return Var(Space.CONST, var.offset >> (8 * byte) & 0xFF, 1)
+    return Var(var.space, var.offset + byte, 1)
 
 
 def output_containers(machine: Machine, results: Iterable[str]) -> tuple[str, ...]:

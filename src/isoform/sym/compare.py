@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from isoform.contract import HIDE_MEMORY_AT_END, AbortRule, MemoryRule, ReturnAs
+from isoform.contract import HIDE_MEMORY_AT_END, AbortRule, MemoryRule, Reading, ReturnAs
 from isoform.smt.floats import with_one_nan
 from isoform.smt.terms import Term
 from isoform.sym.execute import Ending, Summary
 from isoform.sym.state import World
+
+POSSIBLE_RESULT = "possible-result"
+"""The goal about registers that may be the result or a leftover, where there is no debug information."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class _Goals:
             return
         yield from self._convention()
         if self._world.contract.return_as is not ReturnAs.VOID and self._world.contract.results:
-            yield self._result()
+            yield from self._result()
         if self._world.contract.memory is MemoryRule.COMPARE:
             yield from self._caller_stack()
             yield self._memory()
@@ -165,24 +168,35 @@ class _Goals:
         left, right = (s.final.container_named(name) for s in self._sides if s.final is not None)
         return Goal(name, shows, self._both_return(self._terms.negate(self._terms.eq(left, right))))
 
-    def _result(self) -> Goal:
-        terms = self._terms
-        values = [self.result_term(s) for s in self._sides]
+    def _result(self) -> Iterator[Goal]:
+        contract, terms = self._world.contract, self._terms
+        values = [self.result_term(s, contract.results) for s in self._sides]
         for summary, value in zip(self._sides, values, strict=True):
             assert summary.final is not None
             why = "the address of functions or constants that differ between the two sides is returned"
             summary.side.give_away(summary.final.condition, value, why)
-        if self._world.contract.return_as is ReturnAs.BOOL:
-            differs = terms.exclusive(*(terms.eq(v, terms.bv(0, terms.width(v))) for v in values))
-        else:
-            differs = terms.negate(terms.eq(*values))
-        return Goal("return-value", "the return values are the same", self._both_return(differs))
+        if contract.certain is None:
+            yield Goal("return-value", "the return values are the same", self._both_return(self._differs(values)))
+            return
+        parts = [terms.all_of([self._reads_differ(reading) for reading in part]) for part in contract.certain]
+        if parts:
+            yield Goal("return-value", "the return values are the same", self._both_return(terms.any_of(parts)))
+        yield Goal(POSSIBLE_RESULT, "what may be the result is the same", self._both_return(self._differs(values)))
 
-    def result_term(self, summary: Summary) -> Term:
+    def _reads_differ(self, reading: Reading) -> Term:
+        return self._differs([self.result_term(s, reading) for s in self._sides])
+
+    def _differs(self, values: list[Term]) -> Term:
+        terms = self._terms
+        if self._world.contract.return_as is ReturnAs.BOOL:
+            return terms.exclusive(*(terms.eq(v, terms.bv(0, terms.width(v))) for v in values))
+        return terms.negate(terms.eq(*values))
+
+    def result_term(self, summary: Summary, results: Reading) -> Term:
         assert summary.final is not None
         terms = self._terms
         value: Term = None
-        for result in self._world.contract.results:
+        for result in results:
             register = summary.final.container_named(result.register)
             part = terms.extract(register, 8 * result.offset + result.bits - 1, 8 * result.offset)
             if result.is_float:

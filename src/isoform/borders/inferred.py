@@ -1,0 +1,537 @@
+"""The signature of two functions without debug information: what their code shows of parameters and results.
+
+A register at return is the result, or it is what a computation left behind. Compilers write no register for
+nothing, so a value that nothing but the caller can read was computed for the caller: that register is (part of) the
+result. Where the code also uses the value itself, both are possible. What may be the result is compared, so that
+`equivalent` holds either way; but a difference counts only if it shows in what certainly is the result, at every width
+and in every format that the code allows (`Contract.certain`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Flag, IntEnum, auto
+
+from isoform.contract import Result, ResultPart
+from isoform.errors import Unsupported
+from isoform.isa.machine import Machine
+from isoform.lift.cfg import control_flow_graph
+from isoform.lift.function import Block, BlockId, Call, Function, Return
+from isoform.lift.liveness import Liveness, byte_of, output_containers, sources
+from isoform.lift.returning import without_returns
+from isoform.load.signature import VOID, CType, Parameter, Signature, TypeKind
+from isoform.microop import Kind, MicroOp, Space, Var
+
+_WORD = CType(TypeKind.INTEGER, 64, spelling="unsigned long")
+_FLOATS = {
+    4: CType(TypeKind.FLOAT, 32, spelling="float"),
+    8: CType(TypeKind.FLOAT, 64, spelling="double"),
+    16: CType(TypeKind.FLOAT, 128, spelling="__m128"),
+}
+_WIDE = 8
+"""Bytes of the largest integer in one register."""
+_MOVES = frozenset({Kind.COPY, Kind.PIECE, Kind.INT_ZEXT, Kind.SUBPIECE})
+
+
+@dataclass(frozen=True)
+class Inferred:
+    signature: Signature
+    results: tuple[Result, ...]
+    """Everything that may be the result."""
+    certain: tuple[ResultPart, ...]
+    """What certainly is."""
+    narrow: tuple[tuple[str, int], ...]
+    """Argument registers of which one side reads only so many low bits: the caller may have extended them, or not."""
+
+
+class _Evidence(IntEnum):
+    """That a register is written for the caller."""
+
+    NONE = 0
+    WEAK = 1
+    """Nothing else reads the value, but the instruction was needed for something else as well."""
+    STRONG = 2
+    """The instruction has no other use."""
+
+
+class _Origin(Flag):
+    """Where a byte of a register comes from."""
+
+    ENTRY = auto()
+    """It was there at entry."""
+    CONSTANT = auto()
+    ZEROED = auto()
+    """The zeros above a value that is narrower than the register."""
+    COMPUTED = auto()
+    CALL = auto()
+
+
+_Site = tuple[BlockId, int] | None
+"""A micro-op in a block; None for a call, or for what was there at entry."""
+
+
+@dataclass(frozen=True)
+class _Left:
+    """What one function leaves in one register where it returns."""
+
+    always: int
+    """Low bytes that every path writes."""
+    evidence: _Evidence
+    origins: tuple[_Origin, ...]
+    """For each byte, lowest first, all that it may be."""
+    widths: frozenset[int]
+    """Bytes of the values that are written there; 0 for a number that says nothing."""
+    is_extended: bool
+    """Whether an `int` is extended to all of the register with its sign, which nobody does for an `int` result."""
+
+
+def infer(target: Function, rewrite: Function, inline: bool, gone: Collection[str]) -> Inferred:
+    """What two functions take and give back, from their code alone. Functions in `gone` do not return."""
+    machine = target.machine
+    convention = machine.convention
+    sides = [_Leaving(function, inline, gone) for function in (target, rewrite)]
+    found: list[_Found] = []
+    for number, name in enumerate(convention.result):
+        if number == 0 or (found and found[-1].certain):  # the second register of a pair is only used with the first
+            found += _integer_result(machine, name, number == 0, sides)
+    certainly_integer = any(part.certain for part in found)
+    for number, name in enumerate(convention.float_result):
+        if number == 0 or any(part.certain for part in found):
+            found += _float_result(name, number == 0 and not certainly_integer, sides)
+    if any(part.certain for part in found if part.results[0].register in convention.float_result):
+        # Beside a floating-point result, what is used elsewhere in the integer registers is a leftover.
+        found = [part for part in found if part.certain or part.results[0].register in convention.float_result]
+    if len(found) == 1 and not any(side.has_effects for side in sides):
+        found = [replace(found[0], certain=found[0].guess)]  # a function that does nothing else returns something
+    results = tuple(result for part in found for result in part.results)
+    parameters, narrow = _parameters(machine, (target, rewrite), results)
+    certain = tuple(part.certain for part in found if part.certain)
+    return Inferred(Signature(target.name, parameters, _result_type(results)), results, certain, narrow)
+
+
+# -- results --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A register that is, or may be, part of the result."""
+
+    results: tuple[Result, ...]
+    certain: ResultPart
+    """Empty if it may as well be a leftover."""
+    guess: ResultPart
+    """What is certain once it is known not to be one."""
+
+
+def _integer_result(machine: Machine, name: str, is_first: bool, sides: Sequence[_Leaving]) -> Iterator[_Found]:
+    left = [side.left_in(name) for side in sides]
+    strong = any(each.evidence is _Evidence.STRONG for each in left)
+    size = min(min(each.always for each in left), machine.registers[name].size)
+    if strong and not size:
+        silent = next(side.name for side, each in zip(sides, left, strict=True) if not each.always)
+        raise Unsupported(f"{silent} does not always set {name}, which looks like its result: give --signature")
+    weak = all(each.evidence is _Evidence.WEAK for each in left)
+    if not size or not (strong or weak or is_first):
+        return
+    part: ResultPart = ((Result(name, 8 * _certain_bytes(size, left, sides)),),)
+    yield _Found((Result(name, 8 * size),), part if strong else (), part)
+
+
+def _certain_bytes(size: int, left: Sequence[_Left], sides: Sequence[_Leaving]) -> int:
+    """How much of an integer result is one whatever its type is. What is above a `char` is undefined, and where there
+    is no `char` or `short` in the code, above an `int`."""
+    narrowest = min(side.narrowest for side in sides)
+    if narrowest < 4:
+        return min(size, narrowest)
+    wide = all(_WIDE in each.widths and not each.widths & {1, 2, 4} for each in left)
+    return min(size, _WIDE if wide or any(each.is_extended for each in left) else 4)
+
+
+def _float_result(name: str, may_be_used: bool, sides: Sequence[_Leaving]) -> Iterator[_Found]:
+    left = [side.left_in(name) for side in sides]
+    strong = any(each.evidence is _Evidence.STRONG for each in left)
+    written = all(side.may_return(name) for side in sides) and any(side.writes(name) for side in sides)
+    weak = all(each.evidence is _Evidence.WEAK for each in left)
+    if not (strong or (written and (weak or may_be_used))):
+        return
+    size = _float_bytes([each.origins for each in left])
+    low, high = Result(name, 32, 0, True), Result(name, 32, 4, True)
+    double = Result(name, 64, 0, True)
+    if size == 4:
+        yield _Found((low,), ((low,),) if strong else (), ((low,),))
+        return
+    # Two floats may be as possible as one double, and which NaN it is differs from compiler to compiler.
+    certain: ResultPart = ((double,), (low, high))
+    if any(side.has_floats for side in sides):
+        computed = all(_Origin.COMPUTED in each.origins[4] for each in left)
+        certain = certain if computed else ((low,),)
+    elif not any(_Origin.COMPUTED in each.origins[4] for each in left):
+        certain = ((low,),)
+    whole = (double,) if size == 8 else (Result(name, 64), Result(name, 64, 8))
+    yield _Found(whole, certain if strong else (), certain)
+
+
+def _float_bytes(sides: Sequence[tuple[_Origin, ...]]) -> int:
+    """Bytes of a vector register that may belong to the result: a float, a double, or all of it. What is above a
+    number is zero, or was there before, on one side at least; of a vector both sides compute it."""
+    beyond_float = [origins[4] for origins in sides]
+    if any(not origin & (_Origin.COMPUTED | _Origin.ENTRY) and origin & _Origin.ZEROED for origin in beyond_float):
+        return 4
+    if not any(origin & (_Origin.COMPUTED | _Origin.ENTRY) for origin in beyond_float):
+        return 4 if any(origin & _Origin.ZEROED for origin in beyond_float) else 8
+    return 16 if all(_Origin.COMPUTED in origins[8] for origins in sides) else 8
+
+
+def _result_type(results: Sequence[Result]) -> CType:
+    if not results:
+        return VOID
+    if len(results) == 1 and not results[0].is_float:
+        return CType(TypeKind.INTEGER, results[0].bits, spelling=f"uint{results[0].bits}_t")
+    if len({result.register for result in results}) == 1:
+        return _FLOATS[sum(result.bits for result in results) // 8]
+    fields = tuple((r.register, 8 * n, _member(r)) for n, r in enumerate(results))
+    registers = " and ".join(dict.fromkeys(result.register for result in results))
+    return CType(TypeKind.STRUCT, 64 * len(results), spelling=f"({registers})", fields=fields)
+
+
+def _member(result: Result) -> CType:
+    if result.is_float:
+        return _FLOATS[result.bits // 8]
+    return CType(TypeKind.INTEGER, result.bits, spelling=f"uint{result.bits}_t")
+
+
+# -- parameters -----------------------------------------------------------------------------------
+
+
+def _parameters(
+    machine: Machine, functions: Sequence[Function], results: Sequence[Result]
+) -> tuple[tuple[Parameter, ...], tuple[tuple[str, int], ...]]:
+    """Registers read before they are written, and those before them in the convention's order."""
+    convention = machine.convention
+    parts = [Var(Space.REGISTER, machine.registers[r.register].offset + r.offset, r.bits // 8) for r in results]
+    lives = [Liveness(f, output_containers(machine, ()), parts) for f in functions]
+    integers = [[_bytes_read(live, machine.registers[name]) for live in lives] for name in convention.integer_arguments]
+    floats = [[_bytes_read(live, machine.registers[name]) for live in lives] for name in convention.float_arguments]
+    parameters = [Parameter(name, _WORD) for name in convention.integer_arguments[: _used(integers)]]
+    for name, sizes in zip(convention.float_arguments[: _used(floats)], floats, strict=False):
+        wanted = max(sizes) or 8
+        parameters.append(Parameter(name, _FLOATS[next(size for size in _FLOATS if size >= wanted)]))
+    narrow = tuple(
+        (name, 8 * min(size for size in sizes if size))
+        for name, sizes in zip(convention.integer_arguments, integers, strict=True)
+        if len({*sizes} - {0}) > 1 and min(size for size in sizes if size) < 4
+    )
+    return tuple(parameters), narrow
+
+
+def _used(sizes: Sequence[Sequence[int]]) -> int:
+    return max((number for number, each in enumerate(sizes, 1) if any(each)), default=0)
+
+
+def _bytes_read(live: Liveness, register: Var) -> int:
+    """Up to which byte a register's value at entry is read."""
+    size = min(register.size, 16)
+    return max((byte + 1 for byte in range(size) if live.is_live_at_entry(byte_of(register, byte))), default=0)
+
+
+# -- what a function leaves behind ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _State:
+    """Which writes, and which origins, may have made the registers what they are at some point."""
+
+    sites: dict[str, frozenset[_Site]]
+    origins: dict[int, _Origin]
+    """By byte of the register file; what is not there is as at entry."""
+
+
+class _Leaving:
+    """One function's registers where it returns. Works on the code as listed: simplified code no longer shows that a
+    value was needed to make another one."""
+
+    def __init__(self, function: Function, inline: bool, gone: Collection[str]) -> None:
+        self.name = function.name
+        machine = function.machine
+        self._machine = machine
+        self._simplified = function
+        listed = control_flow_graph(function.image, machine, function.name, function.entry.address, inline)
+        self._function = without_returns(listed, gone)
+        convention = machine.convention
+        self._registers = (*convention.result, *convention.float_result)
+        self._own = _own_addresses(function)
+        self._returned = self._at_returns()
+
+    @property
+    def narrowest(self) -> int:
+        """Bytes of the narrowest number that the code handles in memory or a register, flags aside."""
+        general = [self._machine.registers[name] for name in self._machine.convention.integer_arguments]
+        general += [self._machine.registers[name] for name in self._machine.convention.result]
+        sizes = [4]
+        for block in self._function.blocks.values():
+            truths: set[Var] = set()
+            for op in block.ops:
+                if _is_truth(op, truths, general):
+                    truths.add(op.out)  # type: ignore[arg-type]  # what has a truth value has a result
+                    continue
+                used = [var for var in (op.out, *op.ins) if var is not None and _inside(var, general)]
+                sizes += (var.size for var in used if var not in truths)
+                truths -= {var for var in truths if op.out is not None and _overlap(var, op.out)}
+                if op.kind is Kind.LOAD and op.out is not None:
+                    sizes.append(op.out.size)
+                elif op.kind is Kind.STORE:
+                    sizes.append(op.ins[1].size)
+        return min(sizes)
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether it may do anything but return: store outside its own frame, or call."""
+        pointer = self._machine.convention.stack_pointer
+        blocks = self._function.blocks.values()
+        if pointer is None or any(isinstance(block.exit, Call) for block in blocks):
+            return True
+        frame = {self._machine.registers[pointer], *self._frame_pointers(self._machine.registers[pointer])}
+        return any(_stores_outside(block, frame) for block in blocks)
+
+    def _frame_pointers(self, pointer: Var) -> Iterator[Var]:
+        """Callee-saved registers that are only ever copies of the stack pointer, or restored."""
+        for name in self._machine.convention.callee_saved:
+            register = self._machine.registers[name]
+            ops = [op for b in self._function.blocks.values() for op in b.ops if op.out == register]
+            copies = [op for op in ops if op.kind is Kind.COPY and op.ins[0] == pointer]
+            others = [op for op in ops if op not in copies]
+            if copies and all(op.kind in (Kind.COPY, Kind.LOAD) and op.ins[0].space is Space.TEMP for op in others):
+                yield register
+
+    def may_return(self, name: str) -> bool:
+        """Whether a register that also carries an argument can be the result: it is set on all paths, or on none."""
+        register = self._machine.registers[name]
+        return not self._returned.sites[name] or self._always(register) > 0
+
+    @property
+    def has_floats(self) -> bool:
+        """Whether the code handles numbers of four bytes in vector registers."""
+        vectors = [self._machine.registers[name] for name in self._machine.convention.float_arguments]
+        ops = (op for block in self._function.blocks.values() for op in block.ops)
+        return any(
+            var.size == 4 and _inside(var, vectors) for op in ops for var in (op.out, *op.ins) if var is not None
+        )
+
+    def writes(self, name: str) -> bool:
+        """Whether the code itself, not only what it calls, may have set a register where it returns."""
+        return bool(self._returned.sites[name] - {None})
+
+    def left_in(self, name: str) -> _Left:
+        register = self._machine.registers[name]
+        sites = [site for site in self._returned.sites[name] if site is not None]
+        origins = tuple(
+            self._returned.origins.get(register.offset + byte, _Origin.ENTRY) for byte in range(register.size)
+        )
+        widths = frozenset(self._width(site) for site in sites)
+        extended = any(self._op(site).kind is Kind.INT_SEXT for site in sites)
+        return _Left(self._always(register), self._evidence(name, sites), origins, widths, extended)
+
+    def _always(self, register: Var) -> int:
+        sizes = (size for size in (8, 4, 2, 1) if size <= register.size)
+        return next((s for s in sizes if always_written(self._simplified, register._replace(size=s))), 0)
+
+    def _evidence(self, name: str, sites: Sequence[tuple[BlockId, int]]) -> _Evidence:
+        own = [site for site in sites if not site[0].context and self._address(site) in self._own]
+        if not own:
+            return _Evidence.NONE
+        live = Liveness(self._function, output_containers(self._machine, self._others(name)))
+        return max(self._use(live, site, name) for site in own)
+
+    def _others(self, name: str) -> tuple[str, ...]:
+        """The result registers that count as read when asking whether `name` is written for the caller: the second
+        register of a pair is only used with the first one."""
+        integer, floating = self._machine.convention.result, self._machine.convention.float_result
+        if name in integer:
+            return (*integer[: integer.index(name)], *floating)
+        return (*integer, *floating[: floating.index(name)])
+
+    def _use(self, live: Liveness, site: tuple[BlockId, int], name: str) -> _Evidence:
+        block, index = self._function.blocks[site[0]], site[1]
+        address = block.addresses[index]
+        after = live.live_out(block)
+        register = self._machine.registers[name]
+        shared = False
+        for number in range(len(block.ops) - 1, -1, -1):
+            op = block.ops[number]
+            needed = live.needed(op, after)
+            if number == index and live.mask(op.out) & after:  # type: ignore[arg-type]  # a site writes a register
+                return _Evidence.NONE
+            if block.addresses[number] == address and needed and number != index:
+                shared = shared or op.kind is Kind.STORE or _writes_other(op, register)
+            if needed:
+                after = live.before(op, after)
+            if number < index and block.addresses[number] != address:
+                break
+        return _Evidence.WEAK if shared else _Evidence.STRONG
+
+    def _address(self, site: tuple[BlockId, int]) -> int:
+        return self._function.blocks[site[0]].addresses[site[1]]
+
+    def _op(self, site: tuple[BlockId, int]) -> MicroOp:
+        return self._function.blocks[site[0]].ops[site[1]]
+
+    def _width(self, site: tuple[BlockId, int]) -> int:
+        op = self._op(site)
+        assert op.out is not None
+        if op.kind in (Kind.INT_ZEXT, Kind.COPY) and op.ins[0].space is Space.CONST:
+            return _WIDE if op.ins[0].offset >> 32 else 0
+        return op.ins[0].size if op.kind is Kind.INT_ZEXT else op.out.size
+
+    # -- data flow ------------------------------------------------------------------------------
+
+    def _at_returns(self) -> _State:
+        function = self._function
+        found: _State | None = None
+        states = {function.entry: _State({name: frozenset() for name in self._registers}, {})}
+        pending = [function.entry]
+        while pending:
+            block = function.blocks[pending.pop()]
+            after = self._after(block, states[block.id])
+            if isinstance(block.exit, Return) and block.exit.to is None:
+                found = _joined(found, after)
+            for successor in block.successors:
+                joined = _joined(states.get(successor), after)
+                if joined != states.get(successor):
+                    states[successor] = joined
+                    pending.append(successor)
+        return found or _State({name: frozenset() for name in self._registers}, {})
+
+    def _after(self, block: Block, before: _State) -> _State:
+        sites, origins = dict(before.sites), dict(before.origins)
+        temps: dict[int, _Origin] = {}
+        for index, op in enumerate(block.ops):
+            if op.out is None:
+                continue
+            values = _origins_of(op, origins, temps)
+            for byte, value in enumerate(values):
+                (origins if op.out.space is Space.REGISTER else temps)[op.out.offset + byte] = value
+            for name in self._registers:
+                if op.out.space is Space.REGISTER and _covers(op.out, self._machine.registers[name].offset):
+                    sites[name] = frozenset({(block.id, index)})
+        if isinstance(block.exit, Call) and not block.exit.carried_out:
+            written = self._machine.convention.result[:1] if block.exit.system else self._registers
+            for name in written:
+                sites[name] = frozenset({None})
+                register = self._machine.registers[name]
+                origins |= {register.offset + byte: _Origin.CALL for byte in range(register.size)}
+        return _State(sites, origins)
+
+
+def _own_addresses(function: Function) -> range:
+    """The addresses of the function itself, without what it calls or jumps to."""
+    start = function.entry.address
+    size = next((s.size for s in function.image.symbols if s.address == start and s.size), 0)
+    return range(start, start + size) if size else range(1 << 64)
+
+
+def _joined(one: _State | None, other: _State) -> _State:
+    if one is None:
+        return other
+    sites = {name: one.sites[name] | other.sites[name] for name in one.sites}
+    bytes_ = one.origins.keys() | other.origins.keys()
+    return _State(sites, {b: one.origins.get(b, _Origin.ENTRY) | other.origins.get(b, _Origin.ENTRY) for b in bytes_})
+
+
+def _origins_of(op: MicroOp, registers: dict[int, _Origin], temps: dict[int, _Origin]) -> list[_Origin]:
+    assert op.out is not None
+    if op.kind in _MOVES:
+        return [_origin(source, registers, temps) for source in sources(op)]
+    if op.kind is Kind.INT_XOR and op.ins[0] == op.ins[1]:
+        return [_Origin.CONSTANT] * op.out.size
+    return [_Origin.COMPUTED] * op.out.size
+
+
+def _origin(source: Var | None, registers: dict[int, _Origin], temps: dict[int, _Origin]) -> _Origin:
+    if source is None:
+        return _Origin.ZEROED
+    if source.space is Space.CONST:
+        return _Origin.CONSTANT
+    if source.space is Space.TEMP:
+        return temps.get(source.offset, _Origin.COMPUTED)
+    return registers.get(source.offset, _Origin.ENTRY)
+
+
+_TRUTHS = frozenset(
+    {
+        *(Kind.INT_EQUAL, Kind.INT_NOTEQUAL, Kind.INT_LESS, Kind.INT_LESSEQUAL, Kind.INT_SLESS, Kind.INT_SLESSEQUAL),
+        *(Kind.BOOL_AND, Kind.BOOL_OR, Kind.BOOL_XOR, Kind.BOOL_NEGATE),
+    }
+)
+
+
+def _is_truth(op: MicroOp, truths: set[Var], general: Sequence[Var]) -> bool:
+    """Whether the result is 0 or 1 because it is a truth value, not a number of a narrow type."""
+    if op.out is None or op.out.size != 1:
+        return False
+    if op.kind in _TRUTHS:
+        return True
+    source = op.ins[0] if op.kind is Kind.COPY else None
+    return source is not None and (
+        source in truths or (source.space is Space.REGISTER and not _inside(source, general))
+    )
+
+
+def _stores_outside(block: Block, frame: set[Var]) -> bool:
+    known = set(frame)
+    for op in block.ops:
+        if op.kind is Kind.STORE and op.ins[0] not in known:
+            return True
+        if op.out is None or op.out in frame:
+            continue
+        in_frame = op.kind in (Kind.COPY, Kind.INT_ADD, Kind.INT_SUB) and op.ins[0] in known
+        if in_frame and all(var.space is Space.CONST for var in op.ins[1:]):
+            known.add(op.out)
+        else:
+            known -= {var for var in known if _overlap(var, op.out)}
+    return False
+
+
+def _overlap(one: Var, other: Var) -> bool:
+    same = one.space is other.space
+    return same and one.offset < other.offset + other.size and other.offset < one.offset + one.size
+
+
+def _covers(out: Var, byte: int) -> bool:
+    return out.offset <= byte < out.offset + out.size
+
+
+def _inside(var: Var, containers: Sequence[Var]) -> bool:
+    return var.space is Space.REGISTER and any(_covers(container, var.offset) for container in containers)
+
+
+def _writes_other(op: MicroOp, register: Var) -> bool:
+    out = op.out
+    return out is not None and out.space is Space.REGISTER and not _covers(register, out.offset)
+
+
+def always_written(function: Function, part: Var) -> bool:
+    """Whether every path to a return writes the whole of `part`. An outside call does: it may return something."""
+    whole = (1 << part.size) - 1
+    missing = {function.entry: whole}
+    pending = [function.entry]
+    while pending:
+        block = function.blocks[pending.pop()]
+        left = missing[block.id]
+        for op in block.ops:
+            left &= ~_bytes_written(op.out, part)
+        if isinstance(block.exit, Call):
+            left = 0
+        if left and isinstance(block.exit, Return) and block.exit.to is None:
+            return False
+        for successor in block.successors:
+            if left & ~missing.get(successor, 0) or successor not in missing:
+                missing[successor] = missing.get(successor, 0) | left
+                pending.append(successor)
+    return True
+
+
+def _bytes_written(out: Var | None, part: Var) -> int:
+    if out is None or out.space is not Space.REGISTER:
+        return 0
+    return sum(1 << i for i in range(part.size) if out.offset <= part.offset + i < out.offset + out.size)
