@@ -133,6 +133,9 @@ class PureCall:
     argument."""
     value: Callable[[tuple[int, ...], ReadByte], tuple[int, ...]] | None = None
     """What the real function gives, one number for each result, then for each store; None if isoform cannot say."""
+    only_if_null: int | None = None
+    """The argument with which it only computes if that is null: else it stores something there, and is a call like any
+    other."""
     code: bytes = b""
     """Straight machine code that does the same, with arguments and results where they are in a call."""
 
@@ -144,6 +147,8 @@ class OutputCall:
     name: str
     stream: int | None
     """Which integer argument says where to; None: the standard output."""
+    counts: bool
+    """Whether it returns how many bytes it wrote."""
     written: Callable[[tuple[int | None, ...], ReadByte], bytes]
     """The text, from the integer argument registers, as far as they are known, and memory. NoValueError: the text is
     not known."""

@@ -15,7 +15,7 @@ from isoform.isa.x86_64 import MACHINE
 from isoform.load.known import known_signature
 from isoform.sample_floats import sample_float
 
-EVERY = library.NUMBERS | library.BITS | library.CHARACTERS | library.TEXTS | library.PLACES
+EVERY = library.NUMBERS | library.BITS | library.CHARACTERS | library.TEXTS | library.PARSERS | library.PLACES
 
 
 @pytest.mark.parametrize("name", sorted(EVERY))

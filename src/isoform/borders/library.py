@@ -53,6 +53,8 @@ TEXTS = _words(
     "strcspn strpbrk atoi atol atoll"
 )
 """Those that read memory, where their arguments point to."""
+PARSERS = _words("strtol strtoll strtoul strtoull")
+"""Those that read memory, and store where they stopped if they are told where to; they may set errno."""
 PLACES = _words("__errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc")
 """Those that give the address of something that is the library's, always the same one."""
 
@@ -66,7 +68,7 @@ def pure_calls(target: Function, rewrite: Function, more: Iterable[str]) -> tupl
     functions = target, rewrite
     called = {name for function in functions for name in callees(function)}
     found = [_named_by_user(functions, name) for name in sorted(called & set(more))]
-    known = sorted(called & (NUMBERS | BITS | CHARACTERS | TEXTS | PLACES) - _in_doubt(called) - set(more))
+    known = sorted(called & (NUMBERS | BITS | CHARACTERS | TEXTS | PARSERS | PLACES) - _in_doubt(called) - set(more))
     found += [_from_table(target.machine, name) for name in known if is_library(functions, name)]
     return tuple(found)
 
@@ -94,7 +96,7 @@ def _in_doubt(called: set[str]) -> frozenset[str]:
     """What these functions look at, or change, decides whether others only compute."""
     doubtful: frozenset[str] = frozenset()
     if "__errno_location" in called:
-        doubtful |= SET_ERRNO
+        doubtful |= SET_ERRNO | PARSERS
     if any(name.startswith("fe") and name[2:5] in ("get", "set", "tes", "cle", "rai", "hol", "upd") for name in called):
         doubtful |= NUMBERS
     if called & _SETS_LOCALE:
@@ -117,6 +119,8 @@ def may_return(name: str, arguments: tuple[int, ...], value: int) -> bool:
     number -= number >> 31 << 32
     if name in _NOT_NEGATIVE:
         return number >= 0
+    if name in _COUNTED:
+        return number < 0  # it counts what it writes, unless it fails
     if name in _CHARACTER_OR_END:
         return -1 <= number <= 255
     if name in _AT_MOST_COUNT and len(arguments) > _COUNT:
@@ -125,6 +129,7 @@ def may_return(name: str, arguments: tuple[int, ...], value: int) -> bool:
     return True
 
 
+_COUNTED = _words("printf __printf_chk fprintf __fprintf_chk")
 _NOT_NEGATIVE = _words("rand random rand_r")
 _CHARACTER_OR_END = _words("getchar getc fgetc ungetc putchar putc fputc")
 _AT_MOST_COUNT = _words("read write recv send pread pwrite fread fwrite")
@@ -151,7 +156,8 @@ def _from_table(machine: Machine, name: str) -> PureCall:
     return PureCall(
         name,
         place_signature(machine, signature).results,
-        reads_memory=name in TEXTS,
+        reads_memory=name in TEXTS | PARSERS,
+        only_if_null=1 if name in PARSERS else None,
         stores=_STORES.get(name, ()),
         value=VALUES.get(name),
         code=machine.library.get(name, b""),

@@ -296,12 +296,32 @@ def _find_any(a: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
     return _place(a[0], length if length < len(text) else -1)
 
 
+def _parsed(low: int, high: int) -> Value:
+    """In base 10; what does not fit becomes the nearest number that does."""
+
+    def value(a: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+        if a[2] != 10:
+            raise NoValueError
+        number = _leading_number(read, a[0])
+        if low == 0 and abs(number) <= high:
+            return (number % _WORD,)
+        return (max(low, min(high, number)) % _WORD,)
+
+    return value
+
+
+def _leading_number(read: ReadByte, start: int) -> int:
+    text = text_at(read, start).lstrip(b" \t\n\v\f\r")
+    sign, digits = (text[:1], text[1:]) if text[:1] in (b"-", b"+") else (b"", text)
+    digits = digits[: next((n for n, byte in enumerate(digits) if not 48 <= byte <= 57), len(digits))]
+    if len(digits) > 4000:
+        raise NoValueError
+    return int(digits or b"0") * (-1 if sign == b"-" else 1)
+
+
 def _number_in_text(bits: int) -> Value:
     def value(a: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
-        text = text_at(read, a[0]).lstrip(b" \t\n\v\f\r")
-        sign, digits = (text[:1], text[1:]) if text[:1] in (b"-", b"+") else (b"", text)
-        digits = digits[: next((n for n, byte in enumerate(digits) if not 48 <= byte <= 57), len(digits))]
-        number = int(digits or b"0") * (-1 if sign == b"-" else 1)
+        number = _leading_number(read, a[0])
         if not -(1 << (bits - 1)) <= number < 1 << (bits - 1):
             raise NoValueError  # the standard says nothing
         return (number % (1 << bits),)
@@ -353,6 +373,8 @@ VALUES: Mapping[str, Value] = {
     "strpbrk": _find_any,
     "atoi": _number_in_text(32),
     **dict.fromkeys(("atol", "atoll"), _number_in_text(64)),
+    **dict.fromkeys(("strtol", "strtoll"), _parsed(-(1 << 63), (1 << 63) - 1)),
+    **dict.fromkeys(("strtoul", "strtoull"), _parsed(0, (1 << 64) - 1)),
     "__errno_location": _constant(_STATE),
     "__ctype_b_loc": _constant(_STATE + 0x1000),
     "__ctype_tolower_loc": _constant(_STATE + 0x1008),

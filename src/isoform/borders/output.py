@@ -110,14 +110,14 @@ def _integer(kind: bytes, flags: bytes, precision: bytes, word: int, bits: int) 
 
 
 _OUTPUTS = (
-    OutputCall("printf", None, _format(0)),
-    OutputCall("__printf_chk", None, _format(1)),
-    OutputCall("puts", None, _text(b"\n")),
-    OutputCall("putchar", None, _character),
-    OutputCall("fprintf", 0, _format(1)),
-    OutputCall("__fprintf_chk", 0, _format(2)),
-    OutputCall("fputs", 1, _text(b"")),
-    OutputCall("fputc", 1, _character),
-    OutputCall("putc", 1, _character),
-    OutputCall("fwrite", 3, _block),
+    OutputCall("printf", None, True, _format(0)),
+    OutputCall("__printf_chk", None, True, _format(1)),
+    OutputCall("puts", None, False, _text(b"\n")),
+    OutputCall("putchar", None, False, _character),
+    OutputCall("fprintf", 0, True, _format(1)),
+    OutputCall("__fprintf_chk", 0, True, _format(2)),
+    OutputCall("fputs", 1, False, _text(b"")),
+    OutputCall("fputc", 1, False, _character),
+    OutputCall("putc", 1, False, _character),
+    OutputCall("fwrite", 3, False, _block),
 )

@@ -386,7 +386,7 @@ class _Execution:
         parts = self._parts(callee)
         arguments = tuple(self._content(part) & part.reads for part in parts if part.reads)
         known = self._library.get(name)
-        if isinstance(known, PureCall):
+        if isinstance(known, PureCall) and (known.only_if_null is None or not arguments[known.only_if_null]):
             return self._compute(known, arguments)
         if isinstance(known, AllocationCall):
             return self._allocate(known, arguments)
@@ -401,7 +401,9 @@ class _Execution:
                 self._end(Status.EXITED, name or "a function")
                 return 0
             self._scramble()
-            effect = self._inputs.call_results.get(CallKey(*record, number), CallEffect({}))
+            counts = output is not None and isinstance(known, OutputCall) and known.counts
+            usual = CallEffect({"rax": len(output[1])} if counts and output is not None else {})
+            effect = self._inputs.call_results.get(CallKey(*record, number), usual)
             self._give_results(callee, effect.registers)
             for at, byte in effect.memory.items():
                 self._cpu.write(at, bytes([byte]))

@@ -305,7 +305,7 @@ class _Run:
             raise RefusedCallError(callee.refused)
         parts = self._parts(callee)
         arguments = tuple(self._content(part) & part.reads for part in parts if part.reads)
-        if call.pure is not None:
+        if call.pure is not None and (call.pure.only_if_null is None or not arguments[call.pure.only_if_null]):
             self._compute(call.pure, arguments)
             return False
         result = carry_out(self._memory, name, arguments) if callee.is_library and not call.present else None
@@ -319,8 +319,9 @@ class _Run:
         if call.allocation is not None:
             self._allocate(call.allocation, arguments)
             return False
-        effect = self._effect_of(callee, name, arguments)
         sees, output = self._sees(callee, name, arguments), self._output(call.output)
+        count = len(output[1]) if output is not None and call.output is not None and call.output.counts else None
+        effect = self._effect_of(callee, name, arguments, count)
         self._calls.append(CallRecord(name, arguments, shown, sees, output))
         if call.then is None:
             return True
@@ -452,14 +453,15 @@ class _Run:
         for register in convention.scratch_after_system:
             self._registers[self._position[register]] = self._memory.undefined(self._machine.registers[register].size)
 
-    def _effect_of(self, callee: Callee, name: str, arguments: tuple[int, ...]) -> CallEffect:
+    def _effect_of(self, callee: Callee, name: str, arguments: tuple[int, ...], known: int | None = None) -> CallEffect:
+        """`known` is what a library function returns unless it fails."""
         number = len(self._calls)
         given = self._inputs.call_results.get(CallKey(name, arguments, number))
         if given is not None:
             return given
         if callee.primary is None:
             return CallEffect({})
-        result = mixed_result(self._inputs.call_seed, name, arguments, number + 1)
+        result = mixed_result(self._inputs.call_seed, name, arguments, number + 1) if known is None else known
         return CallEffect({callee.primary.register: result})
 
     def _content(self, part: Part) -> int:

@@ -454,7 +454,7 @@ class Execution:
             self._leave_carried_out(call.pure, state)
             self._go(block, call.then, state, temps, layer)
             return
-        if call.pure is not None:
+        if call.pure is not None and self._only_computes(call.pure, arguments):
             self._compute(call.pure, passed, state)
             self._go(block, call.then, state, temps, layer)
             return
@@ -812,6 +812,9 @@ class Execution:
         extract = self.terms.extract
         values = [extract(state.container_named(r.register), r.bits - 1, 0) for r in pure.results]
         self._leave_with(pure.results, values, state)
+
+    def _only_computes(self, pure: PureCall, arguments: tuple[Term, ...]) -> bool:
+        return pure.only_if_null is None or self.terms.value(arguments[pure.only_if_null]) == 0
 
     def _compute(self, pure: PureCall, passed: Passed, state: State) -> None:
         """The results are functions of the arguments, and of memory if the callee reads it. It changes nothing else, so

@@ -30,3 +30,7 @@ int square(int x);
 int user_a(int x) { return square(x) + square(x); }
 int user_b(int x) { return 2 * square(x); }
 int user_c(int x) { return 2 * square(x) + 1; }
+
+int parsed_a(const char *s) { return atoi(s) * 2; }
+int parsed_b(const char *s) { return atoi(s) + atoi(s); }
+int parsed_c(const char *s) { return atoi(s) + atoi(s) + 1; }
