@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from isoform.borders.settle import settle
 from isoform.budget import Budget, interruptible
@@ -18,7 +18,8 @@ from isoform.isa.registry import machine
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
 from isoform.limits import enforced
-from isoform.load.open import Loaded, LoadOptions, open_one, open_pair
+from isoform.load.open import SOURCE_SUFFIXES, Loaded, LoadOptions, open_one, open_pair
+from isoform.load.resolve import split_spec
 from isoform.outcome import Inputs, Outcome
 from isoform.question import Options, Question
 from isoform.report.listing import View, view_of
@@ -34,15 +35,24 @@ LIFTING_SECONDS = 3.0
 
 
 def compare(
-    target: str,
-    rewrite: str | None = None,
+    target: str | Path,
+    rewrite: str | Path | None = None,
     options: Options | None = None,
     load_target: LoadOptions | None = None,
     load_rewrite: LoadOptions | None = None,
+    **keywords: Any,
 ) -> Verdict:
-    """Do the two functions compute the same thing? `path[:function]` names each; without `rewrite` the same
-    one is loaded twice (with other options, say)."""
+    """Do the two functions compute the same thing? `path[:function]` names each; without `rewrite` the target is built
+    twice, with other compilers or flags.
+
+    `keywords` are the options by name, as in `compare("old.o:f", "new.o:f", budget=5, assume="n > 0")`: those of
+    `Options`, of `LoadOptions` for both sides, and `cc_a`, `cc_b`, `cflags_a` and `cflags_b` for one."""
+    if keywords:
+        options, load_target, load_rewrite = with_keywords(options, load_target, load_rewrite, keywords)
     options = options or Options()
+    target, rewrite = str(target), None if rewrite is None else str(rewrite)
+    if rewrite is None:
+        _refuse_itself(target, load_target or LoadOptions(), load_rewrite or LoadOptions())
     budget = Budget(options.budget)
     with interruptible(budget), enforced(budget, options.memory_limit):
         options.progress("loading")
@@ -51,6 +61,42 @@ def compare(
         except OutOfLimits as reason:
             raise UserError(f"{reason} while the files were read") from None
         return answer(loaded, options, budget)
+
+
+_SIDES = ("cc_a", "cc_b", "cflags_a", "cflags_b")
+
+
+def with_keywords(
+    options: Options | None,
+    load_target: LoadOptions | None,
+    load_rewrite: LoadOptions | None,
+    keywords: Mapping[str, Any],
+) -> tuple[Options, LoadOptions, LoadOptions]:
+    """The options with those that are given by name."""
+    of_options = {field.name for field in fields(Options)}
+    of_loading = {field.name for field in fields(LoadOptions)}
+    unknown = [name for name in keywords if name not in {*of_options, *of_loading, *_SIDES}]
+    if unknown:
+        raise TypeError(f"compare() got an unexpected keyword argument '{unknown[0]}'")
+    both = {name: value for name, value in keywords.items() if name in of_loading}
+    sides = [
+        replace(
+            side or LoadOptions(),
+            **both,
+            **{n: keywords[f"{n}_{tag}"] for n in ("cc", "cflags") if f"{n}_{tag}" in keywords},
+        )
+        for side, tag in ((load_target, "a"), (load_rewrite, "b"))
+    ]
+    chosen = {name: value for name, value in keywords.items() if name in of_options}
+    return replace(options or Options(), **chosen), sides[0], sides[1]
+
+
+def _refuse_itself(target: str, load_target: LoadOptions, load_rewrite: LoadOptions) -> None:
+    """One function, built the same way: that it is equivalent to itself is no answer to anything."""
+    path, name = split_spec(target)
+    if path.suffix not in SOURCE_SUFFIXES or load_target == load_rewrite:
+        shown = name or load_target.function or path.name
+        raise UserError(f"This compares {shown} with itself: give a second file or --cflags-b")
 
 
 def answer(loaded: tuple[Loaded, Loaded], options: Options, budget: Budget) -> Verdict:

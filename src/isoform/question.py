@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -73,6 +74,71 @@ class Options:
     """Told what is being done, for a terminal."""
     so_far: Callable[[Verdict], None] = field(default=lambda verdict: None, compare=False)
     """Told, whenever more is known, what the verdict would be if all ended there."""
+
+    def __post_init__(self) -> None:
+        """Words become members of their enum and one string a tuple of one, so that an option written as on the
+        command line means the same here; whatever else is given raises ValueError or TypeError."""
+        for name, kind in _CHOICES.items():
+            self._set(name, _chosen(name, kind, getattr(self, name)))
+        for name in ("assume", "shapes"):
+            self._set(name, _texts(name, getattr(self, name)))
+        for name in ("tests", "cert"):
+            self._set(name, None if getattr(self, name) is None else str(getattr(self, name)))
+        for name, (least, most) in _RANGES.items():
+            _require_number(name, getattr(self, name), least, most)
+        if self.signature is not None and not isinstance(self.signature, str):
+            raise TypeError(f"signature must be a C prototype as a string, not {self.signature!r}")
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+
+_CHOICES: dict[str, type[Enum]] = {
+    "return_as": ReturnAs,
+    "memory": MemoryRule,
+    "aborts": AbortRule,
+    "calls": CallRule,
+    "data": DataRule,
+    "engine": Engine,
+}
+_RANGES: dict[str, tuple[float, float]] = {
+    "budget": (0, math.inf),
+    "fuel": (1, math.inf),
+    "depth": (1, math.inf),
+    "unroll": (0, math.inf),
+    "degree": (1, 3),
+    "seed": (0, math.inf),
+    "memory_limit": (1, math.inf),
+}
+"""The least and the most that an option may be."""
+
+
+def _chosen(name: str, kind: type[Enum], value: object) -> Enum:
+    if isinstance(value, kind):
+        return value
+    choices = [member.value for member in kind]
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+    return kind(value)
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    texts = (value,) if isinstance(value, str) else value
+    if not isinstance(texts, Iterable):
+        raise TypeError(f"{name} must be a string or several, not {value!r}")
+    found = tuple(texts)
+    if not all(isinstance(text, str) for text in found):
+        raise TypeError(f"{name} must be a string or several, not {value!r}")
+    return found
+
+
+def _require_number(name: str, value: object, least: float, most: float) -> None:
+    wanted = (int, float) if name == "budget" else int
+    if isinstance(value, bool) or not isinstance(value, wanted):
+        raise TypeError(f"{name} must be a number, not {value!r}")
+    if not least <= value <= most or not math.isfinite(value):
+        limits = f"from {least:g} to {most:g}" if math.isfinite(most) else f"at least {least:g}"
+        raise ValueError(f"{name} must be {limits}, not {value!r}")
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,16 @@ class Verdict:
     word: ClassVar[str] = ""
     exit_code: ClassVar[int] = 3
 
+    @property
+    def verdict(self) -> str:
+        """Which of the four it is, as a word: `equivalent`, `different`, `bounded` or `unknown`."""
+        return self.word
+
+    def __bool__(self) -> bool:
+        raise TypeError("a verdict is one of four, not true or false: ask for verdict == 'equivalent'")
+
     def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
         from isoform.report.json import verdict_as_json
 
         return verdict_as_json(self)

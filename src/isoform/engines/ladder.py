@@ -82,7 +82,9 @@ class Ladder:
             self.budget.is_closed = True
 
     def _cut_short(self, why: str) -> Verdict:
-        return self._so_far or self._unknown(Failed(f"{why} in {self._engine or 'the beginning'}", MORE_HELPS))
+        if self._so_far is not None:
+            return self._so_far
+        return self._unknown(Failed(f"{why} in {self._engine or 'the beginning'}", MORE_HELPS))
 
     def _climb(self) -> Verdict:
         engine = self.question.options.engine
@@ -111,11 +113,11 @@ class Ladder:
                 return self._explored
         if engine in (Engine.AUTO, Engine.LOOPFREE) and not isinstance(finding, Verdict):
             last = self.budget.part(max(LAST_SECONDS, self.budget.spent)) if turning and engine is Engine.AUTO else None
-            finding = self._stronger(
-                finding, self._try("loopfree", lambda: self._loopfree(last)) or Failed(self._last())
-            )
+            encoded = self._try("loopfree", lambda: self._loopfree(last))
+            finding = self._stronger(finding, Failed(self._last()) if encoded is None else encoded)
         if engine is Engine.CONCOLIC or (engine is Engine.AUTO and _leaves_more(finding)):
-            finding = self._stronger(finding, self._try("concolic", self._concolic) or self._explored)
+            searched = self._try("concolic", self._concolic)
+            finding = self._stronger(finding, self._explored if searched is None else searched)
         if isinstance(finding, Verdict):
             return finding
         return self._unknown(finding if isinstance(finding, Failed) else Failed(self._last()))
@@ -154,7 +156,9 @@ class Ladder:
 
     def _tell(self) -> None:
         """What is known before the next engine begins."""
-        verdict = self._so_far or self._verdict(Unknown, self._engine, helps=MORE_HELPS)
+        verdict = self._so_far
+        if verdict is None:
+            verdict = self._verdict(Unknown, self._engine, helps=MORE_HELPS)
         self.question.options.so_far(replace(verdict, tried=tuple(self.tried)))
 
     def _last(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +24,11 @@ class LoadOptions:
     cflags: tuple[str, ...] = ()
     isa: str | None = None
     function: str | None = None
+
+    def __post_init__(self) -> None:
+        """Flags in one string, as on the command line, are several."""
+        if isinstance(self.cflags, str):
+            object.__setattr__(self, "cflags", tuple(shlex.split(self.cflags)))
 
 
 @dataclass(frozen=True)

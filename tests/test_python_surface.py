@@ -1,0 +1,91 @@
+"""What `import isoform` offers: names, options as words, and a verdict that cannot be taken for true or false."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import isoform
+
+SAME = "int f(int x, int *p) { *p = x; return x * 2; }\n"
+OTHER = "int f(int x, int *p) { *p = x + 1; return x + x; }\n"
+PUBLIC = {
+    *("AbortRule", "Assumption", "Bounded", "CallRule", "DataRule", "Different", "Engine", "Equivalent", "LoadOptions"),
+    *("MemoryRule", "Options", "ReturnAs", "Unknown", "Unsupported", "UserError", "Verdict", "Witness", "compare"),
+}
+"""Scripts depend on these: a name is added here on purpose, and never taken away."""
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> tuple[Path, Path]:
+    left, right = tmp_path / "a.c", tmp_path / "b.c"
+    left.write_text(SAME)
+    right.write_text(OTHER)
+    return left, right
+
+
+def test_the_public_names() -> None:
+    assert set(isoform.__all__) == PUBLIC
+    assert set(dir(isoform)) >= PUBLIC
+    assert all(getattr(isoform, name) is not None for name in PUBLIC)
+
+
+def test_words_are_what_they_are_on_the_command_line(sources: tuple[Path, Path]) -> None:
+    verdict = isoform.compare(*sources, memory="compare", engine="auto", budget=10)
+    assert isinstance(verdict, isoform.Different)
+    assert verdict.verdict == "different"
+    assert verdict.witness is not None
+    assert isoform.compare(*sources, memory="ignore").verdict == "equivalent"
+    assert isoform.compare(*sources, isoform.Options(memory="ignore"), memory="compare").verdict == "different"  # type: ignore[arg-type]
+
+
+def test_one_condition_is_a_string(tmp_path: Path) -> None:
+    path = tmp_path / "c.c"
+    path.write_text("int f(int x) { return x < 10 ? x : 0; }\nint g(int x) { return x; }\n")
+    assert isoform.compare(f"{path}:f", f"{path}:g").verdict == "different"
+    verdict = isoform.compare(f"{path}:f", f"{path}:g", assume="x < 10")
+    assert isinstance(verdict, isoform.Equivalent)
+    assert isoform.compare(f"{path}:f", f"{path}:g", assume=["x < 10", "x > 3"]).verdict == "equivalent"
+
+
+def test_one_source_with_two_sets_of_flags(sources: tuple[Path, Path]) -> None:
+    assert isoform.compare(sources[0], cflags_a="-O0", cflags_b=("-O2", "-fno-inline")).verdict == "equivalent"
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"memory": "compared"}, ValueError, "'compare', 'ignore'"),
+        ({"engine": "fast"}, ValueError, "'testing'"),
+        ({"return_as": None}, ValueError, "return_as"),
+        ({"assume": 7}, TypeError, "assume"),
+        ({"signature": 7}, TypeError, "signature"),
+        ({"budget": "5"}, TypeError, "budget"),
+        ({"budget": float("nan")}, ValueError, "budget"),
+        ({"fuel": 0}, ValueError, "at least 1"),
+        ({"degree": 4}, ValueError, "from 1 to 3"),
+        ({"bugdet": 5}, TypeError, "'bugdet'"),
+    ],
+)
+def test_what_is_no_option_is_refused(
+    sources: tuple[Path, Path], options: dict[str, object], error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        isoform.compare(*sources, **options)
+
+
+def test_a_verdict_is_neither_true_nor_false(sources: tuple[Path, Path]) -> None:
+    verdict = isoform.compare(sources[0], sources[0])
+    with pytest.raises(TypeError, match="verdict == 'equivalent'"):
+        bool(verdict)
+    assert verdict.to_json()["verdict"] == verdict.verdict == "equivalent"
+    assert "equivalent" in str(verdict)
+    assert "equivalent" in verdict._repr_html_()
+
+
+def test_a_function_is_not_compared_with_itself(sources: tuple[Path, Path]) -> None:
+    with pytest.raises(isoform.UserError, match=r"compares f with itself: give a second file or --cflags-b"):
+        isoform.compare(f"{sources[0]}:f")
+    with pytest.raises(isoform.UserError, match="with itself"):
+        isoform.compare(sources[0], cflags="-O1")
