@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from bitwuzla import TermManager
 
+from isoform.budget import WALL_FACTOR
 from isoform.check import workers
 from isoform.check.certificate import check_certificate
 from isoform.check.confirm import SMT_UNSAT, Request
@@ -54,7 +55,7 @@ def test_a_limit_of_its_own_for_each(started: list[subprocess.Popen[str]]) -> No
 
 def test_a_solver_that_does_not_stop(started: list[subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     with Workers(1) as pool:
-        monkeypatch.setattr(workers, "_GRACE", -58.0)
+        monkeypatch.setattr(workers, "_GRACE", 2.0 - 60.0 * WALL_FACTOR)
         answer = pool.ask(request(HARD, 60.0))
         assert (answer.result, answer.why) == ("undecided", "z3 did not stop in time")
         assert started[0].poll() is not None

@@ -166,11 +166,11 @@ def test_preconditions_bound_the_search(tmp_path: Path) -> None:
 
 
 def test_restarts_are_counted_and_the_search_goes_on(tmp_path: Path) -> None:
-    """What an outside function returns in a second register is unknown to the formulas, and 0 in runs."""
+    """What a library function gives is any number to the formulas, and its real value in runs."""
     text = """
-    struct two { double first, second; } outside(int x);
+    double sin(double x);
     int seen;
-    int f(int x) { if (outside(x).second > 1.5) return 1; if (x == 1234) { seen = 9; return 2; } return 0; }
+    int f(int x) { if (sin((double)x) > 5) return 1; if (x == 1234) { seen = 9; return 2; } return 0; }
     """
     spec = source(tmp_path, text)
     engine, finding = search(spec, spec)

@@ -257,5 +257,5 @@ def test_tests_that_do_not_stop(tmp_path: Path) -> None:
 def test_options_that_are_refused(
     source: Path, words: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_command(["compare", f"{source}:sum", *words]) == 2
+    assert run_command(["compare", f"{source}:sum", "--cflags-b=-O2", *words]) == 2
     assert capsys.readouterr().err.strip() == f"isoform: {says}."
