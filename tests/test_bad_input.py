@@ -289,3 +289,34 @@ def test_certificate_that_is_none(refused: Refused, tmp_path: Path, content: str
 def test_hostile_names_do_not_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["show", "\x1b[31mred.o:f"]) == 2
     assert "\x1b" not in capsys.readouterr().err
+
+
+def test_half_of_a_surrogate_pair_in_tests(refused: Refused, tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_text("int f(const char *s) { return *s; }\n")
+    (tmp_path / "t.json").write_text('[{"s": {"text": "\\ud800x"}}]')
+    assert "surrogate" in refused("compare", "f.c", "f.c", "--tests", "t.json")
+
+
+def test_a_function_and_nothing_to_compare_it_with(refused: Refused, tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_text("int f(int x) { return x; }\n")
+    assert "compares f with itself: give a second file or --cflags-b" in refused("compare", "f.c:f")
+    assert "with itself" in refused("compare", "f.c:f", "--cflags=-O1")
+
+
+PROGRAM = "add $3, $1, $2\njr $31\n"
+
+
+def test_a_link_to_itself_among_submissions(refused: Refused, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "reference.asm").write_text(PROGRAM)
+    (tmp_path / "in" / "me.asm").symlink_to("me.asm")
+    assert "me.asm is not an ordinary file" in refused("grade", "reference.asm", "in")
+
+
+@pytest.mark.parametrize("option", ["--csv", "--html", "--state"])
+def test_a_report_over_a_submission(refused: Refused, tmp_path: Path, option: str) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "reference.asm").write_text(PROGRAM)
+    (tmp_path / "in" / "one.asm").write_text(PROGRAM)
+    assert "is one of the submissions" in refused("grade", "reference.asm", "in", option, "in/one.asm")
+    assert (tmp_path / "in" / "one.asm").read_text() == PROGRAM

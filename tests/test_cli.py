@@ -207,6 +207,15 @@ def test_show_names_blocks_edges_and_loops(capsys: pytest.CaptureFixture[str], t
     assert "1 loop" in out
 
 
+def test_show_of_a_function_that_calls_a_recursive_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        "int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\nint f(int x) { return fib(x) + 1; }\n"
+    )
+    assert run_command(["show", f"{path}:f", "--cflags=-O0"]) == 0
+    assert "fib" in capsys.readouterr().out
+
+
 def test_show_on_small_machines(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = in_process(capsys, "show", example("clamp.toy"))
     assert code == 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from isoform.errors import OutOfLimits, Unsupported, UserError
 from isoform.isa.registry import machine
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
-from isoform.limits import enforced
+from isoform.limits import DEFAULT_MEMORY, enforced
 from isoform.load.open import SOURCE_SUFFIXES, Loaded, LoadOptions, open_one, open_pair
 from isoform.load.resolve import split_spec
 from isoform.outcome import Inputs, Outcome
@@ -30,8 +31,8 @@ from isoform.verdict import Subject, Unknown, Verdict
 if TYPE_CHECKING:
     from isoform.grade.grade import GradeOptions, Grades
 
-LIFTING_SECONDS = 3.0
-"""For commands that take no budget: what is not lifted by then is not made for people to look at."""
+SHOWING_SECONDS = 20.0
+"""Of processor time, for the commands that only lift a function."""
 
 
 def compare(
@@ -130,9 +131,26 @@ def lifted(loaded: Loaded, inline: bool = True, budget: Budget | None = None) ->
     return lift(loaded.image, machine(loaded.image.machine), symbol.name, symbol.address, inline, budget=budget)
 
 
-def show(spec: str, options: LoadOptions | None = None) -> Function:
-    """One function, lifted."""
-    return lifted(open_one(spec, options), budget=Budget(LIFTING_SECONDS))
+def show(spec: str, options: LoadOptions | None = None, seconds: float = SHOWING_SECONDS) -> Function:
+    """One function, lifted: with what it calls where that can be inlined, else with its calls as they stand."""
+    loaded = open_one(spec, options)
+    try:
+        with _limited(seconds / 2) as budget:
+            return lifted(loaded, budget=budget)
+    except Unsupported:
+        with _limited(seconds / 2) as budget:
+            return lifted(loaded, inline=False, budget=budget)
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[Budget]:
+    """A budget that holds whether or not it is asked; `Unsupported` once it is spent."""
+    budget = Budget(seconds)
+    try:
+        with enforced(budget, DEFAULT_MEMORY):
+            yield budget
+    except (OutOfLimits, MemoryError) as reason:
+        raise Unsupported(f"{reason or 'memory ran out'} while lifting; a larger --budget may help") from None
 
 
 @dataclass(frozen=True)
@@ -154,7 +172,8 @@ def run_one(
     trace: bool = False,
 ) -> ConcreteRun:
     """Run one function on numbers; memory it reads is zero."""
-    function = show(spec, load_options)
+    with _limited(SHOWING_SECONDS) as budget:
+        function = lifted(open_one(spec, load_options), budget=budget)
     question = settle(function, function, Options(signature=signature, fuel=fuel))
     wanted = question.contract.arguments
     if len(arguments) != len(wanted):

@@ -212,6 +212,7 @@ def show(
     function: Annotated[
         str | None, typer.Option("--function", "-f", metavar="NAME", help="The function's name.")
     ] = None,
+    budget: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds of processor time.", min=0.01)] = 20.0,
     isa: Isa = None,
     cc: Cc = None,
     cflags: Cflags = None,
@@ -219,7 +220,7 @@ def show(
     from isoform.api import show as look
     from isoform.report.function import print_function
 
-    print_function(look(a, _load_options(cc, cflags, isa, function)))
+    print_function(look(a, _load_options(cc, cflags, isa, function), _seconds(budget)))
 
 
 _RUN_HELP = """Run one function on isoform's own runner: what it returns, writes and calls.
@@ -381,7 +382,7 @@ def grade(
     load_options = _load_options(cc, cflags, isa, function)
     kept = state or state_beside((csv, html), reference, folder)
     with GradeProgress(enabled=not (quiet or as_json)) as progress:
-        grading = GradeOptions(jobs, tests, kept, fresh, pattern, memory_limit, progress)
+        grading = GradeOptions(jobs, tests, kept, fresh, pattern, memory_limit, progress, outputs)
         grades = grade_all(reference, folder, options, load_options, load_options, grading)
     if not grades.interrupted:
         _write_grades(grades, csv, html)
@@ -413,11 +414,11 @@ def _write_grades(grades: Grades, csv: Path | None, html: Path | None) -> None:
 
 def _refuse_clashes(files: dict[str, Path | None]) -> None:
     """One file for two purposes: the later one would destroy the earlier one."""
-    seen: dict[Path, str] = {}
+    seen: dict[str, str] = {}
     for option, path in files.items():
         if path is None:
             continue
-        other = seen.setdefault(path.resolve(), option)
+        other = seen.setdefault(os.path.realpath(path), option)
         if other != option:
             raise UserError(f"{other} and {option} are both {path}: name two files.")
 

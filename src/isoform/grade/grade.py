@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from isoform.grade.answer import Answer, CodeLine, Prepared, Standing, answer_fr
 from isoform.grade.examine import Examiner
 from isoform.grade.fixed_tests import read_tests, tests_digest
 from isoform.grade.store import Store, question_key
-from isoform.grade.submissions import Submission, find_submissions
+from isoform.grade.submissions import Submission, find_submissions, refuse_to_overwrite
 from isoform.grade.workers import Limits, Worker, ready, refuse_without_fork
 from isoform.load.open import LoadOptions
 from isoform.load.resolve import split_spec
@@ -45,6 +45,8 @@ class GradeOptions:
     memory_limit: int = DEFAULT_MEMORY
     progress: Callable[[int, int], None] = field(default=lambda done, total: None, compare=False)
     """Told how many rows are done, of how many."""
+    outputs: Mapping[str, Path | None] = field(default_factory=dict, compare=False)
+    """Files that will be written, by option: none of them may be a submission."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,7 @@ def grade(
     tests = read_tests(grading.tests) if grading.tests is not None else ()
     examiner = Examiner(reference, options, load_reference, load_submission, tests)
     submissions = find_submissions(Path(folder), path, examiner.isa, grading.pattern)
+    refuse_to_overwrite(submissions, grading.outputs)
     if _is_text(examiner):
         # The machine is the reference's, whatever a submission's suffix (`.ASM`, or what --pattern takes).
         examiner.load_submission = replace(load_submission, isa=examiner.isa)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -83,6 +83,13 @@ def _unlisted(error: OSError) -> None:
     raise UserError(f"the folder {error.filename} cannot be listed ({error.strerror}): check its permissions.")
 
 
+def refuse_to_overwrite(submissions: list[Submission], outputs: Mapping[str, Path | None]) -> None:
+    """Writing a report over a submission would destroy it. `outputs` are files by option."""
+    for option, output in outputs.items():
+        if output is not None and any(_same_file(submission.path, output) for submission in submissions):
+            raise UserError(f"{option} {output} is one of the submissions: name another file.")
+
+
 def _same_file(path: Path, reference: Path) -> bool:
     try:
         return path.samefile(reference)
@@ -92,7 +99,7 @@ def _same_file(path: Path, reference: Path) -> bool:
 
 def _refuse_unreadable(path: Path, folder: Path) -> None:
     """Whoever collected the files must mend this, not the student: it stops the whole grading."""
-    if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
+    if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         raise UserError(f"{path} is a link to a file outside {folder}: put the file itself there.")
     if not path.is_file():
         raise UserError(f"{path} is not an ordinary file and cannot be read: remove it, or put the file itself there.")

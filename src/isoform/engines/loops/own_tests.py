@@ -191,10 +191,16 @@ class _Test:
             case ["to"]:
                 return self._elements(name, pointee, [value["to"]])
             case ["text"] if isinstance(value["text"], str):
-                return self._elements(name, _BYTE, [*value["text"].encode("utf-8", "surrogateescape"), 0])
+                return self._elements(name, _BYTE, [*self._encoded(name, value["text"]), 0])
             case ["same_as"] | ["offset", "same_as"]:
                 return self._same_as(name, value, coming_from)
         raise self._wrong(name, self._unknown_keys(pointee, value))
+
+    def _encoded(self, name: str, text: str) -> bytes:
+        try:
+            return text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise self._wrong(name, "is text with half of a surrogate pair: write both halves") from None
 
     def _unknown_keys(self, pointee: CType, value: Mapping[str, Any]) -> str:
         if not pointee.fields:
