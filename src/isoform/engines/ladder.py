@@ -39,7 +39,7 @@ LOOPS_SECONDS, LOOPS_SHARE = 60.0, 0.7
 LAST_SECONDS = 10.0
 """For unrolling loops once no proof about them was found: so much, or as much as was spent until then. A bound is all
 that can come of it, and what takes longer than that hardly ever ends."""
-AUTO_SECONDS, EXPLORE_SECONDS = 5.0, 2.5
+AUTO_SECONDS, EXPLORE_SECONDS = 12.0, 2.5
 """For the concolic engine as a rung of the ladder: what it finds it mostly finds early. And while a proof goes on."""
 
 MORE_HELPS = "a larger --budget or --memory-limit may help"
