@@ -31,7 +31,7 @@ from isoform.verdict import Subject, Unknown, Verdict
 if TYPE_CHECKING:
     from isoform.grade.grade import GradeOptions, Grades
 
-SHOWING_SECONDS = 20.0
+SHOWING_SECONDS = 8.0
 """Of processor time, for the commands that only lift a function."""
 
 

@@ -252,7 +252,7 @@ class Ladder:
                 continue
             if not isinstance(finding, Failed) or isinstance(self._explored, (Different, Equivalent)):
                 return engine, finding
-        engine = Loops(last, budget, self.own, None if self._explored else meanwhile)
+        engine = Loops(last, budget, self.own, meanwhile if self._explored is None else None)
         return engine, engine.answer()
 
     def _explore(self) -> bool:

@@ -189,7 +189,8 @@ class Image:
         section = self.section_at(address)
         if section is None or not section.executable:
             return b""
-        return section.data[address - section.address :][:limit]
+        start = address - section.address
+        return section.data[start : start + limit]
 
     def constant_bytes(self, address: int, size: int) -> bytes | None:
         """The bytes at `address` if they lie wholly in one section that is never written, else None. An address
