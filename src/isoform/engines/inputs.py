@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import permutations
 from random import Random
 
 from isoform.contract import Argument, Contract, Place
@@ -13,6 +14,10 @@ from isoform.sample_floats import sample_float
 BUFFERS = 0x10_0000
 """Where made-up buffers start: away from files, frames and small numbers."""
 _SPACING = 0x1000
+_SHIFTS = (4, 8, 1, 16, 2, 32)
+"""Bytes by which one buffer begins inside another: an element of the usual sizes, or a few."""
+_LENGTHS = (16, 9, 33)
+"""Elements of overlapping buffers: more than code that is unrolled or in lanes takes at once, and a rest."""
 
 
 class InputMaker:
@@ -21,6 +26,9 @@ class InputMaker:
     def __init__(self, contract: Contract, seed: int) -> None:
         self._contract = contract
         self._random = Random(seed)
+        pointers = [i for i, a in enumerate(contract.arguments) if a.type.kind is TypeKind.POINTER]
+        self._overlaps = list(permutations(pointers, 2))
+        """Pairs of arguments of which the first may point into the buffer of the second."""
 
     def __iter__(self) -> Iterator[tuple[Inputs, Inputs]]:
         number = 0
@@ -29,14 +37,34 @@ class InputMaker:
             number += 1
 
     def _make(self, number: int) -> tuple[Inputs, Inputs]:
-        boundary = number < 40 or self._random.random() < 0.3
+        overlapping = self._overlaps and number > 4 and number % 3 == 2
+        values = self._overlapping(number // 3) if overlapping else self._values(number)
         registers = self._background(number)
         memory: dict[int, int] = {}
-        for position, argument in enumerate(self._contract.arguments):
-            value = self._value(argument.type, position, boundary)
+        for argument, value in zip(self._contract.arguments, values, strict=True):
             put_argument(self._contract, argument, value, registers, memory, self._garbage())
-        fill = 0 if number % 4 == 0 else number
+        fill = 0 if number % 4 == 0 and not overlapping else number
         return tuple(Inputs(registers, memory, fill, side) for side in (2 * number + 1, 2 * number + 2))  # type: ignore[return-value]
+
+    def _values(self, number: int) -> list[int]:
+        boundary = number < 40 or self._random.random() < 0.3
+        kinds = [argument.type for argument in self._contract.arguments]
+        return [self._value(kind, position, boundary) for position, kind in enumerate(kinds)]
+
+    def _overlapping(self, number: int) -> list[int]:
+        """One buffer begins a few elements into another, and every number is a length for which that matters: code
+        that was compiled for buffers apart shows there, and seldom elsewhere."""
+        inner, outer = self._overlaps[number % len(self._overlaps)]
+        turn = number // len(self._overlaps) + number
+        length = _LENGTHS[turn % len(_LENGTHS)]
+        values = self._values(number)
+        for position, argument in enumerate(self._contract.arguments):
+            if argument.type.kind is TypeKind.INTEGER:
+                values[position] = length & ((1 << max(1, argument.type.bits)) - 1)
+            elif argument.type.kind is TypeKind.POINTER:
+                values[position] = BUFFERS + position * _SPACING
+        values[inner] = BUFFERS + outer * _SPACING + _SHIFTS[turn % len(_SHIFTS)]
+        return values
 
     def _background(self, number: int) -> dict[str, int]:
         """Registers that are no arguments: zero at first, then noise, so that reading one shows."""
