@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from isoform.borders.callees import CalleeTable
+from isoform.borders.coming_back import coming_back_assumptions
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
 from isoform.borders.inferred import infer
 from isoform.borders.known_calls import known_calls, library_assumptions
@@ -59,6 +60,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in (target, rewrite))
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
     assumptions += link_assumptions(target, rewrite)
+    assumptions += coming_back_assumptions(target, rewrite)
     callees = CalleeTable(target, rewrite, contract)
     library = known_calls(target, rewrite, options.pure, callees.of)
     assumptions += library_assumptions(library)

@@ -141,6 +141,12 @@ class ParsedFile:
     `-Bsymbolic`."""
     from_source: bool = field(default=False, kw_only=True)
 
+    @property
+    def has_handlers(self) -> bool:
+        """Whether some function handles exceptions that a call throws, or cleans up after them: the language's table
+        for that is there."""
+        return any(section.name.startswith(".gcc_except_table") for section in self.sections.values())
+
 
 def parse_elf(data: bytes, path: str) -> ParsedFile:
     """Parse an ELF file of a machine isoform knows. Anything else is a `UserError`."""

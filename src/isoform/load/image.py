@@ -141,6 +141,8 @@ class Image:
     """Variables of the function in question, outer scopes first, where known."""
     from_source: bool = False
     """Whether isoform itself compiled or assembled this file."""
+    has_handlers: bool = False
+    """Whether something in the file handles exceptions that a call throws, or cleans up after them."""
 
     base: int = 0
     """What was added to the addresses that the file itself has (a linked file that can be anywhere)."""

@@ -128,6 +128,7 @@ class LinkedImage:
             base=self.base,
             moved=tuple(self.moved),
             from_source=self.file.from_source,
+            has_handlers=self.file.has_handlers,
         )
 
     def _placed(self, section: FileSection) -> Section:

@@ -97,6 +97,7 @@ class ObjectImage:
             weak_fields=self.weak_fields,
             moved=moved,
             from_source=self.file.from_source,
+            has_handlers=self.file.has_handlers,
         )
 
     def _moves(self) -> Iterator[tuple[int, int, int]]:

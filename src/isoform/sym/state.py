@@ -28,7 +28,8 @@ _NEAR = 4096
 STACK_ALIGNED = Assumption("stack-aligned", "the stack pointer is aligned as the calling convention says")
 DEFAULT_ROUNDING_MODE = Assumption(
     "default-rounding-mode",
-    "the floating-point control word has its default: round to nearest, denormals kept, exceptions masked",
+    "the floating-point control word has its default, after calls too: round to nearest, denormals kept, exceptions"
+    " masked",
 )
 X87_EMPTY = Assumption("x87-stack-empty", "the x87 stack is empty at entry, as the convention says")
 DIRECTION_FLAG = Assumption("direction-flag-clear", "the direction flag is clear at entry, as the convention says")
