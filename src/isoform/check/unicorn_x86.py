@@ -67,13 +67,14 @@ ENVIRONMENT_INSTRUCTIONS = frozenset({
 # fmt: on
 """Instructions that answer with something of the machine or operating system around the function."""
 MISTAKEN_INSTRUCTIONS = frozenset(
-    {"blsi", "bzhi", "bextr", "pdep", "phaddw", "phaddd", "phaddsw", "phsubw", "phsubd", "phsubsw", "cmpxchg"}
+    {"blsi", "bzhi", "bextr", "pdep", "phaddw", "phaddd", "phaddsw", "phsubw", "phsubd", "phsubsw"}
     | {"pcmpestri", "pcmpestrm", "fisttp", "fcomi", "fcompi", "fucomi", "fucompi"}
 )
 """BLSI inverts CF; BZHI clears a bit too many for an index from the width on; BEXTR and PDEP look at bits 63:32 of
-32-bit operands; the horizontal ones overwrite a source that is also the target; CMPXCHG clears bits 63:32 of the
-register that it should not write; PCMPESTRI and PCMPESTRM crash the process; FISTTP gives
-other numbers for what does not fit; FCOMI and its relatives leave OF and SF."""
+32-bit operands; the horizontal ones overwrite a source that is also the target; PCMPESTRI and PCMPESTRM crash the process; FISTTP gives other numbers for what does not
+fit; FCOMI and its relatives leave OF and SF."""
+MISTAKEN_IF_WIDER = "cmpxchg"
+"""Of 32-bit operands it clears bits 63:32 of the register that it should not write."""
 RIP_RELATIVE_MISTAKEN = frozenset({"shld", "shrd", "rorx"})
 """With an immediate, their address relative to rip is off by the immediate's length."""
 SYSTEM_REGISTER = re.compile(r"\b(?:cr|dr)\d+\b|^(?:[c-g]s|ss)(?:,|$)|, (?:[c-g]s|ss)$")
@@ -143,6 +144,8 @@ def _refused(mnemonic: str, operands: str) -> bool:
         return True
     if mnemonic in RIP_RELATIVE_MISTAKEN and "rip" in operands:
         return True
+    if mnemonic == MISTAKEN_IF_WIDER and "[" not in operands:
+        return True
     return mnemonic in ("mov", "push", "pop") and SYSTEM_REGISTER.search(operands) is not None
 
 
@@ -176,6 +179,8 @@ class _Execution:
         """Addresses of the instructions that may run, and of those among them that need more care:"""
         self._canary_readers: set[int] = set()
         self._repeaters: set[int] = set()
+        self._narrow_exchanges: set[int] = set()
+        """Instructions that are run as they should be if bits 63:32 of rax are zero."""
         self._call_sites: set[int] = set()
         self._rewritten = False
         """Whether the run was stopped only because the next instruction was rewritten."""
@@ -245,6 +250,9 @@ class _Execution:
         if address in self._repeaters and self._trace and self._trace[-1] == address and self._repeats < REPEAT_LIMIT:
             self._repeats += 1
             return True
+        if address in self._narrow_exchanges and self._cpu.get("rax") >> 32:
+            self._end(Status.UNSUPPORTED, f"{MISTAKEN_IF_WIDER} with more than 32 bits in rax")
+            return False
         if not self._pay():
             return False
         self._trace.append(address)
@@ -271,6 +279,8 @@ class _Execution:
         self._admitted.add(address)
         if f"fs:[{CANARY_OFFSET:#x}]" in operands:
             self._canary_readers.add(address)
+        if mnemonic == MISTAKEN_IF_WIDER and "dword" in operands:
+            self._narrow_exchanges.add(address)
         if prefix.startswith("rep"):
             self._repeaters.add(address)
         if mnemonic == "call":

@@ -20,7 +20,8 @@ from isoform.verdict import Assumption
 VALID_MEMORY = Assumption("valid-memory", "every load and store of the two functions is to memory they may use")
 PRIVATE_FRAME = Assumption("private-frame", "no pointer that is passed in points into a function's own stack frame")
 STACK_IN_BOUNDS = Assumption(
-    "stack-in-bounds", "an array on the stack is only indexed inside the function's own stack frame"
+    "stack-in-bounds",
+    "an array on the stack is only indexed inside the function's own stack frame or the arguments on the stack",
 )
 _POINTER, _WORD = 8, (1 << 64) - 1
 _NEAR = 4096

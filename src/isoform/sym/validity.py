@@ -13,13 +13,18 @@ HIGHEST_ADDRESS = 1 << 47
 
 
 def frame_bounds(side: Side) -> list[tuple[str, Term]]:
-    """Accesses to the frame at computed offsets stay below the return address (`stack-in-bounds`), and those of the
-    target to objects of known size stay in them (`in-bounds`)."""
+    """Accesses to the stack at computed offsets stay below the return address or in the arguments above it
+    (`stack-in-bounds`), and those of the target to objects of known size stay in them (`in-bounds`)."""
     terms = side.terms
+    passed = side.world.contract.stack_argument_bytes
+    above = terms.bv(side.world.machine.convention.stack_arguments_offset, side.width)
     found = []
     for number, (condition, offset, size) in enumerate(side.frame_accesses, 1):
         low = terms.bv(-FRAME_LIMIT, side.width)
         inside = terms.ult(terms.sub(offset, low), terms.bv(FRAME_LIMIT - size + 1, side.width))
+        if size <= passed:
+            argument = terms.ult(terms.sub(offset, above), terms.bv(passed - size + 1, side.width))
+            inside = terms.disj(inside, argument)
         found.append((f"frame-{side.tag}-{number}", terms.implies(condition, inside)))
     rules = dict.fromkeys(terms.implies(condition, inside) for condition, inside in side.bounds)
     found += [(f"frame-{side.tag}-object-{number}", rule) for number, rule in enumerate(rules, 1)]
