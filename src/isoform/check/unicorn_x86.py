@@ -71,8 +71,8 @@ MISTAKEN_INSTRUCTIONS = frozenset(
     | {"pcmpestri", "pcmpestrm", "fisttp", "fcomi", "fcompi", "fucomi", "fucompi"}
 )
 """BLSI inverts CF; BZHI clears a bit too many for an index from the width on; BEXTR and PDEP look at bits 63:32 of
-32-bit operands; the horizontal ones overwrite a source that is also the target; PCMPESTRI and PCMPESTRM crash the process; FISTTP gives other numbers for what does not
-fit; FCOMI and its relatives leave OF and SF."""
+32-bit operands; the horizontal ones overwrite a source that is also the target; PCMPESTRI and PCMPESTRM crash the
+process; FISTTP gives other numbers for what does not fit; FCOMI and its relatives leave OF and SF."""
 MISTAKEN_IF_WIDER = "cmpxchg"
 """Of 32-bit operands it clears bits 63:32 of the register that it should not write."""
 RIP_RELATIVE_MISTAKEN = frozenset({"shld", "shrd", "rorx"})
