@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from isoform.lift.function import Function
 from isoform.load.image import Image, Section, Symbol
 from isoform.microop import Space
+from isoform.outcome import THREAD_POINTER
 
+_NEGATIVE = (1 << 33) - 1
+"""The upper bits of a word that is a negative number of 32 bits."""
 NEAR = 64
 """Bytes around an object in which an address may still be meant for it (`days[month - 1]` starts below its table)."""
 BYTE_BY_BYTE = 1 << 16
@@ -39,6 +42,13 @@ def reach(function: Function) -> Reach:
 
 
 def _constants(function: Function) -> Iterator[int]:
+    """Numbers of the code, and what they are as distances from the thread pointer."""
+    for number in _numbers(function):
+        yield number
+        yield THREAD_POINTER + as_signed(number)
+
+
+def _numbers(function: Function) -> Iterator[int]:
     for instruction in function.instructions.values():
         for op in instruction.ops:
             for var in op.ins:
@@ -79,11 +89,17 @@ def addresses_in(content: bytes, start: int) -> Iterator[int]:
     step = 1 if len(content) <= BYTE_BY_BYTE else 4
     for offset in range(0, len(content) - 3, step):
         word = int.from_bytes(content[offset : offset + 8], "little")
+        if word >> 31 == _NEGATIVE:
+            yield THREAD_POINTER + as_signed(word)
         if word >> 48 == 0 and word:
             yield word
         if offset % 4 == 0 and (low := word & 0xFFFF_FFFF):
             signed = low - (1 << 32) if low >> 31 else low
             yield from (low, start + signed, start + offset + signed)
+
+
+def as_signed(word: int) -> int:
+    return word - (1 << 64) if word >> 63 else word
 
 
 class Objects:

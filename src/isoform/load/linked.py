@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from functools import cached_property
 
+from isoform.load import thread
 from isoform.load.blocks import is_name
 from isoform.load.elf import (
     FUNCTION,
@@ -24,6 +26,18 @@ from isoform.load.elf import (
 )
 from isoform.load.image import Image, Section, Symbol, WeakSymbol
 from isoform.load.shared import Shared
+from isoform.load.thread import (
+    DESCRIPTOR_START,
+    GET_ADDRESS,
+    MODULE,
+    ThreadObject,
+    bare,
+    loader_sections,
+    thread_extent,
+    thread_keys,
+    thread_objects,
+)
+from isoform.outcome import THREAD_POINTER
 
 BASES = (0x5555_0000_0000, 0x5556_0000_0000)
 """Where the position-independent file of each side starts."""
@@ -33,6 +47,12 @@ model that replays witnesses can be given code which names those."""
 SPAN_LIMIT = 1 << 32
 FIXED_LIMIT = 1 << 47
 
+_THREAD = (
+    thread.DYNAMIC_MODULE,
+    thread.DYNAMIC_OFFSET,
+    thread.DYNAMIC_DISTANCE,
+    thread.DYNAMIC_DESCRIPTOR,
+)
 _NONE, _ABSOLUTE, _COPY, _GLOBAL_DATA, _JUMP_SLOT, _RELATIVE, _RESOLVED, _RELATIVE_64 = 0, 1, 5, 6, 7, 8, 37, 38
 
 
@@ -88,6 +108,7 @@ class LinkedImage:
 
     def __init__(self, file: ParsedFile, side: int, shared: Shared, common: set[str]) -> None:
         self.file = file
+        self.side = side
         self.base = base_of(file, side)
         self.shared = shared
         self.sections = loaded_sections(file)
@@ -100,6 +121,7 @@ class LinkedImage:
         self.weak_fields: dict[int, tuple[str, int]] = {}
         self.aliases: dict[int, int] = {}
         self.broken: dict[int, str] = {}
+        self.loader_code = 0, 0
         self.imports: dict[int, str] = {}
         self.own_slots: dict[int, int] = {}
         self.moved = sorted(self._moves(common))
@@ -118,7 +140,7 @@ class LinkedImage:
         return Image(
             path=self.file.path,
             machine=self.file.machine,
-            sections=tuple(self._placed(section) for section in self.sections),
+            sections=self._all_sections(),
             symbols=tuple(sorted(self._symbols(), key=lambda s: (s.address, s.name))),
             externals=self.externals,
             aliases=self.aliases,
@@ -127,8 +149,18 @@ class LinkedImage:
             weak_fields=self.weak_fields,
             base=self.base,
             moved=tuple(self.moved),
+            loader_code=self.loader_code,
+            thread_conflict=self.shared.thread.conflicts.get(self.side, ""),
             from_source=self.file.from_source,
         )
+
+    def _all_sections(self) -> tuple[Section, ...]:
+        found = [self._placed(section) for section in self.sections if not section.thread_local]
+        found.extend(self._thread_section(one) for one in self._placed_thread_objects)
+        found.extend(loader_sections(self.shared.thread))
+        if self.loader_code != (0, 0):
+            found.append(self.shared.loader_code())
+        return tuple(sorted((s for s in found if s.size), key=lambda s: s.address))
 
     def _placed(self, section: FileSection) -> Section:
         content = bytes(self.contents[section.index])
@@ -181,6 +213,8 @@ class LinkedImage:
 
     def _value(self, relocation: Relocation, there: int) -> int | None:
         kind = relocation.kind
+        if kind in _THREAD:
+            return self._thread_value(relocation, there)
         if kind == PACKED_RELATIVE:
             return self._translate(self.base + there)
         if kind in (_RELATIVE, _RELATIVE_64):
@@ -189,9 +223,7 @@ class LinkedImage:
             return self._import(relocation.offset, f"ifunc_{relocation.addend:x}")
         if kind not in (_ABSOLUTE, _GLOBAL_DATA, _JUMP_SLOT):
             return None
-        if relocation.symbol >= len(self.file.dynamic_symbols):
-            raise unusable(self.file.path, f"the relocation at {relocation.offset:#x} names no symbol")
-        symbol = self.file.dynamic_symbols[relocation.symbol]
+        symbol = self._dynamic_symbol(relocation)
         addend = relocation.addend if kind == _ABSOLUTE else 0
         if symbol.section == UNDEFINED_SECTION or symbol.kind == IFUNC:
             return self._import(relocation.offset, symbol.name) + addend
@@ -200,7 +232,82 @@ class LinkedImage:
             self.own_slots[relocation.offset] = self.base + symbol.value
         return self._translate(self.base + symbol.value) + addend
 
+    def _dynamic_symbol(self, relocation: Relocation) -> FileSymbol:
+        if relocation.symbol >= len(self.file.dynamic_symbols):
+            raise unusable(self.file.path, f"the relocation at {relocation.offset:#x} names no symbol")
+        return self.file.dynamic_symbols[relocation.symbol]
+
+    # Thread-local objects
+
+    def _thread_value(self, relocation: Relocation, there: int) -> int | None:
+        """The first word of an entry of the global offset table, by which an object is found; of a pair the
+        second too, as far as no other relocation fills it."""
+        layout = self.shared.thread
+        if self.side in layout.conflicts:
+            return None
+        symbol = self._dynamic_symbol(relocation) if relocation.symbol else None
+        if symbol is not None:
+            key = self._thread_keys.get(
+                (bare(symbol.name), symbol.section, symbol.value), ("thread", bare(symbol.name))
+            )
+            distance = layout.distance(key)
+        elif self.side in layout.bases:
+            distance = layout.bases[self.side]
+        else:
+            return None
+        match relocation.kind:
+            case thread.DYNAMIC_MODULE:
+                if symbol is None:
+                    self._add_to_word(relocation.offset + 8, distance)
+                return MODULE
+            case thread.DYNAMIC_DESCRIPTOR:
+                self._write_word(relocation.offset + 8, distance + relocation.addend)
+                return self._loader_address() + DESCRIPTOR_START
+            case _:
+                return distance + relocation.addend
+
+    def _add_to_word(self, address: int, amount: int) -> None:
+        self._write_word(address, amount, kept=True)
+
+    def _write_word(self, address: int, value: int, kept: bool = False) -> None:
+        section = self._section_of(address)
+        if section is None or address + 8 > section.address + section.size:
+            raise unusable(self.file.path, f"a relocation lies outside every section, at {address:#x}")
+        content, offset = self.contents[section.index], address - section.address
+        content.extend(bytes(max(0, offset + 8 - len(content))))
+        before = int.from_bytes(content[offset : offset + 8], "little") if kept else 0
+        content[offset : offset + 8] = ((value + before) % (1 << 64)).to_bytes(8, "little")
+
+    def _loader_address(self) -> int:
+        section = self.shared.loader_code()
+        self.loader_code = section.address, section.end
+        return section.address
+
+    @cached_property
+    def _thread_keys(self) -> dict[tuple[str, int, int], Hashable]:
+        return thread_keys(self.file, self.side)
+
+    @cached_property
+    def _placed_thread_objects(self) -> list[ThreadObject]:
+        return [] if self.side in self.shared.thread.conflicts else thread_objects(self.file, self.side)
+
+    def _thread_section(self, one: ThreadObject) -> Section:
+        home = self.file.sections[one.section]
+        address = THREAD_POINTER + self.shared.thread.distances[one.key]
+        start = thread_extent(self.file)[0] + one.start - home.address
+        content = bytes(self.contents.get(one.section, b"")[start : start + one.size])
+        return Section(home.name, address, content, one.size, writable=True, executable=False)
+
+    def _thread_symbols(self) -> Iterator[Symbol]:
+        for one in self._placed_thread_objects:
+            start = THREAD_POINTER + self.shared.thread.distances[one.key] - one.start
+            for _, symbol in one.symbols:
+                yield Symbol(symbol.name, start + symbol.value, symbol.size, False)
+
     def _import(self, slot: int, name: str) -> int:
+        if name == GET_ADDRESS:
+            self.own_slots[slot] = self._loader_address()
+            return self.own_slots[slot]
         self.imports[slot] = name
         address = self.shared.by_name(name)
         self.externals[address] = name
@@ -234,6 +341,7 @@ class LinkedImage:
                 is_function = _is_function(self.file, symbol) and home.executable
                 replaceable = self._is_replaceable(symbol)
                 yield Symbol(symbol.name, self.base + symbol.value, symbol.size, is_function, replaceable)
+        yield from self._thread_symbols()
 
     def _is_replaceable(self, symbol: FileSymbol) -> bool:
         """Whether the file itself looks a symbol up when it is loaded, and so may get another file's definition."""
