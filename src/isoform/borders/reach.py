@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from isoform.lift.function import Function
+from isoform.lift.function import Function, outside_call
 from isoform.load.image import Image, Section, Symbol
 from isoform.microop import Space
 from isoform.outcome import THREAD_POINTER
@@ -34,11 +34,24 @@ class Reach:
     """Those of them that an address is in."""
     complete: bool = True
     """False where there was too much to look at."""
+    chosen: frozenset[int] = frozenset()
+    """Those of the functions that are called, and that a resolver chooses."""
 
 
 def reach(function: Function) -> Reach:
     """What a lifted function, with what is inlined into it, can get at."""
-    return reach_from(function.image, set(_constants(function)))
+    found = reach_from(function.image, set(_constants(function)))
+    chosen = frozenset(_chosen(function))
+    return replace(found, functions=found.functions | chosen, chosen=chosen) if chosen else found
+
+
+def _chosen(function: Function) -> Iterator[int]:
+    image = function.image
+    calls = (outside_call(block.exit) for block in function.blocks.values()) if image.resolvers else ()
+    names = {call.callee for call in calls if call is not None and call.callee is not None}
+    for address in image.resolvers:
+        if image.externals.get(address) in names and image.section_at(address) is None:
+            yield address
 
 
 def _constants(function: Function) -> Iterator[int]:
@@ -60,11 +73,12 @@ def reach_from(image: Image, numbers: Iterable[int]) -> Reach:
     functions: set[int] = set()
     seen: set[Range] = set()
     named: set[Range] = set()
-    pending = [number for number in numbers if number in image.aliases or _is_near_data(image, number)]
+    entries = image.aliases.keys() | image.resolvers.keys()
+    pending = [number for number in numbers if number in entries or _is_near_data(image, number)]
     objects = Objects(image) if pending else None
     while pending:
         number = pending.pop()
-        if number in image.aliases:
+        if number in entries:
             functions.add(number)
         for extent in objects.near(number) if objects is not None else ():
             if extent[0] <= number < extent[1]:

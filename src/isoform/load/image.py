@@ -156,6 +156,9 @@ class Image:
     """(own start, own end, shared start), sorted: named objects and function entries of a linked file, whose
     code has fixed distances, that the other side has too. An address that the code computes in such a range
     stands for the shared address; never a jump target inside the code."""
+    resolvers: dict[int, int] = field(default_factory=dict)
+    """Of `externals`, those that a function of this file chooses when it is loaded (`ifunc`): address to the address of
+    that function's code."""
     loader_code: tuple[int, int] = (0, 0)
     """First and past-the-last address of code that stands for what a loader provides: always inlined."""
     thread_conflict: str = ""

@@ -122,6 +122,7 @@ class LinkedImage:
         self.aliases: dict[int, int] = {}
         self.broken: dict[int, str] = {}
         self.loader_code = 0, 0
+        self.resolvers: dict[int, int] = {}
         self.imports: dict[int, str] = {}
         self.own_slots: dict[int, int] = {}
         self.moved = sorted(self._moves(common))
@@ -130,13 +131,7 @@ class LinkedImage:
     def build(self) -> Image:
         for relocation in self.file.relocations.get(0, ()):
             self._apply(relocation)
-        for section in self.sections:
-            if section.executable and section.name.startswith(".plt"):
-                for stub, slot in self._stubs(section):
-                    if slot in self.imports:
-                        self.externals[stub] = self.imports[slot]
-                    elif slot in self.own_slots:
-                        self.aliases[stub] = self.own_slots[slot]
+        stubs = list(self._linkage())
         return Image(
             path=self.file.path,
             machine=self.file.machine,
@@ -148,11 +143,29 @@ class LinkedImage:
             weak=self.weak,
             weak_fields=self.weak_fields,
             base=self.base,
-            moved=tuple(self.moved),
+            moved=tuple(sorted([*self.moved, *stubs])),
+            resolvers=self.resolvers,
             loader_code=self.loader_code,
             thread_conflict=self.shared.thread.conflicts.get(self.side, ""),
             from_source=self.file.from_source,
         )
+
+    def _linkage(self) -> Iterator[tuple[int, int, int]]:
+        """What stubs lead to; their addresses, which a program may use as those of the functions, as in `moved`."""
+        for section in self.sections:
+            if not section.executable or not section.name.startswith(".plt"):
+                continue
+            for stub, slot in self._stubs(section):
+                if slot in self.own_slots:
+                    self.aliases[stub] = self.own_slots[slot]
+                if slot not in self.imports:
+                    continue
+                self.externals[stub] = self.imports[slot]
+                address = self.shared.by_name(self.imports[slot])
+                if address in self.resolvers:
+                    self.resolvers[stub] = self.resolvers[address]
+                if self.file.is_program and self._translate(stub) == stub:
+                    yield stub, stub + 1, address
 
     def _all_sections(self) -> tuple[Section, ...]:
         found = [self._placed(section) for section in self.sections if not section.thread_local]
@@ -220,17 +233,46 @@ class LinkedImage:
         if kind in (_RELATIVE, _RELATIVE_64):
             return self._translate(self.base + relocation.addend)
         if kind == _RESOLVED:
-            return self._import(relocation.offset, f"ifunc_{relocation.addend:x}")
+            return self._resolved(relocation.offset, relocation.addend)
         if kind not in (_ABSOLUTE, _GLOBAL_DATA, _JUMP_SLOT):
             return None
         symbol = self._dynamic_symbol(relocation)
         addend = relocation.addend if kind == _ABSOLUTE else 0
-        if symbol.section == UNDEFINED_SECTION or symbol.kind == IFUNC:
+        if symbol.kind == IFUNC and symbol.section != UNDEFINED_SECTION:
+            return self._resolved(relocation.offset, symbol.value) + addend
+        if symbol.section == UNDEFINED_SECTION:
             return self._import(relocation.offset, symbol.name) + addend
         self.looked_up.add(symbol.value)
         if symbol.kind == FUNCTION:
             self.own_slots[relocation.offset] = self.base + symbol.value
         return self._translate(self.base + symbol.value) + addend
+
+    def _resolved(self, slot: int, resolver: int) -> int:
+        """A function that a resolver chooses: by its name, or else as this side's alone."""
+        names = self._resolved_names.get(resolver, set())
+        name = next(iter(names)) if len(names) == 1 else ""
+        if not name or len(self._resolvers_by_name[name]) > 1:
+            name = f"function chosen by {self.base + resolver:#x}"
+        address = self._import(slot, name)
+        self.resolvers[address] = self.base + resolver
+        return address
+
+    @cached_property
+    def _resolved_names(self) -> dict[int, set[str]]:
+        """Names of functions by their resolvers' addresses."""
+        found: dict[int, set[str]] = {}
+        for symbol in (*self.file.dynamic_symbols, *self.file.symbols):
+            if symbol.kind == IFUNC and symbol.section != UNDEFINED_SECTION and is_name(symbol.name):
+                found.setdefault(symbol.value, set()).add(bare(symbol.name))
+        return found
+
+    @cached_property
+    def _resolvers_by_name(self) -> dict[str, set[int]]:
+        found: dict[str, set[int]] = {}
+        for resolver, names in self._resolved_names.items():
+            for name in names:
+                found.setdefault(name, set()).add(resolver)
+        return found
 
     def _dynamic_symbol(self, relocation: Relocation) -> FileSymbol:
         if relocation.symbol >= len(self.file.dynamic_symbols):

@@ -95,6 +95,7 @@ class ObjectImage:
         self.weak: dict[str, WeakSymbol] = {}
         self.weak_fields: dict[int, tuple[str, int]] = {}
         self.loader_code = 0, 0
+        self.resolvers: dict[int, int] = {}
         self._readers: dict[int, FieldReader] = {}
 
     def build(self) -> Image:
@@ -116,6 +117,7 @@ class ObjectImage:
             weak=self.weak,
             weak_fields=self.weak_fields,
             moved=moved,
+            resolvers=self.resolvers,
             loader_code=self.loader_code,
             thread_conflict=self.shared.thread.conflicts.get(self.side, ""),
             from_source=self.file.from_source,
@@ -254,8 +256,10 @@ class ObjectImage:
     def _of_symbol(self, symbol: FileSymbol, index: int, branches: bool) -> int:
         if symbol.section == ABSOLUTE_SECTION or index == 0:
             return symbol.value
-        if symbol.section == UNDEFINED_SECTION or symbol.kind == IFUNC:
+        if symbol.section == UNDEFINED_SECTION:
             return self._external(symbol.name)
+        if symbol.kind == IFUNC:
+            return self._resolved(symbol)
         if symbol.kind == THREAD_LOCAL:
             raise _UnknownFieldError(f"takes the address of thread-local '{symbol.name}'")
         if symbol.section == COMMON_SECTION:
@@ -281,6 +285,16 @@ class ObjectImage:
             if bit is None:
                 raise _UnknownFieldError(f"is to '{name}', one of more weak symbols than isoform counts")
             self.weak[name] = WeakSymbol(bit, address)
+        return address
+
+    def _resolved(self, symbol: FileSymbol) -> int:
+        """A function that a resolver chooses. A local name is this side's alone if it means several."""
+        if symbol.section not in self.code:
+            raise _UnknownFieldError(f"refers to '{symbol.name}', whose resolver is no code")
+        entry = self.code[symbol.section] + symbol.value
+        resolvers = {(s.section, s.value) for s in self.file.symbols if s.kind == IFUNC and s.name == symbol.name}
+        address = self._external(symbol.name if len(resolvers) == 1 else f"{symbol.name} ({self.side}, {entry:#x})")
+        self.resolvers[address] = entry
         return address
 
     def _alias(self, name: str, code: int) -> int:
