@@ -156,6 +156,8 @@ STACK_POINTER = 0x7FFF_F000_0008
 """Value of the stack pointer at entry in concrete runs (return address just pushed: 16-byte alignment
 minus 8, as after a call)."""
 RETURN_ADDRESS = 0x7FFF_FFFF_0F00
+THREAD_POINTER = 0x6B5A_3C4D_2000
+"""Address that thread-local objects are counted from: no number that a program is likely to hold."""
 FRAME_LIMIT = 8 << 20
 """Bytes below the stack pointer that count as the frame: the stack that a program usually has."""
 STACK_GUARD = 1 << 30

@@ -28,6 +28,7 @@ from isoform.outcome import (
     PAGE,
     RETURN_ADDRESS,
     STACK_POINTER,
+    THREAD_POINTER,
     CallEffect,
     CallKey,
     CallRecord,
@@ -196,7 +197,7 @@ class _Execution:
         for name in (*GENERAL, *VECTOR):
             self._cpu.set(name, given.get(name, 0))
         self._cpu.set("rsp", self._stack_pointer)
-        self._cpu.set("fs_base", given.get("fs_offset", 0))
+        self._cpu.set("fs_base", given.get("fs_offset", THREAD_POINTER))
         self._cpu.set("gs_base", given.get("gs_offset", 0))
         self._set_flags(lambda name: given.get(name, 0))
 
@@ -334,7 +335,7 @@ class _Execution:
             self._beneath_canary = None
 
     def _canary_address(self) -> int:
-        return (self._inputs.registers.get("fs_offset", 0) + CANARY_OFFSET) & ADDRESS_MASK
+        return (self._inputs.registers.get("fs_offset", THREAD_POINTER) + CANARY_OFFSET) & ADDRESS_MASK
 
     def _leave(self, address: int) -> int:
         """Control arrived at an address that is no code of the image: where it goes on, if it does."""
@@ -554,7 +555,8 @@ class _Execution:
         flags = self._cpu.get("eflags")
         values |= {name: flags >> bit & 1 for name, bit in FLAG_BITS.items()}
         values["x87"] = self._cpu.x87()
-        return values | {name: self._inputs.registers.get(name, 0) for name in UNTOUCHED}
+        given = {"fs_offset": THREAD_POINTER, **self._inputs.registers}
+        return values | {name: given.get(name, 0) for name in UNTOUCHED}
 
     def _changed_bytes(self) -> Iterator[tuple[int, int]]:
         for base in sorted(self._cpu.entry_pages):

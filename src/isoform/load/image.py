@@ -158,6 +158,13 @@ class Image:
     """(own start, own end, shared start), sorted: named objects and function entries of a linked file, whose
     code has fixed distances, that the other side has too. An address that the code computes in such a range
     stands for the shared address; never a jump target inside the code."""
+    resolvers: dict[int, int] = field(default_factory=dict)
+    """Of `externals`, those that a function of this file chooses when it is loaded (`ifunc`): address to the address of
+    that function's code."""
+    loader_code: tuple[int, int] = (0, 0)
+    """First and past-the-last address of code that stands for what a loader provides: always inlined."""
+    thread_conflict: str = ""
+    """One sentence where the file's thread-local data could not be given the addresses that the other side has."""
     differing: tuple[tuple[int, int], ...] = ()
     """Ranges where both images of a question have constants, but other bytes; functions of one name that were not
     shown to do the same; and what leads there. Code outside that is given an address in there would see the two
