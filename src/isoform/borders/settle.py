@@ -11,6 +11,7 @@ from isoform.borders.convention import Placement, argument_assumptions, place_si
 from isoform.borders.inferred import infer
 from isoform.borders.known_calls import known_calls, library_assumptions
 from isoform.borders.linking import link_assumptions
+from isoform.borders.result_space import RESULT_APART
 from isoform.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
 from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
@@ -46,6 +47,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         arguments=placement.arguments,
         results=() if options.return_as is ReturnAs.VOID else (inferred or placement).results,
         stack_argument_bytes=placement.stack_argument_bytes,
+        result_space=placement.result_space,
         return_as=options.return_as,
         memory=_memory_rule(machine, options),
         aborts=options.aborts,
@@ -59,6 +61,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     contract = replace(contract, preconditions=_preconditions(options, signature))
     target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in (target, rewrite))
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
+    assumptions += [RESULT_APART] if placement.result_space else []
     assumptions += link_assumptions(target, rewrite)
     assumptions += coming_back_assumptions(target, rewrite)
     callees = CalleeTable(target, rewrite, contract)

@@ -395,7 +395,7 @@ class _Execution:
             self._end(Status.UNSUPPORTED, callee.refused)
             return 0
         parts = self._parts(callee)
-        arguments = tuple(self._content(part) & part.reads for part in parts if part.reads)
+        arguments = tuple(part.known(self._content(part)) for part in parts if part.reads)
         known = self._library.get(name)
         if isinstance(known, PureCall) and (known.only_if_null is None or not arguments[known.only_if_null]):
             return self._compute(known, arguments)

@@ -304,7 +304,7 @@ class _Run:
         if callee.refused:
             raise RefusedCallError(callee.refused)
         parts = self._parts(callee)
-        arguments = tuple(self._content(part) & part.reads for part in parts if part.reads)
+        arguments = tuple(part.known(self._content(part)) for part in parts if part.reads)
         if call.pure is not None and (call.pure.only_if_null is None or not arguments[call.pure.only_if_null]):
             self._compute(call.pure, arguments)
             return False

@@ -144,6 +144,8 @@ class Side:
         """Of the target: the conditions of accesses, and that they are inside the objects they are meant for."""
         self.heap_accesses: list[tuple[Term, Term, int]] = []
         """Condition, address and size of accesses to the rest of memory at computed addresses."""
+        self.fixed_accesses: list[tuple[Term, Term, int]] = []
+        """The same of accesses at addresses that are numbers."""
         self.before_calls: int | None = None
         """How many of these were made before anything outside was called, if it was."""
         self.blocks: list[Block] = []
@@ -519,6 +521,7 @@ class State:
             return side.terms.bv(int.from_bytes(data, order), 8 * size)  # type: ignore[arg-type]
         side.world.assume(VALID_MEMORY)
         side.fixed_loads.append((address, size))
+        side.fixed_accesses.append((self.condition, address, size))
         self._note_reading(address, size)
         return side.heap.load(self.heap, address, size)
 
@@ -589,6 +592,8 @@ class State:
         if side.terms.value(address) is None:
             side.world.assume(PRIVATE_FRAME)
             side.heap_accesses.append((self.condition, address, size))
+        else:
+            side.fixed_accesses.append((self.condition, address, size))
         if side.mentions_stack(value):
             self.escaped = True
         side.give_away(
