@@ -8,11 +8,12 @@ back, and so is all that rests on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from isoform.borders.apart import Apart, ApartKind, Border, Images
 from isoform.borders.contents import Contents
+from isoform.borders.initialisers import unlike_initialisers
 from isoform.borders.reach import Range, Reach, reach
 from isoform.borders.same_code import is_same_code
 from isoform.errors import Unsupported, UserError
@@ -159,8 +160,24 @@ class Companions:
             whys.append(f"{', '.join(alone)}, which only one of the files defines, holds the same on both sides")
         if unlike and not self.initial:
             whys.append(f"{', '.join(unlike)} holds the same on both sides, though at first it does not (--data any)")
+        unseen = self._unseen_initialisers() if data and self.initial else []
+        if unseen:
+            what = f"{', '.join(unseen)}, which run when the files are loaded,"
+            whys.append(f"{what} leave the same in {', '.join(data)} on both sides")
         if whys:
             yield Assumption("same-data", "; ".join(whys))
+
+    def _unseen_initialisers(self) -> list[str]:
+        """Names of functions that are not the same on both sides, run at first, and might write what is compared."""
+        names = []
+        for one in unlike_initialisers(self.functions[0].machine, self.images):
+            if _overlap(one.uses.named, self.own.named):
+                raise Unsupported(
+                    f"{one.name} runs when the file is loaded, uses the same data, and is not the same code"
+                )
+            if not one.uses.complete or _overlap(one.uses.data, self.own.data):
+                names.append(one.name)
+        return list(dict.fromkeys(names))
 
     def _met(self, companion: _Companion, apart: Sequence[Apart]) -> tuple[Apart, ...]:
         """What a companion can get at that is not the same."""
@@ -233,6 +250,10 @@ def _names(images: Images, entries: Entries) -> Names:
     common = [name for name in at[0] if name in at[1]]
     left, right = (common[:1] or names or [f"{entry:#x}"] for names, entry in zip(at, entries, strict=True))
     return left[0], right[0]
+
+
+def _overlap(some: Iterable[Range], others: Collection[Range]) -> bool:
+    return any(low < other_high and other_low < high for low, high in some for other_low, other_high in others)
 
 
 def _union(parts: Sequence[Reach]) -> Reach:
