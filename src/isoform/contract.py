@@ -12,7 +12,7 @@ from isoform.callee import Callee, Given, Part, whole
 from isoform.evaluate_floats import canonical_nan, is_nan, to_float
 from isoform.isa.machine import Machine
 from isoform.load.signature import CType, Signature, TypeKind
-from isoform.outcome import RETURN_ADDRESS, STACK_POINTER, CallRecord, Outcome, Status, in_frame
+from isoform.outcome import RETURN_ADDRESS, STACK_POINTER, CallRecord, Inputs, Outcome, Status, in_frame
 
 if TYPE_CHECKING:
     from isoform.precondition import Precondition
@@ -95,6 +95,32 @@ class Argument:
     type: CType
     places: tuple[Place, ...]
     """Lowest part first."""
+
+
+@dataclass(frozen=True)
+class Padded:
+    """An argument that points to structures with padding."""
+
+    argument: Argument
+    size: int
+    """Bytes of one structure."""
+    offsets: frozenset[int]
+    """The bytes of it that are padding."""
+    spelling: str
+
+
+def argument_value(argument: Argument, inputs: Inputs) -> int:
+    """What an argument is in these inputs."""
+    value = shift = 0
+    for place in argument.places:
+        if place.register is not None:
+            part = inputs.registers.get(place.register, 0) >> (8 * place.offset)
+        else:
+            start = STACK_POINTER + place.offset
+            part = sum(inputs.memory.get(start + i, 0) << (8 * i) for i in range(place.size))
+        value |= (part & ((1 << (8 * place.size)) - 1)) << shift
+        shift += 8 * place.size
+    return value
 
 
 @dataclass(frozen=True)
@@ -186,6 +212,8 @@ class Contract:
     preconditions: tuple[Precondition, ...] = ()
     certain: tuple[ResultPart, ...] | None = None
     """Where `results` are guessed from the code: what certainly is the result. None where all of it is."""
+    padded: tuple[Padded, ...] = ()
+    """The arguments that point to structures with padding, where both sides declare them so."""
     narrow: tuple[tuple[str, int], ...] = ()
     """Argument registers that may well hold numbers of so many bits only, where that is guessed from the code."""
 

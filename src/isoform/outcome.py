@@ -148,6 +148,10 @@ class Outcome:
     steps: int = 0
     trace: tuple[int, ...] = ()
     """Addresses of the instructions executed, where asked for."""
+    stores: frozenset[tuple[int, int]] = frozenset()
+    """Addresses and sizes of the stores that the code made, where asked for."""
+    unread: frozenset[int] = frozenset()
+    """Bytes of memory that were left out of this because nobody reads them."""
     outside: str = ""
     """The first access that left the object it was meant for, in words; empty if none did, or if nobody looked."""
 

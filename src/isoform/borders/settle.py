@@ -11,6 +11,7 @@ from isoform.borders.convention import Placement, argument_assumptions, place_si
 from isoform.borders.inferred import infer
 from isoform.borders.known_calls import known_calls, library_assumptions
 from isoform.borders.linking import link_assumptions
+from isoform.borders.padding import padded_arguments
 from isoform.borders.result_space import RESULT_APART
 from isoform.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
 from isoform.errors import Unsupported, UserError
@@ -59,6 +60,9 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         narrow=inferred.narrow if inferred is not None else (),
     )
     contract = replace(contract, preconditions=_preconditions(options, signature))
+    if source is SignatureSource.DWARF:
+        both = [function.image.signatures.get(function.name) for function in (target, rewrite)]
+        contract = replace(contract, padded=padded_arguments(contract.arguments, both))
     target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in (target, rewrite))
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
     assumptions += [RESULT_APART] if placement.result_space else []

@@ -10,17 +10,18 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from isoform.borders.apart import Apart
+from isoform.borders.padding import leave_out
 from isoform.borders.result_space import SPACES, with_space_apart
 from isoform.budget import Budget
 from isoform.check.replay import independent_runner
-from isoform.contract import CallRule, Difference
+from isoform.contract import CallRule, Difference, argument_value
 from isoform.engines.minimise import minimise
 from isoform.engines.outside import outside_results, show_value
 from isoform.engines.replaceable import rests_on_replaceable_calls
 from isoform.lift.function import Call, Function, Switch
 from isoform.load.image import Image
 from isoform.outcome import FRAME_LIMIT, STACK_POINTER, Inputs, Outcome, Status, in_frame
-from isoform.question import Question, argument_value
+from isoform.question import Question
 from isoform.verdict import Witness
 
 LOWEST_ADDRESS = 0x1000
@@ -225,6 +226,7 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
                 library=function.library,
             )
         )
+    theirs = [leave_out(outcome, mine.unread) for outcome, mine in zip(theirs, ours, strict=True)]
     results = {result.register for result in question.contract.results}
     images = question.target.image, question.rewrite.image
     sides = zip(images, reversed(images), ours, strict=True)

@@ -151,7 +151,7 @@ def _encode(question: Question, functions: tuple[Function, Function], budget: Bu
     ]
     for side in sides:
         world.constraints += [*frame_bounds(side), *fresh_blocks(side), *result_apart(side, side.initial_state())]
-    return Encoding(world, summaries[0], summaries[1], goals(world, *summaries))
+    return Encoding(world, summaries[0], summaries[1], goals(world, summaries[0], summaries[1], whole=True))
 
 
 class Loopfree:

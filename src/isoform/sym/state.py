@@ -146,6 +146,8 @@ class Side:
         """Condition, address and size of accesses to the rest of memory at computed addresses."""
         self.fixed_accesses: list[tuple[Term, Term, int]] = []
         """The same of accesses at addresses that are numbers."""
+        self.stores: list[tuple[Term, Term, int]] = []
+        """Condition, address and size of all stores to the rest of memory."""
         self.before_calls: int | None = None
         """How many of these were made before anything outside was called, if it was."""
         self.blocks: list[Block] = []
@@ -594,6 +596,7 @@ class State:
             side.heap_accesses.append((self.condition, address, size))
         else:
             side.fixed_accesses.append((self.condition, address, size))
+        side.stores.append((self.condition, address, size))
         if side.mentions_stack(value):
             self.escaped = True
         side.give_away(
@@ -631,7 +634,7 @@ class State:
         """The computed offset of an address that is the stack pointer plus something else."""
         side, terms = self.side, self.side.terms
         pointer = side.world.stack_pointer
-        rest = _without(terms, address, pointer)
+        rest = without_summand(terms, address, pointer)
         if rest is None or side.mentions_stack(rest):
             raise Unsupported("an address mixes the stack pointer with other values in a way isoform cannot follow")
         _in_frame(_signed(terms.split_sum(rest)[1], side.width))
@@ -655,18 +658,18 @@ def _around(side: Side, where: int, size: int) -> bytes:
     return found
 
 
-def _without(terms: Terms, total: Term, part: Term) -> Term | None:
+def without_summand(terms: Terms, total: Term, part: Term) -> Term | None:
     """`total - part` if `part` is a summand of it."""
     if total == part:
         return terms.bv(0, terms.width(total))
     shape = terms.shape(total)
     if shape[0] == "add":
         for one, other in ((shape[1], shape[2]), (shape[2], shape[1])):
-            rest = _without(terms, one, part)
+            rest = without_summand(terms, one, part)
             if rest is not None:
                 return terms.add(rest, other)
     if shape[0] == "sub":
-        rest = _without(terms, shape[1], part)
+        rest = without_summand(terms, shape[1], part)
         if rest is not None:
             return terms.sub(rest, shape[2])
     return None
