@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 from bitwuzla import Kind, Term, TermManager
 
-from isoform.check.certificate import CheckResult, check_certificate
+from isoform.check.certificate import AtHand, CheckResult, Part, check_certificate
 from isoform.errors import Unsupported, UserError
 from isoform.smt.certificate import CertificateWriter
 from isoform.smt.polynomial import Normalizer
 
 TARGET, REWRITE = b"\x8d\x04\x37\xc3", b"\x01\xf7\x89\xf8\xc3"
+PARTS = [Part("function", "f", "11")._asdict(), Part("constants", "table", "22")._asdict()]
 
 
 class Question:
@@ -54,12 +55,15 @@ class Question:
 
 
 def index(**changes: Any) -> dict[str, Any]:
+    """Of two functions that never return, so that a goal each for that and for aborts is all it takes."""
     sides = {
-        name: {"path": f"{name}.o", "function": "f", "isa": "x86_64", "code": code}
-        for name, code in (("target", TARGET), ("rewrite", REWRITE))
+        name: {"path": f"{name}.o", "function": "f", "isa": "x86_64", "code": code, "declared": None, "parts": parts}
+        for name, code, parts in (("target", TARGET, PARTS[:1]), ("rewrite", REWRITE, PARTS))
     }
-    rest = {"verdict": "equivalent", "how": "Every obligation is unsatisfiable.", "contract": {}, "assumptions": []}
-    return {**sides, **rest, **changes}
+    contract = {"return_as": "void", "memory": "compare", "aborts": "equal", "results": []}
+    rest = {"verdict": "equivalent", "how": "Every obligation is unsatisfiable.", "assumptions": []}
+    more = {"contract": contract, "engine": "loopfree", "returns": False, "calls": False}
+    return {**sides, **rest, **more, **changes}
 
 
 def write(folder: Path) -> Path:
@@ -67,8 +71,8 @@ def write(folder: Path) -> Path:
     normalizer = Normalizer(question.manager)
     normalizer.normalize(question.goal)
     with CertificateWriter(folder) as writer:
-        writer.add_smt("same load", "the loads agree", [("loads-differ", question.goal)], normalizer.lemmas)
-        writer.add_smt("same sum", "the sums agree", [("sums-differ", question.sum_goal)])
+        writer.add_smt("aborts", "the loads agree", [("differs", question.goal)], normalizer.lemmas)
+        writer.add_smt("returns", "the sums agree", [("differs", question.sum_goal)])
         writer.add_lemma("expansion", "the addresses are one polynomial", *normalizer.lemmas[0])
         writer.finish(index())
     return folder
@@ -101,11 +105,40 @@ def test_confirmed_by_a_solver(tmp_path: Path) -> None:
     assert "z3" in row.solver
 
 
-def test_other_code_is_noticed(certificate: Path) -> None:
-    assert check_certificate(certificate, code=(TARGET, REWRITE)).ok
-    report = check_certificate(certificate, code=(TARGET, REWRITE[:-1] + b"\xc2"))
+def at_hand(**changes: Any) -> tuple[AtHand, AtHand]:
+    target = AtHand("old.o", "f", None, [Part(**PARTS[0])])
+    rewrite = {"path": "new.o", "function": "f", "declared": "int f(int x)", "parts": [Part(**p) for p in PARTS]}
+    return target, AtHand(**{**rewrite, **changes})
+
+
+def test_the_code_at_hand(certificate: Path) -> None:
+    report = check_certificate(certificate, at_hand=at_hand())
+    assert report.ok
+    assert report.code_compared
+    assert not check_certificate(certificate).code_compared
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"function": "g"}, "The certificate is about f, not about g of new.o."),
+        ({"parts": [Part("function", "f", "12"), Part(**PARTS[1])]}, "The code of f in new.o is not what"),
+        ({"parts": [Part(**PARTS[0]), Part("constants", "table", "23")]}, "What table holds in new.o is not what"),
+        ({"parts": [Part(**PARTS[0])]}, "What table holds in new.o is not what"),
+        ({"parts": [*(Part(**p) for p in PARTS), Part("data", "more", "33")]}, "is made of other parts"),
+    ],
+)
+def test_other_code_is_noticed(certificate: Path, changes: dict[str, Any], said: str) -> None:
+    report = check_certificate(certificate, at_hand=at_hand(**changes))
     assert not report.ok
-    assert "rewrite" in report.problems[0]
+    assert said in report.problems[0]
+
+
+def test_another_declaration_is_noticed(certificate: Path) -> None:
+    edit_index(certificate, lambda entries: entries["rewrite"].update(declared="long f(int x)"), mend=True)
+    assert check_certificate(certificate, at_hand=at_hand(declared=None)).ok
+    (problem,) = check_certificate(certificate, at_hand=at_hand()).problems
+    assert problem == "new.o declares int f(int x), the certificate is about long f(int x)."
 
 
 def edit_index(certificate: Path, change: Callable[[dict[str, Any]], None], mend: bool = False) -> None:
@@ -129,16 +162,16 @@ def drop_one_and_its_file(certificate: Path) -> None:
 
 
 def drop_a_file(certificate: Path) -> None:
-    (certificate / "02-same-sum.smt2").unlink()
+    (certificate / "02-returns.smt2").unlink()
 
 
 def weaken(certificate: Path) -> None:
-    path = certificate / "02-same-sum.smt2"
+    path = certificate / "02-returns.smt2"
     path.write_text(path.read_text().replace("(bvadd x t1)", "(bvadd x x)"))
 
 
 def swap_files(certificate: Path) -> None:
-    one, other = certificate / "01-same-load.smt2", certificate / "02-same-sum.smt2"
+    one, other = certificate / "01-aborts.smt2", certificate / "02-returns.smt2"
     texts = one.read_text(), other.read_text()
     one.write_text(texts[1])
     other.write_text(texts[0])
@@ -194,12 +227,12 @@ def rewrite_file(certificate: Path, file: str, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "result"),
     [
-        ("02-same-sum.smt2", "(bvadd x t1)", "(bvadd x x)", CheckResult.REFUTED),
-        ("01-same-load.smt2", "#x0000000b", "#x0000000c", CheckResult.REFUTED),
+        ("02-returns.smt2", "(bvadd x t1)", "(bvadd x x)", CheckResult.REFUTED),
+        ("01-aborts.smt2", "#x0000000b", "#x0000000c", CheckResult.REFUTED),
         ("03-expansion.smt2", "#x0000000b", "#x0000000c", CheckResult.REFUTED),
-        ("02-same-sum.smt2", ":named sums-differ", ":named lemma-1", CheckResult.REFUTED),
-        ("02-same-sum.smt2", "(check-sat)", "(assert false)", CheckResult.TAMPERED),
-        ("02-same-sum.smt2", "(check-sat)", "(reset)", CheckResult.TAMPERED),
+        ("02-returns.smt2", ":named differs", ":named lemma-1", CheckResult.REFUTED),
+        ("02-returns.smt2", "(check-sat)", "(assert false)", CheckResult.TAMPERED),
+        ("02-returns.smt2", "(check-sat)", "(reset)", CheckResult.TAMPERED),
         ("03-expansion.smt2", "lemma-1", "goal", CheckResult.TAMPERED),
     ],
 )
@@ -297,7 +330,7 @@ def test_folders_that_are_no_certificate(tmp_path: Path, content: str | None) ->
 
 
 def test_index_that_leads_elsewhere(certificate: Path) -> None:
-    edit_index(certificate, lambda entries: entries["obligations"][0].update(file="../02-same-sum.smt2"), mend=True)
+    edit_index(certificate, lambda entries: entries["obligations"][0].update(file="../02-returns.smt2"), mend=True)
     report = check_certificate(certificate)
     assert not report.ok
     assert report.rows[0].result is CheckResult.TAMPERED

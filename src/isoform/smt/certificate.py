@@ -25,7 +25,7 @@ from isoform.smt.polynomial import lemma_as_smtlib
 from isoform.smt.printer import formula_lines
 
 FORMAT = "isoform-certificate"
-VERSION = 1
+VERSION = 2
 SMT_UNSAT = "smt-unsat"
 EQUATION = "equation"
 POLYNOMIAL_LEMMA = "polynomial-lemma"
@@ -65,13 +65,15 @@ class CertificateWriter:
         assertions: Sequence[tuple[str, Term]],
         lemmas: Sequence[tuple[Term, Term]] = (),
         steps: Sequence[UsedStep] = (),
+        place: Mapping[str, int | str] | None = None,
     ) -> None:
         """An obligation: the assertions, each with a label, are unsatisfiable together. `lemmas` are rewrites of the
         `Normalizer` that were used to show it; they are asserted as equations that the checker verifies itself.
-        `steps` are applied first, in their order; lemmas are then about what the assertions became."""
+        `steps` are applied first, in their order; lemmas are then about what the assertions became. `place` says from
+        which cut to which it is, where there are any."""
         equations = [(step.label, step.term, step.other) for step in steps]
-        uses = {step.label: step.shown_by for step in steps}
-        self._add(name, shows, SMT_UNSAT, question_text(assertions, equations, lemmas), uses)
+        more: dict[str, Any] = {"uses": {step.label: step.shown_by for step in steps}} if steps else {}
+        self._add(name, shows, SMT_UNSAT, question_text(assertions, equations, lemmas), {**more, **(place or {})})
 
     def add_equation(
         self, name: str, shows: str, left: Term, right: Term, lemmas: Sequence[tuple[Term, Term]] = ()
@@ -83,7 +85,7 @@ class CertificateWriter:
         """A rewrite that stands for itself: the two terms are the same polynomial."""
         self._add(name, shows, POLYNOMIAL_LEMMA, lemma_as_smtlib(before, after))
 
-    def _add(self, name: str, shows: str, kind: str, text: str, uses: Mapping[str, str] | None = None) -> str:
+    def _add(self, name: str, shows: str, kind: str, text: str, more: Mapping[str, Any] | None = None) -> str:
         number = len(self._obligations) + 1
         safe_name = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "obligation"
         file = f"{number:02}-{safe_name[:80]}.smt2"
@@ -92,7 +94,7 @@ class CertificateWriter:
         self._write(file, content)
         entry = {"name": name, "file": file, "kind": kind, "shows": shows}
         digest = hashlib.sha256(content).hexdigest()
-        self._obligations.append({**entry, "sha256": digest, **({"uses": dict(uses)} if uses else {})})
+        self._obligations.append({**entry, "sha256": digest, **(more or {})})
         return file
 
     def finish(self, index: Mapping[str, Any]) -> Path:
