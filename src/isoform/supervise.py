@@ -30,6 +30,8 @@ GRACE_SECONDS = 1.2
 """Beyond the budget: by then whatever looks at its budget, or runs in Python, has stopped."""
 INTERRUPTED_SECONDS = 0.7
 """From Ctrl-C to the end, on the wall clock."""
+PRINTING_SECONDS = 2.0
+"""From the answer to the end if Ctrl-C comes meanwhile: on an idle machine it takes a tenth of that."""
 OUTPUT_SECONDS = 20.0
 """To print an answer, and to write it to files."""
 LOOK_SECONDS = 0.02
@@ -176,7 +178,7 @@ class _Supervisor:
     def _why_end(self) -> str | None:
         """Why the child must be killed now, if it must."""
         now = time.monotonic()
-        if self._impatient or (self._interrupted_at is not None and now > self._interrupted_at + INTERRUPTED_SECONDS):
+        if self._impatient or (self._interrupted_at is not None and now > self._latest_end(self._interrupted_at)):
             return "it was interrupted"
         if self._limits is None:
             return None
@@ -191,6 +193,11 @@ class _Supervisor:
         if used > seconds + GRACE_SECONDS or now - self._begun > WALL_FACTOR * seconds + GRACE_SECONDS:
             return f"the budget of {seconds:g} s ran out"
         return None
+
+    def _latest_end(self, interrupted: float) -> float:
+        """An answer that is being printed when Ctrl-C comes, or because it came, is worth a moment more than none."""
+        latest = interrupted + INTERRUPTED_SECONDS
+        return latest if self._answered_at is None else max(latest, self._answered_at + PRINTING_SECONDS)
 
     # -- ends ---------------------------------------------------------------------------------------
 
