@@ -26,6 +26,7 @@ from isoform.question import Options, Question
 from isoform.report.listing import View, view_of
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
+from isoform.smt.certificate import require_place
 from isoform.verdict import Subject, Unknown, Verdict
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def compare(
     if keywords:
         options, load_target, load_rewrite = with_keywords(options, load_target, load_rewrite, keywords)
     options = options or Options()
+    if options.cert is not None:
+        require_place(Path(options.cert))
     target, rewrite = str(target), None if rewrite is None else str(rewrite)
     if rewrite is None:
         _refuse_itself(target, load_target or LoadOptions(), load_rewrite or LoadOptions())

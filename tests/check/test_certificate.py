@@ -70,11 +70,11 @@ def write(folder: Path) -> Path:
     question = Question()
     normalizer = Normalizer(question.manager)
     normalizer.normalize(question.goal)
-    with CertificateWriter(folder) as writer:
-        writer.add_smt("aborts", "the loads agree", [("differs", question.goal)], normalizer.lemmas)
-        writer.add_smt("returns", "the sums agree", [("differs", question.sum_goal)])
-        writer.add_lemma("expansion", "the addresses are one polynomial", *normalizer.lemmas[0])
-        writer.finish(index())
+    writer = CertificateWriter(folder)
+    writer.add_smt("aborts", "the loads agree", [("differs", question.goal)], normalizer.lemmas)
+    writer.add_smt("returns", "the sums agree", [("differs", question.sum_goal)])
+    writer.add_lemma("expansion", "the addresses are one polynomial", *normalizer.lemmas[0])
+    writer.finish(index())
     return folder
 
 
@@ -96,10 +96,10 @@ def test_confirmed_by_a_solver(tmp_path: Path) -> None:
     question = Question()
     x, y = question.x, question.manager.mk_const(question.sort, "y")
     total = question.make(Kind.BV_ADD, question.make(Kind.BV_AND, x, y), question.make(Kind.BV_OR, x, y))
-    with CertificateWriter(tmp_path / "solver") as writer:
-        goal = question.make(Kind.DISTINCT, total, question.make(Kind.BV_ADD, x, y))
-        writer.add_smt("same sum", "the sums agree", [("sums-differ", goal)])
-        writer.finish(index())
+    writer = CertificateWriter(tmp_path / "solver")
+    goal = question.make(Kind.DISTINCT, total, question.make(Kind.BV_ADD, x, y))
+    writer.add_smt("same sum", "the sums agree", [("sums-differ", goal)])
+    writer.finish(index())
     (row,) = check_certificate(tmp_path / "solver").rows
     assert row.result is CheckResult.CONFIRMED
     assert "z3" in row.solver
@@ -247,10 +247,10 @@ def test_tampering_that_mends_the_hashes(certificate: Path, file: str, old: str,
 def test_a_false_lemma_proves_nothing(tmp_path: Path) -> None:
     """With x = x + 1 everything is unsatisfiable; it must not be believed."""
     question = Question()
-    with CertificateWriter(tmp_path / "false") as writer:
-        lie = (question.x, question.make(Kind.BV_ADD, question.x, question.value(1)))
-        writer.add_smt("lie", "nothing", [("goal", question.satisfiable)], [lie])
-        writer.finish(index())
+    writer = CertificateWriter(tmp_path / "false")
+    lie = (question.x, question.make(Kind.BV_ADD, question.x, question.value(1)))
+    writer.add_smt("lie", "nothing", [("goal", question.satisfiable)], [lie])
+    writer.finish(index())
     (row,) = check_certificate(tmp_path / "false").rows
     assert row.result is CheckResult.REFUTED
     assert "lemma-1" in row.why
@@ -268,9 +268,9 @@ def factors_of_a_prime(question: Question) -> Term:
 
 def test_undecided_in_time(tmp_path: Path) -> None:
     question = Question()
-    with CertificateWriter(tmp_path / "hard") as writer:
-        writer.add_smt("hard", "a prime number has no factors", [("factors", factors_of_a_prime(question))])
-        writer.finish(index())
+    writer = CertificateWriter(tmp_path / "hard")
+    writer.add_smt("hard", "a prime number has no factors", [("factors", factors_of_a_prime(question))])
+    writer.finish(index())
     report = check_certificate(tmp_path / "hard", seconds=1)
     assert not report.ok
     assert report.rows[0].result is CheckResult.UNDECIDED
@@ -282,10 +282,10 @@ def test_names_stay_apart(tmp_path: Path) -> None:
     names = ["x", "bvadd", "select", "a|b", "a b", "größe", ""]
     inputs = [question.manager.mk_const(question.sort, name) for name in names]
     equal = [question.make(Kind.EQUAL, question.x, other) for other in inputs]
-    with CertificateWriter(tmp_path / "names") as writer:
-        unequal = question.make(Kind.AND, question.make(Kind.NOT, equal[0]), *equal[1:])
-        writer.add_smt("names", "not unsatisfiable", [("goal", unequal), ("goal", equal[1])])
-        writer.finish(index())
+    writer = CertificateWriter(tmp_path / "names")
+    unequal = question.make(Kind.AND, question.make(Kind.NOT, equal[0]), *equal[1:])
+    writer.add_smt("names", "not unsatisfiable", [("goal", unequal), ("goal", equal[1])])
+    writer.finish(index())
     (row,) = check_certificate(tmp_path / "names").rows
     assert row.result is CheckResult.REFUTED
 
@@ -293,7 +293,8 @@ def test_names_stay_apart(tmp_path: Path) -> None:
 def test_no_form_in_smtlib(tmp_path: Path) -> None:
     question = Question()
     strange = question.make(Kind.EQUAL, question.x, question.make(Kind.BV_ROL, question.x, question.x))
-    with CertificateWriter(tmp_path / "strange") as writer, pytest.raises(Unsupported, match="BV_ROL"):
+    writer = CertificateWriter(tmp_path / "strange")
+    with pytest.raises(Unsupported, match="BV_ROL"):
         writer.add_smt("strange", "", [("goal", strange)])
     assert list(tmp_path.iterdir()) == []
 
@@ -305,8 +306,31 @@ def test_an_old_certificate_is_replaced(certificate: Path) -> None:
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
-    with CertificateWriter(tmp_path / "c") as writer:
-        writer.add_smt("sum", "", [("goal", Question().sum_goal)])
+    writer = CertificateWriter(tmp_path / "c")
+    writer.add_smt("sum", "", [("goal", Question().sum_goal)])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    """And nothing else: not what somebody else is writing, nor what only looks like it."""
+    done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    ended = int(done.stdout)
+    (tmp_path / f".certificate-{ended}-abc").mkdir()
+    (tmp_path / f".certificate-{ended}-abc" / "01-aborts.smt2").write_text("(check-sat)")
+    kept = [f".certificate-{os.getpid()}-abc", ".certificate-notes", f".certificates-{ended}-abc"]
+    for name in kept:
+        (tmp_path / name).mkdir()
+    write(tmp_path / "certificate")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["certificate", *kept])
+
+
+def test_a_disk_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(path: Path, content: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fail)
+    with pytest.raises(UserError, match="No space left on device"):
+        write(tmp_path / "certificate")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -50,29 +50,29 @@ def write_certificate(
 ) -> str:
     from isoform.report.json import contract_as_json
 
-    with CertificateWriter(Path(folder)) as writer:
-        steps = _Steps(writer, encoding.world.terms.manager)
-        for part in _confirmable(encoding):
-            used = [steps.used(step) for step in needed_steps(part.goal.bad, part.steps)]
-            writer.add_smt(part.goal.name, part.goal.shows, part.labelled, part.lemmas, used, part.place)
-        sides = [
-            _side(subject, function, question)
-            for subject, function in zip(subjects, (question.target, question.rewrite), strict=True)
-        ]
-        writer.finish(
-            {
-                "verdict": "equivalent",
-                "engine": engine,
-                "how": how,
-                "returns": encoding.returns,
-                "calls": encoding.calls,
-                **({"paths": encoding.met} if encoding.met else {}),
-                "target": sides[0],
-                "rewrite": sides[1],
-                "contract": contract_as_json(question.contract),
-                "assumptions": [{"name": a.name, "why": a.why} for a in assumptions],
-            }
-        )
+    writer = CertificateWriter(Path(folder))
+    steps = _Steps(writer, encoding.world.terms.manager)
+    for part in _confirmable(encoding):
+        used = [steps.used(step) for step in needed_steps(part.goal.bad, part.steps)]
+        writer.add_smt(part.goal.name, part.goal.shows, part.labelled, part.lemmas, used, part.place)
+    sides = [
+        _side(subject, function, question)
+        for subject, function in zip(subjects, (question.target, question.rewrite), strict=True)
+    ]
+    writer.finish(
+        {
+            "verdict": "equivalent",
+            "engine": engine,
+            "how": how,
+            "returns": encoding.returns,
+            "calls": encoding.calls,
+            **({"paths": encoding.met} if encoding.met else {}),
+            "target": sides[0],
+            "rewrite": sides[1],
+            "contract": contract_as_json(question.contract),
+            "assumptions": [{"name": a.name, "why": a.why} for a in assumptions],
+        }
+    )
     return folder
 
 
