@@ -61,10 +61,12 @@ def compare(
     budget = Budget(options.budget)
     with interruptible(budget), enforced(budget, options.memory_limit):
         options.progress("loading")
+        budget.begin_loading()
         try:
             loaded = open_pair(target, rewrite or target, load_target, load_rewrite)
         except OutOfLimits as reason:
             raise UserError(f"{reason} while the files were read") from None
+        budget.end_loading()
         return answer(loaded, options, budget)
 
 
