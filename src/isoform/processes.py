@@ -10,8 +10,8 @@ from typing import NamedTuple
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _TIMES, _RESIDENT = slice(11, 15), 21
-"""In /proc/PID/stat behind the name: user, system, and both of the children that have ended (proc(5), fields 14-17); pages
- of memory (field 24)."""
+"""In /proc/PID/stat behind the name: user, system, and both of the children that have ended (proc(5), fields 14-17);
+and pages of memory (field 24)."""
 
 
 class Usage(NamedTuple):

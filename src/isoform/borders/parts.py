@@ -27,6 +27,7 @@ from isoform.isa.registry import machine
 from isoform.lift.cfg import with_shared_addresses
 from isoform.load.image import Field, Image, Symbol
 from isoform.microop import Instruction, Space
+from isoform.outcome import THREAD_POINTER
 
 ELSEWHERE = 1 << 24
 """How far an instruction is moved to see which of its numbers move with it."""
@@ -125,13 +126,29 @@ class _Walk:
             fields = _distance(instruction, code, outside[0].own)
         plain = bytearray(code)
         for at, known in fields:
-            if outside and not known.name:
+            if outside or known.name:
                 plain[at : at + known.width] = bytes(len(plain[at : at + known.width]))
         yield bytes(plain)
         yield repr([(at, known.width, known.name) for at, known in fields]).encode()
         for number in numbers:
             if number in outside or not number.moves:
                 yield from self._named(number.shared)
+        yield from self._of_thread(instruction, code, fields)
+
+    def _of_thread(self, instruction: Instruction, code: bytes, fields: list[tuple[int, Field]]) -> Iterator[bytes]:
+        """Thread-local data, which code gets at by distances from the thread pointer."""
+        if fields or self._is_relocated:
+            found = [int.from_bytes(code[at : at + known.width], "little", signed=True) for at, known in fields]
+        else:
+            found = [_signed(number) for number in _constants(instruction)]
+        for distance in found:
+            if distance < 0 and self._leads(THREAD_POINTER + distance):
+                yield from self._named(THREAD_POINTER + distance)
+
+    @cached_property
+    def _is_relocated(self) -> bool:
+        """Whether relocations say where in code addresses are, as in an object file."""
+        return any(self._is_code((address, address)) for address in self.image.fields)
 
     def _numbers(self, instruction: Instruction, code: bytes) -> list[_Number]:
         """The numbers in an instruction that may be addresses."""
@@ -153,15 +170,23 @@ class _Walk:
             known, at = self.image.fields[address], address - own
             number = int.from_bytes(content[at : at + known.width], "little", signed=known.relative)
             number += own if known.relative else 0
+            if self._leads(THREAD_POINTER + _signed(number)) and _signed(number) < 0:
+                number = THREAD_POINTER + _signed(number)
             yield repr((at, known.width, known.name)).encode()
-            if self._leads(number) and not known.name and self._is_certain(extent, known):
+            if self._leads(number) and self._is_certain(extent, known):
                 content[at : at + known.width] = bytes(len(content[at : at + known.width]))
                 yield from self._named(number)
         yield bytes(content)
         named = self._name(extent) is not None
-        for number in addresses_in(bytes(content), extent[0]) if named else _words(bytes(content)):
+        for number in addresses_in(bytes(content), extent[0]) if named else self._words(bytes(content)):
             if self._is_meant(number):
                 yield from self._named(number)
+
+    def _words(self, content: bytes) -> Iterator[int]:
+        """The aligned words in there that may be addresses, or distances from the thread pointer."""
+        for at in range(0, len(content) - WORD + 1, WORD):
+            word = _signed(int.from_bytes(content[at : at + WORD], "little"))
+            yield word if word >= 0 else THREAD_POINTER + word
 
     def _is_certain(self, extent: Range, known: Field) -> bool:
         """Whether it is known where a field leads: distances in a table are counted from its start, and where several
@@ -209,7 +234,7 @@ class _Walk:
             yield f"{self._label(extent)}{mark} {own - extent[0]}".encode()
             return
         if number in image.fields and self._is_slot(number):
-            yield f"{self._label((number, number + image.fields[number].width))} 0".encode()
+            yield f"{self._label((number, number + self._slot_bytes(number)))} 0".encode()
             return
         extents = list(self._objects.near(number))
         inside = [extent for extent in extents if extent[0] <= number < extent[1]]
@@ -220,6 +245,15 @@ class _Walk:
         """Whether an address is that of one address in the table that the linker makes for all the code."""
         section = self.image.section_at(number)
         return section is not None and section.name.startswith(_OFFSET_TABLE)
+
+    def _slot_bytes(self, number: int) -> int:
+        """How long the entry at an address of that table is: what leads to thread-local data has two words."""
+        section = self.image.section_at(number)
+        assert section is not None
+        start = number - section.address
+        word = int.from_bytes(section.data[start : start + WORD], "little")
+        low, high = self.image.loader_code
+        return WORD if self._leads(word) and not low <= word < high else 2 * WORD
 
     def _code_around(self, address: int) -> Range | None:
         """The function that an address is in; where no symbol says how long it is, up to the next one."""
@@ -274,12 +308,8 @@ def _constants(instruction: Instruction) -> list[int]:
     return [v.offset for op in instruction.ops for v in op.ins if v.space in spaces and v.size >= DISTANCE]
 
 
-def _words(content: bytes) -> Iterator[int]:
-    """The aligned words in there that may be addresses."""
-    for at in range(0, len(content) - WORD + 1, WORD):
-        word = int.from_bytes(content[at : at + WORD], "little")
-        if word and word >> 48 == 0:
-            yield word
+def _signed(word: int) -> int:
+    return word - (1 << 8 * WORD) if word >> (8 * WORD - 1) else word
 
 
 def _distance(instruction: Instruction, code: bytes, target: int) -> list[tuple[int, Field]]:

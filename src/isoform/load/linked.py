@@ -226,7 +226,9 @@ class LinkedImage:
             self.broken[self.base + relocation.offset] = f"{self.file.path}: {why}+{offset:#x}"
             return
         content[offset : offset + 8] = (value % (1 << 64)).to_bytes(8, "little")
-        self.fields[self.base + relocation.offset] = Field(8, relative=False)
+        of_thread = relocation.kind in _THREAD and relocation.symbol < len(self.file.dynamic_symbols)
+        name = self.file.dynamic_symbols[relocation.symbol].name if of_thread else ""
+        self.fields[self.base + relocation.offset] = Field(8, relative=False, name=name)
 
     def _value(self, relocation: Relocation, there: int) -> int | None:
         kind = relocation.kind
