@@ -1,9 +1,10 @@
 """The parts of a file that a question is about, each with a hash: what a certificate is bound to.
 
 From a function's entry on, everything that its code can get at by an address: the functions that it calls or takes the
-address of, whole, and the data that it names, on through the addresses in there. An address is written as the part that
-it leads to and a distance, so that the same code in another place, or beside other code, has the same hash. Parts
-without a name of their own are numbered in the order in which they are come upon.
+address of, whole, and the data that it names, on through the addresses in there; and where what data holds at first
+counts, the functions that run when the file is loaded. An address is written as the part that it leads to and a
+distance, so that the same code in another place, or beside other code, has the same hash. Parts without a name of their
+own are numbered in the order in which they are come upon.
 
 Relocations say where addresses are; in code that was linked, distances from an instruction are told by decoding it in
 two places. Where it is not certain that a number is an address, it stays in what is hashed as it is, and what it would
@@ -20,6 +21,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from isoform.borders.initialisers import initialiser_entries
 from isoform.borders.reach import Objects, addresses_in
 from isoform.contract import BoundsRule, CallRule, DataRule
 from isoform.isa.machine import Machine
@@ -90,6 +92,14 @@ class _Walk:
     def from_entry(self, entry: int) -> Iterator[Part]:
         first = self._code_around(entry) or (entry, entry)
         self._label(first)
+        yield from self._followed(first)
+        if self.initial and any(self._objects.is_writable(extent) for extent in self.labels):
+            for initialiser in initialiser_entries(self.image):
+                self._label(self._code_around(initialiser) or (initialiser, initialiser))
+            yield from self._followed(first)
+
+    def _followed(self, first: Range) -> Iterator[Part]:
+        """Everything that is to be looked at, and all that it leads to."""
         while self.pending:
             extent = self.pending.pop(0)
             label = self.labels[extent]
