@@ -24,7 +24,7 @@ from isoform.load.elf import (
     Relocation,
     unusable,
 )
-from isoform.load.image import Image, Section, Symbol, WeakSymbol
+from isoform.load.image import Field, Image, Section, Symbol, WeakSymbol
 from isoform.load.shared import Shared
 from isoform.load.thread import (
     DESCRIPTOR_START,
@@ -123,6 +123,7 @@ class LinkedImage:
         self.broken: dict[int, str] = {}
         self.loader_code = 0, 0
         self.resolvers: dict[int, int] = {}
+        self.fields: dict[int, Field] = {}
         self.imports: dict[int, str] = {}
         self.own_slots: dict[int, int] = {}
         self.moved = sorted(self._moves(common))
@@ -140,6 +141,7 @@ class LinkedImage:
             externals=self.externals,
             aliases=self.aliases,
             broken=self.broken,
+            fields=self.fields,
             weak=self.weak,
             weak_fields=self.weak_fields,
             base=self.base,
@@ -224,6 +226,9 @@ class LinkedImage:
             self.broken[self.base + relocation.offset] = f"{self.file.path}: {why}+{offset:#x}"
             return
         content[offset : offset + 8] = (value % (1 << 64)).to_bytes(8, "little")
+        of_thread = relocation.kind in _THREAD and relocation.symbol < len(self.file.dynamic_symbols)
+        name = self.file.dynamic_symbols[relocation.symbol].name if of_thread else ""
+        self.fields[self.base + relocation.offset] = Field(8, relative=False, name=name)
 
     def _value(self, relocation: Relocation, there: int) -> int | None:
         kind = relocation.kind

@@ -28,7 +28,7 @@ from isoform.load.elf import (
     unusable,
 )
 from isoform.load.field import FieldReader, Use, is_branch, is_lea, is_move_immediate
-from isoform.load.image import Image, Reference, Section, Symbol, WeakSymbol
+from isoform.load.image import Field, Image, Reference, Section, Symbol, WeakSymbol
 from isoform.load.shared import Shared
 from isoform.load.thread import (
     DESCRIPTOR_START,
@@ -92,6 +92,7 @@ class ObjectImage:
         self.broken: dict[int, str] = {}
         self.extra: dict[int, Section] = {}
         self.references: dict[int, Reference] = {}
+        self.fields: dict[int, Field] = {}
         self.weak: dict[str, WeakSymbol] = {}
         self.weak_fields: dict[int, tuple[str, int]] = {}
         self.loader_code = 0, 0
@@ -114,6 +115,7 @@ class ObjectImage:
             aliases=self.aliases,
             broken=self.broken,
             references=self.references,
+            fields=self.fields,
             weak=self.weak,
             weak_fields=self.weak_fields,
             moved=moved,
@@ -181,6 +183,10 @@ class ObjectImage:
             return
         content[offset : offset + width] = (value % (2 * limit)).to_bytes(width, "little")
         symbol = self.file.symbols[relocation.symbol]
+        home = self.file.sections.get(symbol.section)
+        is_thread = symbol.kind == THREAD_LOCAL or (home is not None and home.thread_local)
+        of_thread = f"{symbol.name} {relocation.addend}" if is_thread else ""
+        self.fields[address] = Field(width, relocation.kind in _RELATIVE, of_thread)
         if section.executable and relocation.kind not in (*_GOT, _BRANCH_32, *_THREAD):
             relative = relocation.kind in _RELATIVE
             self._refer(address, symbol, relocation.symbol, value + address if relative else value, relative)
@@ -312,6 +318,7 @@ class ObjectImage:
         content = self._of_symbol(symbol, index, branches=False).to_bytes(8, "little", signed=False)
         slot = self.shared.by_content(("slot", content), 8, 8)
         self.extra[slot] = Section(".got", slot, content, 8, False, False)
+        self.fields[slot] = Field(8, relative=False)
         if symbol.name in self.weak:
             self.weak_fields[slot] = (symbol.name, 8)
         self._refer(slot, symbol, index, int.from_bytes(content, "little"), relative=False)
