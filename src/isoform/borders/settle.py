@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from isoform.borders.bools import bool_assumptions, bool_cells
 from isoform.borders.callees import CalleeTable
 from isoform.borders.coming_back import coming_back_assumptions
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
@@ -56,6 +57,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         data=options.data,
         pure=options.pure,
         bounds=options.bounds,
+        bools=bool_cells(placement.arguments),
         certain=inferred.certain if inferred is not None else None,
         narrow=inferred.narrow if inferred is not None else (),
     )
@@ -66,6 +68,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in (target, rewrite))
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
     assumptions += [RESULT_APART] if placement.result_space else []
+    assumptions += bool_assumptions(contract.bools)
     assumptions += link_assumptions(target, rewrite)
     assumptions += coming_back_assumptions(target, rewrite)
     callees = CalleeTable(target, rewrite, contract)
