@@ -7,13 +7,14 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from types import FrameType
 
 from isoform.errors import Unsupported
 
 WALL_FACTOR = 3.0
-"""A budget is up after so many times its seconds on the wall clock, however little processor time was spent: a machine
-that is this busy, or a child that waits for something, must not keep anybody for ever."""
+"""The whole of a budget is up after so many times its seconds on the wall clock, however little processor time was
+spent: a machine that is this busy, or a child that waits for something, must not keep anybody for ever."""
 LOADING_SECONDS = 30.0
 """On the wall clock, more than that for reading and building the files: on a busy machine this waits for the disk and
 for compilers, which have limits of their own, and the time for a proof begins after it."""
@@ -49,7 +50,9 @@ class Budget:
         self._charged = 0.0
         self._started = processor_time()
         self._deadline = self._started + (SLOWEST * seconds if self.is_counted else seconds)
-        self._latest = time.monotonic() + WALL_FACTOR * (self._deadline - self._started)
+        # Only of the whole: how much of a part's time other processes take must not decide what is tried next.
+        wall = WALL_FACTOR * (self._deadline - self._started) if self._whole is None else inf
+        self._latest = time.monotonic() + wall
 
     def begin_loading(self) -> None:
         """While files are read and built, the wall clock may go on for longer."""

@@ -21,7 +21,7 @@ DEFAULT_MEMORY = 2 << 30
 """Bytes that a question may take."""
 NEARLY = 0.9
 """Of the memory, the share at which work stops: what is then still being done takes a little more."""
-GRACE_SECONDS = 0.5
+GRACE_SECONDS = 0.3
 """Of processor time. What asks its budget has stopped by then."""
 TICK_SECONDS = 0.1
 """Of processor time, from one look to the next."""

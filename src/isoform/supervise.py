@@ -26,7 +26,7 @@ from isoform.processes import kill_with_descendants, usage
 if TYPE_CHECKING:
     from isoform.verdict import Verdict
 
-GRACE_SECONDS = 0.9
+GRACE_SECONDS = 0.6
 """Beyond the budget: by then whatever looks at its budget, or runs in Python, has stopped."""
 INTERRUPTED_SECONDS = 0.7
 """From Ctrl-C to the end, on the wall clock."""

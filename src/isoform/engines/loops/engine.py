@@ -10,7 +10,7 @@ from itertools import islice
 from math import sqrt
 from typing import Any, ClassVar, TypeVar
 
-from isoform.budget import Budget
+from isoform.budget import Budget, processor_time
 from isoform.engines.confirm import confirm, differs
 from isoform.engines.loopfree import Asserted, Failed, Found, Proved
 from isoform.engines.loops.align import alignments, as_counted
@@ -117,7 +117,7 @@ class _Coming:
         self._begun = 0
         self._pairings: list[Alignment] = []
         self._seconds = 0.0
-        """What it took to find the last one."""
+        """Of processor time, to find the last one."""
 
     @property
     def best(self) -> float:
@@ -139,9 +139,9 @@ class _Coming:
 
     def begin(self, budget: Budget) -> Run | None:
         """The next one, if there is one."""
-        started = time.perf_counter()
+        started = processor_time()
         attempt = next((a for a in self._attempts if a.key not in self._known), None)
-        self._seconds = time.perf_counter() - started
+        self._seconds = processor_time() - started
         if attempt is None or self._begun == MOST_ATTEMPTS:
             return None
         self._begun += 1
