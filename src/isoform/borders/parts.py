@@ -127,9 +127,9 @@ class _Walk:
         """The bytes, without those that say where something outside this function is; instead of them what it is."""
         numbers = self._numbers(instruction, code)
         fields = [
-            (address - instruction.address, self.image.fields[address])
+            (address - instruction.address, self.image.relocated[address])
             for address in range(instruction.address, instruction.address + len(code))
-            if address in self.image.fields
+            if address in self.image.relocated
         ]
         outside = [n for n in numbers if (n.moves or fields) and not extent[0] <= n.own < extent[1]]
         if not fields and len(outside) == 1:
@@ -158,7 +158,7 @@ class _Walk:
     @cached_property
     def _is_relocated(self) -> bool:
         """Whether relocations say where in code addresses are, as in an object file."""
-        return any(self._is_code((address, address)) for address in self.image.fields)
+        return any(self._is_code((address, address)) for address in self.image.relocated)
 
     def _numbers(self, instruction: Instruction, code: bytes) -> list[_Number]:
         """The numbers in an instruction that may be addresses."""
@@ -177,7 +177,7 @@ class _Walk:
         content = bytearray(self._objects.contents(extent))
         own = self.image.own_address(extent[0])
         for address in [address for address in self._ordered_fields if own <= address < own + len(content)]:
-            known, at = self.image.fields[address], address - own
+            known, at = self.image.relocated[address], address - own
             number = int.from_bytes(content[at : at + known.width], "little", signed=known.relative)
             number += own if known.relative else 0
             if self._leads(THREAD_POINTER + _signed(number)) and _signed(number) < 0:
@@ -212,7 +212,7 @@ class _Walk:
 
     @cached_property
     def _ordered_fields(self) -> list[int]:
-        return sorted(self.image.fields)
+        return sorted(self.image.relocated)
 
     @cached_property
     def _objects(self) -> Objects:
@@ -243,7 +243,7 @@ class _Walk:
             mark = "?" if symbol is not None and symbol.replaceable else ""
             yield f"{self._label(extent)}{mark} {own - extent[0]}".encode()
             return
-        if number in image.fields and self._is_slot(number):
+        if number in image.relocated and self._is_slot(number):
             yield f"{self._label((number, number + self._slot_bytes(number)))} 0".encode()
             return
         extents = list(self._objects.near(number))

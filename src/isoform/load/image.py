@@ -145,7 +145,7 @@ class Image:
     """Source text by file name, where it was at hand."""
     references: dict[int, Reference] = field(default_factory=dict)
     """By the address of the field, in code or in the global offset table."""
-    fields: dict[int, Field] = field(default_factory=dict)
+    relocated: dict[int, Field] = field(default_factory=dict)
     """What relocations filled, by address. What else of a linked file holds addresses is not known."""
     arrays: tuple[Local, ...] = ()
     """Variables of the function in question that can be indexed and stay at one place of its frame."""

@@ -123,7 +123,7 @@ class LinkedImage:
         self.broken: dict[int, str] = {}
         self.loader_code = 0, 0
         self.resolvers: dict[int, int] = {}
-        self.fields: dict[int, Field] = {}
+        self.relocated: dict[int, Field] = {}
         self.imports: dict[int, str] = {}
         self.own_slots: dict[int, int] = {}
         self.moved = sorted(self._moves(common))
@@ -141,7 +141,7 @@ class LinkedImage:
             externals=self.externals,
             aliases=self.aliases,
             broken=self.broken,
-            fields=self.fields,
+            relocated=self.relocated,
             weak=self.weak,
             weak_fields=self.weak_fields,
             base=self.base,
@@ -228,7 +228,7 @@ class LinkedImage:
         content[offset : offset + 8] = (value % (1 << 64)).to_bytes(8, "little")
         of_thread = relocation.kind in _THREAD and relocation.symbol < len(self.file.dynamic_symbols)
         name = self.file.dynamic_symbols[relocation.symbol].name if of_thread else ""
-        self.fields[self.base + relocation.offset] = Field(8, relative=False, name=name)
+        self.relocated[self.base + relocation.offset] = Field(8, relative=False, name=name)
 
     def _value(self, relocation: Relocation, there: int) -> int | None:
         kind = relocation.kind

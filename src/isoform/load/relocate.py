@@ -92,7 +92,7 @@ class ObjectImage:
         self.broken: dict[int, str] = {}
         self.extra: dict[int, Section] = {}
         self.references: dict[int, Reference] = {}
-        self.fields: dict[int, Field] = {}
+        self.relocated: dict[int, Field] = {}
         self.weak: dict[str, WeakSymbol] = {}
         self.weak_fields: dict[int, tuple[str, int]] = {}
         self.loader_code = 0, 0
@@ -115,7 +115,7 @@ class ObjectImage:
             aliases=self.aliases,
             broken=self.broken,
             references=self.references,
-            fields=self.fields,
+            relocated=self.relocated,
             weak=self.weak,
             weak_fields=self.weak_fields,
             moved=moved,
@@ -186,7 +186,7 @@ class ObjectImage:
         home = self.file.sections.get(symbol.section)
         is_thread = symbol.kind == THREAD_LOCAL or (home is not None and home.thread_local)
         of_thread = f"{symbol.name} {relocation.addend}" if is_thread else ""
-        self.fields[address] = Field(width, relocation.kind in _RELATIVE, of_thread)
+        self.relocated[address] = Field(width, relocation.kind in _RELATIVE, of_thread)
         if section.executable and relocation.kind not in (*_GOT, _BRANCH_32, *_THREAD):
             relative = relocation.kind in _RELATIVE
             self._refer(address, symbol, relocation.symbol, value + address if relative else value, relative)
@@ -318,7 +318,7 @@ class ObjectImage:
         content = self._of_symbol(symbol, index, branches=False).to_bytes(8, "little", signed=False)
         slot = self.shared.by_content(("slot", content), 8, 8)
         self.extra[slot] = Section(".got", slot, content, 8, False, False)
-        self.fields[slot] = Field(8, relative=False)
+        self.relocated[slot] = Field(8, relative=False)
         if symbol.name in self.weak:
             self.weak_fields[slot] = (symbol.name, 8)
         self._refer(slot, symbol, index, int.from_bytes(content, "little"), relative=False)
