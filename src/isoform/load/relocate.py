@@ -28,7 +28,7 @@ from isoform.load.elf import (
     unusable,
 )
 from isoform.load.field import FieldReader, Use, is_branch, is_lea, is_move_immediate
-from isoform.load.image import Field, Image, Reference, Section, Symbol, WeakSymbol
+from isoform.load.image import MOST_RANGES, Field, Image, Reference, Section, Symbol, WeakSymbol
 from isoform.load.shared import Shared
 from isoform.load.thread import (
     DESCRIPTOR_START,
@@ -59,8 +59,6 @@ _KNOWN = (*_RELATIVE, _ABSOLUTE_64, _ABSOLUTE_32, _SIGNED_32, *_THREAD_DISTANCE)
 SCALAR = 4
 """A pointer past the end of an object of at most this many bytes is not expected."""
 STRING_LIMIT = 1 << 16
-MOST_RANGES = 16
-"""Of a section whose objects lie further apart it is not said where they are."""
 _TEXT = frozenset(string.printable.encode())
 
 
