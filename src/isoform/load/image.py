@@ -175,6 +175,8 @@ class Image:
     resolvers: dict[int, int] = field(default_factory=dict)
     """Of `externals`, those that a function of this file chooses when it is loaded (`ifunc`): address to the address of
     that function's code."""
+    resolvers_were_followed: bool = False
+    """Whether those that are left were found to have a choice."""
     loader_code: tuple[int, int] = (0, 0)
     """First and past-the-last address of code that stands for what a loader provides: always inlined."""
     thread_conflict: str = ""

@@ -117,7 +117,9 @@ def copied_objects(file: ParsedFile) -> dict[int, FileSymbol]:
     for relocation in file.relocations.get(0, ()):
         if relocation.kind == _COPY and 0 < relocation.symbol < len(file.dynamic_symbols):
             symbol = file.dynamic_symbols[relocation.symbol]
-            if symbol.size:
+            start, end = relocation.offset, relocation.offset + symbol.size
+            inside = any(s.address <= start and end <= s.address + s.size for s in file.sections.values())
+            if symbol.size and inside:
                 found[relocation.offset] = symbol
     return found
 

@@ -35,6 +35,7 @@ from isoform.load.thread import (
     GET_ADDRESS,
     MODULE,
     MODULE_BASE,
+    ThreadConflictError,
     ThreadObject,
     loader_sections,
     object_around,
@@ -339,7 +340,10 @@ class ObjectImage:
         key = self._thread_keys.get((symbol.name, symbol.section, symbol.value), ("thread", symbol.name))
         if symbol.section != UNDEFINED_SECTION and key not in layout.distances:
             raise _UnknownFieldError(f"refers to '{symbol.name}', which is in no section that is in memory")
-        return layout.distance(key) + addend
+        try:
+            return layout.distance(key) + addend
+        except ThreadConflictError as error:
+            raise _UnknownFieldError(f"is to thread-local data: the file {error}") from error
 
     def _thread_slot(self, symbol: FileSymbol, kind: int) -> int:
         """An entry of the global offset table by which an object is found; addends count from the field only."""
