@@ -164,7 +164,7 @@ class Objects:
                     yield at, low
                 at = max(at, high)
                 position += 1
-            if at < section.end and section.name.startswith(_SLOTS):
+            if section.end - at > 2 * SLOT and section.name.startswith(_SLOTS):
                 yield from ((slot, min(slot + SLOT, section.end)) for slot in range(at, section.end, SLOT))
             elif at < section.end:
                 yield at, section.end
@@ -176,7 +176,7 @@ class Objects:
     def is_slot(self, extent: Range) -> bool:
         """Whether it is an entry of the global offset table: code names the one that it uses."""
         home = self._home(extent[0])
-        return extent[1] - extent[0] <= SLOT and home is not None and home.name.startswith(_SLOTS)
+        return extent[1] - extent[0] <= 2 * SLOT and home is not None and home.name.startswith(_SLOTS)
 
     def near(self, number: int) -> Iterator[Range]:
         """The objects that a number may be an address of."""
