@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from isoform import api
+from isoform.errors import UserError
 from isoform.load.open import LoadOptions
 from isoform.question import Options
 from isoform.verdict import Different, Equivalent, Verdict
@@ -92,3 +93,101 @@ def test_recursion_through_a_name_that_may_be_replaced(tmp_path: Path) -> None:
     source = "int f(int n) { return n <= 0 ? 0 : n ^ f(n - 1); }\n"
     path = built(tmp_path, source, "-c", "-fno-optimize-sibling-calls", name="built.o")
     assert "not-interposed" in names(asked(tmp_path, path, source))
+
+
+LABELS = """
+.text
+.globl f
+f:
+ leal EXTRA(%rdi), %eax
+ call helper
+ ret
+helper:
+ addl $3, %eax
+ ret
+.section .note.GNU-stack,"",@progbits
+"""
+
+
+@pytest.mark.parametrize(
+    "flags", [["-shared"], ["-pie", "-Wl,-e,f"], ["-no-pie", "-Wl,-e,f"], ["-static", "-Wl,-e,f"]], ids=" ".join
+)
+@pytest.mark.parametrize("name", ["f", "helper"])
+def test_labels_without_a_type_in_a_linked_file(tmp_path: Path, flags: list[str], name: str) -> None:
+    paths = []
+    for number in (1, 2):
+        text = tmp_path / "source.s"
+        text.write_text(LABELS.replace("EXTRA", str(number)).replace("helper:", "nop\n" * number + "helper:"))
+        paths.append(tmp_path / f"built{number}.so")
+        subprocess.run(["gcc", "-nostdlib", *flags, str(text), "-o", str(paths[-1])], check=True)
+    verdict = api.compare(f"{paths[0]}:{name}", f"{paths[1]}:{name}", Options(signature="int f(int x)"))
+    assert isinstance(verdict, Different if name == "f" else Equivalent)
+
+
+def test_of_two_functions_of_one_name_it_must_be_said_which(tmp_path: Path) -> None:
+    one = tmp_path / "one.c"
+    one.write_text("__attribute__((noinline)) static int h(int x) { return x + 5; } int g(int x) { return h(x); }")
+    both = "__attribute__((noinline)) static int h(int x) { return x + 1; } int f(int x) { return h(x); }"
+    path = built(tmp_path, both, "-shared", "-fPIC", str(one))
+    with pytest.raises(UserError, match=r"has 2 functions called 'h': name one by its address \(.*:0x"):
+        api.compare(f"{path}:h", f"{path}:h")
+    assert isinstance(api.compare(f"{path}:f", f"{path}:g"), Different)
+
+
+def test_statics_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -> None:
+    paths = []
+    for level in ("-O1", "-O2"):
+        folder = tmp_path / level
+        folder.mkdir()
+        (folder / "other.c").write_text("static int v = 2; int g(int x) { return v -= x; }")
+        source = "static int v = 1; int f(int x) { return v += x; }"
+        paths.append(built(folder, source, level, "-shared", "-fPIC", str(folder / "other.c")))
+    assert isinstance(api.compare(f"{paths[0]}:f", f"{paths[1]}:f", PROTOTYPE), Equivalent)
+    assert isinstance(api.compare(f"{paths[0]}:f", f"{paths[1]}:g", PROTOTYPE), Different)
+
+
+def test_a_copied_object_is_the_one_of_its_name(tmp_path: Path) -> None:
+    library = tmp_path / "library.c"
+    library.write_text("int there = 5;")
+    subprocess.run(["gcc", "-shared", "-fPIC", str(library), "-o", str(tmp_path / "library.so")], check=True)
+    source = "extern int there; int f(int x) { there += x; return there + EXTRA; } int main(void) { return f(0); }"
+    flags = ["-no-pie", "-fno-pie", "-Wl,--no-as-needed", str(tmp_path / "library.so")]
+    program = built(tmp_path, source.replace("EXTRA", "0"), *flags, name="program")
+    for extra, expected in (("0", Equivalent), ("1", Different)):
+        (tmp_path / "other.c").write_text(source.replace("EXTRA", extra))
+        other = api.compare(f"{program}:f", f"{tmp_path / 'other.c'}:f", PROTOTYPE)
+        assert isinstance(other, expected)
+
+
+def test_accesses_in_a_library_are_taken_to_be_inside(tmp_path: Path) -> None:
+    table = "static const int t[4] = {1, 2, 3, 4}; int f(int i) { return t[i]; }"
+    beside = f"static const double z = 2; {table} double g(int i) {{ return (&z)[i]; }}"
+    paths = [
+        built(tmp_path, source, "-shared", "-fPIC", name=f"{number}.so")
+        for number, source in enumerate((table, beside, beside.replace("3, 4", "3, 5")))
+    ]
+    same = api.compare(f"{paths[0]}:f", f"{paths[1]}:f", PROTOTYPE)
+    assert isinstance(same, Equivalent)
+    assert "in-bounds" in names(same)
+    assert isinstance(api.compare(f"{paths[0]}:f", f"{paths[2]}:f", PROTOTYPE), Different)
+
+
+CHOSEN = """
+__attribute__((noinline)) static int a(int x) { return x + EXTRA; }
+static int (*choose(void))(int) { return a; }
+int g(int) __attribute__((ifunc("choose")));
+int f(int x) { return g(x); }
+int (*gives(void))(int) { return g; }
+int main(void) { return f(0); }
+"""
+
+
+@pytest.mark.parametrize("flags", [["-shared", "-fPIC"], [], ["-no-pie"]], ids=["library", "pie", "program"])
+@pytest.mark.parametrize("name", ["f", "gives"])
+def test_a_resolver_of_a_linked_file_is_followed(tmp_path: Path, flags: list[str], name: str) -> None:
+    source = CHOSEN.replace("EXTRA", "1")
+    target = built(tmp_path, source, *flags, "-g", name="target")
+    same = built(tmp_path, source, *flags, "-g", "-O2", name="same")
+    other = built(tmp_path, CHOSEN.replace("EXTRA", "2"), *flags, "-g", name="other")
+    assert isinstance(api.compare(f"{target}:{name}", f"{same}:{name}"), Equivalent)
+    assert isinstance(api.compare(f"{target}:{name}", f"{other}:{name}"), Different)

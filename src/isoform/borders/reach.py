@@ -14,6 +14,9 @@ from isoform.outcome import THREAD_POINTER
 
 _NEGATIVE = (1 << 33) - 1
 """The upper bits of a word that is a negative number of 32 bits."""
+_SLOTS = ".got"
+SLOT = 8
+"""Bytes of an entry of the global offset table."""
 NEAR = 64
 """Bytes around an object in which an address may still be meant for it (`days[month - 1]` starts below its table)."""
 BYTE_BY_BYTE = 1 << 16
@@ -83,6 +86,8 @@ def reach_from(image: Image, numbers: Iterable[int]) -> Reach:
         for extent in objects.near(number) if objects is not None else ():
             if extent[0] <= number < extent[1]:
                 named.add(extent)
+            elif objects is not None and objects.is_slot(extent) and number != extent[0] - SLOT:
+                continue  # an entry may have two words
             if extent in seen:
                 continue
             if len(seen) >= MOST_OBJECTS:
@@ -159,12 +164,19 @@ class Objects:
                     yield at, low
                 at = max(at, high)
                 position += 1
-            if at < section.end:
+            if section.end - at > 2 * SLOT and section.name.startswith(_SLOTS):
+                yield from ((slot, min(slot + SLOT, section.end)) for slot in range(at, section.end, SLOT))
+            elif at < section.end:
                 yield at, section.end
 
     def _home(self, address: int) -> Section | None:
         section = self._image.section_at(self._image.own_address(address))
         return section if section is not None and not section.executable else None
+
+    def is_slot(self, extent: Range) -> bool:
+        """Whether it is an entry of the global offset table: code names the one that it uses."""
+        home = self._home(extent[0])
+        return extent[1] - extent[0] <= 2 * SLOT and home is not None and home.name.startswith(_SLOTS)
 
     def near(self, number: int) -> Iterator[Range]:
         """The objects that a number may be an address of."""

@@ -313,7 +313,7 @@ class _Execution:
             self._end(Status.UNSUPPORTED, f"interrupt {number:#x}")
 
     def access(self, address: int, size: int, is_write: bool) -> None:
-        for byte in range(address, address + size):
+        for byte in range(address, address + size) if self.watched else ():
             if any(low <= byte < high for low, high in self.watched) and byte not in self._written:
                 (self._written if is_write else self._read).add(byte)
 
@@ -479,7 +479,7 @@ class _Execution:
 
     def _values(self, pure: PureCall, arguments: tuple[int, ...]) -> tuple[int, ...]:
         if pure.value is not None:
-            return pure.value(arguments, lambda address: self._cpu.read(address, 1)[0])
+            return pure.value(arguments, lambda address: self._read_for_call(address)[0])
         effect = self._inputs.call_results.get(CallKey(pure.name, arguments, None), CallEffect({}))
         return tuple(effect.registers.get(r.register, 0) & ((1 << r.bits) - 1) for r in pure.results)
 
@@ -510,13 +510,19 @@ class _Execution:
         destination, source, size = arguments
         if size > LARGEST_COPY:
             raise MemoryLimitError
-        data = bytes([source & 0xFF]) * size if name == "memset" else self._cpu.read(source, size)
+        data = bytes([source & 0xFF]) * size if name == "memset" else self._read_for_call(source, size)
         self._cpu.write(destination, data)
+        self.access(destination, size, is_write=True)
         return destination
+
+    def _read_for_call(self, address: int, size: int = 1) -> bytes:
+        """What a library function reads counts as read."""
+        self.access(address, size, is_write=False)
+        return self._cpu.read(address, size)
 
     def _text_length(self, start: int) -> int:
         for length in range(LARGEST_COPY):
-            if self._cpu.read((start + length) & ADDRESS_MASK, 1) == b"\0":
+            if self._read_for_call((start + length) & ADDRESS_MASK) == b"\0":
                 return length
         raise MemoryLimitError
 

@@ -168,10 +168,18 @@ def uses_valid_memory(question: Question, inputs: Pair) -> bool:
     if layout is None or layout.size is not None:
         return True
     outcomes = question.run_both(inputs, record=True)
+    if not layout.zeroed and any(_is_constant(question.target.image, a) for a in outcomes[0].writes):
+        return False
     touched = [a for o in outcomes for a in (*o.reads, *o.writes)]
     return all(
         LOWEST_ADDRESS <= a < HIGHEST_ADDRESS and not _in_frame(a) for a in touched if not _is_argument(question, a)
     )
+
+
+def _is_constant(image: Image, address: int) -> bool:
+    """Whether memory is never written: a store there is a fault."""
+    section = image.section_at(image.own_address(address))
+    return section is not None and not section.writable
 
 
 def _in_frame(address: int) -> bool:

@@ -49,7 +49,7 @@ _State = dict[Var, "_Pointer | _Mixed"]
 def with_bounds(function: Function) -> Function:
     """The function with an ASSUME before every access that is meant to be inside an object."""
     image, machine = function.image, function.machine
-    if not (image.references or image.arrays) or machine.convention.stack_pointer is None:
+    if not (image.references or image.arrays or image.base) or machine.convention.stack_pointer is None:
         return function
     if len(function.blocks) > MOST_BLOCKS:
         return function
@@ -158,6 +158,9 @@ class _Flow:
         return _MIXED if any(_overlap(var, known) for known in state) else None
 
     def _constant(self, var: Var, address: int) -> _Value:
+        in_linked_file = self._image.reference_to(var.offset) if var.size == 8 else None
+        if in_linked_file is not None:
+            return _Pointer(in_linked_file, var.offset)
         if var.size not in (4, 8) or not self._image.references:
             return None
         instruction = self._function.instructions.get(address)

@@ -29,7 +29,7 @@ def lift(
     budget: Budget | None = None,
 ) -> Function:
     """The function at `entry`, simplified: constants folded, copies propagated, dead writes removed."""
-    image = with_resolved(image, machine) if image.resolvers else image
+    image = with_resolved(image, machine)
     function = with_bounds(control_flow_graph(image, machine, name, entry, inline, hints, budget))
     _spend(budget, name)
     function = replace(function, blocks={i: _fold(b, image) for i, b in function.blocks.items()})

@@ -15,17 +15,24 @@ from isoform.microop import Space
 
 def with_resolved(image: Image, machine: Machine) -> Image:
     """The image in which what is always the same function is that function."""
-    chosen = {address: _choice(image, machine, entry) for address, entry in image.resolvers.items()}
-    settled = {address: code for address, code in chosen.items() if code is not None}
-    if not settled:
+    if image.resolvers_were_followed or not image.resolvers:
         return image
+    choices = {entry: _choice(image, machine, entry) for entry in set(image.resolvers.values())}
+    chosen = {address: choices[entry] for address, entry in image.resolvers.items()}
+    settled = {address: code for address, code in chosen.items() if code is not None}
     outside = {address: image.externals[code] for address, code in settled.items() if code in image.externals}
     present = {address: code for address, code in settled.items() if code not in image.externals}
     externals = {address: name for address, name in image.externals.items() if address not in settled}
     resolvers = {address: entry for address, entry in image.resolvers.items() if address not in settled}
     aliases = {**image.aliases, **present}
     aliases = {address: present.get(code, code) for address, code in aliases.items()}
-    return replace(image, externals={**externals, **outside}, aliases=aliases, resolvers=resolvers)
+    return replace(
+        image,
+        externals={**externals, **outside},
+        aliases=aliases,
+        resolvers=resolvers,
+        resolvers_were_followed=True,
+    )
 
 
 def _choice(image: Image, machine: Machine, entry: int) -> int | None:

@@ -14,6 +14,8 @@ _BELOW = 64
 _STRETCH = 4096
 """How far a table without a symbol is taken to go, below and above its base."""
 _LARGEST_TABLE = 1 << 16
+MOST_RANGES = 16
+"""Of a section whose objects lie further apart it is not said where they are."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,8 @@ class Image:
     resolvers: dict[int, int] = field(default_factory=dict)
     """Of `externals`, those that a function of this file chooses when it is loaded (`ifunc`): address to the address of
     that function's code."""
+    resolvers_were_followed: bool = False
+    """Whether those that are left were found to have a choice."""
     loader_code: tuple[int, int] = (0, 0)
     """First and past-the-last address of code that stands for what a loader provides: always inlined."""
     thread_conflict: str = ""
@@ -236,6 +240,40 @@ class Image:
 
     def symbol_at(self, address: int) -> Symbol | None:
         return self._symbol_addresses.get(address)
+
+    def reference_to(self, address: int) -> Reference | None:
+        """What an address in the code of a linked file that can be anywhere refers to: an object that was moved, or one
+        of the section's others. (A file with fixed addresses may hold a number that only looks like one.)"""
+        if not self.base:
+            return None
+        own = self.own_address(address)
+        section = self.section_at(own)
+        if section is None or section.executable:
+            return None
+        if own != address:
+            low, high, start = self._shared_ranges[1][bisect_right(self._shared_ranges[0], address) - 1]
+            return Reference(address, False, self.name_at(start) or section.name, ((low, high),))
+        ranges = self._ranges_of_sections.get(section.address, ())
+        if not any(low <= address < high for low, high in ranges):
+            return None  # what has no name has no size: a jump table
+        return Reference(address, False, section.name, ranges) if 0 < len(ranges) <= MOST_RANGES else None
+
+    @cached_property
+    def _ranges_of_sections(self) -> dict[int, tuple[tuple[int, int], ...]]:
+        """By the address of a section: where its objects of known size are, those next to each other together."""
+        moved = {start for start, _, _ in self.moved}
+        found: dict[int, list[tuple[int, int]]] = {}
+        for symbol in self._data_symbols[1]:
+            section = self.section_at(symbol.address)
+            if section is None or symbol.address in moved:
+                continue
+            ranges = found.setdefault(section.address, [])
+            end = symbol.address + symbol.size
+            if ranges and symbol.address <= ranges[-1][1]:
+                ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))
+            else:
+                ranges.append((symbol.address, end))
+        return {section: tuple(ranges) for section, ranges in found.items()}
 
     def name_at(self, address: int) -> str | None:
         """The name of the symbol or external that starts at `address`."""

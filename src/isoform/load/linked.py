@@ -6,11 +6,13 @@ import itertools
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from functools import cached_property
 
 from isoform.load import thread
 from isoform.load.blocks import is_name
 from isoform.load.elf import (
+    FILE_SYMBOL,
     FUNCTION,
     IFUNC,
     LOCAL,
@@ -24,7 +26,7 @@ from isoform.load.elf import (
     Relocation,
     unusable,
 )
-from isoform.load.image import Field, Image, Section, Symbol, WeakSymbol
+from isoform.load.image import Field, Image, Reference, Section, Symbol, WeakSymbol
 from isoform.load.shared import Shared
 from isoform.load.thread import (
     DESCRIPTOR_START,
@@ -90,12 +92,49 @@ def shareable_names(file: ParsedFile) -> dict[str, FileSymbol]:
     """Functions and writable objects by name, as far as a name stands for one thing only."""
     wanted = [s for s in defined_symbols(file) if _is_function(file, s) or _is_writable_object(file, s)]
     uses = Counter(s.name for s in wanted)
-    return {s.name: s for s in wanted if uses[s.name] == 1}
+    found = {s.name: s for s in wanted if uses[s.name] == 1}
+    sources = _source_files(file) if len(found) < len(wanted) else {}
+    local = [(f"{s.name} of {sources[s.name, s.value]}", s) for s in wanted if (s.name, s.value) in sources]
+    by_source = Counter(name for name, _ in local)
+    return found | {name: s for name, s in local if uses[s.name] > 1 and by_source[name] == 1}
+
+
+def _source_files(file: ParsedFile) -> dict[tuple[str, int], str]:
+    """By name and value of a local symbol: the source file that the symbol table says it is from."""
+    found: dict[tuple[str, int], str] = {}
+    source = ""
+    for symbol in file.symbols:
+        if symbol.kind == FILE_SYMBOL:
+            source = symbol.name
+        elif symbol.binding == LOCAL and source:
+            found[symbol.name, symbol.value] = source
+    return found
+
+
+def copied_objects(file: ParsedFile) -> dict[int, FileSymbol]:
+    """Objects of other files for which a program has the room, by address: copied there when it is loaded."""
+    found: dict[int, FileSymbol] = {}
+    for relocation in file.relocations.get(0, ()):
+        if relocation.kind == _COPY and 0 < relocation.symbol < len(file.dynamic_symbols):
+            symbol = file.dynamic_symbols[relocation.symbol]
+            start, end = relocation.offset, relocation.offset + symbol.size
+            inside = any(s.address <= start and end <= s.address + s.size for s in file.sections.values())
+            if symbol.size and inside:
+                found[relocation.offset] = symbol
+    return found
+
+
+def _part(section: Section, start: int, end: int) -> Section:
+    if (start, end) == (section.address, section.end):
+        return section
+    data = section.data[start - section.address : end - section.address]
+    return replace(section, address=start, data=data, size=end - start)
 
 
 def _is_function(file: ParsedFile, symbol: FileSymbol) -> bool:
     home = file.sections[symbol.section]
-    global_label = symbol.kind == NOTYPE and symbol.binding != LOCAL and home.executable and bool(symbol.size)
+    inside = home.address <= symbol.value < home.address + home.size
+    global_label = symbol.kind == NOTYPE and symbol.binding != LOCAL and home.executable and inside
     return symbol.kind == FUNCTION or global_label
 
 
@@ -122,10 +161,12 @@ class LinkedImage:
         self.aliases: dict[int, int] = {}
         self.broken: dict[int, str] = {}
         self.loader_code = 0, 0
+        self.references: dict[int, Reference] = {}
         self.resolvers: dict[int, int] = {}
         self.relocated: dict[int, Field] = {}
         self.imports: dict[int, str] = {}
         self.own_slots: dict[int, int] = {}
+        self.copied = copied_objects(file)
         self.moved = sorted(self._moves(common))
         self.moved_starts = [start for start, _, _ in self.moved]
 
@@ -142,6 +183,7 @@ class LinkedImage:
             aliases=self.aliases,
             broken=self.broken,
             relocated=self.relocated,
+            references=self.references,
             weak=self.weak,
             weak_fields=self.weak_fields,
             base=self.base,
@@ -171,12 +213,22 @@ class LinkedImage:
                     yield stub, stub + 1, address
 
     def _all_sections(self) -> tuple[Section, ...]:
-        found = [self._placed(section) for section in self.sections if not section.thread_local]
+        found = [part for s in self.sections if not s.thread_local for part in self._without_copies(self._placed(s))]
         found.extend(self._thread_section(one) for one in self._placed_thread_objects)
         found.extend(loader_sections(self.shared.thread))
         if self.loader_code != (0, 0):
             found.append(self.shared.loader_code())
         return tuple(sorted((s for s in found if s.size), key=lambda s: s.address))
+
+    def _without_copies(self, section: Section) -> Iterator[Section]:
+        """What another file defines is not here, though room was made for it."""
+        at = section.address
+        for value, symbol in sorted(self.copied.items()):
+            start, end = self.base + value, self.base + value + symbol.size
+            if section.address <= start and end <= section.end and at <= start:
+                yield _part(section, at, start)
+                at = end
+        yield _part(section, at, section.end)
 
     def _placed(self, section: FileSection) -> Section:
         content = bytes(self.contents[section.index])
@@ -184,8 +236,12 @@ class LinkedImage:
         return Section(section.name, address, content, section.size, section.writable, section.executable)
 
     def _moves(self, common: set[str]) -> Iterator[tuple[int, int, int]]:
+        for value, symbol in self.copied.items():
+            shared = self.shared.by_name(bare(symbol.name))
+            self.externals[shared] = bare(symbol.name)
+            yield self.base + value, self.base + value + symbol.size, shared
         for name, symbol in shareable_names(self.file).items():
-            if name not in common:
+            if name not in common or symbol.value in self.copied:
                 continue
             start = self.base + symbol.value
             if _is_function(self.file, symbol):
@@ -249,6 +305,11 @@ class LinkedImage:
         if symbol.section == UNDEFINED_SECTION:
             return self._import(relocation.offset, symbol.name) + addend
         self.looked_up.add(symbol.value)
+        if symbol.kind == OBJECT and symbol.size and kind == _GLOBAL_DATA:
+            start = self._translate(self.base + symbol.value)
+            self.references[self.base + relocation.offset] = Reference(
+                start, False, bare(symbol.name), ((start, start + symbol.size),)
+            )
         if symbol.kind == FUNCTION:
             self.own_slots[relocation.offset] = self.base + symbol.value
         return self._translate(self.base + symbol.value) + addend
@@ -385,11 +446,27 @@ class LinkedImage:
     def _symbols(self) -> Iterator[Symbol]:
         for symbol in defined_symbols(self.file):
             home = self.file.sections[symbol.section]
+            if symbol.value in self.copied:
+                continue
+            address = self.base + symbol.value
             if symbol.kind in (FUNCTION, OBJECT) or _is_function(self.file, symbol):
                 is_function = _is_function(self.file, symbol) and home.executable
-                replaceable = self._is_replaceable(symbol)
-                yield Symbol(symbol.name, self.base + symbol.value, symbol.size, is_function, replaceable)
+                size = symbol.size or (self._extent(symbol, home) if is_function else 0)
+                yield Symbol(symbol.name, address, size, is_function, self._is_replaceable(symbol))
+            elif symbol.kind == NOTYPE and home.executable:
+                yield Symbol(symbol.name, address, 0, False)
         yield from self._thread_symbols()
+
+    def _extent(self, symbol: FileSymbol, home: FileSection) -> int:
+        """Size of a function that the file gives none: up to the next one."""
+        starts = self._function_starts
+        index = bisect_right(starts, symbol.value)
+        end = home.address + home.size
+        return min(end, starts[index]) - symbol.value if index < len(starts) else end - symbol.value
+
+    @cached_property
+    def _function_starts(self) -> list[int]:
+        return sorted({s.value for s in defined_symbols(self.file) if _is_function(self.file, s)})
 
     def _is_replaceable(self, symbol: FileSymbol) -> bool:
         """Whether the file itself looks a symbol up when it is loaded, and so may get another file's definition."""

@@ -28,13 +28,14 @@ from isoform.load.elf import (
     unusable,
 )
 from isoform.load.field import FieldReader, Use, is_branch, is_lea, is_move_immediate
-from isoform.load.image import Field, Image, Reference, Section, Symbol, WeakSymbol
+from isoform.load.image import MOST_RANGES, Field, Image, Reference, Section, Symbol, WeakSymbol
 from isoform.load.shared import Shared
 from isoform.load.thread import (
     DESCRIPTOR_START,
     GET_ADDRESS,
     MODULE,
     MODULE_BASE,
+    ThreadConflictError,
     ThreadObject,
     loader_sections,
     object_around,
@@ -59,8 +60,6 @@ _KNOWN = (*_RELATIVE, _ABSOLUTE_64, _ABSOLUTE_32, _SIGNED_32, *_THREAD_DISTANCE)
 SCALAR = 4
 """A pointer past the end of an object of at most this many bytes is not expected."""
 STRING_LIMIT = 1 << 16
-MOST_RANGES = 16
-"""Of a section whose objects lie further apart it is not said where they are."""
 _TEXT = frozenset(string.printable.encode())
 
 
@@ -341,7 +340,10 @@ class ObjectImage:
         key = self._thread_keys.get((symbol.name, symbol.section, symbol.value), ("thread", symbol.name))
         if symbol.section != UNDEFINED_SECTION and key not in layout.distances:
             raise _UnknownFieldError(f"refers to '{symbol.name}', which is in no section that is in memory")
-        return layout.distance(key) + addend
+        try:
+            return layout.distance(key) + addend
+        except ThreadConflictError as error:
+            raise _UnknownFieldError(f"is to thread-local data: the file {error}") from error
 
     def _thread_slot(self, symbol: FileSymbol, kind: int) -> int:
         """An entry of the global offset table by which an object is found; addends count from the field only."""

@@ -125,6 +125,10 @@ def _listed(names: Sequence[str]) -> str:
 def find_function(image: Image, name: str) -> Symbol:
     """The function of this name, or at this hexadecimal address."""
     symbol = image.functions.get(name)
+    places = sorted({s.address for s in image.symbols if s.is_function and s.name == name})
+    if len(places) > 1:
+        shown = ", ".join(f"{image.path}:{place - image.base:#x}" for place in places[:SHOWN_NAMES])
+        raise UserError(f"{image.path} has {len(places)} functions called '{name}': name one by its address ({shown}).")
     if symbol is None and name.lower().startswith("0x"):
         return _at_address(image, name)
     if symbol is None:

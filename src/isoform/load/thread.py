@@ -24,6 +24,7 @@ MODULE = 1
 ALIGNMENT = 64
 EXTERNAL_ROOM = 1 << 16
 """Bytes for an object that neither file defines."""
+MOST_OBJECTS = 4096
 LIMIT = 1 << 30
 """Distances must fit into 32 bits with a sign."""
 
@@ -109,6 +110,8 @@ def _has_to_do_with_threads(file: ParsedFile) -> bool:
 
 def _place_file(file: ParsedFile, side: int, layout: ThreadLayout) -> None:
     objects = thread_objects(file, side)
+    if len(objects) > MOST_OBJECTS:
+        raise ThreadConflictError(f"has more than {MOST_OBJECTS} thread-local variables")
     if not _stays_together(file):
         for one in objects:
             _place_names(one, layout.distance(one.key, one.size), layout)
@@ -167,7 +170,7 @@ def thread_keys(file: ParsedFile, side: int) -> dict[tuple[str, int, int], Key]:
     defined = {
         index: s
         for index, s in enumerate(dict.fromkeys(_thread_symbols(file)))
-        if s.section != UNDEFINED_SECTION and s.section in file.sections
+        if s.section != UNDEFINED_SECTION and s.section in file.sections and _is_inside(file, s)
     }
     plain = plain_keys(file, defined)
     return {
@@ -176,6 +179,12 @@ def thread_keys(file: ParsedFile, side: int) -> dict[tuple[str, int, int], Key]:
         else ("thread", side, s.section, s.value)
         for index, s in defined.items()
     }
+
+
+def _is_inside(file: ParsedFile, symbol: FileSymbol) -> bool:
+    home = file.sections[symbol.section]
+    start = symbol.value + thread_extent(file)[0] - home.address if file.linked else symbol.value
+    return home.thread_local and 0 <= start <= start + symbol.size <= home.size
 
 
 def bare(name: str) -> str:
