@@ -388,7 +388,8 @@ class LinkedImage:
             if symbol.kind in (FUNCTION, OBJECT) or _is_function(self.file, symbol):
                 is_function = _is_function(self.file, symbol) and home.executable
                 replaceable = self._is_replaceable(symbol)
-                yield Symbol(symbol.name, self.base + symbol.value, symbol.size, is_function, replaceable)
+                is_local = symbol.binding == LOCAL
+                yield Symbol(symbol.name, self.base + symbol.value, symbol.size, is_function, replaceable, is_local)
         yield from self._thread_symbols()
 
     def _is_replaceable(self, symbol: FileSymbol) -> bool:
