@@ -56,6 +56,8 @@ class Border:
     assumptions: tuple[Assumption, ...] = ()
     data: tuple[str, ...] = ()
     """Names of the writable data that the two can get at."""
+    unclear: tuple[tuple[str, int, bytes], ...] = ()
+    """Names, addresses and first contents of variables of one side that something may write, which is not clear."""
 
     def told(self, images: Images) -> Images:
         """The images, with what is not the same marked in them."""

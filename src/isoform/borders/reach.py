@@ -43,7 +43,7 @@ class Reach:
 
 def reach(function: Function) -> Reach:
     """What a lifted function, with what is inlined into it, can get at."""
-    found = reach_from(function.image, set(_constants(function)))
+    found = reach_from(function.image, set(constants_of(function)))
     chosen = frozenset(_chosen(function))
     return replace(found, functions=found.functions | chosen, chosen=chosen) if chosen else found
 
@@ -57,7 +57,8 @@ def _chosen(function: Function) -> Iterator[int]:
             yield address
 
 
-def _constants(function: Function) -> Iterator[int]:
+def constants_of(function: Function) -> Iterator[int]:
+    """The numbers in the code that may be addresses."""
     """Numbers of the code, and what they are as distances from the thread pointer."""
     for number in _numbers(function):
         yield number

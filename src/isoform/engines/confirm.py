@@ -59,13 +59,16 @@ class NotConfirmed:
 def differs(question: Question, inputs: Pair) -> bool:
     """Whether these inputs are allowed, only touch memory that may be used, and separate the two, wherever the space
     for a result in memory is."""
-    if not question.contract.result_space:
-        return _differs(question, inputs)
-    contract = question.contract
-    return all(
-        _differs(question, (with_space_apart(contract, inputs[0], start), with_space_apart(contract, inputs[1], start)))
-        for start in SPACES
-    )
+    starts = SPACES if question.contract.result_space else SPACES[:1]
+    return all(_differs(question, _as_callers_pass(question, inputs, start)) for start in starts)
+
+
+def _as_callers_pass(question: Question, inputs: Pair, start: int = SPACES[0]) -> Pair:
+    """The inputs with the space for a result in memory away from all else, and what nobody is known to write as it was
+    at first."""
+    held = {address + i: byte for _, address, data in question.border.unclear for i, byte in enumerate(data)}
+    left, right = (with_space_apart(question.contract, side, start) for side in inputs)
+    return replace(left, memory={**left.memory, **held}), replace(right, memory={**right.memory, **held})
 
 
 def _differs(question: Question, inputs: Pair) -> bool:
@@ -209,9 +212,8 @@ def _confirm(question: Question, inputs: Pair, budget: Budget) -> Witness | NotC
             False,
         )
     smallest = minimise(question, alike, budget, differs)
-    for left, right in (smallest, alike):
-        contract = question.contract
-        replayed = _replay(question, (with_space_apart(contract, left), with_space_apart(contract, right)))
+    for candidate in (smallest, alike):
+        replayed = _replay(question, _as_callers_pass(question, candidate))
         if isinstance(replayed, Witness):
             return replayed
     return replayed

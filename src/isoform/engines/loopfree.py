@@ -332,6 +332,13 @@ class Loopfree:
                 "behaviour of it shows a difference",
                 "give the callee's code, so that it can be inlined",
             )
+        unclear = ", ".join(dict.fromkeys(name for name, _, _ in self._question.border.unclear))
+        if unclear:
+            return Failed(
+                f"whether {goal.shows} may depend on what {unclear} holds, of which it is not clear whether anything "
+                "writes it",
+                "give object files, built with -fdata-sections",
+            )
         return Failed(
             f"the solver found an input against it that {goal.shows}, but running it shows no difference: it rests on "
             "a value the manual leaves undefined, or on what a frame holds before it is written",

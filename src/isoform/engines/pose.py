@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from isoform.borders.apart import Border
 from isoform.borders.companions import Companions, Entries, Names
 from isoform.borders.settle import settle
+from isoform.borders.unwritten import with_constants
 from isoform.budget import Budget
 from isoform.contract import AbortRule, CallRule, DataRule, MemoryRule, ReturnAs
 from isoform.engines.ladder import Ladder
@@ -24,8 +25,12 @@ SHARE, SHARE_OF_ALL = 0.2, 0.5
 
 def pose(target: Function, rewrite: Function, options: Options, budget: Budget) -> Question:
     """The question that these two functions and options make, with the border looked at."""
-    border = _Posing((target, rewrite), options, budget).border()
-    return _posed((target, rewrite), options, border)
+    inline = options.calls is not CallRule.UNINTERPRETED
+    constants = with_constants((target, rewrite), inline, budget)
+    border = _Posing(constants.functions, options, budget).border()
+    assumptions = (*border.assumptions, *constants.assumptions)
+    border = replace(border, assumptions=assumptions, unclear=constants.unclear)
+    return _posed(constants.functions, options, border)
 
 
 def _posed(functions: tuple[Function, Function], options: Options, border: Border) -> Question:

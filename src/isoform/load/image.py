@@ -43,6 +43,8 @@ class Symbol:
     replaceable: bool = False
     """Whether another definition may take its place when the file is linked or loaded: it is weak, or visible to other
     files in a way that lets them interpose their own."""
+    is_local: bool = False
+    """Of a linked file: whether only one of the files that it was linked from could name it."""
 
 
 class WeakSymbol(NamedTuple):
@@ -74,6 +76,22 @@ class Field(NamedTuple):
     """Whether it holds a distance from its own address."""
     name: str = ""
     """Of thread-local data, which has a distance and no address: its name."""
+
+
+@dataclass(frozen=True)
+class Statics:
+    """A writable section of an object file with variables that other files cannot name, and all that refers to it."""
+
+    objects: tuple[tuple[str, int, int], ...]
+    """Name, first and past-the-last address of each such variable."""
+    extents: tuple[tuple[int, int], ...]
+    """Where the section's contents are."""
+    fields: tuple[tuple[int, tuple[int, int] | None], ...]
+    """Addresses of fields of code, each with where the object is that it names; None where it names the section."""
+    pointed: tuple[int, ...]
+    """Addresses in the section that data holds."""
+    is_unclear: bool
+    """Whether something else may refer to it."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +167,10 @@ class Image:
     """By the address of the field, in code or in the global offset table."""
     relocated: dict[int, Field] = field(default_factory=dict)
     """What relocations filled, by address. What else of a linked file holds addresses is not known."""
+    statics: tuple[Statics, ...] = ()
+    """Of an object file."""
+    inner_data: tuple[tuple[int, int], ...] = ()
+    """Of both images of a question: contents whose place nobody sees (see `blocks.Part.inner`)."""
     arrays: tuple[Local, ...] = ()
     """Variables of the function in question that can be indexed and stay at one place of its frame."""
     locals: tuple[Local, ...] = ()

@@ -451,8 +451,9 @@ class LinkedImage:
             address = self.base + symbol.value
             if symbol.kind in (FUNCTION, OBJECT) or _is_function(self.file, symbol):
                 is_function = _is_function(self.file, symbol) and home.executable
+                is_local = symbol.binding == LOCAL
                 size = symbol.size or (self._extent(symbol, home) if is_function else 0)
-                yield Symbol(symbol.name, address, size, is_function, self._is_replaceable(symbol))
+                yield Symbol(symbol.name, address, size, is_function, self._is_replaceable(symbol), is_local)
             elif symbol.kind == NOTYPE and home.executable:
                 yield Symbol(symbol.name, address, 0, False)
         yield from self._thread_symbols()

@@ -166,14 +166,15 @@ def _with_differences(placements: list[Placement], unseen: Sequence[tuple[int, i
         return placements
     images = [p.image for p in placements]
     apart = tuple(differing(images[0], images[1], unseen))
-    private = _private(images[0], images[1]), _private(images[1], images[0])
+    private = private_ranges(images[0], images[1]), private_ranges(images[1], images[0])
+    inner = tuple(unseen)
     return [
-        replace(p, image=replace(p.image, differing=apart, private=own))
+        replace(p, image=replace(p.image, differing=apart, private=own, inner_data=inner))
         for p, own in zip(placements, private, strict=True)
     ]
 
 
-def _private(image: Image, other: Image) -> tuple[tuple[int, int], ...]:
+def private_ranges(image: Image, other: Image) -> tuple[tuple[int, int], ...]:
     """Data of `image` at addresses where the other image has nothing."""
     found = []
     starts = [s.address for s in other.sections]

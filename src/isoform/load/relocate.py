@@ -30,6 +30,7 @@ from isoform.load.elf import (
 from isoform.load.field import FieldReader, Use, is_branch, is_lea, is_move_immediate
 from isoform.load.image import MOST_RANGES, Field, Image, Reference, Section, Symbol, WeakSymbol
 from isoform.load.shared import Shared
+from isoform.load.statics import StaticUses
 from isoform.load.thread import (
     DESCRIPTOR_START,
     GET_ADDRESS,
@@ -97,6 +98,7 @@ class ObjectImage:
         self.loader_code = 0, 0
         self.resolvers: dict[int, int] = {}
         self._readers: dict[int, FieldReader] = {}
+        self.statics = StaticUses(file, data)
 
     def build(self) -> Image:
         moved = tuple(sorted(self._moves()))
@@ -115,6 +117,7 @@ class ObjectImage:
             broken=self.broken,
             references=self.references,
             relocated=self.relocated,
+            statics=self.statics.found(),
             weak=self.weak,
             weak_fields=self.weak_fields,
             moved=moved,
@@ -174,8 +177,13 @@ class ObjectImage:
         try:
             value = self._value(section, relocation, address)
         except _UnknownFieldError as error:
+            self.statics.note_unclear(relocation)
             self.broken[address] = f"{self.file.path}: the reference at {section.name}+{relocation.offset:#x} {error}"
             return
+        if relocation.kind in _GOT or (relocation.kind in _RELATIVE and not section.executable):
+            self.statics.note_unclear(relocation)
+        else:
+            self.statics.note(relocation, section.executable, address, value)
         limit = 1 << (8 * width - 1)
         if width == 4 and not -limit <= value < (2 * limit if relocation.kind == _ABSOLUTE_32 else limit):
             self.broken[address] = f"{self.file.path}: the value at {section.name}+{relocation.offset:#x} is too large"
