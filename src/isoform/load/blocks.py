@@ -71,6 +71,9 @@ class Block:
     whole: bool
     """Whether the block is its whole section."""
     address: int = 0
+    origin: int = 0
+    room: int = 0
+    """Start and size of all that moves together with it, on both sides."""
     torn: bool = False
     """The names in it could not all be given the addresses of their namesakes."""
 
@@ -286,9 +289,11 @@ def _put(component: list[Block], positions: list[int], region: Region) -> Iterat
     lowest = min(positions)
     highest = max(p + b.size for p, b in zip(positions, component, strict=True))
     alignment = max(b.alignment for b in component)
-    base = region.take(highest - lowest // alignment * alignment, alignment) - lowest // alignment * alignment
+    lowest = lowest // alignment * alignment
+    base = region.take(highest - lowest, alignment) - lowest
     for block, position in zip(component, positions, strict=True):
         block.address = base + position
+        block.origin, block.room = base + lowest, highest - lowest
         yield block
 
 

@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from isoform.errors import Unsupported
+from isoform.load.objects import Objects
 from isoform.load.signature import CType, Signature
 
+POINTER_BYTES = 8
 _BELOW = 64
 _STRETCH = 4096
 """How far a table without a symbol is taken to go, below and above its base."""
@@ -156,6 +158,15 @@ class Image:
     """(own start, own end, shared start), sorted: named objects and function entries of a linked file, whose
     code has fixed distances, that the other side has too. An address that the code computes in such a range
     stands for the shared address; never a jump target inside the code."""
+    fields: dict[int, int] = field(default_factory=dict)
+    """Address of a field in code that a linker fills with the address of (or the distance to) an object, to the start
+    of that object."""
+    pointers: dict[int, int] = field(default_factory=dict)
+    """The same for fields of eight bytes in data."""
+    spans: tuple[tuple[int, int, int], ...] = ()
+    """(start, end, start of the object): data of a linked file that moves with the file as a whole."""
+    objects: Objects = field(default_factory=Objects)
+    """What these refer to; of the other side of the question too."""
     differing: tuple[tuple[int, int], ...] = ()
     """Ranges where both images of a question have constants, but other bytes; functions of one name that were not
     shown to do the same; and what leads there. Code outside that is given an address in there would see the two
@@ -204,6 +215,20 @@ class Image:
                 raise Unsupported(self.broken[field_address])
         start = address - section.address
         return section.data[start : start + size].ljust(size, b"\0")
+
+    def pointers_in(self, address: int, size: int) -> list[tuple[int, int]]:
+        """Pointers that a linker fills in some bytes, each as its distance from `address` (negative where it begins
+        before) and the object it is counted from."""
+        if not self.pointers:
+            return []
+        address = self.own_address(address)
+        places = self._pointer_places
+        inside = places[bisect_right(places, address - POINTER_BYTES) : bisect_right(places, address + size - 1)]
+        return [(place - address, self.pointers[place]) for place in inside]
+
+    @cached_property
+    def _pointer_places(self) -> list[int]:
+        return sorted(self.pointers)
 
     @cached_property
     def functions(self) -> dict[str, Symbol]:

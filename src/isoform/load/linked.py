@@ -23,6 +23,7 @@ from isoform.load.elf import (
     unusable,
 )
 from isoform.load.image import Image, Section, Symbol, WeakSymbol
+from isoform.load.objects import Objects, PlacedObject
 from isoform.load.shared import Shared
 
 BASES = (0x5555_0000_0000, 0x5556_0000_0000)
@@ -31,6 +32,7 @@ NEAR_BASES, NEAR_SPAN = (0x8000_0000, 0x8780_0000), 0x0780_0000
 """The same for files of at most so many bytes: within reach of the addresses that both sides share, so that the CPU
 model that replays witnesses can be given code which names those."""
 SPAN_LIMIT = 1 << 32
+PAGE = 4096
 FIXED_LIMIT = 1 << 47
 
 _NONE, _ABSOLUTE, _COPY, _GLOBAL_DATA, _JUMP_SLOT, _RELATIVE, _RESOLVED, _RELATIVE_64 = 0, 1, 5, 6, 7, 8, 37, 38
@@ -102,8 +104,11 @@ class LinkedImage:
         self.broken: dict[int, str] = {}
         self.imports: dict[int, str] = {}
         self.own_slots: dict[int, int] = {}
+        self.pointers: dict[int, int] = {}
+        self.objects: dict[int, PlacedObject] = {}
         self.moved = sorted(self._moves(common))
         self.moved_starts = [start for start, _, _ in self.moved]
+        self.shared_starts = sorted(self.objects)
 
     def build(self) -> Image:
         for relocation in self.file.relocations.get(0, ()):
@@ -127,6 +132,9 @@ class LinkedImage:
             weak_fields=self.weak_fields,
             base=self.base,
             moved=tuple(self.moved),
+            pointers=self.pointers,
+            spans=tuple(self._spans()),
+            objects=Objects.of([self.objects.values()]),
             from_source=self.file.from_source,
         )
 
@@ -141,11 +149,39 @@ class LinkedImage:
                 continue
             start = self.base + symbol.value
             if _is_function(self.file, symbol):
-                shared = self.shared.by_name(name)
+                shared = self._named(name)
                 self.aliases[shared] = start
                 yield start, start + 1, shared
             else:
-                yield start, start + symbol.size, self.shared.by_object(("object", name), symbol.size)
+                shared = self.shared.by_object(("object", name), symbol.size)
+                alignment = min(self.file.sections[symbol.section].alignment, symbol.value & -symbol.value or 1)
+                self.objects[shared] = PlacedObject(name, shared, symbol.size, symbol.size, alignment)
+                yield start, start + symbol.size, shared
+
+    def _named(self, name: str) -> int:
+        address = self.shared.by_name(name)
+        self.objects[address] = PlacedObject(name, address, 0, self.shared.room_at(address), 1)
+        return address
+
+    def _spans(self) -> Iterator[tuple[int, int, int]]:
+        """Data of a file that can be anywhere: all of it is at one distance from where the file is loaded."""
+        if self.file.fixed or not self.sections:
+            return
+        end = self.sections[-1].address + self.sections[-1].size
+        self.objects[self.base] = PlacedObject(self.file.path, self.base, end, end, PAGE)
+        for section in self.sections:
+            if not section.executable:
+                yield self.base + section.address, self.base + section.address + section.size, self.base
+
+    def _origin(self, number: int) -> int | None:
+        """The object that a pointer is counted from; None for code, and in a file that is at fixed addresses."""
+        if number in self.objects:
+            return number
+        index = bisect_right(self.shared_starts, number) - 1
+        if index >= 0 and number < self.shared_starts[index] + self.objects[self.shared_starts[index]].size:
+            return self.shared_starts[index]
+        section = self._section_of(number - self.base)
+        return self.base if not self.file.fixed and section is not None and not section.executable else None
 
     def _translate(self, address: int) -> int:
         index = bisect_right(self.moved_starts, address) - 1
@@ -178,6 +214,9 @@ class LinkedImage:
             self.broken[self.base + relocation.offset] = f"{self.file.path}: {why}+{offset:#x}"
             return
         content[offset : offset + 8] = (value % (1 << 64)).to_bytes(8, "little")
+        origin = self._origin(value)
+        if origin is not None:
+            self.pointers[self.base + relocation.offset] = origin
 
     def _value(self, relocation: Relocation, there: int) -> int | None:
         kind = relocation.kind
@@ -202,7 +241,7 @@ class LinkedImage:
 
     def _import(self, slot: int, name: str) -> int:
         self.imports[slot] = name
-        address = self.shared.by_name(name)
+        address = self._named(name)
         self.externals[address] = name
         if name in self.shared.weak:
             self._weak(slot, name, self.shared.weak[name], address)

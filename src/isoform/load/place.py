@@ -16,6 +16,7 @@ from isoform.load.differing import differing
 from isoform.load.elf import COMMON_SECTION, LOCAL, UNDEFINED_SECTION, WEAK, ParsedFile
 from isoform.load.image import Image
 from isoform.load.linked import LinkedImage, base_of, loaded_sections, shareable_names
+from isoform.load.objects import Objects
 from isoform.load.relocate import ObjectImage, object_functions
 from isoform.load.shared import Shared
 
@@ -165,8 +166,9 @@ def _with_differences(placements: list[Placement], unseen: Sequence[tuple[int, i
     images = [p.image for p in placements]
     apart = tuple(differing(images[0], images[1], unseen))
     private = _private(images[0], images[1]), _private(images[1], images[0])
+    objects = Objects.of(image.objects.by_start.values() for image in images)
     return [
-        replace(p, image=replace(p.image, differing=apart, private=own))
+        replace(p, image=replace(p.image, differing=apart, private=own, objects=objects))
         for p, own in zip(placements, private, strict=True)
     ]
 

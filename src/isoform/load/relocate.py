@@ -6,6 +6,7 @@ import string
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
+from dataclasses import replace
 from functools import cached_property
 
 from isoform.load.blocks import Block, PlacedData, is_name, object_keys
@@ -29,6 +30,7 @@ from isoform.load.elf import (
 )
 from isoform.load.field import FieldReader, Use, is_branch, is_lea, is_move_immediate
 from isoform.load.image import Image, Reference, Section, Symbol, WeakSymbol
+from isoform.load.objects import Objects, PlacedObject
 from isoform.load.shared import Shared
 
 # x86-64 relocations, by their numbers in the ABI.
@@ -77,6 +79,11 @@ class ObjectImage:
         self.references: dict[int, Reference] = {}
         self.weak: dict[str, WeakSymbol] = {}
         self.weak_fields: dict[int, tuple[str, int]] = {}
+        self.fields: dict[int, int] = {}
+        self.pointers: dict[int, int] = {}
+        self.objects: dict[int, PlacedObject] = {}
+        self._origin: int | None = None
+        """Start of the object that the reference at hand was resolved to."""
         self._readers: dict[int, FieldReader] = {}
 
     def build(self) -> Image:
@@ -96,6 +103,9 @@ class ObjectImage:
             weak=self.weak,
             weak_fields=self.weak_fields,
             moved=moved,
+            fields=self.fields,
+            pointers=self.pointers,
+            objects=Objects.of([self.objects.values()]),
             from_source=self.file.from_source,
         )
 
@@ -145,6 +155,7 @@ class ObjectImage:
             return
         if not 0 <= offset <= len(content) - width:
             raise unusable(self.file.path, f"a relocation lies outside section {section.index}")
+        self._origin = None
         try:
             value = self._value(section, relocation, address)
         except _UnknownFieldError as error:
@@ -163,6 +174,32 @@ class ObjectImage:
             self.weak_fields[address] = (symbol.name, width)
             if not section.executable:
                 self.broken[address] = f"{self.file.path}: a table holds the address of '{symbol.name}', a weak symbol"
+        if self._origin is not None:
+            self._note_reference(section, relocation, address, self._origin)
+
+    # Objects that a linker places
+
+    def _note_reference(self, section: FileSection, relocation: Relocation, address: int, origin: int) -> None:
+        """Distances in tables stay the numbers they are: what they are added to is where they are counted from."""
+        if section.executable:
+            self.fields[address] = origin
+            if relocation.kind in (_ABSOLUTE_32, _SIGNED_32):
+                self.objects[origin] = replace(self.objects[origin], is_low=True)
+        elif relocation.kind == _ABSOLUTE_64:
+            self.pointers[address] = origin
+
+    def _meant(self, name: str, start: int, size: int, alignment: int, room: int = 0) -> None:
+        """The reference at hand is to what starts at `start`."""
+        self._origin = start
+        if start not in self.objects:
+            self.objects[start] = PlacedObject(name, start, size, max(size, room), alignment)
+
+    def _meant_block(self, home: FileSection, block: Block) -> None:
+        self._meant(self._block_name(home, block), block.origin, block.room, block.alignment)
+
+    def _block_name(self, home: FileSection, block: Block) -> str:
+        names = [part.key[-1] for part in block.parts]
+        return str(names[0]) if len(names) == 1 and block.parts[0].named else f"{home.name} of {self.file.path}"
 
     def _refer(self, field: int, symbol: FileSymbol, index: int, target: int, relative: bool) -> None:
         """Note which object a field refers to, where that is known. A symbol says it. A section and a distance do not:
@@ -238,6 +275,7 @@ class ObjectImage:
             blocks = self.data.of_section(-1 - index)
             if not blocks:
                 raise _UnknownFieldError(f"refers to '{symbol.name}', a common symbol that has no place")
+            self._meant(symbol.name, blocks[0].address, symbol.size, blocks[0].alignment)
             return blocks[0].address
         home = self.file.sections.get(symbol.section)
         if home is None:
@@ -245,7 +283,39 @@ class ObjectImage:
         if home.index in self.code:
             code = self.code[home.index] + symbol.value
             return code if branches or not _is_function(symbol) else self._alias(symbol.name, code)
-        return self._data_address(home, symbol.value)
+        address = self._data_address(home, symbol.value)
+        if index in self._apart and not self._shared_by_content(home):
+            alignment = min(home.alignment, symbol.value & -symbol.value or home.alignment)
+            self._meant(symbol.name, address, symbol.size, alignment)
+        if self._is_table_of_distances(home, symbol.value):
+            self._origin = None
+        return address
+
+    @cached_property
+    def _apart(self) -> frozenset[int]:
+        """Global objects that no reference means which names only their section: a linker could put each of them
+        anywhere. (What such a reference means is not always plain, so that a section is otherwise one object.)"""
+        hits: dict[int, list[int]] = {}
+        for index, rows in self.file.relocations.items():
+            section = self.file.sections[index]
+            for relocation in rows:
+                symbol = self.file.symbols[relocation.symbol] if relocation.symbol < len(self.file.symbols) else None
+                if symbol is not None and symbol.kind == SECTION_SYMBOL and symbol.section not in self.code:
+                    hits.setdefault(symbol.section, []).append(self._named_offset(section, relocation))
+        found = {}
+        for index, symbol in enumerate(self.file.symbols):
+            if symbol.binding == LOCAL or symbol.size == 0 or index not in self._object_keys:
+                continue
+            if not any(symbol.value <= hit < symbol.value + symbol.size for hit in hits.get(symbol.section, ())):
+                found[index] = symbol
+        return frozenset(_without_overlaps(found))
+
+    def _named_offset(self, section: FileSection, relocation: Relocation) -> int:
+        """The offset in its section that a reference leads to."""
+        if relocation.kind not in _RELATIVE:
+            return relocation.addend
+        use = self._reader(section).use(relocation.offset) if section.executable else None
+        return relocation.addend + (4 + use.trailing if use is not None else 0)
 
     def _external(self, name: str) -> int:
         address = self.shared.by_name(name)
@@ -255,6 +325,7 @@ class ObjectImage:
             if bit is None:
                 raise _UnknownFieldError(f"is to '{name}', one of more weak symbols than isoform counts")
             self.weak[name] = WeakSymbol(bit, address)
+        self._meant(name, address, 0, 1, self.shared.room_at(address))
         return address
 
     def _alias(self, name: str, code: int) -> int:
@@ -263,6 +334,7 @@ class ObjectImage:
             return code
         address = self.shared.by_name(name)
         self.aliases[address] = code
+        self._meant(name, address, 0, 1, self.shared.room_at(address))
         return address
 
     def _slot(self, symbol: FileSymbol, index: int) -> int:
@@ -270,6 +342,9 @@ class ObjectImage:
             raise _UnknownFieldError("goes through the global offset table in a way isoform has no rule for")
         content = self._of_symbol(symbol, index, branches=False).to_bytes(8, "little", signed=False)
         slot = self.shared.by_content(("slot", content), 8, 8)
+        if self._origin is not None:
+            self.pointers[slot] = self._origin
+        self._origin = None  # nobody sees where the table is
         self.extra[slot] = Section(".got", slot, content, 8, False, False)
         if symbol.name in self.weak:
             self.weak_fields[slot] = (symbol.name, 8)
@@ -308,6 +383,7 @@ class ObjectImage:
             raise _UnknownFieldError(f"refers to {home.name}+{offset:#x}, where there is nothing")
         if block.torn:
             raise _UnknownFieldError(f"refers to data in {home.name} whose names overlap differently on the other side")
+        self._meant_block(home, block)
         return block.address + offset - block.start
 
     # References that name a section and a distance
@@ -331,7 +407,10 @@ class ObjectImage:
             raise _UnknownFieldError(
                 f"may mean more than one object at {home.name}+{target:#x}; build the file with -fdata-sections"
             )
-        return self._data_address(home, target) + relocation.addend - target
+        address = self._data_address(home, target) + relocation.addend - target
+        if self._is_table_of_distances(home, target):
+            self._origin = None
+        return address
 
     def _in_code(self, section: FileSection, relocation: Relocation, home: FileSection) -> int:
         base = self.code[home.index]
@@ -355,7 +434,17 @@ class ObjectImage:
                 return self._string_address(literal, 1) + relocation.addend - target
             if self._is_inner_text(home, target, block):
                 raise _UnknownFieldError(f"forms an address in {home.name} of what is not plainly one literal")
+        if not self._is_table_of_distances(home, self._named_offset(section, relocation)):
+            self._meant_block(home, block)
         return block.address + relocation.addend
+
+    def _is_table_of_distances(self, home: FileSection, offset: int) -> bool:
+        """Whether distances to other sections are there, as in a jump table: added to the table's address they give
+        those places wherever the table is, so that its number serves as well as another."""
+        rows = self._relocations_between(home.index, offset, offset + 4)
+        if not rows or rows[0].offset != offset or rows[0].kind not in _RELATIVE:
+            return False
+        return self.file.symbols[rows[0].symbol].section != home.index
 
     def _in_table(self, section: FileSection, relocation: Relocation, home: FileSection) -> int:
         """A table of distances from its own start: entry i of a table at `start` holds target - start, written
@@ -410,6 +499,7 @@ class ObjectImage:
         if not home.strings:
             content = home.data[start : start + unit]
             address = self.shared.by_content(("constant", content), unit, max(unit & -unit, home.alignment))
+            self._meant(f"constant {content.hex()}", address, unit, home.alignment)
             self.extra[address] = Section(home.name, address, content, len(content), False, False)
             return address + offset - start
         start, end = _string_bounds(home.data, offset, unit)
@@ -417,6 +507,7 @@ class ObjectImage:
 
     def _string_address(self, content: bytes, unit: int) -> int:
         address = self.shared.by_content(("string", unit, content), len(content), 16)
+        self._meant(f"literal at {address:#x}", address, len(content), unit)
         self.extra[address] = Section(".rodata.str", address, content, len(content), False, False)
         return address
 
@@ -536,6 +627,22 @@ def _string_bounds(data: bytes, offset: int, unit: int) -> tuple[int, int]:
     if not end or end - start >= STRING_LIMIT:
         raise _UnknownFieldError(f"is into a string of more than {STRING_LIMIT} bytes")
     return start, end
+
+
+def _without_overlaps(symbols: Mapping[int, FileSymbol]) -> set[int]:
+    """Those that share no byte with another: two names of one object are not two objects."""
+    ordered = sorted(symbols, key=lambda index: (symbols[index].section, symbols[index].value))
+    kept, overlapping = set(ordered), set()
+    last: int | None = None
+    for index in ordered:
+        here = symbols[index]
+        before = symbols[last] if last is not None and symbols[last].section == here.section else None
+        if before is not None and last is not None and here.value < before.value + before.size:
+            overlapping |= {last, index}
+            if here.value + here.size <= before.value + before.size:
+                continue
+        last = index
+    return kept - overlapping
 
 
 def function_symbols(file: ParsedFile) -> list[FileSymbol]:

@@ -21,6 +21,7 @@ class Shared:
     contents: dict[Hashable, int] = field(default_factory=dict)
     objects: dict[Hashable, int] = field(default_factory=dict)
     """Of named data objects, by the keys of `blocks.object_keys`."""
+    rooms: dict[int, int] = field(default_factory=dict)
     thread: dict[Hashable, int] = field(default_factory=dict)
     thread_end: int = 0
     weak: dict[str, int | None] = field(default_factory=dict)
@@ -31,7 +32,12 @@ class Shared:
         if name not in self.addresses:
             room = next((size for count, size in EXTERNAL_ROOM if len(self.addresses) < count), 0)
             self.addresses[name] = self.names.take(room, 16)
+            self.rooms[self.addresses[name]] = room
         return self.addresses[name]
+
+    def room_at(self, address: int) -> int:
+        """Bytes at an address of `by_name` at which nothing else is; what a file here defines has its own size."""
+        return self.rooms.get(address, 0)
 
     def by_content(self, key: Hashable, size: int, alignment: int) -> int:
         if key not in self.contents:

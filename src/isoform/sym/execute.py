@@ -309,8 +309,9 @@ class Execution:
         layer: int,
     ) -> None:
         terms = self.terms
+        number = self._in_code(value)
         for address, target in targets:
-            here = terms.eq(value, terms.bv(address, terms.width(value)))
+            here = terms.eq(number, terms.bv(address, terms.width(value)))
             self._go(block, target, state.fork(terms.conj(state.condition, here)), dict(temps), layer)
             state.condition = terms.conj(state.condition, terms.negate(here))
         value = self._without(value, {address for address, _ in targets})
@@ -333,8 +334,20 @@ class Execution:
         if shape[0] != "ite":
             return value
         ways = [self._without(way, excluded) for way in shape[2:]]
-        left = [way for way in ways if self.terms.value(way) not in excluded]
+        left = [way for way in ways if self.terms.layout.number(way) not in excluded]
         return left[0] if len(left) == 1 else self.terms.ite(shape[1], *ways)
+
+    def _in_code(self, value: Term) -> Term:
+        """The value of a computed jump as a number, as far as it is made of addresses that code is found by: of
+        functions, and in a linked file all, since code is at a fixed distance from the rest of the file."""
+        terms, image = self.terms, self.function.image
+        match terms.shape(value):
+            case ("ite", condition, then, otherwise):
+                return terms.ite(condition, self._in_code(then), self._in_code(otherwise))
+        found = terms.layout.origin(value)
+        if found is None or not (found[0].start in image.aliases or found[0].start == image.base):
+            return value
+        return terms.add(found[1], terms.bv(found[0].start, terms.width(value)))
 
     def _is_tail_call(self, block: Block, value: Term, state: State) -> bool:
         """Whether a jump through a pointer that was passed in or read is a call whose result is ours: with the stack
@@ -397,7 +410,7 @@ class Execution:
         pending = [value]
         while pending and len(found) < MOST_TARGETS:
             term = pending.pop()
-            constant = self.terms.value(term)
+            constant = self.terms.layout.number(term)
             if constant is not None:
                 found.add(constant)
                 continue

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from isoform.contract import BoundsRule, Contract
 from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
-from isoform.load.image import Image
-from isoform.microop import Var
+from isoform.load.image import POINTER_BYTES, Image
+from isoform.load.objects import PlacedObject
+from isoform.microop import Var, linked_address, origin_of
 from isoform.outcome import FRAME_LIMIT
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base, Chain, Node
@@ -31,6 +32,11 @@ DEFAULT_ROUNDING_MODE = Assumption(
     "the floating-point control word has its default: round to nearest, denormals kept, exceptions masked",
 )
 X87_EMPTY = Assumption("x87-stack-empty", "the x87 stack is empty at entry, as the convention says")
+OBJECTS_APART = Assumption(
+    "objects-apart",
+    "a linker puts each object in a place of its own, aligned as declared and not at null; nothing else is assumed of "
+    "its address",
+)
 DIRECTION_FLAG = Assumption("direction-flag-clear", "the direction flag is clear at entry, as the convention says")
 
 
@@ -191,7 +197,42 @@ class Side:
 
     def constant_byte(self, address: int) -> int | None:
         data = self.image.constant_bytes(address, 1)
-        return data[0] if data is not None else None
+        return data[0] if data is not None and not self.image.pointers_in(address, 1) else None
+
+    def constant(self, number: int, size: int) -> Term | None:
+        """What the bytes placed at a number are, if they are never written."""
+        data = self.image.constant_bytes(number, size)
+        if data is None:
+            return None
+        pointers = self.image.pointers_in(number, size)
+        if not pointers:
+            return self.terms.bv(int.from_bytes(data, "big" if self.big_endian else "little"), 8 * size)
+        parts: list[Term] = [self.terms.bv(byte, 8) for byte in data]
+        for distance, origin in pointers:
+            whole = self._pointer(number + distance, origin)
+            for index in range(POINTER_BYTES):
+                if 0 <= distance + index < size:
+                    parts[distance + index] = self.terms.extract(whole, 8 * index + 7, 8 * index)
+        return self.heap.join_bytes(parts)
+
+    def _pointer(self, number: int, origin: int) -> Term:
+        """The pointer that a linker puts into constants, counted from an object."""
+        data = self.image.constant_bytes(number, POINTER_BYTES)
+        if data is None:
+            raise Unsupported("a pointer reaches beyond the constants it is in")
+        return self.linked_address(linked_address(int.from_bytes(data, "little"), origin, POINTER_BYTES))
+
+    def object_start(self, start: int) -> Term:
+        """The address of the object that isoform placed at `start`."""
+        self.world.assume(OBJECTS_APART)
+        return self.terms.layout.start(self.image.objects.by_start[start])
+
+    def linked_address(self, var: Var) -> Term:
+        """An address that a linker decides."""
+        start = self.object_start(origin_of(var))
+        offset = (var.offset & ((1 << 64) - 1)) - origin_of(var)
+        whole = self.terms.add(start, self.terms.bv(offset, 64))
+        return self.terms.extract(whole, 8 * var.size - 1, 0)
 
     def _zeroed_byte(self, address: int) -> int:
         section = self.image.section_at(address)
@@ -290,8 +331,7 @@ class Side:
     def points_to_differing(self, term: Term) -> bool:
         """Whether a value may be the address of constants that are not the same on both sides: whoever gets
         it could tell the two apart though the address is one."""
-        ranges = self.image.differing
-        if not ranges:
+        if not self.image.differing:
             return False
         pending, seen = [term], set()
         while pending:
@@ -299,9 +339,10 @@ class Side:
             if top in seen:
                 continue
             seen.add(top)
-            value = self.terms.value(top)
-            if value is not None and self._holds_differing(value, self.terms.width(top)):
+            if self._is_in_differing(top):
                 return True
+            if self.terms.layout.counted(top) is not None:
+                continue
             children = top.children()
             # What memory holds and what calls return is not made of the address; that no such address gets there is
             # seen to where something is stored or passed.
@@ -339,7 +380,11 @@ class Side:
                 pending.append((terms.conj(here, shape[1]), shape[2]))
                 pending.append((terms.conj(here, terms.negate(shape[1])), shape[3]))
             elif self.points_to_differing(term):
-                self.met.append(Met(here, terms.value(term) is not None, why))
+                self.met.append(Met(here, terms.layout.number(term) is not None, why))
+
+    def _is_in_differing(self, term: Term) -> bool:
+        number = self.terms.layout.number(term)
+        return number is not None and self._holds_differing(number, self.terms.width(term))
 
     def is_stack_pointer(self, term: Term | None) -> bool:
         """Whether a term is the stack pointer at entry."""
@@ -451,17 +496,21 @@ class State:
     def load(self, address: Term, size: int) -> Term:
         side, terms = self.side, self.side.terms
         base, constant = terms.split_sum(address)
-        if base is None:
-            return self._load_constant_address(address, constant, size)
+        placed = terms.layout.placed(address, size)
+        if placed is not None:
+            return self._load_constant_address(address, placed, size)
+        assert base is not None
         if side.is_stack_pointer(base):
             return self._load_frame(_signed(constant, side.width), size)
-        if not side.mentions_stack(base) and not side.points_to_differing(base):
+        found = terms.layout.origin(address)
+        leads_astray = side.points_to_differing(base if found is None else found[1])
+        if not side.mentions_stack(base) and not leads_astray:
             return self._load_heap(address, base, constant, size)
         choice = self._choice(address) or self._choice_of_constants(address)
         if choice is not None:
             condition, then, otherwise = choice
             return terms.ite(condition, self.load(then, size), self.load(otherwise, size))
-        if side.points_to_differing(base):
+        if leads_astray:
             # Only a constant beside the base leads to an object's own contents.
             raise Unsupported("a pointer that may be to constants that differ between the two sides is read through")
         return self.frame.load_at(self._frame_offset(address, size), size)
@@ -509,12 +558,11 @@ class State:
 
     def _load_constant_address(self, address: Term, where: int, size: int) -> Term:
         side = self.side
-        data = side.image.constant_bytes(where, size)
-        if data is not None:
+        known = side.constant(where, size)
+        if known is not None:
             if size < _POINTER and side.image.differing:
                 side.tear(self.condition, _around(side, where, size))
-            order = "big" if side.big_endian else "little"
-            return side.terms.bv(int.from_bytes(data, order), 8 * size)  # type: ignore[arg-type]
+            return known
         side.world.assume(VALID_MEMORY)
         side.fixed_loads.append((address, size))
         self._note_reading(address, size)
@@ -528,7 +576,7 @@ class State:
         side.heap_accesses.append((self.condition, address, size))
         self._note_reading(address, size)
         value = side.heap.load(self.heap, address, size)
-        for extent in self._constants_from(base, constant, size):
+        for extent in self._constants_from(address, base, constant, size):
             value = self._load_table(address, extent, size, value)
         return value
 
@@ -542,7 +590,7 @@ class State:
         for low, high in ranges:
             if not any(low - _NEAR <= number < high + _NEAR for number in constants):
                 continue
-            index = terms.sub(address, terms.bv(low - size + 1, side.width))
+            index = terms.add(self._index(address, low), terms.bv(size - 1, side.width))
             inside = terms.ult(index, terms.bv(high - low + size - 1, side.width))
             condition = terms.conj(self.condition, inside)
             if condition == terms.false:
@@ -552,17 +600,23 @@ class State:
                 raise Unsupported(why)
             side.met.append(Met(condition, True, why))
 
-    def _constants_from(self, base: Term, constant: int, size: int) -> list[tuple[int, int]]:
+    def _constants_from(self, address: Term, base: Term, constant: int, size: int) -> list[tuple[int, int]]:
         """Objects that an address `base + constant` may be in. From one thing in the file a distance may lead to any
         other; what the two sides share is memory like any other there, but what differs between them is not."""
-        image = self.side.image
-        found = image.constants_near(constant)
+        image, terms = self.side.image, self.side.terms
+        found = terms.layout.origin(address)
+        if found is not None:
+            base, more = terms.split_sum(found[1])
+            constant = (found[0].start + more) % (1 << self.side.width)
+            near = [extent for extent in image.constants_near(constant) if _is_in(extent, found[0])]
+            return list(dict.fromkeys([*near, *image.differing_constants]))
+        near = image.constants_near(constant)
         if image.differing and image.section_at(image.own_address(constant)) is not None:
-            end = constant + (1 << _bits_used(self.side.terms, base)) + size
+            end = constant + (1 << _bits_used(terms, base)) + size
             wraps = end > 1 << self.side.width
             reached = [r for r in image.differing_constants if wraps or (constant < r[1] and r[0] < end)]
-            found = list(dict.fromkeys([*found, *reached]))
-        return found
+            near = list(dict.fromkeys([*near, *reached]))
+        return near
 
     def _load_table(self, address: Term, extent: tuple[int, int], size: int, rest: Term) -> Term:
         """base + constant with the constant in a read-only object: the object's contents where the address
@@ -571,20 +625,37 @@ class State:
         start, end = extent
         if end - start < size:
             return rest
-        index = terms.sub(address, terms.bv(start, side.width))
+        index = self._index(address, start)
         data = side.image.constant_bytes(start, end - start)
         if data is None:
             return rest
         inside = terms.ult(index, terms.bv(end - start - size + 1, side.width))
         if size < _POINTER:
             side.tear(terms.conj(self.condition, inside), data)
-        return terms.ite(inside, table_lookup(terms, data, index, size, side.big_endian), rest)
+        pointers = side.image.pointers_in(start, end - start)
+        touched = {distance + n for distance, _ in pointers for n in range(1 - size, POINTER_BYTES)}
+
+        def linked(position: int) -> Term | None:
+            return side.constant(start + position, size) if position in touched else None
+
+        return terms.ite(inside, table_lookup(terms, data, index, size, side.big_endian, linked), rest)
+
+    def _index(self, address: Term, start: int) -> Term:
+        """How far above what was placed at `start` an address is."""
+        side, terms = self.side, self.side.terms
+        found = terms.layout.origin(address)
+        item = side.image.objects.around(start)
+        if found is None or item is None:
+            return terms.sub(address, terms.bv(start, side.width))
+        if found[0].start == item.start:
+            return terms.add(found[1], terms.bv(item.start - start, side.width))
+        return terms.sub(address, side.linked_address(linked_address(start, item.start, POINTER_BYTES)))
 
     def _store_heap(self, address: Term, value: Term, size: int) -> None:
         side = self.side
         self._refuse_hidden_addresses(address)
         side.world.assume(VALID_MEMORY)
-        if side.terms.value(address) is None:
+        if side.terms.layout.placed(address, size) is None:
             side.world.assume(PRIVATE_FRAME)
             side.heap_accesses.append((self.condition, address, size))
         if side.mentions_stack(value):
@@ -663,6 +734,10 @@ def _without(terms: Terms, total: Term, part: Term) -> Term | None:
         if rest is not None:
             return terms.sub(rest, shape[2])
     return None
+
+
+def _is_in(extent: tuple[int, int], item: PlacedObject) -> bool:
+    return item.holds(extent[0] - item.start, extent[1] - extent[0])
 
 
 def _bits_used(terms: Terms, term: Term) -> int:
