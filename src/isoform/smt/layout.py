@@ -160,7 +160,7 @@ class Layout:
 
     def conditions(self, starts: Sequence[Term]) -> list[tuple[str, Term]]:
         """What holds wherever a linker puts the objects."""
-        found = [rule for start in starts for rule in self._alone(start)]
+        found = [rule for start in starts for rule in self.alone(start)]
         for index, one in enumerate(starts):
             for other in starts[index + 1 :]:
                 found += self._apart(one, other)
@@ -169,7 +169,8 @@ class Layout:
     def _size(self, item: PlacedObject) -> int:
         return item.size or self._reach.get(item.start, 1)
 
-    def _alone(self, start: Term) -> Iterable[Term]:
+    def alone(self, start: Term) -> Iterable[Term]:
+        """What holds of an object by itself."""
         terms, item = self._terms, self._objects[start]
         room = HIGHEST - LOWEST - self._size(item)
         yield terms.ult(terms.sub(start, terms.bv(LOWEST, _WIDTH)), terms.bv(room + 1, _WIDTH))
