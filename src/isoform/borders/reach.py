@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from isoform.lift.function import Function
 from isoform.load.image import Image, Section, Symbol
-from isoform.microop import Space
+from isoform.microop import number_of
 
 NEAR = 64
 """Bytes around an object in which an address may still be meant for it (`days[month - 1]` starts below its table)."""
@@ -42,8 +42,9 @@ def _constants(function: Function) -> Iterator[int]:
     for instruction in function.instructions.values():
         for op in instruction.ops:
             for var in op.ins:
-                if var.space is Space.CONST and var.size >= 4:
-                    yield var.offset
+                number = number_of(var) if var.size >= 4 else None
+                if number is not None:
+                    yield number
 
 
 def reach_from(image: Image, numbers: Iterable[int]) -> Reach:

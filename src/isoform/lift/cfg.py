@@ -285,8 +285,9 @@ class _Lifter:
         after = dict(known)
         ops = [*given, *propagate(raw.ops, self.image, after)]
         constant = known_value(raw.last.ins[0], after)
-        if constant.space is Space.CONST:
-            return (constant.offset,), True
+        number = number_of(constant)
+        if number is not None:
+            return (number,), True
         plausible = partial(self._plausible_target, raw.steps[0] if raw.steps else raw.addresses[0])
         found = jump_targets(ops, raw.last.ins[0], self.image, plausible) or []
         self._guessed = self._guessed or len(found) > 1

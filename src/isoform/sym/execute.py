@@ -394,7 +394,7 @@ class Execution:
             shape = self.terms.shape(term)
             if shape[0] == "ite":
                 pending += shape[2:]
-            elif (address := self.terms.value(term)) != 0:
+            elif (address := self.terms.layout.number(term)) != 0:
                 names.add(self.function.image.externals.get(address) if address is not None else None)
         return names.pop() if len(names) == 1 else None
 
@@ -546,7 +546,7 @@ class Execution:
             for address in sorted(self._constants_of(pointer)):
                 parts = callee.parts_of_call(self._text_at(address))
                 if parts is not None:
-                    here = self.terms.eq(pointer, self.terms.bv(address, self.terms.width(pointer)))
+                    here = self.terms.eq(self._numbered(pointer), self.terms.bv(address, self.terms.width(pointer)))
                     found.append((here, parts))
             if found and self._are_all_constants(pointer, len(found)):
                 return [*found[:-1], (self.terms.true, found[-1][1])]
@@ -558,6 +558,14 @@ class Execution:
         parts = callee.parts_at_most(self.terms.value(self.terms.extract(first, 7, 0)) if callee.vectors else None)
         return [*found, (self.terms.true, parts)]
 
+    def _numbered(self, value: Term) -> Term:
+        """A choice between addresses as one between the numbers at which they were placed: which of them it is."""
+        match self.terms.shape(value):
+            case ("ite", condition, then, otherwise):
+                return self.terms.ite(condition, self._numbered(then), self._numbered(otherwise))
+        number = self.terms.layout.number(value)
+        return value if number is None else self.terms.bv(number, self.terms.width(value))
+
     def _are_all_constants(self, value: Term, count: int) -> bool:
         """Whether a value is one of so many constants."""
         leaves: set[Term] = set()
@@ -568,7 +576,7 @@ class Execution:
                 pending += shape[2:]
             else:
                 leaves.add(top)
-        return len(leaves) == count and all(self.terms.value(leaf) is not None for leaf in leaves)
+        return len(leaves) == count and all(self.terms.layout.number(leaf) is not None for leaf in leaves)
 
     def _text_at(self, address: int) -> bytes | None:
         found = bytearray()

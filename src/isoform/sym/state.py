@@ -544,7 +544,7 @@ class State:
             if not self.side.is_stack_pointer(base) or offset < _signed(constant, self.side.width):
                 raise Unsupported("the stack below the stack pointer is read after a call, beside an indexed array")
         if size < _POINTER and self.side.image.differing and not self.frame.is_indexed:
-            word = self.side.terms.value(self.frame.load(offset // _POINTER * _POINTER, _POINTER))
+            word = self.side.terms.layout.number(self.frame.load(offset // _POINTER * _POINTER, _POINTER))
             if word is not None:
                 self.side.tear(self.condition, word.to_bytes(_POINTER, "big" if self.side.big_endian else "little"))
         return self.frame.load(offset, size)

@@ -425,7 +425,7 @@ class Walker(Execution):
             return
         code = {byte for visit in others for byte in _bytes(visit.block, visit.program.function)}
         for address, size in self.path.stores:
-            where = self.terms.value(address)
+            where = self.terms.layout.placed(address, size)
             if where is None or not code.isdisjoint(range(where, where + size)):
                 self.path.why = f"{self.function.name} may write to its own code"
                 return
