@@ -69,7 +69,7 @@ class _Writer:
         assert section is not None
         start = slot - section.address
         held = int.from_bytes(section.data[start : start + 8], "little")
-        origin = self._image.pointers.get(slot)
+        origin = self._image.linked_words.get(slot)
         there = const(held, 8) if origin is None else linked_address(held, origin, 8)
         self._choice(out, self._image.weak[name], there)
 

@@ -161,7 +161,7 @@ class Image:
     fields: dict[int, int] = field(default_factory=dict)
     """Address of a field in code that a linker fills with the address of (or the distance to) an object, to the start
     of that object."""
-    pointers: dict[int, int] = field(default_factory=dict)
+    linked_words: dict[int, int] = field(default_factory=dict)
     """The same for fields of eight bytes in data."""
     spans: tuple[tuple[int, int, int], ...] = ()
     """(start, end, start of the object): data of a linked file that moves with the file as a whole."""
@@ -219,16 +219,16 @@ class Image:
     def pointers_in(self, address: int, size: int) -> list[tuple[int, int]]:
         """Pointers that a linker fills in some bytes, each as its distance from `address` (negative where it begins
         before) and the object it is counted from."""
-        if not self.pointers:
+        if not self.linked_words:
             return []
         address = self.own_address(address)
         places = self._pointer_places
         inside = places[bisect_right(places, address - POINTER_BYTES) : bisect_right(places, address + size - 1)]
-        return [(place - address, self.pointers[place]) for place in inside]
+        return [(place - address, self.linked_words[place]) for place in inside]
 
     @cached_property
     def _pointer_places(self) -> list[int]:
-        return sorted(self.pointers)
+        return sorted(self.linked_words)
 
     @cached_property
     def functions(self) -> dict[str, Symbol]:

@@ -104,7 +104,7 @@ class LinkedImage:
         self.broken: dict[int, str] = {}
         self.imports: dict[int, str] = {}
         self.own_slots: dict[int, int] = {}
-        self.pointers: dict[int, int] = {}
+        self.linked_words: dict[int, int] = {}
         self.objects: dict[int, PlacedObject] = {}
         self.moved = sorted(self._moves(common))
         self.moved_starts = [start for start, _, _ in self.moved]
@@ -132,7 +132,7 @@ class LinkedImage:
             weak_fields=self.weak_fields,
             base=self.base,
             moved=tuple(self.moved),
-            pointers=self.pointers,
+            linked_words=self.linked_words,
             spans=tuple(self._spans()),
             objects=Objects.of([self.objects.values()]),
             from_source=self.file.from_source,
@@ -216,7 +216,7 @@ class LinkedImage:
         content[offset : offset + 8] = (value % (1 << 64)).to_bytes(8, "little")
         origin = self._origin(value)
         if origin is not None:
-            self.pointers[self.base + relocation.offset] = origin
+            self.linked_words[self.base + relocation.offset] = origin
 
     def _value(self, relocation: Relocation, there: int) -> int | None:
         kind = relocation.kind

@@ -13,6 +13,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 
+class PlacedNumber(int):
+    """A number at which isoform placed something: good for finding it, and for nothing else."""
+
+
 @dataclass(frozen=True)
 class PlacedObject:
     """What moves as a whole: a named object, a section, a literal, a function's entry, or what another file defines."""

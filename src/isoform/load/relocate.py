@@ -80,7 +80,7 @@ class ObjectImage:
         self.weak: dict[str, WeakSymbol] = {}
         self.weak_fields: dict[int, tuple[str, int]] = {}
         self.fields: dict[int, int] = {}
-        self.pointers: dict[int, int] = {}
+        self.linked_words: dict[int, int] = {}
         self.objects: dict[int, PlacedObject] = {}
         self._origin: int | None = None
         """Start of the object that the reference at hand was resolved to."""
@@ -104,7 +104,7 @@ class ObjectImage:
             weak_fields=self.weak_fields,
             moved=moved,
             fields=self.fields,
-            pointers=self.pointers,
+            linked_words=self.linked_words,
             objects=Objects.of([self.objects.values()]),
             from_source=self.file.from_source,
         )
@@ -186,7 +186,7 @@ class ObjectImage:
             if relocation.kind in (_ABSOLUTE_32, _SIGNED_32):
                 self.objects[origin] = replace(self.objects[origin], is_low=True)
         elif relocation.kind == _ABSOLUTE_64:
-            self.pointers[address] = origin
+            self.linked_words[address] = origin
 
     def _meant(self, name: str, start: int, size: int, alignment: int, room: int = 0) -> None:
         """The reference at hand is to what starts at `start`."""
@@ -343,7 +343,7 @@ class ObjectImage:
         content = self._of_symbol(symbol, index, branches=False).to_bytes(8, "little", signed=False)
         slot = self.shared.by_content(("slot", content), 8, 8)
         if self._origin is not None:
-            self.pointers[slot] = self._origin
+            self.linked_words[slot] = self._origin
         self._origin = None  # nobody sees where the table is
         self.extra[slot] = Section(".got", slot, content, 8, False, False)
         if symbol.name in self.weak:

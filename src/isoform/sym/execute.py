@@ -22,6 +22,7 @@ from isoform.lift.cfg import SELF, SYSTEM_CALL
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
 from isoform.lift.library import MOST_BYTES
 from isoform.load.known import NO_RETURN
+from isoform.load.objects import PlacedNumber
 from isoform.microop import Kind, code
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base, Node
@@ -505,12 +506,17 @@ class Execution:
                 raise NoValueError
             return byte
 
-        known = tuple(self.terms.value(word) for word in words)
+        known = tuple(self._known(word) for word in words)
         try:
             text = output.written(known, read)
         except NoValueError:
             return None
         return f"(output) {text.hex()}", () if output.stream is None else (words[output.stream],)
+
+    def _known(self, word: Term) -> int | None:
+        if self.terms.layout.counted(word) is None:
+            return self.terms.value(word)
+        return PlacedNumber(self.terms.layout.number(word) or 0)
 
     def _refuse_frame_addresses(self, name: str, arguments: tuple[Term, ...], state: State) -> None:
         """What an outside function could do with these isoform cannot say."""
