@@ -183,7 +183,8 @@ class Layout:
         left, right = self._objects[one], self._objects[other]
         sizes = self._size(left), self._size(right)
         if left.start < right.start + sizes[1] and right.start < left.start + sizes[0]:
-            return []  # an object inside of a section that is itself used as one
+            # An object inside of a section that is itself used as one: the file says where in it.
+            return [terms.eq(terms.sub(other, one), terms.bv(right.start - left.start, _WIDTH))]
         return [
             terms.ule(terms.bv(sizes[0], _WIDTH), terms.sub(other, one)),
             terms.ule(terms.bv(sizes[1], _WIDTH), terms.sub(one, other)),

@@ -15,7 +15,7 @@ from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base, Chain, Node
 from isoform.sym.context import Context
 from isoform.sym.frame import SLOT_BYTES, Frame
-from isoform.sym.table import table_lookup
+from isoform.sym.table import table_lookup, trailing_zeros
 from isoform.verdict import Assumption
 
 VALID_MEMORY = Assumption("valid-memory", "every load and store of the two functions is to memory they may use")
@@ -346,8 +346,9 @@ class Side:
             children = top.children()
             # What memory holds and what calls return is not made of the address; that no such address gets there is
             # seen to where something is stored or passed.
+            # Nor is a choice made of what decides it.
             if not any(child.sort().is_array() for child in children):
-                pending += children
+                pending += [child for child in children if not child.sort().is_bool()]
         return False
 
     def _holds_differing(self, number: int, width: int) -> bool:
@@ -577,8 +578,21 @@ class State:
         self._note_reading(address, size)
         value = side.heap.load(self.heap, address, size)
         for extent in self._constants_from(address, base, constant, size):
-            value = self._load_table(address, extent, size, value)
+            if not self._is_kept_out(address, extent, size):
+                value = self._load_table(address, extent, size, value)
         return value
+
+    def _is_kept_out(self, address: Term, extent: tuple[int, int], size: int) -> bool:
+        """Whether the target is taken not to come to an object by a distance from another one (`in-bounds`)."""
+        side, terms = self.side, self.side.terms
+        found = terms.layout.origin(address)
+        is_assumed = side.tag == "a" and side.world.contract.bounds is not BoundsRule.IGNORE
+        if found is None or not is_assumed or _is_in(extent, found[0]):
+            return False
+        index = terms.add(self._index(address, extent[0]), terms.bv(size - 1, side.width))
+        outside = terms.ule(terms.bv(extent[1] - extent[0] + size - 1, side.width), index)
+        side.assume_bound(self.condition, outside, found[0].name)
+        return True
 
     def _note_reading(self, address: Term, size: int) -> None:
         """Data that does not hold the same at first is read, unless it was written before."""
@@ -587,7 +601,10 @@ class State:
         if not ranges or side.heap.is_stored(self.heap, address, size):
             return
         constants = list(terms.constants_in(address))
+        item = self._surely_in(address, size)
         for low, high in ranges:
+            if item is not None and not _is_in((low, high), item):
+                continue
             if not any(low - _NEAR <= number < high + _NEAR for number in constants):
                 continue
             index = terms.add(self._index(address, low), terms.bv(size - 1, side.width))
@@ -609,6 +626,8 @@ class State:
             base, more = terms.split_sum(found[1])
             constant = (found[0].start + more) % (1 << self.side.width)
             near = [extent for extent in image.constants_near(constant) if _is_in(extent, found[0])]
+            if self._surely_in(address, size) is not None:
+                return near
             return list(dict.fromkeys([*near, *image.differing_constants]))
         near = image.constants_near(constant)
         if image.differing and image.section_at(image.own_address(constant)) is not None:
@@ -617,6 +636,16 @@ class State:
             reached = [r for r in image.differing_constants if wraps or (constant < r[1] and r[0] < end)]
             near = list(dict.fromkeys([*near, *reached]))
         return near
+
+    def _surely_in(self, address: Term, size: int) -> PlacedObject | None:
+        """The object that an access is in whatever the inputs are, if that is plain to see."""
+        terms = self.side.terms
+        found = terms.layout.origin(address)
+        if found is None or not found[0].size:
+            return None
+        base, least = terms.split_sum(found[1])
+        most = 0 if base is None else (1 << _bits_used(terms, base)) - (1 << trailing_zeros(terms, base))
+        return found[0] if found[0].holds(least, most + size) else None
 
     def _load_table(self, address: Term, extent: tuple[int, int], size: int, rest: Term) -> Term:
         """base + constant with the constant in a read-only object: the object's contents where the address

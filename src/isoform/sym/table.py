@@ -23,7 +23,7 @@ def table_lookup(
 
     The index's low bits that are zero by construction (a scaled index) are not part of the tree.
     """
-    stride_bits = _trailing_zeros(terms, index)
+    stride_bits = trailing_zeros(terms, index)
     stride = 1 << stride_bits
     positions = range(0, len(data) - size + 1, stride)
     if len(positions) > MOST_ENTRIES:
@@ -44,7 +44,7 @@ def table_lookup(
     return leaves[0]
 
 
-def _trailing_zeros(terms: Terms, index: Term) -> int:
+def trailing_zeros(terms: Terms, index: Term) -> int:
     """How many low bits of `index` are certainly zero (at most 4)."""
     zeros = 0
     while zeros < 4 and terms.value(terms.extract(index, zeros, 0)) == 0:
