@@ -628,7 +628,9 @@ class State:
             near = [extent for extent in image.constants_near(constant) if _is_in(extent, found[0])]
             if self._surely_in(address, size) is not None:
                 return near
-            return list(dict.fromkeys([*near, *image.differing_constants]))
+            # What the other side alone has there, too: the target keeps out of that as well.
+            other = image.differing if self.side.tag == "a" else ()
+            return list(dict.fromkeys([*near, *image.differing_constants, *other]))
         near = image.constants_near(constant)
         if image.differing and image.section_at(image.own_address(constant)) is not None:
             end = constant + (1 << _bits_used(terms, base)) + size
