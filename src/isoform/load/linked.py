@@ -6,6 +6,7 @@ import itertools
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from isoform.load.blocks import is_name
 from isoform.load.elf import (
@@ -33,6 +34,8 @@ NEAR_BASES, NEAR_SPAN = (0x8000_0000, 0x8780_0000), 0x0780_0000
 model that replays witnesses can be given code which names those."""
 SPAN_LIMIT = 1 << 32
 PAGE = 4096
+AROUND = 1 << 28
+"""So far beside a file code may compute an address from where the file is (`table - 1000` and an index)."""
 FIXED_LIMIT = 1 << 47
 
 _NONE, _ABSOLUTE, _COPY, _GLOBAL_DATA, _JUMP_SLOT, _RELATIVE, _RESOLVED, _RELATIVE_64 = 0, 1, 5, 6, 7, 8, 37, 38
@@ -149,29 +152,34 @@ class LinkedImage:
                 continue
             start = self.base + symbol.value
             if _is_function(self.file, symbol):
-                shared = self._named(name)
+                shared = self._named(name, frozenset({(self.base, symbol.value)}))
                 self.aliases[shared] = start
                 yield start, start + 1, shared
             else:
                 shared = self.shared.by_object(("object", name), symbol.size)
                 alignment = min(self.file.sections[symbol.section].alignment, symbol.value & -symbol.value or 1)
-                self.objects[shared] = PlacedObject(name, shared, symbol.size, symbol.size, alignment)
+                item = PlacedObject(name, shared, symbol.size, symbol.size, alignment)
+                self.objects[shared] = replace(item, homes=frozenset({(self.base, symbol.value)}))
                 yield start, start + symbol.size, shared
 
-    def _named(self, name: str) -> int:
+    def _named(self, name: str, homes: frozenset[tuple[int, int]] = frozenset()) -> int:
         address = self.shared.by_name(name)
-        self.objects[address] = PlacedObject(name, address, 0, self.shared.room_at(address), 1)
+        if address not in self.objects:
+            self.objects[address] = PlacedObject(name, address, 0, self.shared.room_at(address), 1, homes=homes)
         return address
 
     def _spans(self) -> Iterator[tuple[int, int, int]]:
-        """Data of a file that can be anywhere: all of it is at one distance from where the file is loaded."""
+        """All but the code of a file that can be anywhere: it is at one distance from where the file is loaded."""
         if self.file.fixed or not self.sections:
             return
         end = self.sections[-1].address + self.sections[-1].size
         self.objects[self.base] = PlacedObject(self.file.path, self.base, end, end, PAGE)
+        start = -AROUND
         for section in self.sections:
-            if not section.executable:
-                yield self.base + section.address, self.base + section.address + section.size, self.base
+            if section.executable:
+                yield self.base + start, self.base + section.address, self.base
+                start = section.address + section.size
+        yield self.base + start, self.base + end + AROUND, self.base
 
     def _origin(self, number: int) -> int | None:
         """The object that a pointer is counted from; None for code, and in a file that is at fixed addresses."""
@@ -181,7 +189,7 @@ class LinkedImage:
         if index >= 0 and number < self.shared_starts[index] + self.objects[self.shared_starts[index]].size:
             return self.shared_starts[index]
         section = self._section_of(number - self.base)
-        return self.base if not self.file.fixed and section is not None and not section.executable else None
+        return None if self.file.fixed or (section is not None and section.executable) else self.base
 
     def _translate(self, address: int) -> int:
         index = bisect_right(self.moved_starts, address) - 1
@@ -208,24 +216,26 @@ class LinkedImage:
         if offset + 8 > len(content):
             content.extend(bytes(offset + 8 - len(content)))
         there = int.from_bytes(content[offset : offset + 8], "little")
-        value = self._value(relocation, there)
-        if value is None:
+        meant = self._meant(relocation, there)
+        if meant is None:
             why = f"relocation type {relocation.kind}, which isoform has no rule for, fills {section.name}"
             self.broken[self.base + relocation.offset] = f"{self.file.path}: {why}+{offset:#x}"
             return
-        content[offset : offset + 8] = (value % (1 << 64)).to_bytes(8, "little")
-        origin = self._origin(value)
+        address, addend = meant
+        content[offset : offset + 8] = ((address + addend) % (1 << 64)).to_bytes(8, "little")
+        origin = self._origin(address)
         if origin is not None:
             self.linked_words[self.base + relocation.offset] = origin
 
-    def _value(self, relocation: Relocation, there: int) -> int | None:
+    def _meant(self, relocation: Relocation, there: int) -> tuple[int, int] | None:
+        """The address that a field is filled with, as that of something and a distance from there."""
         kind = relocation.kind
         if kind == PACKED_RELATIVE:
-            return self._translate(self.base + there)
+            return self._translate(self.base + there), 0
         if kind in (_RELATIVE, _RELATIVE_64):
-            return self._translate(self.base + relocation.addend)
+            return self._translate(self.base + relocation.addend), 0
         if kind == _RESOLVED:
-            return self._import(relocation.offset, f"ifunc_{relocation.addend:x}")
+            return self._import(relocation.offset, f"ifunc_{relocation.addend:x}"), 0
         if kind not in (_ABSOLUTE, _GLOBAL_DATA, _JUMP_SLOT):
             return None
         if relocation.symbol >= len(self.file.dynamic_symbols):
@@ -233,11 +243,11 @@ class LinkedImage:
         symbol = self.file.dynamic_symbols[relocation.symbol]
         addend = relocation.addend if kind == _ABSOLUTE else 0
         if symbol.section == UNDEFINED_SECTION or symbol.kind == IFUNC:
-            return self._import(relocation.offset, symbol.name) + addend
+            return self._import(relocation.offset, symbol.name), addend
         self.looked_up.add(symbol.value)
         if symbol.kind == FUNCTION:
             self.own_slots[relocation.offset] = self.base + symbol.value
-        return self._translate(self.base + symbol.value) + addend
+        return self._translate(self.base + symbol.value), addend
 
     def _import(self, slot: int, name: str) -> int:
         self.imports[slot] = name

@@ -31,10 +31,15 @@ class PlacedObject:
     alignment: int
     is_low: bool = False
     """Whether code holds its address in 32 bits, so that it must be below 2 GiB."""
+    skipped: int = 0
+    """Bytes from its start on that are no part of it."""
+    homes: frozenset[tuple[int, int]] = frozenset()
+    """Linked files that have it, unless another file's definition takes its place: where such a file starts, and how
+    far from there it is."""
 
     def holds(self, offset: int, size: int) -> bool:
         """Whether bytes at an offset are inside, as far as that is known."""
-        return offset >= 0 and offset + size <= (self.size or self.room)
+        return offset >= self.skipped and offset + size <= (self.size or self.room)
 
 
 def merged(left: PlacedObject, right: PlacedObject) -> PlacedObject:
@@ -45,6 +50,8 @@ def merged(left: PlacedObject, right: PlacedObject) -> PlacedObject:
         room=max(left.room, right.room),
         alignment=min(left.alignment, right.alignment),
         is_low=left.is_low or right.is_low,
+        skipped=min(left.skipped, right.skipped),
+        homes=left.homes | right.homes,
     )
 
 

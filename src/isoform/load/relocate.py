@@ -188,14 +188,18 @@ class ObjectImage:
         elif relocation.kind == _ABSOLUTE_64:
             self.linked_words[address] = origin
 
-    def _meant(self, name: str, start: int, size: int, alignment: int, room: int = 0) -> None:
-        """The reference at hand is to what starts at `start`."""
-        self._origin = start
-        if start not in self.objects:
-            self.objects[start] = PlacedObject(name, start, size, max(size, room), alignment)
+    def _meant(self, item: PlacedObject) -> None:
+        """The reference at hand is to this."""
+        self._origin = item.start
+        self.objects.setdefault(item.start, item)
 
     def _meant_block(self, home: FileSection, block: Block) -> None:
-        self._meant(self._block_name(home, block), block.origin, block.room, block.alignment)
+        name, alignment = self._block_name(home, block), block.origin_alignment
+        self._meant(PlacedObject(name, block.origin, block.room, block.room, alignment, skipped=block.skipped))
+
+    def _meant_name(self, name: str, address: int) -> None:
+        """What is known of something only by its name."""
+        self._meant(PlacedObject(name, address, 0, self.shared.room_at(address), 1))
 
     def _block_name(self, home: FileSection, block: Block) -> str:
         names = [part.key[-1] for part in block.parts]
@@ -275,7 +279,7 @@ class ObjectImage:
             blocks = self.data.of_section(-1 - index)
             if not blocks:
                 raise _UnknownFieldError(f"refers to '{symbol.name}', a common symbol that has no place")
-            self._meant(symbol.name, blocks[0].address, symbol.size, blocks[0].alignment)
+            self._meant(PlacedObject(symbol.name, blocks[0].address, symbol.size, symbol.size, blocks[0].alignment))
             return blocks[0].address
         home = self.file.sections.get(symbol.section)
         if home is None:
@@ -286,7 +290,7 @@ class ObjectImage:
         address = self._data_address(home, symbol.value)
         if index in self._apart and not self._shared_by_content(home):
             alignment = min(home.alignment, symbol.value & -symbol.value or home.alignment)
-            self._meant(symbol.name, address, symbol.size, alignment)
+            self._meant(PlacedObject(symbol.name, address, symbol.size, symbol.size, alignment))
         if self._is_table_of_distances(home, symbol.value):
             self._origin = None
         return address
@@ -325,7 +329,7 @@ class ObjectImage:
             if bit is None:
                 raise _UnknownFieldError(f"is to '{name}', one of more weak symbols than isoform counts")
             self.weak[name] = WeakSymbol(bit, address)
-        self._meant(name, address, 0, 1, self.shared.room_at(address))
+        self._meant_name(name, address)
         return address
 
     def _alias(self, name: str, code: int) -> int:
@@ -334,7 +338,7 @@ class ObjectImage:
             return code
         address = self.shared.by_name(name)
         self.aliases[address] = code
-        self._meant(name, address, 0, 1, self.shared.room_at(address))
+        self._meant_name(name, address)
         return address
 
     def _slot(self, symbol: FileSymbol, index: int) -> int:
@@ -499,7 +503,7 @@ class ObjectImage:
         if not home.strings:
             content = home.data[start : start + unit]
             address = self.shared.by_content(("constant", content), unit, max(unit & -unit, home.alignment))
-            self._meant(f"constant {content.hex()}", address, unit, home.alignment)
+            self._meant(PlacedObject(f"constant {content.hex()}", address, unit, unit, home.alignment))
             self.extra[address] = Section(home.name, address, content, len(content), False, False)
             return address + offset - start
         start, end = _string_bounds(home.data, offset, unit)
@@ -507,7 +511,7 @@ class ObjectImage:
 
     def _string_address(self, content: bytes, unit: int) -> int:
         address = self.shared.by_content(("string", unit, content), len(content), 16)
-        self._meant(f"literal at {address:#x}", address, len(content), unit)
+        self._meant(PlacedObject(f"literal at {address:#x}", address, len(content), len(content), unit))
         self.extra[address] = Section(".rodata.str", address, content, len(content), False, False)
         return address
 

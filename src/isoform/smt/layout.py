@@ -7,7 +7,8 @@ numbers at which isoform placed them (`pins`) are one such place, the one that r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from isoform.load.objects import PlacedObject
@@ -166,26 +167,39 @@ class Layout:
                 found += self._apart(one, other)
         return [(f"{LABEL}-{number}", rule) for number, rule in enumerate(found, 1)]
 
-    def _size(self, item: PlacedObject) -> int:
+    def _end(self, item: PlacedObject) -> int:
+        """How far from its start an object ends."""
         return item.size or self._reach.get(item.start, 1)
 
     def alone(self, start: Term) -> Iterable[Term]:
         """What holds of an object by itself."""
         terms, item = self._terms, self._objects[start]
-        room = HIGHEST - LOWEST - self._size(item)
-        yield terms.ult(terms.sub(start, terms.bv(LOWEST, _WIDTH)), terms.bv(room + 1, _WIDTH))
+        room = HIGHEST - LOWEST - self._end(item) + item.skipped
+        yield terms.ult(terms.sub(start, terms.bv(LOWEST - item.skipped, _WIDTH)), terms.bv(room + 1, _WIDTH))
         zeros = item.alignment.bit_length() - 1
         if zeros > 0:
             yield terms.eq(terms.extract(start, zeros - 1, 0), terms.bv(0, zeros))
 
     def _apart(self, one: Term, other: Term) -> list[Term]:
+        rules = [self._is_clear_of(one, other), self._is_clear_of(other, one)]
+        homes = [*self._at_home(one, other), *self._at_home(other, one)]
+        if not homes:
+            return rules
+        return [reduce(self._terms.disj, homes, self._terms.conj(*rules))]
+
+    def _is_clear_of(self, one: Term, other: Term) -> Term:
+        """Whether the first byte of one object is no byte of another."""
         terms = self._terms
         left, right = self._objects[one], self._objects[other]
-        sizes = self._size(left), self._size(right)
-        if left.start < right.start + sizes[1] and right.start < left.start + sizes[0]:
-            # An object inside of a section that is itself used as one: the file says where in it.
-            return [terms.eq(terms.sub(other, one), terms.bv(right.start - left.start, _WIDTH))]
-        return [
-            terms.ule(terms.bv(sizes[0], _WIDTH), terms.sub(other, one)),
-            terms.ule(terms.bv(sizes[1], _WIDTH), terms.sub(one, other)),
-        ]
+        distance = terms.add(terms.sub(one, other), terms.bv(left.skipped - right.skipped, _WIDTH))
+        return terms.ule(terms.bv(self._end(right) - right.skipped, _WIDTH), distance)
+
+    def _at_home(self, one: Term, whole: Term) -> Iterator[Term]:
+        """An object may be inside of a linked file, or of a section that is itself used as one: at the one place that
+        the file has it, if no other file's definition takes its place."""
+        terms, item, home = self._terms, self._objects[one], self._objects[whole]
+        offsets = [offset for start, offset in item.homes if start == home.start]
+        if home.holds(item.start - home.start, self._end(item)):
+            offsets.append(item.start - home.start)
+        for offset in offsets:
+            yield terms.eq(terms.sub(one, whole), terms.bv(offset, _WIDTH))
