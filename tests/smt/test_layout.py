@@ -65,6 +65,33 @@ def test_what_holds_everywhere_is_shown() -> None:
     assert ask(terms, terms.ult(at(terms, OUTSIDE), terms.bv(1, 64)))[0] is Answer.UNSAT
 
 
+def test_bytes_below_the_first_object_of_a_section_are_free() -> None:
+    terms = Terms()
+    section = PlacedObject("section", 0x1000_0000, 48, 48, 16, skipped=16)
+    outside = PlacedObject("outside", 0x1000_0040, 16, 16, 16)
+    below = terms.eq(at(terms, section), at(terms, outside))
+    assert ask(terms, below, anywhere=True)[0] is Answer.SAT
+    shared = terms.eq(at(terms, section, 16), at(terms, outside))
+    assert shared == terms.false
+
+
+def test_an_object_is_in_its_file_at_its_place_or_apart_from_it() -> None:
+    terms = Terms()
+    file = PlacedObject("f.so", 0x8000_0000, 0x4000, 0x4000, 4096)
+    item = PlacedObject("x", 0x1000_0000, 4, 4, 4, homes=frozenset({(file.start, 0x3000)}))
+    distance = terms.sub(at(terms, item), at(terms, file))
+    for place, answer in ((0x3000, Answer.SAT), (0x3004, Answer.UNSAT), (0x4000, Answer.SAT)):
+        assert ask(terms, terms.eq(distance, terms.bv(place, 64)), anywhere=True)[0] is answer
+
+
+def test_constants_of_a_sum_are_counted_from_its_object() -> None:
+    terms = Terms()
+    index = terms.zext(terms.variable("i", 32), 64)
+    address = terms.add(terms.add(at(terms, A), terms.mul(index, terms.bv(8, 64))), terms.bv(8, 64))
+    assert A.start + 8 in set(terms.constants_in(address))
+    assert A.start not in set(terms.constants_in(address))
+
+
 def test_a_model_has_the_objects_where_they_are_placed() -> None:
     terms = Terms()
     pointer = terms.variable("p", 64)

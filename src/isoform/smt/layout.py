@@ -89,6 +89,14 @@ class Layout:
                     return inner[0], terms.sub(inner[1], right)
         return None
 
+    def anchor(self, address: Term) -> tuple[int, Term | None] | None:
+        """A sum that has an object in it: where isoform placed the object and the constant, and the other summands."""
+        found = self.origin(address) if self._objects else None
+        if found is None:
+            return None
+        rest, constant = self._terms.split_sum(found[1])
+        return (found[0].start + constant) % (1 << _WIDTH), rest
+
     def placed(self, address: Term, size: int) -> int | None:
         """The number at which isoform placed some bytes, if they are a known part of one object (or the address is a
         number). Bytes that are apart in this placement are apart in every other: two objects never share any."""

@@ -50,11 +50,14 @@ class Terms(Conditions):
             if top in seen:
                 continue
             seen.add(top)
-            number = self.layout.number(top)
-            if number is None:
-                pending += top.children()
-            else:
+            anchor = self.layout.anchor(top)
+            number = self.value(top) if anchor is None else anchor[0]
+            if number is not None:
                 yield number
+            if anchor is None:
+                pending += top.children()
+            elif anchor[1] is not None:
+                pending.append(anchor[1])
 
     # -- cutting and joining --------------------------------------------------------------------
 

@@ -339,9 +339,12 @@ class Side:
             if top in seen:
                 continue
             seen.add(top)
-            if self._is_in_differing(top):
+            anchor = self.terms.layout.anchor(top)
+            number = self.terms.value(top) if anchor is None else anchor[0]
+            if number is not None and self._holds_differing(number, self.terms.width(top)):
                 return True
-            if self.terms.layout.counted(top) is not None:
+            if anchor is not None:
+                pending += [] if anchor[1] is None else [anchor[1]]
                 continue
             children = top.children()
             # What memory holds and what calls return is not made of the address; that no such address gets there is
@@ -382,10 +385,6 @@ class Side:
                 pending.append((terms.conj(here, terms.negate(shape[1])), shape[3]))
             elif self.points_to_differing(term):
                 self.met.append(Met(here, terms.layout.number(term) is not None, why))
-
-    def _is_in_differing(self, term: Term) -> bool:
-        number = self.terms.layout.number(term)
-        return number is not None and self._holds_differing(number, self.terms.width(term))
 
     def is_stack_pointer(self, term: Term | None) -> bool:
         """Whether a term is the stack pointer at entry."""
