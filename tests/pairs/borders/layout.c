@@ -21,6 +21,7 @@ int apart(void) { return &a != &b; }
 int is_set(void) { return &a != 0; }
 int low(void) { return (word)&a >> 31 == 0; }
 int rounded(void) { return ((word)&a & 15) == 0; }
+int page(void) { return ((word)&a & 0xff000) == 0; }
 int word_aligned(void) { return ((word)&a & 3) == 0; }
 int number(void) { return (word)&a == 0x10000040; }
 word distance(void) { return (word)&b - (word)&a; }
