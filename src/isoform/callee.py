@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from isoform.isa.machine import Machine
+from isoform.outcome import in_frame
+
+_LOW_HALF = (1 << 32) - 1
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,12 @@ class Part:
     """The bits that the callee may read."""
     reads: int
     """The bits of these that it is known to read."""
+
+    def known(self, content: int) -> int:
+        """What the callee is known to read, of what is there in a run. An address of the caller's frame is a pointer to
+        an object of its own, whatever the callee's declaration, or the lack of one, says of its width: where that
+        object is in the frame is nobody else's business (see `events`)."""
+        return content if self.reads & _LOW_HALF == _LOW_HALF and in_frame(content) else content & self.reads
 
     @property
     def where(self) -> tuple[str | None, int]:

@@ -12,7 +12,7 @@ from isoform.callee import Callee, Given, Part, whole
 from isoform.evaluate_floats import canonical_nan, is_nan, to_float
 from isoform.isa.machine import Machine
 from isoform.load.signature import CType, Signature, TypeKind
-from isoform.outcome import FRAME_LIMIT, RETURN_ADDRESS, STACK_POINTER, CallRecord, Outcome, Status
+from isoform.outcome import RETURN_ADDRESS, STACK_POINTER, CallRecord, Inputs, Outcome, Status, in_frame
 
 if TYPE_CHECKING:
     from isoform.precondition import Precondition
@@ -98,6 +98,32 @@ class Argument:
 
 
 @dataclass(frozen=True)
+class Padded:
+    """An argument that points to structures with padding."""
+
+    argument: Argument
+    size: int
+    """Bytes of one structure."""
+    offsets: frozenset[int]
+    """The bytes of it that are padding."""
+    spelling: str
+
+
+def argument_value(argument: Argument, inputs: Inputs) -> int:
+    """What an argument is in these inputs."""
+    value = shift = 0
+    for place in argument.places:
+        if place.register is not None:
+            part = inputs.registers.get(place.register, 0) >> (8 * place.offset)
+        else:
+            start = STACK_POINTER + place.offset
+            part = sum(inputs.memory.get(start + i, 0) << (8 * i) for i in range(place.size))
+        value |= (part & ((1 << (8 * place.size)) - 1)) << shift
+        shift += 8 * place.size
+    return value
+
+
+@dataclass(frozen=True)
 class Result:
     register: str
     bits: int
@@ -171,6 +197,8 @@ class Contract:
     arguments: tuple[Argument, ...]
     results: tuple[Result, ...]
     stack_argument_bytes: int = 0
+    result_space: int = 0
+    """Bytes of the space to which the first argument points if the result is returned in memory; else 0."""
     return_as: ReturnAs = ReturnAs.VALUE
     memory: MemoryRule = MemoryRule.COMPARE
     aborts: AbortRule = AbortRule.EQUAL
@@ -184,6 +212,8 @@ class Contract:
     preconditions: tuple[Precondition, ...] = ()
     certain: tuple[ResultPart, ...] | None = None
     """Where `results` are guessed from the code: what certainly is the result. None where all of it is."""
+    padded: tuple[Padded, ...] = ()
+    """The arguments that point to structures with padding, where both sides declare them so."""
     narrow: tuple[tuple[str, int], ...] = ()
     """Argument registers that may well hold numbers of so many bits only, where that is guessed from the code."""
 
@@ -327,7 +357,8 @@ def _sight_differences(target: Outcome, rewrite: Outcome) -> Iterator[Difference
     for left, right in zip(*calls, strict=True):
         if left.sees is None or right.sees is None:
             continue
-        for address in sorted(left.sees.keys() | right.sees.keys()):
+        own = _frame_addresses(left.sees) | _frame_addresses(right.sees)
+        for address in sorted((left.sees.keys() | right.sees.keys()) - own):
             seen = [sees.get(address) for sees in (left.sees, right.sees)]
             if seen[0] != seen[1]:
                 shown = ("unchanged" if v is None else f"{v:#04x}" for v in seen)
@@ -335,9 +366,11 @@ def _sight_differences(target: Outcome, rewrite: Outcome) -> Iterator[Difference
                 return
 
 
-def in_frame(address: int) -> bool:
-    """Whether an address of a concrete run is in the function's own frame."""
-    return STACK_POINTER - FRAME_LIMIT <= address < STACK_POINTER
+def _frame_addresses(memory: Mapping[int, int]) -> set[int]:
+    """The bytes in which there are addresses of the function's own frame: where in it something is does not count."""
+    starts = {address - back for address in memory for back in range(8)}
+    words = {start: sum(memory.get(start + i, 0) << (8 * i) for i in range(8)) for start in starts}
+    return {start + i for start, word in words.items() if in_frame(word) for i in range(8)}
 
 
 def _calls(outcome: Outcome) -> str:

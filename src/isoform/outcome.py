@@ -54,8 +54,8 @@ class Inputs:
     fill_seed: int = 0
     """0: other memory is zero; else pseudo-random bytes, a function of seed and address."""
     side_seed: int = 0
-    """0: what is undefined (flags, fresh frame bytes, registers after a call) is zero; else pseudo-random.
-    Each side has its own."""
+    """0: what is undefined (flags, fresh frame bytes, registers after a call) is zero; positive: pseudo-random, each
+    side with its own; -b: every byte of it is b, wherever a side looks."""
     call_results: Mapping[CallKey, CallEffect] = field(default_factory=dict)
     """What outside calls do."""
     call_seed: int = 0
@@ -148,6 +148,10 @@ class Outcome:
     steps: int = 0
     trace: tuple[int, ...] = ()
     """Addresses of the instructions executed, where asked for."""
+    stores: frozenset[tuple[int, int]] = frozenset()
+    """Addresses and sizes of the stores that the code made, where asked for."""
+    unread: frozenset[int] = frozenset()
+    """Bytes of memory that were left out of this because nobody reads them."""
     outside: str = ""
     """The first access that left the object it was meant for, in words; empty if none did, or if nobody looked."""
 
@@ -156,8 +160,18 @@ STACK_POINTER = 0x7FFF_F000_0008
 """Value of the stack pointer at entry in concrete runs (return address just pushed: 16-byte alignment
 minus 8, as after a call)."""
 RETURN_ADDRESS = 0x7FFF_FFFF_0F00
+THREAD_POINTER = 0x6B5A_3C4D_2000
+"""Address that thread-local objects are counted from: no number that a program is likely to hold."""
 FRAME_LIMIT = 8 << 20
 """Bytes below the stack pointer that count as the frame: the stack that a program usually has."""
+
+
+def in_frame(address: int) -> bool:
+    """Whether an address of a concrete run is in the function's own frame, or just past its last byte (the end of an
+    array that is passed on): no input is the address at which the return address is."""
+    return STACK_POINTER - FRAME_LIMIT <= address <= STACK_POINTER
+
+
 STACK_GUARD = 1 << 30
 """Bytes below the frame where an access means that the stack is too small for the function."""
 
@@ -168,8 +182,8 @@ PAGE = 4096
 @lru_cache(maxsize=512)
 def mixed_page(seed: int, number: int) -> bytes:
     """The contents of page `number` of memory nobody has set, the same wherever it is computed."""
-    if seed == 0:
-        return bytes(PAGE)
+    if seed <= 0:
+        return bytes([-seed]) * PAGE
     return Random((seed << 64) ^ number).randbytes(PAGE)
 
 
@@ -195,4 +209,6 @@ def left_in_results(seed: int, calls: int, number: int, size: int) -> int:
 
 def mixed_number(seed: int, index: int, size: int) -> int:
     """The `index`-th undefined value of one run, `size` bytes wide."""
-    return Random((seed << 64) ^ index).getrandbits(8 * size) if seed else 0
+    if seed <= 0:
+        return int.from_bytes(bytes([-seed]) * size, "little")
+    return Random((seed << 64) ^ index).getrandbits(8 * size)

@@ -9,10 +9,10 @@ from enum import Enum
 from functools import cached_property
 
 from isoform.borders.apart import Border, apart_differences
+from isoform.borders.padding import without_padding
 from isoform.callee import Callees
 from isoform.contract import (
     AbortRule,
-    Argument,
     BoundsRule,
     CallRule,
     Contract,
@@ -20,6 +20,7 @@ from isoform.contract import (
     Difference,
     MemoryRule,
     ReturnAs,
+    argument_value,
 )
 from isoform.lift.function import Function
 from isoform.limits import DEFAULT_MEMORY
@@ -167,11 +168,12 @@ class Question:
     ) -> tuple[Outcome, Outcome]:
         inline = self.contract.calls is not CallRule.UNINTERPRETED
         record = record or bool(self.watched)
-        options = RunOptions(self.options.fuel, trace, record, self.contract.stack_argument_bytes, inline)
+        padded = bool(self.contract.padded)
+        options = RunOptions(self.options.fuel, trace, record, self.contract.stack_argument_bytes, inline, padded)
         left, right = (
             run(program, side, options, self.callees) for program, side in zip(self.programs, inputs, strict=True)
         )
-        return left, right
+        return without_padding(self.contract, inputs[0], (left, right)) if padded else (left, right)
 
     def differences(self, target: Outcome, rewrite: Outcome) -> list[Difference]:
         """Every observable on which two runs differ; if there is none, where they come upon what is not the same."""
@@ -201,19 +203,3 @@ class Question:
 
         algebra = ConcreteAlgebra(load)
         return all(p.evaluate(algebra, values) for p in self.contract.preconditions)
-
-
-def argument_value(argument: Argument, inputs: Inputs) -> int:
-    """What an argument is in these inputs."""
-    from isoform.outcome import STACK_POINTER
-
-    value = shift = 0
-    for place in argument.places:
-        if place.register is not None:
-            part = inputs.registers.get(place.register, 0) >> (8 * place.offset)
-        else:
-            start = STACK_POINTER + place.offset
-            part = sum(inputs.memory.get(start + i, 0) << (8 * i) for i in range(place.size))
-        value |= (part & ((1 << (8 * place.size)) - 1)) << shift
-        shift += 8 * place.size
-    return value

@@ -12,12 +12,12 @@ import pytest
 from isoform.api import compare, lifted
 from isoform.borders.settle import settle
 from isoform.cli import run_command
-from isoform.contract import Contract
+from isoform.contract import Contract, argument_value
 from isoform.engines.loops.own_tests import MOST_TESTS, read_own_tests
 from isoform.errors import UserError
 from isoform.load.open import LoadOptions, open_one
 from isoform.outcome import STACK_POINTER, Inputs
-from isoform.question import Engine, Options, argument_value
+from isoform.question import Engine, Options
 from isoform.verdict import Bounded, Different, Unknown
 
 SOURCE = """

@@ -8,11 +8,12 @@ back, and so is all that rests on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from isoform.borders.apart import Apart, ApartKind, Border, Images
 from isoform.borders.contents import Contents
+from isoform.borders.initialisers import unlike_initialisers
 from isoform.borders.reach import Range, Reach, reach
 from isoform.borders.same_code import is_same_code
 from isoform.errors import Unsupported, UserError
@@ -21,17 +22,20 @@ from isoform.verdict import Assumption, Companion, Different, Equivalent, Verdic
 
 MOST_COMPANIONS = 64
 
-Ask = Callable[[str, Border], Verdict]
-"""The verdict on the two functions of a name, with what is known to be apart."""
-Lift = Callable[[str, int], Function]
-"""The function of a name on one side."""
+Names = tuple[str, str]
+Entries = tuple[int, int]
+Ask = Callable[[Names, Entries, Border], Verdict]
+"""The verdict on the two functions that are at one address, with what is known to be apart."""
+Lift = Callable[[str, int, int], Function]
+"""The function of a name at an address of its own on one side."""
 SAME_CODE = "its code is the same"
 
 
 @dataclass
 class _Companion:
     address: int
-    name: str
+    names: Names
+    entries: Entries
     same_code: bool
     uses: Reach
     """Of both sides."""
@@ -40,6 +44,10 @@ class _Companion:
     proved: Verdict | None = None
     left_out: bool = False
     """Whether it counts as the same only because it was not to be asked about."""
+
+    @property
+    def name(self) -> str:
+        return self.names[0]
 
 
 @dataclass
@@ -79,22 +87,41 @@ class Companions:
 
     def _companion(self, address: int) -> _Companion | None:
         images = self.images
-        entries = [image.aliases.get(address) for image in images]
-        if entries[0] is None or entries[1] is None:
-            return None
-        name = images[0].name_at(address) or f"{address:#x}"
+        found = [image.aliases.get(address, image.resolvers.get(address)) for image in images]
+        if found[0] is None or found[1] is None:
+            return self._chosen_on_one_side(address)
+        entries = found[0], found[1]
+        names = _names(images, entries)
         own = all(f.entry.address == entry for f, entry in zip(self.functions, entries, strict=True))
         if self.compared and own:
             return None
         machine = self.functions[0].machine
-        same = is_same_code(machine, images, (entries[0], entries[1]))
+        same = is_same_code(machine, images, entries)
         uses = []
         for side in range(2):
             try:
-                uses.append(reach(self.lift(name, side)))
+                uses.append(reach(self.lift(names[side], entries[side], side)))
             except (Unsupported, UserError):
                 uses.append(Reach(frozenset(), frozenset(), complete=False))
-        return _Companion(address, name, same, _union(uses))
+        return _Companion(address, names, entries, same, _union(uses))
+
+    def _chosen_on_one_side(self, address: int) -> _Companion | None:
+        """A function that a resolver chooses in one file, and that the other file only names."""
+        names = [image.externals[address] for image in self.images if address in image.resolvers]
+        if not names:
+            return None
+        found = Companion(names[0], "unknown", "a resolver chooses it, which only one of the files has")
+        return _Companion(address, (names[0], names[0]), (0, 0), False, Reach(frozenset(), frozenset()), found)
+
+    def _refuse_choices(self) -> None:
+        """What is called must be the same; that of an outside call is known by its name alone."""
+        called = self.own.chosen.union(*(one.uses.chosen for one in self.all.values()))
+        for address, one in self.all.items():
+            if address in called and one.found is not None:
+                name = self.images[0].externals.get(address) or self.images[1].externals.get(address)
+                raise Unsupported(
+                    f"a resolver chooses {name} when the file is loaded, and it was not shown that both choose the same"
+                )
 
     def settle(self, ask: Ask) -> Border:
         """What the two can get at that is not the same on both sides."""
@@ -119,6 +146,7 @@ class Companions:
                     self._ask(companion, ask, border)
                 if companion.found is not None:
                     border, changed = self._border(contents), True
+        self._refuse_choices()
         data = contents.writable(self.own.named) if self.own.named else {}
         assumptions = (*self._assumptions(), *self._about_data(data, contents))
         return replace(border, companions=self._shown(), assumptions=assumptions, data=tuple(data))
@@ -132,8 +160,24 @@ class Companions:
             whys.append(f"{', '.join(alone)}, which only one of the files defines, holds the same on both sides")
         if unlike and not self.initial:
             whys.append(f"{', '.join(unlike)} holds the same on both sides, though at first it does not (--data any)")
+        unseen = self._unseen_initialisers() if data and self.initial else []
+        if unseen:
+            what = f"{', '.join(unseen)}, which run when the files are loaded,"
+            whys.append(f"{what} leave the same in {', '.join(data)} on both sides")
         if whys:
             yield Assumption("same-data", "; ".join(whys))
+
+    def _unseen_initialisers(self) -> list[str]:
+        """Names of functions that are not the same on both sides, run at first, and might write what is compared."""
+        names = []
+        for one in unlike_initialisers(self.functions[0].machine, self.images):
+            if _overlap(one.uses.named, self.own.named):
+                raise Unsupported(
+                    f"{one.name} runs when the file is loaded, uses the same data, and is not the same code"
+                )
+            if not one.uses.complete or _overlap(one.uses.data, self.own.data):
+                names.append(one.name)
+        return list(dict.fromkeys(names))
 
     def _met(self, companion: _Companion, apart: Sequence[Apart]) -> tuple[Apart, ...]:
         """What a companion can get at that is not the same."""
@@ -145,7 +189,7 @@ class Companions:
         )
 
     def _ask(self, companion: _Companion, ask: Ask, border: Border) -> None:
-        verdict = ask(companion.name, border)
+        verdict = ask(companion.names, companion.entries, border)
         if isinstance(verdict, Equivalent):
             companion.proved = verdict
         elif isinstance(verdict, Different):
@@ -197,11 +241,27 @@ class Companions:
         return tuple(found.values())
 
 
+def _names(images: Images, entries: Entries) -> Names:
+    """What the functions at two addresses are called: the same, if they have a name in common."""
+    at = [
+        sorted({s.name for s in image.symbols if s.is_function and s.address == entry})
+        for image, entry in zip(images, entries, strict=True)
+    ]
+    common = [name for name in at[0] if name in at[1]]
+    left, right = (common[:1] or names or [f"{entry:#x}"] for names, entry in zip(at, entries, strict=True))
+    return left[0], right[0]
+
+
+def _overlap(some: Iterable[Range], others: Collection[Range]) -> bool:
+    return any(low < other_high and other_low < high for low, high in some for other_low, other_high in others)
+
+
 def _union(parts: Sequence[Reach]) -> Reach:
     functions: frozenset[int] = frozenset().union(*(part.functions for part in parts))
     data: frozenset[Range] = frozenset().union(*(part.data for part in parts))
     named: frozenset[Range] = frozenset().union(*(part.named for part in parts))
-    return Reach(functions, data, named, all(part.complete for part in parts))
+    chosen: frozenset[int] = frozenset().union(*(part.chosen for part in parts))
+    return Reach(functions, data, named, all(part.complete for part in parts), chosen)
 
 
 def _sides(found: Companion) -> tuple[str, str]:

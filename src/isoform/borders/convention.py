@@ -30,6 +30,8 @@ class Placement:
     results: tuple[Result, ...]
     stack_argument_bytes: int
     """Bytes of the caller's stack that hold arguments, from `stack_arguments_offset` on."""
+    result_space: int = 0
+    """Bytes of a result in memory: the first argument then says where."""
 
 
 def place_signature(machine: Machine, signature: Signature) -> Placement:
@@ -151,7 +153,8 @@ class _SystemV:
         results = tuple(self._results())
         arguments = [self._result_pointer()] if self._result_in_memory() else []
         arguments += [Argument(p.name, p.type, self._places(p.name, p.type)) for p in self._signature.parameters]
-        return Placement(tuple(arguments), results, self._stack)
+        space = self._signature.result.bits // 8 if self._result_in_memory() else 0
+        return Placement(tuple(arguments), results, self._stack, space)
 
     def _places(self, name: str, ctype: CType) -> tuple[Place, ...]:
         classes = self._classes(f"parameter {name}", ctype)

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from isoform.lift.function import Function
+from isoform.lift.function import Function, outside_call
 from isoform.load.image import Image, Section, Symbol
 from isoform.microop import number_of
+from isoform.outcome import THREAD_POINTER
 
+_NEGATIVE = (1 << 33) - 1
+"""The upper bits of a word that is a negative number of 32 bits."""
 NEAR = 64
 """Bytes around an object in which an address may still be meant for it (`days[month - 1]` starts below its table)."""
 BYTE_BY_BYTE = 1 << 16
@@ -31,14 +34,34 @@ class Reach:
     """Those of them that an address is in."""
     complete: bool = True
     """False where there was too much to look at."""
+    chosen: frozenset[int] = frozenset()
+    """Those of the functions that are called, and that a resolver chooses."""
 
 
 def reach(function: Function) -> Reach:
     """What a lifted function, with what is inlined into it, can get at."""
-    return reach_from(function.image, set(_constants(function)))
+    found = reach_from(function.image, set(_constants(function)))
+    chosen = frozenset(_chosen(function))
+    return replace(found, functions=found.functions | chosen, chosen=chosen) if chosen else found
+
+
+def _chosen(function: Function) -> Iterator[int]:
+    image = function.image
+    calls = (outside_call(block.exit) for block in function.blocks.values()) if image.resolvers else ()
+    names = {call.callee for call in calls if call is not None and call.callee is not None}
+    for address in image.resolvers:
+        if image.externals.get(address) in names and image.section_at(address) is None:
+            yield address
 
 
 def _constants(function: Function) -> Iterator[int]:
+    """Numbers of the code, and what they are as distances from the thread pointer."""
+    for number in _numbers(function):
+        yield number
+        yield THREAD_POINTER + as_signed(number)
+
+
+def _numbers(function: Function) -> Iterator[int]:
     for instruction in function.instructions.values():
         for op in instruction.ops:
             for var in op.ins:
@@ -51,11 +74,12 @@ def reach_from(image: Image, numbers: Iterable[int]) -> Reach:
     functions: set[int] = set()
     seen: set[Range] = set()
     named: set[Range] = set()
-    pending = [number for number in numbers if number in image.aliases or _is_near_data(image, number)]
+    entries = image.aliases.keys() | image.resolvers.keys()
+    pending = [number for number in numbers if number in entries or _is_near_data(image, number)]
     objects = Objects(image) if pending else None
     while pending:
         number = pending.pop()
-        if number in image.aliases:
+        if number in entries:
             functions.add(number)
         for extent in objects.near(number) if objects is not None else ():
             if extent[0] <= number < extent[1]:
@@ -80,11 +104,17 @@ def addresses_in(content: bytes, start: int) -> Iterator[int]:
     step = 1 if len(content) <= BYTE_BY_BYTE else 4
     for offset in range(0, len(content) - 3, step):
         word = int.from_bytes(content[offset : offset + 8], "little")
+        if word >> 31 == _NEGATIVE:
+            yield THREAD_POINTER + as_signed(word)
         if word >> 48 == 0 and word:
             yield word
         if offset % 4 == 0 and (low := word & 0xFFFF_FFFF):
             signed = low - (1 << 32) if low >> 31 else low
             yield from (low, start + signed, start + offset + signed)
+
+
+def as_signed(word: int) -> int:
+    return word - (1 << 64) if word >> 63 else word
 
 
 class Objects:

@@ -6,10 +6,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from isoform.borders.callees import CalleeTable
+from isoform.borders.coming_back import coming_back_assumptions
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
 from isoform.borders.inferred import infer
 from isoform.borders.known_calls import known_calls, library_assumptions
 from isoform.borders.linking import link_assumptions
+from isoform.borders.padding import padded_arguments
+from isoform.borders.result_space import RESULT_APART
 from isoform.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
 from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
@@ -45,6 +48,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         arguments=placement.arguments,
         results=() if options.return_as is ReturnAs.VOID else (inferred or placement).results,
         stack_argument_bytes=placement.stack_argument_bytes,
+        result_space=placement.result_space,
         return_as=options.return_as,
         memory=_memory_rule(machine, options),
         aborts=options.aborts,
@@ -56,9 +60,14 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         narrow=inferred.narrow if inferred is not None else (),
     )
     contract = replace(contract, preconditions=_preconditions(options, signature))
+    if source is SignatureSource.DWARF:
+        both = [function.image.signatures.get(function.name) for function in (target, rewrite)]
+        contract = replace(contract, padded=padded_arguments(contract.arguments, both))
     target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in (target, rewrite))
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
+    assumptions += [RESULT_APART] if placement.result_space else []
     assumptions += link_assumptions(target, rewrite)
+    assumptions += coming_back_assumptions(target, rewrite)
     callees = CalleeTable(target, rewrite, contract)
     library = known_calls(target, rewrite, options.pure, callees.of)
     assumptions += library_assumptions(library)

@@ -28,6 +28,7 @@ from isoform.outcome import (
     PAGE,
     RETURN_ADDRESS,
     STACK_POINTER,
+    THREAD_POINTER,
     CallEffect,
     CallKey,
     CallRecord,
@@ -67,13 +68,14 @@ ENVIRONMENT_INSTRUCTIONS = frozenset({
 # fmt: on
 """Instructions that answer with something of the machine or operating system around the function."""
 MISTAKEN_INSTRUCTIONS = frozenset(
-    {"blsi", "bzhi", "bextr", "pdep", "phaddw", "phaddd", "phaddsw", "phsubw", "phsubd", "phsubsw", "cmpxchg"}
+    {"blsi", "bzhi", "bextr", "pdep", "phaddw", "phaddd", "phaddsw", "phsubw", "phsubd", "phsubsw"}
     | {"pcmpestri", "pcmpestrm", "fisttp", "fcomi", "fcompi", "fucomi", "fucompi"}
 )
 """BLSI inverts CF; BZHI clears a bit too many for an index from the width on; BEXTR and PDEP look at bits 63:32 of
-32-bit operands; the horizontal ones overwrite a source that is also the target; CMPXCHG clears bits 63:32 of the
-register that it should not write; PCMPESTRI and PCMPESTRM crash the process; FISTTP gives
-other numbers for what does not fit; FCOMI and its relatives leave OF and SF."""
+32-bit operands; the horizontal ones overwrite a source that is also the target; PCMPESTRI and PCMPESTRM crash the
+process; FISTTP gives other numbers for what does not fit; FCOMI and its relatives leave OF and SF."""
+MISTAKEN_IF_WIDER = "cmpxchg"
+"""Of 32-bit operands it clears bits 63:32 of the register that it should not write."""
 RIP_RELATIVE_MISTAKEN = frozenset({"shld", "shrd", "rorx"})
 """With an immediate, their address relative to rip is off by the immediate's length."""
 SYSTEM_REGISTER = re.compile(r"\b(?:cr|dr)\d+\b|^(?:[c-g]s|ss)(?:,|$)|, (?:[c-g]s|ss)$")
@@ -143,6 +145,8 @@ def _refused(mnemonic: str, operands: str) -> bool:
         return True
     if mnemonic in RIP_RELATIVE_MISTAKEN and "rip" in operands:
         return True
+    if mnemonic == MISTAKEN_IF_WIDER and "[" not in operands:
+        return True
     return mnemonic in ("mov", "push", "pop") and SYSTEM_REGISTER.search(operands) is not None
 
 
@@ -176,6 +180,8 @@ class _Execution:
         """Addresses of the instructions that may run, and of those among them that need more care:"""
         self._canary_readers: set[int] = set()
         self._repeaters: set[int] = set()
+        self._narrow_exchanges: set[int] = set()
+        """Instructions that are run as they should be if bits 63:32 of rax are zero."""
         self._call_sites: set[int] = set()
         self._rewritten = False
         """Whether the run was stopped only because the next instruction was rewritten."""
@@ -191,7 +197,7 @@ class _Execution:
         for name in (*GENERAL, *VECTOR):
             self._cpu.set(name, given.get(name, 0))
         self._cpu.set("rsp", self._stack_pointer)
-        self._cpu.set("fs_base", given.get("fs_offset", 0))
+        self._cpu.set("fs_base", given.get("fs_offset", THREAD_POINTER))
         self._cpu.set("gs_base", given.get("gs_offset", 0))
         self._set_flags(lambda name: given.get(name, 0))
 
@@ -245,6 +251,9 @@ class _Execution:
         if address in self._repeaters and self._trace and self._trace[-1] == address and self._repeats < REPEAT_LIMIT:
             self._repeats += 1
             return True
+        if address in self._narrow_exchanges and self._cpu.get("rax") >> 32:
+            self._end(Status.UNSUPPORTED, f"{MISTAKEN_IF_WIDER} with more than 32 bits in rax")
+            return False
         if not self._pay():
             return False
         self._trace.append(address)
@@ -271,6 +280,8 @@ class _Execution:
         self._admitted.add(address)
         if f"fs:[{CANARY_OFFSET:#x}]" in operands:
             self._canary_readers.add(address)
+        if mnemonic == MISTAKEN_IF_WIDER and "dword" in operands:
+            self._narrow_exchanges.add(address)
         if prefix.startswith("rep"):
             self._repeaters.add(address)
         if mnemonic == "call":
@@ -324,7 +335,7 @@ class _Execution:
             self._beneath_canary = None
 
     def _canary_address(self) -> int:
-        return (self._inputs.registers.get("fs_offset", 0) + CANARY_OFFSET) & ADDRESS_MASK
+        return (self._inputs.registers.get("fs_offset", THREAD_POINTER) + CANARY_OFFSET) & ADDRESS_MASK
 
     def _leave(self, address: int) -> int:
         """Control arrived at an address that is no code of the image: where it goes on, if it does."""
@@ -384,7 +395,7 @@ class _Execution:
             self._end(Status.UNSUPPORTED, callee.refused)
             return 0
         parts = self._parts(callee)
-        arguments = tuple(self._content(part) & part.reads for part in parts if part.reads)
+        arguments = tuple(part.known(self._content(part)) for part in parts if part.reads)
         known = self._library.get(name)
         if isinstance(known, PureCall) and (known.only_if_null is None or not arguments[known.only_if_null]):
             return self._compute(known, arguments)
@@ -544,7 +555,8 @@ class _Execution:
         flags = self._cpu.get("eflags")
         values |= {name: flags >> bit & 1 for name, bit in FLAG_BITS.items()}
         values["x87"] = self._cpu.x87()
-        return values | {name: self._inputs.registers.get(name, 0) for name in UNTOUCHED}
+        given = {"fs_offset": THREAD_POINTER, **self._inputs.registers}
+        return values | {name: given.get(name, 0) for name in UNTOUCHED}
 
     def _changed_bytes(self) -> Iterator[tuple[int, int]]:
         for base in sorted(self._cpu.entry_pages):

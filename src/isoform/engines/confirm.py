@@ -10,16 +10,18 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from isoform.borders.apart import Apart
+from isoform.borders.padding import leave_out
+from isoform.borders.result_space import SPACES, with_space_apart
 from isoform.budget import Budget
 from isoform.check.replay import independent_runner
-from isoform.contract import CallRule, Difference, in_frame
+from isoform.contract import CallRule, Difference, argument_value
 from isoform.engines.minimise import minimise
 from isoform.engines.outside import outside_results, show_value
 from isoform.engines.replaceable import rests_on_replaceable_calls
 from isoform.lift.function import Call, Function, Switch
 from isoform.load.image import Image
-from isoform.outcome import FRAME_LIMIT, STACK_POINTER, Inputs, Outcome, Status
-from isoform.question import Question, argument_value
+from isoform.outcome import FRAME_LIMIT, STACK_POINTER, Inputs, Outcome, Status, in_frame
+from isoform.question import Question
 from isoform.verdict import Witness
 
 LOWEST_ADDRESS = 0x1000
@@ -27,6 +29,10 @@ HIGHEST_ADDRESS = 1 << 47
 """Addresses that a program may use: not the page around null, and those that x86-64 gives to programs."""
 
 Pair = tuple[Inputs, Inputs]
+
+_OPEN_BYTES_FILLED = (0, 1)
+_OPEN_BYTES = (0, 1, 0xA5, 0xFF)
+"""What every byte of undefined values may be in a witness."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,18 @@ class NotConfirmed:
 
 
 def differs(question: Question, inputs: Pair) -> bool:
-    """Whether these inputs are allowed, only touch memory that may be used, and separate the two."""
+    """Whether these inputs are allowed, only touch memory that may be used, and separate the two, wherever the space
+    for a result in memory is."""
+    if not question.contract.result_space:
+        return _differs(question, inputs)
+    contract = question.contract
+    return all(
+        _differs(question, (with_space_apart(contract, inputs[0], start), with_space_apart(contract, inputs[1], start)))
+        for start in SPACES
+    )
+
+
+def _differs(question: Question, inputs: Pair) -> bool:
     if not question.admits(inputs[0]) or any(_holds_code(question, side) for side in inputs):
         return False
     if not _are_extended(question, inputs[0]):
@@ -167,17 +184,21 @@ def _confirm(question: Question, inputs: Pair, budget: Budget) -> Witness | NotC
             False,
         )
     smallest = minimise(question, alike, budget, differs)
-    for candidate in (smallest, alike):
-        replayed = _replay(question, candidate)
+    for left, right in (smallest, alike):
+        contract = question.contract
+        replayed = _replay(question, (with_space_apart(contract, left), with_space_apart(contract, right)))
         if isinstance(replayed, Witness):
             return replayed
     return replayed
 
 
 def _alike(question: Question, inputs: Pair) -> Pair | None:
-    """Inputs that are the same for both sides to the last open value: a function never differs from itself."""
-    for seed in dict.fromkeys((0, inputs[0].side_seed, inputs[1].side_seed)):
-        left, right = (replace(side, side_seed=seed) for side in inputs)
+    """Inputs that are the same for both sides to the last open value, wherever a side keeps it: a function never
+    differs from itself. An object of the frame that an outside function is given to fill holds what any type may
+    hold."""
+    gives_frame = any(in_frame(a) for o in question.run_both(inputs) for call in o.calls for a in call.arguments)
+    for byte in _OPEN_BYTES_FILLED if gives_frame else _OPEN_BYTES:
+        left, right = (replace(side, side_seed=-byte) for side in inputs)
         if differs(question, (left, right)):
             return left, right
     return None
@@ -205,6 +226,7 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
                 library=function.library,
             )
         )
+    theirs = [leave_out(outcome, mine.unread) for outcome, mine in zip(theirs, ours, strict=True)]
     results = {result.register for result in question.contract.results}
     images = question.target.image, question.rewrite.image
     sides = zip(images, reversed(images), ours, strict=True)

@@ -29,7 +29,7 @@ from isoform.sym.compare import POSSIBLE_RESULT, Goal, goals
 from isoform.sym.entry import constrain_entry
 from isoform.sym.execute import Execution, Gap, GapKind, Summary
 from isoform.sym.state import Side, World
-from isoform.sym.validity import frame_bounds, fresh_blocks, valid_addresses
+from isoform.sym.validity import frame_bounds, fresh_blocks, reserve_result, result_apart, valid_addresses
 from isoform.verdict import Assumption, Obligation, Witness
 
 
@@ -148,14 +148,15 @@ def _encode(question: Question, functions: tuple[Function, Function], budget: Bu
     sides = [Side(world, f.image, tag) for f, tag in zip(functions, "ab", strict=True)]
     for side in sides:
         side.met = []
+        reserve_result(side, side.initial_state())
     constrain_entry(world, sides[0].initial_state())
     summaries = [
         Execution(side, function, budget, question.options.unroll, question.callees).run()
         for side, function in zip(sides, functions, strict=True)
     ]
     for side in sides:
-        world.constraints += [*frame_bounds(side), *fresh_blocks(side)]
-    return Encoding(world, summaries[0], summaries[1], goals(world, *summaries))
+        world.constraints += [*frame_bounds(side), *fresh_blocks(side), *result_apart(side, side.initial_state())]
+    return Encoding(world, summaries[0], summaries[1], goals(world, summaries[0], summaries[1], whole=True))
 
 
 class Loopfree:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from isoform.budget import Budget
-from isoform.contract import Argument
+from isoform.contract import Argument, argument_value
 from isoform.engines.inputs import BUFFERS, put_argument
 from isoform.load.signature import TypeKind
 from isoform.outcome import Inputs
-from isoform.question import Question, argument_value
+from isoform.question import Question
 
 MOST_TRIALS = 400
 _ROUND = (0, 1, 2, 3, -1, 4, 5, 8, 10, -2, 16, 100, 256, 1000, -10)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from isoform.borders.apart import Border
-from isoform.borders.companions import Companions
+from isoform.borders.companions import Companions, Entries, Names
 from isoform.borders.settle import settle
 from isoform.budget import Budget
 from isoform.contract import AbortRule, CallRule, DataRule, MemoryRule, ReturnAs
@@ -15,7 +15,6 @@ from isoform.engines.ladder import Ladder
 from isoform.errors import Unsupported, UserError
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
-from isoform.load.resolve import find_function
 from isoform.question import Options, Question
 from isoform.verdict import Assumption, Subject, Unknown, Verdict
 
@@ -73,17 +72,17 @@ class _Posing:
         )
         return companions.settle(self._ask)
 
-    def _lifted(self, name: str, side: int) -> Function:
+    def _lifted(self, name: str, entry: int, side: int) -> Function:
         function = self.functions[side]
-        symbol = find_function(function.image, name)
-        return lift(function.image, function.machine, symbol.name, symbol.address, budget=self._whole)
+        return lift(function.image, function.machine, name, entry, budget=self._whole)
 
-    def _ask(self, name: str, border: Border) -> Verdict:
-        self.options.progress(f"comparing {name}, whose address is taken")
+    def _ask(self, names: Names, entries: Entries, border: Border) -> Verdict:
+        self.options.progress(f"comparing {names[0]}, whose address is taken")
         budget = self._whole.part(self.budget.left * SHARE)
-        subjects = [Subject(f.image.path, name, f.image.machine) for f in self.functions]
+        subjects = [Subject(f.image.path, n, f.image.machine) for f, n in zip(self.functions, names, strict=True)]
         try:
-            question = _posed((self._lifted(name, 0), self._lifted(name, 1)), self._plain, border)
+            left, right = (self._lifted(names[side], entries[side], side) for side in range(2))
+            question = _posed((left, right), self._plain, border)
         except (Unsupported, UserError) as reason:
             contract = settle(*self.functions, self.options).contract
             return Unknown(subjects[0], subjects[1], contract, "lifting", budget.elapsed, why=str(reason))

@@ -13,7 +13,7 @@ from isoform.api import answer_question, lifted, subject, views_of
 from isoform.borders.settle import settle
 from isoform.budget import Budget
 from isoform.check.replay import independent_runner
-from isoform.contract import CallRule
+from isoform.contract import CallRule, argument_value
 from isoform.engines.confirm import confirm
 from isoform.engines.inputs import InputMaker
 from isoform.engines.pose import pose
@@ -34,7 +34,7 @@ from isoform.limits import enforced
 from isoform.load.image import Image
 from isoform.load.open import TEXT_ISAS, Kept, Loaded, LoadOptions, open_pair
 from isoform.outcome import Inputs, Status
-from isoform.question import Engine, Options, Question, argument_value
+from isoform.question import Engine, Options, Question
 from isoform.report.listing import View, lines_of
 from isoform.report.summary import summary_of
 from isoform.run.compile import compile_function

@@ -75,6 +75,8 @@ class Machine:
     instruction_alignment: int = 1
     absent_symbols: str | None = None
     """A container, one bit for each weak symbol that may have no definition (`Image.weak`): set where it has none."""
+    thread_pointer: str | None = None
+    """A container whose initial value is the address that thread-local objects are counted from."""
     library: Mapping[str, bytes] = field(default_factory=dict)
     """Library functions that only compute, by name: straight code that can stand in the place of a call."""
 

@@ -10,8 +10,17 @@ from isoform.isa.sleigh import SleighDecoder
 from isoform.isa.x86_amendments import amend
 from isoform.isa.x86_library import LIBRARY
 from isoform.isa.x86_operands import EVEX, NoSemanticsError
-from isoform.isa.x86_registers import CANARY, FLAGS, MASK_CONTAINERS, REGISTERS, VECTOR_CONTAINERS, WIDE, X87_AT_ENTRY
+from isoform.isa.x86_registers import (
+    CANARY,
+    FLAGS,
+    MASK_CONTAINERS,
+    REGISTERS,
+    VECTOR_CONTAINERS,
+    WIDE,
+    X87_AT_ENTRY,
+)
 from isoform.microop import Instruction, Var
+from isoform.outcome import THREAD_POINTER
 
 __all__ = ["CANARY", "CONVENTION", "MACHINE", "REGISTERS"]
 
@@ -100,7 +109,8 @@ MACHINE = Machine(
     convention=CONVENTION,
     registers=REGISTERS,
     containers=tuple(sorted(_CONTAINERS, key=lambda name: REGISTERS[name].offset)),
-    initial={"df": 0, "x87": X87_AT_ENTRY},
+    initial={"df": 0, "x87": X87_AT_ENTRY, "fs_offset": THREAD_POINTER},
+    thread_pointer="fs_offset",
     absent_symbols="absent",
     library=LIBRARY,
 )

@@ -15,6 +15,7 @@ from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, 
 from isoform.lift.returning import Returning
 from isoform.lift.simplify import Known, known_value, propagate
 from isoform.lift.tables import jump_targets
+from isoform.lift.thread import with_thread_pointer
 from isoform.lift.weak import null_guard, with_weak_addresses
 from isoform.load.image import Image, Symbol
 from isoform.microop import CONTROL, Instruction, Kind, MicroOp, Space, Var, const, number_of
@@ -118,6 +119,7 @@ class _Lifter:
             )
         instruction = with_addresses(self.machine, self.image, code, self.machine.decode(code, address))
         instruction = with_weak_addresses(instruction, self.image, self.machine)
+        instruction = with_thread_pointer(instruction, self.image, self.machine)
         if instruction.length > len(code) and self._guessed:
             return _nowhere(address)
         if instruction.length > len(code):
@@ -466,7 +468,7 @@ class _Lifter:
             return Call(name, value, after if back else None), None
         if target == chain[0] and self.machine.convention.stack_pointer is not None:
             return Call(SELF, value, after), None
-        if not self.inline:
+        if not self.inline and not self._is_loader_code(target):
             called, back = name or f"function at {target:#x}", not self._nothing_follows(address, after)
             return Call(called, value, after if back else None, present=True), None
         if target in chain and self.machine.convention.stack_pointer is None:
@@ -475,9 +477,13 @@ class _Lifter:
             raise Unsupported(f"{name or hex(target)}, which {self.name} calls, is recursive")
         if len(chain) > MOST_DEPTH:
             raise Unsupported(f"{self.name} calls more than {MOST_DEPTH} functions deep")
-        self.inlined.append(name or hex(target))
+        if not self._is_loader_code(target):
+            self.inlined.append(name or hex(target))
         inner = BlockId((*after.context, after.address), target, 0)
         return Goto(inner), [(inner, (*chain, target))]
+
+    def _is_loader_code(self, address: int) -> bool:
+        return self.image.loader_code[0] <= address < self.image.loader_code[1]
 
     def _tail_call(
         self, context: tuple[int, ...], address: int, target: int, value: Var, chain: tuple[int, ...]

@@ -13,6 +13,7 @@ from isoform.lift.known_calls import with_known_calls
 from isoform.lift.library import written_out
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.lift.pointers import with_pointer_types
+from isoform.lift.resolvers import with_resolved
 from isoform.lift.returning import without_returns
 from isoform.lift.simplify import Known, known_value, propagate
 from isoform.load.image import Image
@@ -28,6 +29,7 @@ def lift(
     budget: Budget | None = None,
 ) -> Function:
     """The function at `entry`, simplified: constants folded, copies propagated, dead writes removed."""
+    image = with_resolved(image, machine) if image.resolvers else image
     function = with_bounds(control_flow_graph(image, machine, name, entry, inline, hints, budget))
     _spend(budget, name)
     function = replace(function, blocks={i: _fold(b, image) for i, b in function.blocks.items()})

@@ -123,8 +123,12 @@ def is_name(name: str) -> bool:
 def object_keys(file: ParsedFile) -> dict[int, Key]:
     """Key of every named data symbol by symbol index. A local name loses what compilers add to it (`x.0`,
     `f.x`) where no other name of the file would become the same."""
+    return plain_keys(file, {index: s for index, s in enumerate(file.symbols) if _is_data(file, s)})
+
+
+def plain_keys(file: ParsedFile, named: Mapping[int, FileSymbol]) -> dict[int, Key]:
+    """Keys of those among these symbols whose names are their own."""
     functions = {s.name for s in file.symbols if s.kind == FUNCTION}
-    named = {index: s for index, s in enumerate(file.symbols) if _is_data(file, s)}
     plain = {index: _plain(s, functions) for index, s in named.items()}
     uses = Counter(plain.values())
     uses_full = Counter(s.name for s in named.values())

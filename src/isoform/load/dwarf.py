@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from isoform.budget import processor_time
-from isoform.load.dwarf_types import TypeReader, Unusable, reference
+from isoform.load.dwarf_types import C_LANGUAGES, TypeReader, Unusable, reference
 from isoform.load.elf import ParsedFile
 from isoform.load.image import Line, Local, PointerTypes
 from isoform.load.signature import VOID, CType, Parameter, Signature
@@ -145,13 +145,9 @@ def signatures(
     return found
 
 
-_C_LANGUAGES = frozenset({0x1, 0x2, 0xC, 0x1D, 0x2C, 0x3E})
-"""DW_LANG_C89, C, C99, C11, C17 and C23."""
-
-
 def _is_c(unit: Any) -> bool:
     language = unit.get_top_DIE().attributes.get("DW_AT_language")
-    return language is not None and language.value in _C_LANGUAGES
+    return language is not None and language.value in C_LANGUAGES
 
 
 @dataclass

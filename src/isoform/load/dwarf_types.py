@@ -14,6 +14,9 @@ FIELD_LIMIT = 256
 SIZE_LIMIT = 1 << 32
 POINTER_DEPTH = 2
 
+C_LANGUAGES = frozenset({0x1, 0x2, 0xC, 0x1D, 0x2C, 0x3E})
+"""DW_LANG_C89, C, C99, C11, C17 and C23."""
+
 _BOOLEAN, _COMPLEX, _FLOAT, _SIGNED, _SIGNED_CHAR = 2, 3, 4, 5, 6
 _QUALIFIERS = {
     "DW_TAG_const_type": "const ",
@@ -178,7 +181,63 @@ class TypeReader:
         fields: tuple[tuple[str, int, CType], ...] = ()
         if word != "union" and size <= ELEMENT_LIMIT * 8:
             fields = self._fields(die, depth)
-        return CType(TypeKind.STRUCT, 8 * size, spelling=spelling, fields=fields)
+        padding = self._padding(die, size) if self._is_c and size <= ELEMENT_LIMIT * 8 else ()
+        return CType(TypeKind.STRUCT, 8 * size, spelling=spelling, fields=fields, padding=padding)
+
+    def _padding(self, die: Any, size: int) -> tuple[int, ...]:
+        """The bytes of a structure in which no member has a part; none where that is not certain."""
+        try:
+            taken = self._taken(die, 0)
+        except Unusable:
+            return ()
+        return tuple(byte for byte in range(size) if byte not in taken)
+
+    def _taken(self, die: Any, depth: int) -> set[int]:
+        """The bytes of a type that are part of its value, from its start on."""
+        size = _number(die, "DW_AT_byte_size", 0)
+        if depth > DEPTH_LIMIT or size > ELEMENT_LIMIT * 8:
+            raise Unusable("a type whose padding is not looked for")
+        if die.tag != "DW_TAG_structure_type":
+            # Members of a union lie over each other: what is padding of one may be part of another.
+            return set(range(size or 8))
+        taken: set[int] = set()
+        for child in self._children(die):
+            if child.tag == "DW_TAG_member":
+                taken |= self._taken_by_member(child, size, depth)
+            elif child.tag == "DW_TAG_inheritance":
+                raise Unusable("a class")
+        return taken
+
+    def _taken_by_member(self, die: Any, size: int, depth: int) -> set[int]:
+        """Of the structure that it is in, whose size is known."""
+        target = self._behind_names(die)
+        if target is None:
+            raise Unusable("a member without a type")
+        first = self._first_bit(die, target)
+        if first is not None:
+            return set(range(first // 8, -(-(first + _number(die, "DW_AT_bit_size")) // 8)))
+        start = _number(die, "DW_AT_data_member_location", 0)
+        if target.tag != "DW_TAG_array_type" or "DW_AT_GNU_vector" in target.attributes:
+            return {start + byte for byte in self._taken_by_value(target, size - start, depth)}
+        count, element = self._count(target), self._behind_names(target)
+        step = _number(element, "DW_AT_byte_size", 0) if element is not None else 0
+        if not count or not step or start + count * step > size:
+            return set(range(start, size))  # an array without a size may use the bytes up to the end, and more
+        inside = self._taken_by_value(element, step, depth)
+        return {start + index * step + byte for index in range(count) for byte in inside}
+
+    def _taken_by_value(self, target: Any, room: int, depth: int) -> set[int]:
+        if target.tag == "DW_TAG_structure_type":
+            return self._taken(target, depth + 1)
+        if target.tag in ("DW_TAG_base_type", "DW_TAG_enumeration_type", *_POINTERS):
+            size = _number(target, "DW_AT_byte_size", 8)
+            return set(range(size))
+        return set(range(room))
+
+    @property
+    def _is_c(self) -> bool:
+        language = self.unit.get_top_DIE().attributes.get("DW_AT_language")
+        return language is not None and language.value in C_LANGUAGES
 
     def _fields(self, die: Any, depth: int) -> tuple[tuple[str, int, CType], ...]:
         fields: list[tuple[str, int, CType]] = []

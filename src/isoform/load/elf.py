@@ -139,7 +139,15 @@ class ParsedFile:
     binds_itself: bool = False
     """Of a linked file: whether its own definitions are what it uses itself: a program, or a library linked with
     `-Bsymbolic`."""
+    is_program: bool = False
+    """Of a linked file: whether it is what a process starts with rather than a library."""
     from_source: bool = field(default=False, kw_only=True)
+
+    @property
+    def has_handlers(self) -> bool:
+        """Whether some function handles exceptions that a call throws, or cleans up after them: the language's table
+        for that is there."""
+        return any(section.name.startswith(".gcc_except_table") for section in self.sections.values())
 
 
 def parse_elf(data: bytes, path: str) -> ParsedFile:
@@ -180,6 +188,7 @@ class _Parser:
         linked = kind != "ET_REL"
         symbols = self._table(headers, _SYMBOLS, sections)
         dynamic_symbols = self._table(headers, _DYNAMIC_SYMBOLS, sections) if linked else ()
+        is_program = linked and (kind == "ET_EXEC" or self._is_program(headers))
         return ParsedFile(
             path=self.path,
             data=self.data,
@@ -191,20 +200,25 @@ class _Parser:
             dynamic_symbols=dynamic_symbols,
             relocations=self._relocations(headers, sections, linked),
             has_debug=any(name == ".debug_info" for name, _ in headers),
-            binds_itself=kind == "ET_EXEC" or self._binds_itself(headers),
+            binds_itself=is_program or self._binds_itself(headers),
+            is_program=is_program,
         )
 
+    def _is_program(self, headers: list[tuple[str, Any]]) -> bool:
+        marked = any((tag, value & _PROGRAM_FLAG) == (_FLAGS_1, _PROGRAM_FLAG) for tag, value in self._dynamic(headers))
+        return marked or any(name == ".interp" for name, _ in headers)
+
     def _binds_itself(self, headers: list[tuple[str, Any]]) -> bool:
-        for name, header in headers:
+        return any(
+            tag == _SYMBOLIC or (tag, value & _SYMBOLIC_FLAG) == (_FLAGS, _SYMBOLIC_FLAG)
+            for tag, value in self._dynamic(headers)
+        )
+
+    def _dynamic(self, headers: list[tuple[str, Any]]) -> Iterator[tuple[int, int]]:
+        """Tags and values of what the loader is told."""
+        for _, header in headers:
             content = self._bytes(header) if header["sh_type"] == _DYNAMIC else b""
-            for tag, value in struct.iter_unpack("<QQ", content[: len(content) // 16 * 16]):
-                if tag == _SYMBOLIC or (tag, value & _SYMBOLIC_FLAG) == (_FLAGS, _SYMBOLIC_FLAG):
-                    return True
-                if (tag, value & _PROGRAM_FLAG) == (_FLAGS_1, _PROGRAM_FLAG):
-                    return True
-            if name == ".interp":
-                return True
-        return False
+            yield from struct.iter_unpack("<QQ", content[: len(content) // 16 * 16])
 
     def _machine(self, elf: Any) -> str:
         machine = elf.header["e_machine"]

@@ -143,6 +143,8 @@ class Image:
     """Variables of the function in question, outer scopes first, where known."""
     from_source: bool = False
     """Whether isoform itself compiled or assembled this file."""
+    has_handlers: bool = False
+    """Whether something in the file handles exceptions that a call throws, or cleans up after them."""
 
     base: int = 0
     """What was added to the addresses that the file itself has (a linked file that can be anywhere)."""
@@ -167,6 +169,13 @@ class Image:
     """(start, end, start of the object): data of a linked file that moves with the file as a whole."""
     objects: Objects = field(default_factory=Objects)
     """What these refer to; of the other side of the question too."""
+    resolvers: dict[int, int] = field(default_factory=dict)
+    """Of `externals`, those that a function of this file chooses when it is loaded (`ifunc`): address to the address of
+    that function's code."""
+    loader_code: tuple[int, int] = (0, 0)
+    """First and past-the-last address of code that stands for what a loader provides: always inlined."""
+    thread_conflict: str = ""
+    """One sentence where the file's thread-local data could not be given the addresses that the other side has."""
     differing: tuple[tuple[int, int], ...] = ()
     """Ranges where both images of a question have constants, but other bytes; functions of one name that were not
     shown to do the same; and what leads there. Code outside that is given an address in there would see the two

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
+from functools import cached_property
 
+from isoform.load import thread
 from isoform.load.blocks import is_name
 from isoform.load.elf import (
     FUNCTION,
@@ -26,6 +28,18 @@ from isoform.load.elf import (
 from isoform.load.image import Image, Section, Symbol, WeakSymbol
 from isoform.load.objects import Objects, PlacedObject
 from isoform.load.shared import Shared
+from isoform.load.thread import (
+    DESCRIPTOR_START,
+    GET_ADDRESS,
+    MODULE,
+    ThreadObject,
+    bare,
+    loader_sections,
+    thread_extent,
+    thread_keys,
+    thread_objects,
+)
+from isoform.outcome import THREAD_POINTER
 
 BASES = (0x5555_0000_0000, 0x5556_0000_0000)
 """Where the position-independent file of each side starts."""
@@ -38,6 +52,12 @@ AROUND = 1 << 28
 """So far beside a file code may compute an address from where the file is (`table - 1000` and an index)."""
 FIXED_LIMIT = 1 << 47
 
+_THREAD = (
+    thread.DYNAMIC_MODULE,
+    thread.DYNAMIC_OFFSET,
+    thread.DYNAMIC_DISTANCE,
+    thread.DYNAMIC_DESCRIPTOR,
+)
 _NONE, _ABSOLUTE, _COPY, _GLOBAL_DATA, _JUMP_SLOT, _RELATIVE, _RESOLVED, _RELATIVE_64 = 0, 1, 5, 6, 7, 8, 37, 38
 
 
@@ -93,6 +113,7 @@ class LinkedImage:
 
     def __init__(self, file: ParsedFile, side: int, shared: Shared, common: set[str]) -> None:
         self.file = file
+        self.side = side
         self.base = base_of(file, side)
         self.shared = shared
         self.sections = loaded_sections(file)
@@ -105,6 +126,8 @@ class LinkedImage:
         self.weak_fields: dict[int, tuple[str, int]] = {}
         self.aliases: dict[int, int] = {}
         self.broken: dict[int, str] = {}
+        self.loader_code = 0, 0
+        self.resolvers: dict[int, int] = {}
         self.imports: dict[int, str] = {}
         self.own_slots: dict[int, int] = {}
         self.linked_words: dict[int, int] = {}
@@ -116,17 +139,11 @@ class LinkedImage:
     def build(self) -> Image:
         for relocation in self.file.relocations.get(0, ()):
             self._apply(relocation)
-        for section in self.sections:
-            if section.executable and section.name.startswith(".plt"):
-                for stub, slot in self._stubs(section):
-                    if slot in self.imports:
-                        self.externals[stub] = self.imports[slot]
-                    elif slot in self.own_slots:
-                        self.aliases[stub] = self.own_slots[slot]
+        stubs = list(self._linkage())
         return Image(
             path=self.file.path,
             machine=self.file.machine,
-            sections=tuple(self._placed(section) for section in self.sections),
+            sections=self._all_sections(),
             symbols=tuple(sorted(self._symbols(), key=lambda s: (s.address, s.name))),
             externals=self.externals,
             aliases=self.aliases,
@@ -134,12 +151,41 @@ class LinkedImage:
             weak=self.weak,
             weak_fields=self.weak_fields,
             base=self.base,
-            moved=tuple(self.moved),
+            moved=tuple(sorted([*self.moved, *stubs])),
+            resolvers=self.resolvers,
+            loader_code=self.loader_code,
+            thread_conflict=self.shared.thread.conflicts.get(self.side, ""),
             linked_words=self.linked_words,
             spans=tuple(self._spans()),
             objects=Objects.of([self.objects.values()]),
             from_source=self.file.from_source,
+            has_handlers=self.file.has_handlers,
         )
+
+    def _linkage(self) -> Iterator[tuple[int, int, int]]:
+        """What stubs lead to; their addresses, which a program may use as those of the functions, as in `moved`."""
+        for section in self.sections:
+            if not section.executable or not section.name.startswith(".plt"):
+                continue
+            for stub, slot in self._stubs(section):
+                if slot in self.own_slots:
+                    self.aliases[stub] = self.own_slots[slot]
+                if slot not in self.imports:
+                    continue
+                self.externals[stub] = self.imports[slot]
+                address = self.shared.by_name(self.imports[slot])
+                if address in self.resolvers:
+                    self.resolvers[stub] = self.resolvers[address]
+                if self.file.is_program and self._translate(stub) == stub:
+                    yield stub, stub + 1, address
+
+    def _all_sections(self) -> tuple[Section, ...]:
+        found = [self._placed(section) for section in self.sections if not section.thread_local]
+        found.extend(self._thread_section(one) for one in self._placed_thread_objects)
+        found.extend(loader_sections(self.shared.thread))
+        if self.loader_code != (0, 0):
+            found.append(self.shared.loader_code())
+        return tuple(sorted((s for s in found if s.size), key=lambda s: s.address))
 
     def _placed(self, section: FileSection) -> Section:
         content = bytes(self.contents[section.index])
@@ -189,7 +235,8 @@ class LinkedImage:
         if index >= 0 and number < self.shared_starts[index] + self.objects[self.shared_starts[index]].size:
             return self.shared_starts[index]
         section = self._section_of(number - self.base)
-        return None if self.file.fixed or (section is not None and section.executable) else self.base
+        is_code = section.executable if section is not None else number in range(*self.loader_code)
+        return None if self.file.fixed or is_code else self.base
 
     def _translate(self, address: int) -> int:
         index = bisect_right(self.moved_starts, address) - 1
@@ -221,35 +268,142 @@ class LinkedImage:
             why = f"relocation type {relocation.kind}, which isoform has no rule for, fills {section.name}"
             self.broken[self.base + relocation.offset] = f"{self.file.path}: {why}+{offset:#x}"
             return
-        address, addend = meant
-        content[offset : offset + 8] = ((address + addend) % (1 << 64)).to_bytes(8, "little")
-        origin = self._origin(address)
+        value, origin = meant
+        content[offset : offset + 8] = (value % (1 << 64)).to_bytes(8, "little")
         if origin is not None:
             self.linked_words[self.base + relocation.offset] = origin
 
-    def _meant(self, relocation: Relocation, there: int) -> tuple[int, int] | None:
-        """The address that a field is filled with, as that of something and a distance from there."""
+    def _meant(self, relocation: Relocation, there: int) -> tuple[int, int | None] | None:
+        """What a field is filled with, and the object that it is counted from, if it is an address."""
         kind = relocation.kind
+        if kind in _THREAD:
+            number = self._thread_value(relocation, there)
+            return None if number is None else (number, None)
         if kind == PACKED_RELATIVE:
-            return self._translate(self.base + there), 0
+            return self._at(self._translate(self.base + there))
         if kind in (_RELATIVE, _RELATIVE_64):
-            return self._translate(self.base + relocation.addend), 0
+            return self._at(self._translate(self.base + relocation.addend))
         if kind == _RESOLVED:
-            return self._import(relocation.offset, f"ifunc_{relocation.addend:x}"), 0
+            return self._at(self._resolved(relocation.offset, relocation.addend))
         if kind not in (_ABSOLUTE, _GLOBAL_DATA, _JUMP_SLOT):
             return None
-        if relocation.symbol >= len(self.file.dynamic_symbols):
-            raise unusable(self.file.path, f"the relocation at {relocation.offset:#x} names no symbol")
-        symbol = self.file.dynamic_symbols[relocation.symbol]
+        symbol = self._dynamic_symbol(relocation)
         addend = relocation.addend if kind == _ABSOLUTE else 0
-        if symbol.section == UNDEFINED_SECTION or symbol.kind == IFUNC:
-            return self._import(relocation.offset, symbol.name), addend
+        if symbol.kind == IFUNC and symbol.section != UNDEFINED_SECTION:
+            return self._at(self._resolved(relocation.offset, symbol.value), addend)
+        if symbol.section == UNDEFINED_SECTION:
+            return self._at(self._import(relocation.offset, symbol.name), addend)
         self.looked_up.add(symbol.value)
         if symbol.kind == FUNCTION:
             self.own_slots[relocation.offset] = self.base + symbol.value
-        return self._translate(self.base + symbol.value), addend
+        return self._at(self._translate(self.base + symbol.value), addend)
+
+    def _at(self, address: int, addend: int = 0) -> tuple[int, int | None]:
+        return address + addend, self._origin(address)
+
+    def _resolved(self, slot: int, resolver: int) -> int:
+        """A function that a resolver chooses: by its name, or else as this side's alone."""
+        names = self._resolved_names.get(resolver, set())
+        name = next(iter(names)) if len(names) == 1 else ""
+        if not name or len(self._resolvers_by_name[name]) > 1:
+            name = f"function chosen by {self.base + resolver:#x}"
+        address = self._import(slot, name)
+        self.resolvers[address] = self.base + resolver
+        return address
+
+    @cached_property
+    def _resolved_names(self) -> dict[int, set[str]]:
+        """Names of functions by their resolvers' addresses."""
+        found: dict[int, set[str]] = {}
+        for symbol in (*self.file.dynamic_symbols, *self.file.symbols):
+            if symbol.kind == IFUNC and symbol.section != UNDEFINED_SECTION and is_name(symbol.name):
+                found.setdefault(symbol.value, set()).add(bare(symbol.name))
+        return found
+
+    @cached_property
+    def _resolvers_by_name(self) -> dict[str, set[int]]:
+        found: dict[str, set[int]] = {}
+        for resolver, names in self._resolved_names.items():
+            for name in names:
+                found.setdefault(name, set()).add(resolver)
+        return found
+
+    def _dynamic_symbol(self, relocation: Relocation) -> FileSymbol:
+        if relocation.symbol >= len(self.file.dynamic_symbols):
+            raise unusable(self.file.path, f"the relocation at {relocation.offset:#x} names no symbol")
+        return self.file.dynamic_symbols[relocation.symbol]
+
+    # Thread-local objects
+
+    def _thread_value(self, relocation: Relocation, there: int) -> int | None:
+        """The first word of an entry of the global offset table, by which an object is found; of a pair the
+        second too, as far as no other relocation fills it."""
+        layout = self.shared.thread
+        if self.side in layout.conflicts:
+            return None
+        symbol = self._dynamic_symbol(relocation) if relocation.symbol else None
+        if symbol is not None:
+            key = self._thread_keys.get(
+                (bare(symbol.name), symbol.section, symbol.value), ("thread", bare(symbol.name))
+            )
+            distance = layout.distance(key)
+        elif self.side in layout.bases:
+            distance = layout.bases[self.side]
+        else:
+            return None
+        match relocation.kind:
+            case thread.DYNAMIC_MODULE:
+                if symbol is None:
+                    self._add_to_word(relocation.offset + 8, distance)
+                return MODULE
+            case thread.DYNAMIC_DESCRIPTOR:
+                self._write_word(relocation.offset + 8, distance + relocation.addend)
+                return self._loader_address() + DESCRIPTOR_START
+            case _:
+                return distance + relocation.addend
+
+    def _add_to_word(self, address: int, amount: int) -> None:
+        self._write_word(address, amount, kept=True)
+
+    def _write_word(self, address: int, value: int, kept: bool = False) -> None:
+        section = self._section_of(address)
+        if section is None or address + 8 > section.address + section.size:
+            raise unusable(self.file.path, f"a relocation lies outside every section, at {address:#x}")
+        content, offset = self.contents[section.index], address - section.address
+        content.extend(bytes(max(0, offset + 8 - len(content))))
+        before = int.from_bytes(content[offset : offset + 8], "little") if kept else 0
+        content[offset : offset + 8] = ((value + before) % (1 << 64)).to_bytes(8, "little")
+
+    def _loader_address(self) -> int:
+        section = self.shared.loader_code()
+        self.loader_code = section.address, section.end
+        return section.address
+
+    @cached_property
+    def _thread_keys(self) -> dict[tuple[str, int, int], Hashable]:
+        return thread_keys(self.file, self.side)
+
+    @cached_property
+    def _placed_thread_objects(self) -> list[ThreadObject]:
+        return [] if self.side in self.shared.thread.conflicts else thread_objects(self.file, self.side)
+
+    def _thread_section(self, one: ThreadObject) -> Section:
+        home = self.file.sections[one.section]
+        address = THREAD_POINTER + self.shared.thread.distances[one.key]
+        start = thread_extent(self.file)[0] + one.start - home.address
+        content = bytes(self.contents.get(one.section, b"")[start : start + one.size])
+        return Section(home.name, address, content, one.size, writable=True, executable=False)
+
+    def _thread_symbols(self) -> Iterator[Symbol]:
+        for one in self._placed_thread_objects:
+            start = THREAD_POINTER + self.shared.thread.distances[one.key] - one.start
+            for _, symbol in one.symbols:
+                yield Symbol(symbol.name, start + symbol.value, symbol.size, False)
 
     def _import(self, slot: int, name: str) -> int:
+        if name == GET_ADDRESS:
+            self.own_slots[slot] = self._loader_address()
+            return self.own_slots[slot]
         self.imports[slot] = name
         address = self._named(name)
         self.externals[address] = name
@@ -283,6 +437,7 @@ class LinkedImage:
                 is_function = _is_function(self.file, symbol) and home.executable
                 replaceable = self._is_replaceable(symbol)
                 yield Symbol(symbol.name, self.base + symbol.value, symbol.size, is_function, replaceable)
+        yield from self._thread_symbols()
 
     def _is_replaceable(self, symbol: FileSymbol) -> bool:
         """Whether the file itself looks a symbol up when it is loaded, and so may get another file's definition."""

@@ -19,6 +19,7 @@ from isoform.load.linked import LinkedImage, base_of, loaded_sections, shareable
 from isoform.load.objects import Objects
 from isoform.load.relocate import ObjectImage, object_functions
 from isoform.load.shared import Shared
+from isoform.load.thread import place_threads
 
 # Everything of an object file lies below 2 GiB: its code may hold addresses in 31 bits.
 # No round numbers for code: a constant in it must not be taken for the address of a function.
@@ -63,6 +64,7 @@ def place_files(files: Sequence[ParsedFile]) -> list[Placement]:
     )
     shared.weak.update(_weak_names(files))
     data = _place_data(files, shared)
+    place_threads(files, shared.thread)
     common = _common_names(files)
     placements = []
     for side, file in enumerate(files):

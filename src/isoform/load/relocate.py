@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Hashable, Iterator, Mapping, Set
 from dataclasses import replace
 from functools import cached_property
 
@@ -32,14 +32,31 @@ from isoform.load.field import FieldReader, Use, is_branch, is_lea, is_move_imme
 from isoform.load.image import Image, Reference, Section, Symbol, WeakSymbol
 from isoform.load.objects import Objects, PlacedObject
 from isoform.load.shared import Shared
+from isoform.load.thread import (
+    DESCRIPTOR_START,
+    GET_ADDRESS,
+    MODULE,
+    MODULE_BASE,
+    ThreadObject,
+    loader_sections,
+    object_around,
+    thread_keys,
+    thread_objects,
+)
+from isoform.outcome import THREAD_POINTER
 
 # x86-64 relocations, by their numbers in the ABI.
 _NONE, _ABSOLUTE_64, _RELATIVE_32, _BRANCH_32, _GOT_RELATIVE, _ABSOLUTE_32, _SIGNED_32 = 0, 1, 2, 4, 9, 10, 11
-_THREAD_64, _THREAD_32, _RELATIVE_64, _GOT_RELAXED, _GOT_RELAXED_REX = 18, 23, 24, 41, 42
+_RELATIVE_64, _GOT_RELAXED, _GOT_RELAXED_REX = 24, 41, 42
 _GOT = (_GOT_RELATIVE, _GOT_RELAXED, _GOT_RELAXED_REX)
-_WIDE = (_ABSOLUTE_64, _THREAD_64, _RELATIVE_64)
-_RELATIVE = (_RELATIVE_32, _BRANCH_32, _RELATIVE_64, *_GOT)
-_KNOWN = (*_RELATIVE, _ABSOLUTE_64, _ABSOLUTE_32, _SIGNED_32, _THREAD_32, _THREAD_64)
+# Thread-local objects: DTPOFF64, TPOFF64, DTPOFF32, TPOFF32; TLSGD, TLSLD, GOTTPOFF, GOTPC32_TLSDESC, TLSDESC_CALL.
+_THREAD_DISTANCE = (17, 18, 21, 23)
+_THREAD_PAIR, _THREAD_MODULE, _THREAD_SLOT, _THREAD_DESCRIPTOR, _THREAD_CALL = 19, 20, 22, 34, 35
+_THREAD_TABLE = (_THREAD_PAIR, _THREAD_MODULE, _THREAD_SLOT, _THREAD_DESCRIPTOR)
+_THREAD = (*_THREAD_DISTANCE, *_THREAD_TABLE)
+_WIDE = (_ABSOLUTE_64, 17, 18, _RELATIVE_64)
+_RELATIVE = (_RELATIVE_32, _BRANCH_32, _RELATIVE_64, *_GOT, *_THREAD_TABLE)
+_KNOWN = (*_RELATIVE, _ABSOLUTE_64, _ABSOLUTE_32, _SIGNED_32, *_THREAD_DISTANCE)
 
 SCALAR = 4
 """A pointer past the end of an object of at most this many bytes is not expected."""
@@ -84,12 +101,16 @@ class ObjectImage:
         self.objects: dict[int, PlacedObject] = {}
         self._origin: int | None = None
         """Start of the object that the reference at hand was resolved to."""
+        self.loader_code = 0, 0
+        self.resolvers: dict[int, int] = {}
         self._readers: dict[int, FieldReader] = {}
 
     def build(self) -> Image:
         moved = tuple(sorted(self._moves()))
         sections = [self._code_section(self.file.sections[index]) for index in self.code]
         sections.extend(self._data_section(block) for block in self.data.blocks)
+        sections.extend(self._thread_section(one) for one in self._placed_thread_objects)
+        sections.extend(loader_sections(self.shared.thread))
         sections.extend(self.extra.values())
         return Image(
             path=self.file.path,
@@ -106,7 +127,11 @@ class ObjectImage:
             fields=self.fields,
             linked_words=self.linked_words,
             objects=Objects.of([self.objects.values()]),
+            resolvers=self.resolvers,
+            loader_code=self.loader_code,
+            thread_conflict=self.shared.thread.conflicts.get(self.side, ""),
             from_source=self.file.from_source,
+            has_handlers=self.file.has_handlers,
         )
 
     def _moves(self) -> Iterator[tuple[int, int, int]]:
@@ -151,7 +176,7 @@ class ObjectImage:
         self, section: FileSection, relocation: Relocation, content: bytearray, offset: int, address: int
     ) -> None:
         width = 8 if relocation.kind in _WIDE else 4 if relocation.kind in _KNOWN else 1
-        if relocation.kind == _NONE:
+        if relocation.kind in (_NONE, _THREAD_CALL):
             return
         if not 0 <= offset <= len(content) - width:
             raise unusable(self.file.path, f"a relocation lies outside section {section.index}")
@@ -167,7 +192,7 @@ class ObjectImage:
             return
         content[offset : offset + width] = (value % (2 * limit)).to_bytes(width, "little")
         symbol = self.file.symbols[relocation.symbol]
-        if section.executable and relocation.kind not in (*_GOT, _BRANCH_32, _THREAD_32, _THREAD_64):
+        if section.executable and relocation.kind not in (*_GOT, _BRANCH_32, *_THREAD):
             relative = relocation.kind in _RELATIVE
             self._refer(address, symbol, relocation.symbol, value + address if relative else value, relative)
         if symbol.name in self.weak and relocation.kind not in _GOT and not self._branches(section, relocation):
@@ -250,8 +275,10 @@ class ObjectImage:
         if relocation.symbol >= len(self.file.symbols):
             raise unusable(self.file.path, f"a relocation of section {section.index} names no symbol")
         symbol = self.file.symbols[relocation.symbol]
-        if relocation.kind in (_THREAD_32, _THREAD_64):
-            return self._thread_offset(symbol, relocation)
+        if relocation.kind in _THREAD_DISTANCE:
+            return self._thread_distance(symbol, relocation.addend)
+        if relocation.kind in _THREAD_TABLE:
+            return self._thread_slot(symbol, relocation.kind) + relocation.addend - address
         if relocation.kind in _GOT:
             return self._slot(symbol, relocation.symbol) + relocation.addend - address
         if symbol.kind == SECTION_SYMBOL:
@@ -271,8 +298,10 @@ class ObjectImage:
     def _of_symbol(self, symbol: FileSymbol, index: int, branches: bool) -> int:
         if symbol.section == ABSOLUTE_SECTION or index == 0:
             return symbol.value
-        if symbol.section == UNDEFINED_SECTION or symbol.kind == IFUNC:
+        if symbol.section == UNDEFINED_SECTION:
             return self._external(symbol.name)
+        if symbol.kind == IFUNC:
+            return self._resolved(symbol)
         if symbol.kind == THREAD_LOCAL:
             raise _UnknownFieldError(f"takes the address of thread-local '{symbol.name}'")
         if symbol.section == COMMON_SECTION:
@@ -322,6 +351,8 @@ class ObjectImage:
         return relocation.addend + (4 + use.trailing if use is not None else 0)
 
     def _external(self, name: str) -> int:
+        if name == GET_ADDRESS:
+            return self._loader_code().address
         address = self.shared.by_name(name)
         self.externals[address] = name
         if name in self.shared.weak:
@@ -330,6 +361,16 @@ class ObjectImage:
                 raise _UnknownFieldError(f"is to '{name}', one of more weak symbols than isoform counts")
             self.weak[name] = WeakSymbol(bit, address)
         self._meant_name(name, address)
+        return address
+
+    def _resolved(self, symbol: FileSymbol) -> int:
+        """A function that a resolver chooses. A local name is this side's alone if it means several."""
+        if symbol.section not in self.code:
+            raise _UnknownFieldError(f"refers to '{symbol.name}', whose resolver is no code")
+        entry = self.code[symbol.section] + symbol.value
+        resolvers = {(s.section, s.value) for s in self.file.symbols if s.kind == IFUNC and s.name == symbol.name}
+        address = self._external(symbol.name if len(resolvers) == 1 else f"{symbol.name} ({self.side}, {entry:#x})")
+        self.resolvers[address] = entry
         return address
 
     def _alias(self, name: str, code: int) -> int:
@@ -355,29 +396,69 @@ class ObjectImage:
         self._refer(slot, symbol, index, int.from_bytes(content, "little"), relative=False)
         return slot
 
-    def _thread_offset(self, symbol: FileSymbol, relocation: Relocation) -> int:
-        if symbol.kind != SECTION_SYMBOL:
-            return self.shared.thread_offset(self._thread_key(symbol), symbol.size) + relocation.addend
-        ordered = self._thread_objects
-        index = bisect_right(ordered, (symbol.section, relocation.addend), key=lambda s: (s.section, s.value)) - 1
-        other = ordered[index] if index >= 0 else symbol
-        if other.section != symbol.section or not relocation.addend < other.value + other.size:
-            raise _UnknownFieldError("refers to thread-local data without a name")
-        return self.shared.thread_offset(self._thread_key(other), other.size) + relocation.addend - other.value
+    # Thread-local objects
 
-    def _thread_key(self, symbol: FileSymbol) -> tuple[object, ...]:
-        if self._thread_uses[symbol.name] <= 1:
-            return ("thread", symbol.name)
-        return ("thread", self.side, symbol.section, symbol.value)
+    def _thread_distance(self, symbol: FileSymbol, addend: int) -> int:
+        """From the thread pointer to an object and so many bytes further."""
+        layout = self.shared.thread
+        if self.side in layout.conflicts:
+            raise _UnknownFieldError("is to thread-local data that the other file has elsewhere")
+        if symbol.name == MODULE_BASE:
+            return addend
+        if symbol.kind == SECTION_SYMBOL:
+            one = object_around(self._thread_objects, symbol.section, addend)
+            if one is None:
+                raise _UnknownFieldError("refers to thread-local data without a name")
+            return layout.distances[one.key] + addend - one.start
+        key = self._thread_keys.get((symbol.name, symbol.section, symbol.value), ("thread", symbol.name))
+        if symbol.section != UNDEFINED_SECTION and key not in layout.distances:
+            raise _UnknownFieldError(f"refers to '{symbol.name}', which is in no section that is in memory")
+        return layout.distance(key) + addend
+
+    def _thread_slot(self, symbol: FileSymbol, kind: int) -> int:
+        """An entry of the global offset table by which an object is found; addends count from the field only."""
+        distance = 0 if kind == _THREAD_MODULE else self._thread_distance(symbol, 0)
+        word = (distance % (1 << 64)).to_bytes(8, "little")
+        if kind == _THREAD_DESCRIPTOR:
+            content = (self._loader_code().address + DESCRIPTOR_START).to_bytes(8, "little") + word
+        else:
+            content = word if kind == _THREAD_SLOT else MODULE.to_bytes(8, "little") + word
+        slot = self.shared.by_content(("thread", content), len(content), 16)
+        self.extra[slot] = Section(".got", slot, content, len(content), False, False)
+        return slot
+
+    def _loader_code(self) -> Section:
+        section = self.shared.loader_code()
+        self.extra[section.address] = section
+        self.loader_code = section.address, section.end
+        return section
 
     @cached_property
-    def _thread_objects(self) -> list[FileSymbol]:
-        defined = [s for s in self.file.symbols if s.kind == THREAD_LOCAL and s.section != UNDEFINED_SECTION]
-        return sorted(defined, key=lambda s: (s.section, s.value))
+    def _thread_objects(self) -> list[ThreadObject]:
+        return thread_objects(self.file, self.side)
 
     @cached_property
-    def _thread_uses(self) -> Counter[str]:
-        return Counter(s.name for s in self._thread_objects)
+    def _thread_keys(self) -> dict[tuple[str, int, int], Hashable]:
+        return thread_keys(self.file, self.side)
+
+    def _thread_section(self, one: ThreadObject) -> Section:
+        section = self.file.sections[one.section]
+        address = THREAD_POINTER + self.shared.thread.distances[one.key]
+        content = bytearray(section.data[one.start : one.start + one.size])
+        for relocation in self._relocations_between(one.section, one.start, one.start + one.size):
+            offset = relocation.offset - one.start
+            self._apply(section, relocation, content, offset, address + offset)
+        return Section(section.name, address, bytes(content), one.size, writable=True, executable=False)
+
+    def _thread_symbols(self) -> Iterator[Symbol]:
+        for one in self._placed_thread_objects:
+            start = THREAD_POINTER + self.shared.thread.distances[one.key] - one.start
+            for _, symbol in one.symbols:
+                yield Symbol(symbol.name, start + symbol.value, symbol.size, False, is_replaceable(symbol))
+
+    @property
+    def _placed_thread_objects(self) -> list[ThreadObject]:
+        return [] if self.side in self.shared.thread.conflicts else self._thread_objects
 
     def _data_address(self, home: FileSection, offset: int) -> int:
         block = self.data.around(home.index, offset)
@@ -592,7 +673,7 @@ class ObjectImage:
                     found.append(Symbol(symbol.name, address, symbol.size, False, is_replaceable(symbol)))
                 except _UnknownFieldError:
                     continue
-        return found
+        return [*found, *self._thread_symbols()]
 
     @cached_property
     def _object_keys(self) -> dict[int, object]:

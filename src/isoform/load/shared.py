@@ -6,6 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from isoform.load.blocks import Region
+from isoform.load.image import Section
+from isoform.load.thread import LOADER_CODE, ThreadLayout
 
 EXTERNAL_ROOM = ((64, 1 << 20), (40_000, 1 << 12))
 """(number of names, bytes for each of them): how large an external is, is not known, so that the first ones get
@@ -22,8 +24,7 @@ class Shared:
     objects: dict[Hashable, int] = field(default_factory=dict)
     """Of named data objects, by the keys of `blocks.object_keys`."""
     rooms: dict[int, int] = field(default_factory=dict)
-    thread: dict[Hashable, int] = field(default_factory=dict)
-    thread_end: int = 0
+    thread: ThreadLayout = field(default_factory=ThreadLayout)
     weak: dict[str, int | None] = field(default_factory=dict)
     """Names that may have no definition at all, and a number for each (see `Image.weak`); None past the last one that
     there is a number for."""
@@ -49,9 +50,7 @@ class Shared:
             self.objects[key] = self.data.take(size, 64)
         return self.objects[key]
 
-    def thread_offset(self, key: Hashable, size: int) -> int:
-        """Distance of a thread-local object from the thread pointer: negative, as the ABI has it."""
-        if key not in self.thread:
-            self.thread_end -= (max(size, 8) + 31) // 16 * 16
-            self.thread[key] = self.thread_end
-        return self.thread[key]
+    def loader_code(self) -> Section:
+        """What stands for the code that a loader provides, at one place on both sides."""
+        address = self.by_content(("loader", LOADER_CODE), len(LOADER_CODE), 16)
+        return Section(".loader", address, LOADER_CODE, len(LOADER_CODE), writable=False, executable=True)

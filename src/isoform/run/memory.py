@@ -49,6 +49,8 @@ class Memory:
         self.recorded: set[int] | None = None
         """Addresses read before they were written, if the run is to record them."""
         self._written: set[int] = set()
+        self.stores: set[tuple[int, int]] | None = None
+        """Addresses and sizes of all stores, if the run is to note them."""
 
     def load(self, address: int, size: int) -> int:
         offset = address % PAGE
@@ -72,12 +74,16 @@ class Memory:
             self._stored.update(range(address, address + size))
         if self.recorded is not None:
             self._written.update(range(address, address + size))
+        if self.stores is not None:
+            self.stores.add((address, size))
         data = value.to_bytes(size, self._order)  # type: ignore[arg-type]
         if offset + size <= PAGE:
             self._pages[number][offset : offset + size] = data
             return
+        noted, self.stores = self.stores, None  # it is one store, made byte by byte
         for i, byte in enumerate(data):
             self.store((address + i) % (1 << (8 * self._pointer_size)), 1, byte)
+        self.stores = noted
 
     def fetch(self, addresses: frozenset[int]) -> None:
         """Control comes to code that was not known before: what the run has stored there, or stores there later, is

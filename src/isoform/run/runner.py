@@ -115,6 +115,7 @@ class RunOptions:
     stack_argument_bytes: int = 0
     inline: bool = True
     """Whether calls through pointers to code that is present are followed; else they decide nothing."""
+    note_stores: bool = False
 
 
 def run(program: Program, inputs: Inputs, options: RunOptions, callees: Callees = lambda name: NOTHING) -> Outcome:
@@ -160,6 +161,8 @@ class _Run:
         self._memory.side_seed = inputs.side_seed
         if options.record_reads:
             self._memory.recorded = set()
+        if options.note_stores:
+            self._memory.stores = set()
         self._calls: list[CallRecord] = []
         self._results: list[CallResult] = []
         self._blocks = Blocks(lambda a: self._memory.byte(a), lambda a, byte: self._memory.store(a, 1, byte))
@@ -304,7 +307,7 @@ class _Run:
         if callee.refused:
             raise RefusedCallError(callee.refused)
         parts = self._parts(callee)
-        arguments = tuple(self._content(part) & part.reads for part in parts if part.reads)
+        arguments = tuple(part.known(self._content(part)) for part in parts if part.reads)
         if call.pure is not None and (call.pure.only_if_null is None or not arguments[call.pure.only_if_null]):
             self._compute(call.pure, arguments)
             return False
@@ -487,6 +490,8 @@ class _Run:
             self._blocks.left(changes, self._passed()),
             self._steps,
             tuple(self._trace),
+            frozenset(self._memory.stores or ()),
+            frozenset(),
             "" if self._memory.outside is None else str(self._program.function.bounds[self._memory.outside]),
         )
 

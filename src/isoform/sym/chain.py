@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from isoform.smt.terms import Term, Terms
-from isoform.sym.context import Context
+from isoform.sym.context import Access, Context
 
 _MOST_SWAPS = 32
 """Stores that a new one is put before."""
@@ -53,6 +53,10 @@ class Chain:
         self._context = context
         self.address_width = address_width
         self.big_endian = big_endian
+        self.reserved: tuple[Term, int] | None = None
+        """An address from which on so many bytes are reached only through addresses that were computed from it. Whoever
+        sets it sees to it that this is assumed of every access."""
+        self._of_reserved: dict[Term, bool] = {}
         self._arrays: dict[int, tuple[Node, Term]] = {}
         self._loads: dict[tuple[int, Term, int], tuple[Node, Term]] = {}
 
@@ -193,9 +197,28 @@ class Chain:
 
     def _apart(self, node: Stored, address: Term, size: int) -> bool:
         distance = self._distance(node, address, size)
+        if distance is None and self._is_reserved_from((node.address, node.size), (address, size)):
+            return True
         if distance is None:
             return self._context is not None and self._context.are_apart((node.address, node.size), (address, size))
         return node.size <= distance <= (1 << self.address_width) - size
+
+    def _is_reserved_from(self, *accesses: Access) -> bool:
+        """Whether one of two accesses is inside what is reserved, and the other reaches it in no way."""
+        if self.reserved is None:
+            return False
+        start, length = self.reserved
+        for (inner, size), (outer, _) in (accesses, accesses[::-1]):
+            base, constant = self.terms.split_sum(inner)
+            if base is not None and base == start and constant + size <= length and not self._depends(outer, start):
+                return True
+        return False
+
+    def _depends(self, address: Term, start: Term) -> bool:
+        found = self._of_reserved.get(address)
+        if found is None:
+            found = self._of_reserved[address] = self.terms.depends_on(address, start)
+        return found
 
     def _load(self, node: Node, address: Term, size: int) -> Term:
         if isinstance(node, Stored):

@@ -13,8 +13,11 @@ from isoform.contract import HIDE_MEMORY_AT_END, AbortRule, MemoryRule, Reading,
 from isoform.smt.floats import with_one_nan
 from isoform.smt.terms import Term
 from isoform.sym.execute import Ending, Summary
+from isoform.sym.padding import padding_unread, unread_padding
 from isoform.sym.state import World
 
+SOME_ADDRESS = "some_address"
+"""The variable for an address at which memories differ."""
 POSSIBLE_RESULT = "possible-result"
 """The goal about registers that may be the result or a leftover, where there is no debug information."""
 
@@ -28,13 +31,15 @@ class Goal:
     bad: Term
 
 
-def goals(world: World, target: Summary, rewrite: Summary) -> list[Goal]:
-    found = _Goals(world, target, rewrite)
+def goals(world: World, target: Summary, rewrite: Summary, whole: bool = False) -> list[Goal]:
+    """`whole`: both summaries are of whole functions from their entry on, with all that they stored."""
+    found = _Goals(world, target, rewrite, whole)
     return [*found.all(), *found.met()]
 
 
 class _Goals:
-    def __init__(self, world: World, target: Summary, rewrite: Summary) -> None:
+    def __init__(self, world: World, target: Summary, rewrite: Summary, whole: bool) -> None:
+        self._whole = whole
         self._world = world
         self._terms = world.terms
         self._target = target
@@ -127,7 +132,7 @@ class _Goals:
         """Two arrays differ exactly if they differ at some address: name it, so that the model shows it."""
         if left == right:
             return self._terms.false
-        where = self._terms.variable("some_address", self._target.side.width)
+        where = self._terms.variable(SOME_ADDRESS, self._target.side.width)
         return self._terms.negate(self._terms.eq(self._terms.select(left, where), self._terms.select(right, where)))
 
     # -- what they leave behind -----------------------------------------------------------------
@@ -219,7 +224,17 @@ class _Goals:
             bad = self._both_return(self._terms.any_of(differs))
             yield Goal("caller-stack", "the caller's stack is left the same", bad)
 
+    def _without_padding(self, differs: Term) -> Term:
+        """The difference of two memories, but where it is padding that nobody reads."""
+        if not self._whole or not self._world.contract.padded or differs == self._terms.false:
+            return differs
+        where = self._terms.variable(SOME_ADDRESS, self._target.side.width)
+        unread, used = unread_padding([self._target.side, self._rewrite.side], where)
+        if used:
+            self._world.assume(padding_unread(used))
+        return self._terms.conj(differs, self._terms.negate(unread))
+
     def _memory(self) -> Goal:
         arrays = [s.side.heap.array(s.final.heap) for s in self._sides if s.final is not None]
-        bad = self._both_return(self._arrays_differ(*arrays))
+        bad = self._both_return(self._without_padding(self._arrays_differ(*arrays)))
         return Goal("memory", "memory outside the frames is left the same", bad)

@@ -21,7 +21,8 @@ from isoform.verdict import Assumption
 VALID_MEMORY = Assumption("valid-memory", "every load and store of the two functions is to memory they may use")
 PRIVATE_FRAME = Assumption("private-frame", "no pointer that is passed in points into a function's own stack frame")
 STACK_IN_BOUNDS = Assumption(
-    "stack-in-bounds", "an array on the stack is only indexed inside the function's own stack frame"
+    "stack-in-bounds",
+    "an array on the stack is only indexed inside the function's own stack frame or the arguments on the stack",
 )
 _POINTER, _WORD = 8, (1 << 64) - 1
 _NEAR = 4096
@@ -29,7 +30,8 @@ _NEAR = 4096
 STACK_ALIGNED = Assumption("stack-aligned", "the stack pointer is aligned as the calling convention says")
 DEFAULT_ROUNDING_MODE = Assumption(
     "default-rounding-mode",
-    "the floating-point control word has its default: round to nearest, denormals kept, exceptions masked",
+    "the floating-point control word has its default, after calls too: round to nearest, denormals kept, exceptions"
+    " masked",
 )
 X87_EMPTY = Assumption("x87-stack-empty", "the x87 stack is empty at entry, as the convention says")
 OBJECTS_APART = Assumption(
@@ -148,6 +150,10 @@ class Side:
         """Of the target: the conditions of accesses, and that they are inside the objects they are meant for."""
         self.heap_accesses: list[tuple[Term, Term, int]] = []
         """Condition, address and size of accesses to the rest of memory at computed addresses."""
+        self.fixed_accesses: list[tuple[Term, Term, int]] = []
+        """The same of accesses at addresses that are numbers."""
+        self.stores: list[tuple[Term, Term, int]] = []
+        """Condition, address and size of all stores to the rest of memory."""
         self.before_calls: int | None = None
         """How many of these were made before anything outside was called, if it was."""
         self.blocks: list[Block] = []
@@ -565,6 +571,7 @@ class State:
             return known
         side.world.assume(VALID_MEMORY)
         side.fixed_loads.append((address, size))
+        side.fixed_accesses.append((self.condition, address, size))
         self._note_reading(address, size)
         return side.heap.load(self.heap, address, size)
 
@@ -688,6 +695,9 @@ class State:
         if side.terms.layout.placed(address, size) is None:
             side.world.assume(PRIVATE_FRAME)
             side.heap_accesses.append((self.condition, address, size))
+        else:
+            side.fixed_accesses.append((self.condition, address, size))
+        side.stores.append((self.condition, address, size))
         if side.mentions_stack(value):
             self.escaped = True
         side.give_away(
@@ -725,7 +735,7 @@ class State:
         """The computed offset of an address that is the stack pointer plus something else."""
         side, terms = self.side, self.side.terms
         pointer = side.world.stack_pointer
-        rest = _without(terms, address, pointer)
+        rest = without_summand(terms, address, pointer)
         if rest is None or side.mentions_stack(rest):
             raise Unsupported("an address mixes the stack pointer with other values in a way isoform cannot follow")
         _in_frame(_signed(terms.split_sum(rest)[1], side.width))
@@ -749,18 +759,18 @@ def _around(side: Side, where: int, size: int) -> bytes:
     return found
 
 
-def _without(terms: Terms, total: Term, part: Term) -> Term | None:
+def without_summand(terms: Terms, total: Term, part: Term) -> Term | None:
     """`total - part` if `part` is a summand of it."""
     if total == part:
         return terms.bv(0, terms.width(total))
     shape = terms.shape(total)
     if shape[0] == "add":
         for one, other in ((shape[1], shape[2]), (shape[2], shape[1])):
-            rest = _without(terms, one, part)
+            rest = without_summand(terms, one, part)
             if rest is not None:
                 return terms.add(rest, other)
     if shape[0] == "sub":
-        rest = _without(terms, shape[1], part)
+        rest = without_summand(terms, shape[1], part)
         if rest is not None:
             return terms.sub(rest, shape[2])
     return None

@@ -6,20 +6,26 @@ from collections.abc import Collection
 
 from isoform.outcome import FRAME_LIMIT
 from isoform.smt.terms import Term
-from isoform.sym.state import Block, Side
+from isoform.sym.entry import argument_term
+from isoform.sym.state import Block, Side, State
 
 LOWEST_ADDRESS = 0x1000
 HIGHEST_ADDRESS = 1 << 47
 
 
 def frame_bounds(side: Side) -> list[tuple[str, Term]]:
-    """Accesses to the frame at computed offsets stay below the return address (`stack-in-bounds`), and those of the
-    target to objects of known size stay in them (`in-bounds`)."""
+    """Accesses to the stack at computed offsets stay below the return address or in the arguments above it
+    (`stack-in-bounds`), and those of the target to objects of known size stay in them (`in-bounds`)."""
     terms = side.terms
+    passed = side.world.contract.stack_argument_bytes
+    above = terms.bv(side.world.machine.convention.stack_arguments_offset, side.width)
     found = []
     for number, (condition, offset, size) in enumerate(side.frame_accesses, 1):
         low = terms.bv(-FRAME_LIMIT, side.width)
         inside = terms.ult(terms.sub(offset, low), terms.bv(FRAME_LIMIT - size + 1, side.width))
+        if size <= passed:
+            argument = terms.ult(terms.sub(offset, above), terms.bv(passed - size + 1, side.width))
+            inside = terms.disj(inside, argument)
         found.append((f"frame-{side.tag}-{number}", terms.implies(condition, inside)))
     rules = dict.fromkeys(terms.implies(condition, inside) for condition, inside in side.bounds)
     found += [(f"frame-{side.tag}-object-{number}", rule) for number, rule in enumerate(rules, 1)]
@@ -49,6 +55,31 @@ def fresh_blocks(side: Side) -> list[tuple[str, Term]]:
             apart = terms.implies(terms.conj(given, condition), terms.conj(before, after))
             found.append((f"block-{side.tag}-{number}-apart-{len(seen)}", apart))
     return found
+
+
+def reserve_result(side: Side, entry: State) -> None:
+    """Let loads and stores make use of what `result_apart` says of them."""
+    contract = side.world.contract
+    if contract.result_space:
+        side.heap.reserved = argument_term(entry, contract.arguments[0]), contract.result_space
+
+
+def result_apart(side: Side, entry: State) -> list[tuple[str, Term]]:
+    """The space for a result in memory is apart from everything that is reached in another way (`result-space-apart`):
+    through an address that was not computed from the space's. Only for a whole function followed from its entry on:
+    where a path starts anew with unknowns for what it has, one of them may be the space's address."""
+    contract, terms = side.world.contract, side.terms
+    if not contract.result_space:
+        return []
+    space = argument_term(entry, contract.arguments[0])
+    length = terms.bv(contract.result_space, side.width)
+    found: dict[Term, None] = {}
+    for condition, address, size in (*side.heap_accesses, *side.fixed_accesses):
+        if not terms.depends_on(address, space):
+            before = terms.ule(terms.bv(size, side.width), terms.sub(space, address))
+            after = terms.ule(length, terms.sub(address, space))
+            found[terms.implies(condition, terms.conj(before, after))] = None
+    return [(f"result-space-{side.tag}-{number}", rule) for number, rule in enumerate(found, 1)]
 
 
 def _may_be_taken_back(side: Side, block: Block, access: int) -> bool:

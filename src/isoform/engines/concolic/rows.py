@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from isoform.contract import show_float, show_number
+from isoform.contract import argument_value, show_float, show_number
 from isoform.engines.concolic.driver import Explored
 from isoform.engines.concolic.path import ELSEWHERE, Decision, DecisionKind
 from isoform.engines.concolic.show import TermWriter, writer_for
 from isoform.load.signature import TypeKind
 from isoform.outcome import Inputs, Outcome, Status
-from isoform.question import Question, argument_value
+from isoform.question import Question
 from isoform.verdict import SearchStep
 
 MOST_CONDITIONS = 50

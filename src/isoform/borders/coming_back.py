@@ -1,0 +1,44 @@
+"""Calls that come back in another way than once, to the instruction after them, with the machine's modes as before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isoform.errors import Unsupported
+from isoform.lift.function import Function, outside_call
+from isoform.verdict import Assumption
+
+_TWICE = frozenset({"setjmp", "sigsetjmp", "savectx", "vfork", "getcontext"})
+"""Names, without underscores before them, that compilers too treat by name: what a frame holds when such a call comes
+back for the second time is what was stored after it came back first."""
+_THROWING = frozenset({"__cxa_throw", "__cxa_rethrow", "_Unwind_RaiseException", "_Unwind_Resume_or_Rethrow"})
+
+_ROUNDING = frozenset({"fesetround", "fesetenv", "feupdateenv", "feholdexcept", "fesetmode", "feenableexcept"})
+
+
+def coming_back_assumptions(target: Function, rewrite: Function) -> Iterator[Assumption]:
+    """That calls throw nothing, where a file has handlers, which are not followed. Calls that come back twice cannot
+    be asked about: after the first time the path goes on as if there were no second."""
+    has_handlers = target.image.has_handlers or rewrite.image.has_handlers
+    calls = False
+    for function in (target, rewrite):
+        for name in _callees(function):
+            if name.lstrip("_") in _TWICE:
+                raise Unsupported(f"{function.name} calls {name}, which may come back twice")
+            if name in _ROUNDING:
+                raise Unsupported(f"{function.name} calls {name}, which changes how numbers are rounded")
+            if has_handlers and name in _THROWING:
+                raise Unsupported(f"{function.name} throws an exception, and handlers are not followed")
+            calls = True
+    if has_handlers and calls:
+        yield Assumption(
+            "no-exceptions", "functions that are called throw nothing; what handlers and clean-ups do is not compared"
+        )
+
+
+def _callees(function: Function) -> Iterator[str]:
+    """Names of what is called; "" where that is not known."""
+    for block in function.blocks.values():
+        call = outside_call(block.exit)
+        if call is not None and not call.system:
+            yield call.callee or ""

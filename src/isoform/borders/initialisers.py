@@ -1,0 +1,64 @@
+"""Functions that run when a file is loaded, before anything else of it: what they leave in data is not what the file
+says that it holds at first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from isoform.borders.contents import Contents
+from isoform.borders.reach import Reach, reach
+from isoform.borders.same_code import is_same_code
+from isoform.errors import Unsupported, UserError
+from isoform.isa.machine import Machine
+from isoform.lift.lift import lift
+from isoform.load.image import Image
+
+_TABLES = (".preinit_array", ".init_array", ".ctors")
+_OF_THE_COMPILER = frozenset({"frame_dummy"})
+"""What every linked file runs, whoever wrote it."""
+_WORD = 8
+
+
+@dataclass(frozen=True)
+class Initialiser:
+    name: str
+    uses: Reach
+
+
+def unlike_initialisers(machine: Machine, images: tuple[Image, Image]) -> list[Initialiser]:
+    """Those that were not seen to be the same code about the same constants on both sides, in order."""
+    entries = [list(_entries(image)) for image in images]
+    found = [
+        [Initialiser(_name(image, entry), _uses(machine, image, entry)) for entry in there]
+        for image, there in zip(images, entries, strict=True)
+    ]
+    contents = Contents(*images)
+    alike = len(entries[0]) == len(entries[1]) and all(
+        one.uses.complete and not contents.apart(one.uses.data, ()) and is_same_code(machine, images, pair)
+        for one, pair in zip(found[0], zip(*entries, strict=True), strict=True)
+    )
+    return [] if alike else [one for side in found for one in side]
+
+
+def _entries(image: Image) -> Iterator[int]:
+    """Where the code of each is."""
+    for section in image.sections:
+        if section.name.startswith(_TABLES):
+            for start in range(0, len(section.data) - _WORD + 1, _WORD):
+                address = int.from_bytes(section.data[start : start + _WORD], "little")
+                own = image.aliases.get(address, address)
+                if image.code_at(own) and _name(image, own) not in _OF_THE_COMPILER:
+                    yield own
+
+
+def _uses(machine: Machine, image: Image, entry: int) -> Reach:
+    try:
+        return reach(lift(image, machine, _name(image, entry), entry))
+    except (Unsupported, UserError):
+        return Reach(frozenset(), frozenset(), complete=False)
+
+
+def _name(image: Image, entry: int) -> str:
+    symbol = image.symbol_at(entry)
+    return symbol.name if symbol is not None else "one without a name"

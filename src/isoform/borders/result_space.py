@@ -1,0 +1,32 @@
+"""The space for a result that is returned in memory: where it is in runs that decide something.
+
+The x86-64 psABI (3.2.3) says of it: "This storage must not overlap any data visible to the callee through other names
+than this argument." Compilers rely on it: they write members of the result while they still read what they are made of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from isoform.contract import Contract
+from isoform.outcome import Inputs
+from isoform.verdict import Assumption
+
+RESULT_APART = Assumption(
+    "result-space-apart",
+    "the space for a result that is returned in memory overlaps nothing that is reached in another way, as the "
+    "convention says",
+)
+SPACES = (0x5200_0000_0000, 0x4A00_0000_0000)
+"""Where the space is in runs: away from all else, and twice, since numbers in the inputs may lead to one of them."""
+
+
+def with_space_apart(contract: Contract, inputs: Inputs, start: int = SPACES[0]) -> Inputs:
+    """The inputs with the space at `start`, holding what it held."""
+    if not contract.result_space:
+        return inputs
+    register = contract.arguments[0].places[0].register
+    assert register is not None
+    before = inputs.registers.get(register, 0)
+    held = {start + i: inputs.memory[before + i] for i in range(contract.result_space) if before + i in inputs.memory}
+    return replace(inputs, registers={**inputs.registers, register: start}, memory={**inputs.memory, **held})

@@ -1,0 +1,230 @@
+"""Thread-local storage: where the thread-local objects of a question are, and what stands for the loader's part in it.
+
+There is one thread. Its thread pointer is a fixed number, as the address of an object is one, so that thread-local
+objects are data like any other, at fixed addresses below it. The models by which code gets at them (a distance in the
+code, one in the global offset table, `__tls_get_addr`, a descriptor) differ only in how the distance is found.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from isoform.load.blocks import is_name, plain_keys
+from isoform.load.elf import THREAD_LOCAL, UNDEFINED_SECTION, FileSymbol, ParsedFile
+from isoform.load.image import Section
+from isoform.outcome import THREAD_POINTER
+
+GET_ADDRESS = "__tls_get_addr"
+MODULE_BASE = "_TLS_MODULE_BASE_"
+"""Where the thread-local data of an object file begins: distances in the code are counted from there."""
+MODULE = 1
+"""The number of the one module: what it is goes nowhere but to `__tls_get_addr`."""
+ALIGNMENT = 64
+EXTERNAL_ROOM = 1 << 16
+"""Bytes for an object that neither file defines."""
+LIMIT = 1 << 30
+"""Distances must fit into 32 bits with a sign."""
+
+_GET_ADDRESS_CODE = bytes.fromhex("488b4708 644803042500000000 c3")
+"""mov rax, [rdi+8]; add rax, fs:[0]; ret: the second word that it is given is the distance from the thread pointer."""
+_DESCRIPTOR_CODE = bytes.fromhex("488b4008 c3")
+"""mov rax, [rax+8]; ret"""
+DESCRIPTOR_START = 16
+LOADER_CODE = _GET_ADDRESS_CODE.ljust(DESCRIPTOR_START, b"\xcc") + _DESCRIPTOR_CODE
+
+Key = Hashable
+
+
+class ThreadConflictError(Exception):
+    """Two objects cannot both be where their files have them; the message completes a sentence about the file."""
+
+
+@dataclass(frozen=True)
+class ThreadObject:
+    """Thread-local bytes of one file that symbols name; symbols that overlap are names of one of these."""
+
+    key: Key
+    section: int
+    start: int
+    """Offset in the section; in a linked file, in the whole of its thread-local data."""
+    size: int
+    symbols: tuple[tuple[Key, FileSymbol], ...]
+
+
+@dataclass
+class ThreadLayout:
+    """Distances from the thread pointer: negative, as the ABI has them."""
+
+    distances: dict[Key, int] = field(default_factory=dict)
+    extents: dict[Key, tuple[int, int]] = field(default_factory=dict)
+    lowest: int = 0
+    conflicts: dict[int, str] = field(default_factory=dict)
+    """By side: why the file's thread-local data has no place."""
+    bases: dict[int, int] = field(default_factory=dict)
+    """By side, of a linked file: where its thread-local data begins, if it stays together."""
+    used: bool = False
+    """Whether either file has to do with threads at all."""
+
+    def distance(self, key: Key, size: int = 0) -> int:
+        """Of an object that may be anywhere."""
+        if key not in self.distances:
+            room = size or EXTERNAL_ROOM
+            low = (self.lowest - room - 16) // ALIGNMENT * ALIGNMENT
+            if low < -LIMIT:
+                raise ThreadConflictError("has too much thread-local data")
+            self.put(key, low, room)
+        return self.distances[key]
+
+    def put(self, key: Key, low: int, size: int) -> None:
+        """An object that must be there. Never at a place of which another object has a part."""
+        high = low + max(size, 1)
+        if self.distances.setdefault(key, low) != low:
+            raise ThreadConflictError("has thread-local variables in other places than the other file")
+        for other, (start, end) in self.extents.items():
+            if other != key and start < high and low < end:
+                raise ThreadConflictError("has thread-local variables where the other file has others")
+        start, end = self.extents.get(key, (low, high))
+        self.extents[key] = min(start, low), max(end, high)
+        self.lowest = min(self.lowest, low)
+
+
+def place_threads(files: Sequence[ParsedFile], layout: ThreadLayout) -> None:
+    """Give every thread-local object its distance; files whose objects stay together come first."""
+    layout.used = any(_has_to_do_with_threads(file) for file in files)
+    order = sorted(range(len(files)), key=lambda side: (not is_program(files[side]), not _stays_together(files[side])))
+    for side in order:
+        try:
+            _place_file(files[side], side, layout)
+        except ThreadConflictError as error:
+            layout.conflicts[side] = f"{files[side].path} {error}"
+
+
+def _has_to_do_with_threads(file: ParsedFile) -> bool:
+    return any(s.kind == THREAD_LOCAL for s in (*file.symbols, *file.dynamic_symbols)) or any(
+        section.executable and b"\x64" in section.data for section in file.sections.values()
+    )
+
+
+def _place_file(file: ParsedFile, side: int, layout: ThreadLayout) -> None:
+    objects = thread_objects(file, side)
+    if not _stays_together(file):
+        for one in objects:
+            _place_names(one, layout.distance(one.key, one.size), layout)
+        return
+    start, end, alignment = thread_extent(file)
+    size = -(-(end - start) // alignment) * alignment
+    known = next((layout.distances[one.key] - one.start for one in objects if one.key in layout.distances), None)
+    if is_program(file):
+        base = -size
+    elif known is not None:
+        base = known
+    else:
+        base = (layout.lowest - size - 16) // max(alignment, ALIGNMENT) * max(alignment, ALIGNMENT)
+    layout.bases[side] = base
+    for one in objects:
+        layout.put(one.key, base + one.start, one.size)
+        _place_names(one, base + one.start, layout)
+    layout.lowest = min(layout.lowest, base)
+
+
+def _place_names(one: ThreadObject, distance: int, layout: ThreadLayout) -> None:
+    for key, symbol in one.symbols:
+        if layout.distances.setdefault(key, distance + symbol.value - one.start) != distance + symbol.value - one.start:
+            raise ThreadConflictError("has names for one thread-local variable that are two in the other file")
+
+
+def is_program(file: ParsedFile) -> bool:
+    """Whether distances from the thread pointer are settled, and may stand in the code."""
+    return file.linked and (file.fixed or file.is_program)
+
+
+def _stays_together(file: ParsedFile) -> bool:
+    """Whether code may count from one thread-local object to another, or from where all of them begin."""
+    if not file.linked:
+        return False
+    kinds = (DYNAMIC_MODULE, DYNAMIC_DISTANCE, DYNAMIC_DESCRIPTOR)
+    nameless = any(r.kind in kinds and r.symbol == 0 for r in file.relocations.get(0, ()))
+    return is_program(file) or nameless
+
+
+DYNAMIC_MODULE, DYNAMIC_OFFSET, DYNAMIC_DISTANCE, DYNAMIC_DESCRIPTOR = 16, 17, 18, 36
+"""Relocations of x86-64: DTPMOD64, DTPOFF64, TPOFF64, TLSDESC."""
+
+
+def thread_extent(file: ParsedFile) -> tuple[int, int, int]:
+    """Of a linked file: first and past-the-last address of its thread-local data, and the alignment."""
+    sections = [s for s in file.sections.values() if s.thread_local]
+    if not sections:
+        return 0, 0, 1
+    start = min(s.address for s in sections)
+    return start, max(s.address + s.size for s in sections), max(s.alignment for s in sections)
+
+
+def thread_keys(file: ParsedFile, side: int) -> dict[tuple[str, int, int], Key]:
+    """By name, section and value. A name that means several objects is this side's alone."""
+    defined = {
+        index: s
+        for index, s in enumerate(dict.fromkeys(_thread_symbols(file)))
+        if s.section != UNDEFINED_SECTION and s.section in file.sections
+    }
+    plain = plain_keys(file, defined)
+    return {
+        (s.name, s.section, s.value): ("thread", plain[index][1])
+        if index in plain
+        else ("thread", side, s.section, s.value)
+        for index, s in defined.items()
+    }
+
+
+def bare(name: str) -> str:
+    """A symbol's name without its version."""
+    return name.partition("@")[0]
+
+
+def _thread_symbols(file: ParsedFile) -> Iterator[FileSymbol]:
+    """Each once, without its version."""
+    for symbol in (*file.symbols, *file.dynamic_symbols):
+        if symbol.kind == THREAD_LOCAL and is_name(symbol.name) and symbol.name != MODULE_BASE:
+            name = bare(symbol.name) if file.linked else symbol.name
+            yield symbol._replace(name=name, binding=symbol.binding and 1)
+
+
+def thread_objects(file: ParsedFile, side: int) -> list[ThreadObject]:
+    keys = thread_keys(file, side)
+    symbols = {(s.name, s.section, s.value): s for s in _thread_symbols(file)}
+    ordered = sorted((symbols[place] for place in keys), key=lambda s: (s.section, s.value, -s.size))
+    groups: list[list[FileSymbol]] = []
+    end = 0
+    for symbol in ordered:
+        if groups and groups[-1][0].section == symbol.section and symbol.value < end:
+            groups[-1].append(symbol)
+        else:
+            groups.append([symbol])
+            end = symbol.value
+        end = max(end, symbol.value + symbol.size)
+    return [_object(group, keys) for group in groups]
+
+
+def _object(group: list[FileSymbol], keys: dict[tuple[str, int, int], Key]) -> ThreadObject:
+    first = group[0]
+    size = max(s.value + s.size for s in group) - first.value
+    names = tuple((keys[s.name, s.section, s.value], s) for s in group)
+    return ThreadObject(names[0][0], first.section, first.value, size, names)
+
+
+def object_around(objects: Sequence[ThreadObject], section: int, offset: int) -> ThreadObject | None:
+    """The object that an offset in a section is in; `objects` are in order."""
+    index = bisect_right(objects, (section, offset), key=lambda one: (one.section, one.start)) - 1
+    found = objects[index] if index >= 0 else None
+    inside = found is not None and found.section == section and offset < found.start + found.size
+    return found if inside else None
+
+
+def loader_sections(layout: ThreadLayout) -> list[Section]:
+    """What the thread pointer points to: the word there is the thread pointer itself."""
+    if not layout.used:
+        return []
+    word = THREAD_POINTER.to_bytes(8, "little")
+    return [Section(".thread", THREAD_POINTER, word, len(word), writable=False, executable=False)]
