@@ -30,6 +30,7 @@ HIGHEST_ADDRESS = 1 << 47
 
 Pair = tuple[Inputs, Inputs]
 
+_OPEN_TEXT = (0,)
 _OPEN_BYTES_FILLED = (0, 1)
 _OPEN_BYTES = (0, 1, 0xA5, 0xFF)
 """What every byte of undefined values may be in a witness."""
@@ -196,8 +197,13 @@ def _alike(question: Question, inputs: Pair) -> Pair | None:
     """Inputs that are the same for both sides to the last open value, wherever a side keeps it: a function never
     differs from itself. An object of the frame that an outside function is given to fill holds what any type may
     hold."""
-    gives_frame = any(in_frame(a) for o in question.run_both(inputs) for call in o.calls for a in call.arguments)
-    for byte in _OPEN_BYTES_FILLED if gives_frame else _OPEN_BYTES:
+    open_bytes: tuple[int, ...] = _OPEN_BYTES
+    calls = [call for outcome in question.run_both(inputs) for call in outcome.calls]
+    gives_frame = any(in_frame(argument) for call in calls for argument in call.arguments)
+    if gives_frame:
+        # What is written may be a text that was put there, and that ends there.
+        open_bytes = _OPEN_TEXT if any(call.output is not None for call in calls) else _OPEN_BYTES_FILLED
+    for byte in open_bytes:
         left, right = (replace(side, side_seed=-byte) for side in inputs)
         if differs(question, (left, right)):
             return left, right

@@ -54,3 +54,17 @@ int shown_wrong(struct list *l) {
     l->value = 0;
     return r + 1;
 }
+
+/* A text that an outside function puts into a local, and that is written then. */
+int snprintf(char *, unsigned long, const char *, ...);
+int puts(const char *);
+void told(int x) {
+    char text[32];
+    snprintf(text, sizeof text, "%d", x);
+    puts(text);
+}
+void told_broken(int x) {
+    char text[32];
+    snprintf(text, sizeof text, "%d", x + 1);
+    puts(text);
+}
