@@ -34,8 +34,8 @@ class PlacedObject:
     skipped: int = 0
     """Bytes from its start on that are no part of it."""
     homes: frozenset[tuple[int, int]] = frozenset()
-    """Linked files that have it, unless another file's definition takes its place: where such a file starts, and how
-    far from there it is."""
+    """What it may be inside of, and how far from its start: the linked file that has it, unless another file's
+    definition takes its place; a literal that ends like this one, if a linker merges them."""
 
     def holds(self, offset: int, size: int) -> bool:
         """Whether bytes at an offset are inside, as far as that is known."""
@@ -73,6 +73,17 @@ class Objects:
     @cached_property
     def _starts(self) -> list[int]:
         return sorted(self.by_start)
+
+    def with_merged_literals(self, literals: Mapping[bytes, int]) -> Objects:
+        """Literals of one kind by their content: a linker may put one where another has the same end."""
+        found = dict(self.by_start)
+        lengths = {len(content) for content in literals}
+        for content, start in literals.items():
+            for length in lengths:
+                inner = found.get(literals.get(content[-length:], -1)) if 0 < length < len(content) else None
+                if inner is not None:
+                    found[inner.start] = replace(inner, homes=inner.homes | {(start, len(content) - length)})
+        return Objects(found)
 
     def around(self, number: int) -> PlacedObject | None:
         """The object that was placed around a number: the innermost one, where a section has objects that are counted

@@ -74,7 +74,7 @@ def place_files(files: Sequence[ParsedFile]) -> list[Placement]:
         else:
             image = ObjectImage(file, side, data[side], codes[side], shared, common).build()
             placements.append(Placement(file, image, codes[side]))
-    return _with_differences(placements, [part for side in data for part in _inner_ranges(side)])
+    return _with_differences(placements, [part for side in data for part in _inner_ranges(side)], shared)
 
 
 def _end_of_fixed(files: Sequence[ParsedFile]) -> int:
@@ -162,13 +162,17 @@ def _inner_ranges(data: PlacedData) -> Iterator[tuple[int, int]]:
                 yield block.address + part.start, block.address + part.end
 
 
-def _with_differences(placements: list[Placement], unseen: Sequence[tuple[int, int]]) -> list[Placement]:
+def _with_differences(
+    placements: list[Placement], unseen: Sequence[tuple[int, int]], shared: Shared
+) -> list[Placement]:
     if len(placements) < 2:
         return placements
     images = [p.image for p in placements]
     apart = tuple(differing(images[0], images[1], unseen))
     private = _private(images[0], images[1]), _private(images[1], images[0])
     objects = Objects.of(image.objects.by_start.values() for image in images)
+    for literals in shared.literals():
+        objects = objects.with_merged_literals(literals)
     return [
         replace(p, image=replace(p.image, differing=apart, private=own, objects=objects))
         for p, own in zip(placements, private, strict=True)

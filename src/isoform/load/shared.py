@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
 from isoform.load.blocks import Region
@@ -44,6 +44,15 @@ class Shared:
         if key not in self.contents:
             self.contents[key] = self.data.take(size, alignment)
         return self.contents[key]
+
+    def literals(self) -> Iterator[dict[bytes, int]]:
+        """The places of texts by what they are, each width of characters by itself."""
+        kinds: dict[int, dict[bytes, int]] = {}
+        for key, address in self.contents.items():
+            match key:
+                case ("string", int() as unit, bytes() as content):
+                    kinds.setdefault(unit, {})[content] = address
+        yield from kinds.values()
 
     def by_object(self, key: Hashable, size: int) -> int:
         if key not in self.objects:

@@ -115,7 +115,7 @@ class Layout:
         """Whether two addresses in objects, or one and null, are the same; None if that is not known."""
         one, other = self.counted(left), self.counted(right)
         if one is not None and other is not None:
-            if not (one[0].holds(one[1], 1) and other[0].holds(other[1], 1)):
+            if not (one[0].holds(one[1], 1) and other[0].holds(other[1], 1)) or _may_be_merged(one[0], other[0]):
                 return None
             return one[0].start + one[1] == other[0].start + other[1]
         found = one or other
@@ -211,3 +211,7 @@ class Layout:
             offsets.append(item.start - home.start)
         for offset in offsets:
             yield terms.eq(terms.sub(one, whole), terms.bv(offset, _WIDTH))
+
+
+def _may_be_merged(one: PlacedObject, other: PlacedObject) -> bool:
+    return any(start == other.start for start, _ in one.homes) or any(start == one.start for start, _ in other.homes)

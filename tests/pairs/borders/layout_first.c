@@ -15,5 +15,8 @@ int use(const int *);
 
 int order(void) { return (word)&a < (word)&b; }
 int no(void) { return 0; }
+int yes(void) { return 1; }
 int given(int i) { return use(&table[i & 3]); }
+int ends_alike(void) { return (word)"hello world" + 6 == (word)"world"; }
+int are_apart(void) { return (word)"hello world" + 6 == (word)"earth"; }
 int beside(int i) { return use(&same[(i + SLACK) & 3]) + table[0]; }
