@@ -25,6 +25,10 @@ class Space(IntEnum):
     """`offset` is a machine-code address: the target of a branch or call."""
     INNER = 4
     """`offset` is the index of a micro-op of the same instruction: a branch inside it."""
+    ADDRESS = 5
+    """An address that a linker decides. `offset` holds, in its low 64 bits, where isoform placed it, and above these
+    the start of the object that it is counted from (see `load/objects.py`). A run takes it for a constant; nothing may
+    be proved from the number."""
 
 
 class Var(NamedTuple):
@@ -111,6 +115,7 @@ class Kind(Enum):
     FLOAT_ROUND = "fround"  # to a whole number, by ROUNDING_MODES[ins[1]] (CONST)
 
 
+CONTROL = frozenset({Kind.BRANCH, Kind.CBRANCH, Kind.BRANCHIND, Kind.CALL, Kind.CALLIND, Kind.SYSTEM, Kind.RETURN})
 ROUNDING_MODES = ("nearest", "down", "up", "zero")
 """Of FLOAT_ROUND; nearest is to even where two are as near."""
 
@@ -151,6 +156,23 @@ class Instruction:
 
 def const(value: int, size: int) -> Var:
     return Var(Space.CONST, value & ((1 << (8 * size)) - 1), size)
+
+
+def linked_address(number: int, origin: int, size: int) -> Var:
+    """The address that isoform placed at `number`, counted from the object at `origin`."""
+    return Var(Space.ADDRESS, origin << 64 | number & ((1 << 64) - 1), size)
+
+
+def origin_of(var: Var) -> int:
+    """The start of the object that an address is counted from."""
+    return var.offset >> 64
+
+
+def number_of(var: Var) -> int | None:
+    """The number that a constant is in a run, None for what is no constant."""
+    if var.space is Space.CONST:
+        return var.offset
+    return var.offset & ((1 << (8 * var.size)) - 1) if var.space is Space.ADDRESS else None
 
 
 def code(address: int) -> Var:

@@ -24,13 +24,13 @@ def test_what_is_done_in_every_lane_is_shown_once(monkeypatch: pytest.MonkeyPatc
     terms, known = Terms(), dict[Shape, bool]()
     solver = Solver(terms, Budget(30))
     asked: list[int] = []
-    check = solver.check
+    check = solver.check_anywhere
 
     def counting(*arguments: object) -> Answer:
         asked.append(1)
         return check(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(solver, "check", counting)
+    monkeypatch.setattr(solver, "check_anywhere", counting)
     for name in ("a", "b", "c"):
         asked.clear()
         left, right = halves(terms, name)

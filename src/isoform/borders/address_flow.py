@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from isoform.lift.function import Block, BlockId, Call, Function, Return, Switch, outside_call
 from isoform.load.signature import TypeKind
-from isoform.microop import Kind, MicroOp, Space, Var
+from isoform.microop import Kind, MicroOp, Space, Var, number_of
 
 Range = tuple[int, int]
 MOST_TARGETS = 8
@@ -133,8 +133,9 @@ class Flow:
         return _limited(frozenset().union(*(v for v in (one, other) if isinstance(v, frozenset)))) or None
 
     def _read(self, state: State, var: Var, address: int) -> Value:
-        if var.space is Space.CONST:
-            found = self.source(address, var.offset) if var.size >= 4 else None
+        number = number_of(var)
+        if number is not None:
+            found = self.source(address, number) if var.size >= 4 else None
             return None if found is None else frozenset({found})
         if var.space is Space.TEMP:
             return state.get((_TEMP, var.offset))

@@ -23,7 +23,7 @@ from isoform.lift.liveness import Liveness, byte_of, output_containers, sources
 from isoform.lift.pointers import stack_argument_bytes
 from isoform.lift.returning import without_returns
 from isoform.load.signature import VOID, CType, Parameter, Signature, TypeKind
-from isoform.microop import Kind, MicroOp, Space, Var
+from isoform.microop import Kind, MicroOp, Space, Var, number_of
 
 _WORD = CType(TypeKind.INTEGER, 64, spelling="unsigned long")
 _FLOATS = {
@@ -407,8 +407,9 @@ class _Leaving:
     def _width(self, site: tuple[BlockId, int]) -> int:
         op = self._op(site)
         assert op.out is not None
-        if op.kind in (Kind.INT_ZEXT, Kind.COPY) and op.ins[0].space is Space.CONST:
-            return _WIDE if op.ins[0].offset >> 32 else 0
+        number = number_of(op.ins[0]) if op.kind in (Kind.INT_ZEXT, Kind.COPY) else None
+        if number is not None:
+            return _WIDE if number >> 32 or op.ins[0].space is Space.ADDRESS else 0
         return op.ins[0].size if op.kind is Kind.INT_ZEXT else op.out.size
 
     # -- data flow ------------------------------------------------------------------------------
@@ -478,7 +479,7 @@ def _origins_of(op: MicroOp, registers: dict[int, _Origin], temps: dict[int, _Or
 def _origin(source: Var | None, registers: dict[int, _Origin], temps: dict[int, _Origin]) -> _Origin:
     if source is None:
         return _Origin.ZEROED
-    if source.space is Space.CONST:
+    if source.space in (Space.CONST, Space.ADDRESS):
         return _Origin.CONSTANT
     if source.space is Space.TEMP:
         return temps.get(source.offset, _Origin.COMPUTED)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function
 from isoform.load.image import Image, Symbol
-from isoform.microop import Space
+from isoform.microop import number_of
 from isoform.verdict import Assumption
 
 SHOWN_NAMES = 4
@@ -37,7 +37,8 @@ def _replaceable(function: Function) -> Iterator[str]:
     for instruction in function.instructions.values():
         for op in instruction.ops:
             for var in op.ins:
-                if var.space is Space.CONST and var.size == 8 and (name := constants.name_at(var.offset)) is not None:
+                number = number_of(var) if var.size == 8 else None
+                if number is not None and (name := constants.name_at(number)) is not None:
                     yield name
 
 

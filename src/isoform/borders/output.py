@@ -13,6 +13,7 @@ from isoform.borders.library import callees, is_library
 from isoform.borders.library_values import LONGEST_TEXT, text_at
 from isoform.contract import NoValueError, OutputCall, ReadByte
 from isoform.lift.function import Function
+from isoform.load.objects import PlacedNumber
 
 _CONVERSION = re.compile(rb"%([-+ 0#]*)(\d*)(\.\d*)?(hh|h|ll|l|z|j|t)?([diuxXocs%])")
 _BITS = {b"hh": 8, b"h": 16, b"": 32}
@@ -42,7 +43,7 @@ def _text(ending: bytes) -> _Writer:
 
 
 def _character(words: Words, read: ReadByte) -> bytes:
-    return bytes([_known(words[0]) & 0xFF])
+    return bytes([_number(words[0]) & 0xFF])
 
 
 def _block(words: Words, read: ReadByte) -> bytes:
@@ -56,6 +57,13 @@ def _known(word: int | None) -> int:
     if word is None:
         raise NoValueError
     return word
+
+
+def _number(word: int | None) -> int:
+    """One that a text may show: not an address, which a linker decides."""
+    if isinstance(word, PlacedNumber):
+        raise NoValueError
+    return _known(word)
 
 
 def _formatted(text: bytes, words: Words, read: ReadByte) -> bytes:
@@ -78,7 +86,7 @@ def _converted(conversion: re.Match[bytes], words: Iterator[int | None], read: R
     flags, width, precision, length, kind = conversion.groups(b"")
     if kind == b"%":
         return b"%"
-    word = _known(next(words, None))
+    word = _known(next(words, None)) if kind == b"s" else _number(next(words, None))
     if len(width) > 4 or int(width or b"0") > _WIDEST or len(precision) > 4:
         raise NoValueError
     if kind == b"c":

@@ -26,9 +26,9 @@ from isoform.borders.reach import Objects, addresses_in
 from isoform.contract import BoundsRule, CallRule, DataRule
 from isoform.isa.machine import Machine
 from isoform.isa.registry import machine
-from isoform.lift.cfg import with_shared_addresses
+from isoform.lift.addresses import with_addresses
 from isoform.load.image import Field, Image, Symbol
-from isoform.microop import Instruction, Space
+from isoform.microop import Instruction, Space, Var, number_of
 from isoform.outcome import THREAD_POINTER
 
 ELSEWHERE = 1 << 24
@@ -162,7 +162,7 @@ class _Walk:
 
     def _numbers(self, instruction: Instruction, code: bytes) -> list[_Number]:
         """The numbers in an instruction that may be addresses."""
-        shared = _constants(with_shared_addresses(instruction, self.image))
+        shared = _constants(with_addresses(self.machine, self.image, code, instruction))
         if not any(map(self._leads, shared)):
             return []
         here = _constants(instruction)
@@ -314,8 +314,12 @@ class _Walk:
 
 
 def _constants(instruction: Instruction) -> list[int]:
-    spaces = (Space.CONST, Space.CODE)
-    return [v.offset for op in instruction.ops for v in op.ins if v.space in spaces and v.size >= DISTANCE]
+    found = (_number(var) for op in instruction.ops for var in op.ins if var.size >= DISTANCE)
+    return [number for number in found if number is not None]
+
+
+def _number(var: Var) -> int | None:
+    return var.offset if var.space is Space.CODE else number_of(var)
 
 
 def _signed(word: int) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from isoform.lift.function import Function, outside_call
 from isoform.load.image import Image, Section, Symbol
-from isoform.microop import Space
+from isoform.microop import number_of
 from isoform.outcome import THREAD_POINTER
 
 _NEGATIVE = (1 << 33) - 1
@@ -69,8 +69,9 @@ def _numbers(function: Function) -> Iterator[int]:
     for instruction in function.instructions.values():
         for op in instruction.ops:
             for var in op.ins:
-                if var.space is Space.CONST and var.size >= 4:
-                    yield var.offset
+                number = number_of(var) if var.size >= 4 else None
+                if number is not None:
+                    yield number
 
 
 def reach_from(image: Image, numbers: Iterable[int]) -> Reach:

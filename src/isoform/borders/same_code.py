@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
-from isoform.lift.cfg import with_shared_addresses
+from isoform.lift.addresses import with_addresses
 from isoform.load.image import Image
 from isoform.load.known import NO_RETURN
 from isoform.microop import Instruction, Kind, MicroOp, Space, Var
@@ -64,7 +64,7 @@ def _decode(machine: Machine, image: Image, address: int) -> Instruction | None:
     if not code or any(byte in image.broken for byte in range(address, address + len(code)) if image.broken):
         return None
     try:
-        return with_shared_addresses(machine.decode(code, address), image)
+        return with_addresses(machine, image, code, machine.decode(code, address))
     except (Unsupported, UserError):
         return None
 

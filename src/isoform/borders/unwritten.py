@@ -23,6 +23,7 @@ from isoform.lift.lift import lift
 from isoform.load.differing import differing
 from isoform.load.image import Image, Section, Statics, Symbol
 from isoform.load.place import private_ranges
+from isoform.microop import number_of
 from isoform.verdict import Assumption
 
 _FAR = 1 << 16
@@ -184,4 +185,5 @@ def _is_near(section: Statics, number: int) -> bool:
 
 def _constants(function: Function, address: int) -> Iterator[int]:
     for op in function.instructions[address].ops:
-        yield from (var.offset for var in op.ins if var.size >= 4)
+        numbers = (number_of(var) for var in op.ins if var.size >= 4)
+        yield from (number for number in numbers if number is not None)

@@ -96,11 +96,18 @@ def _confirmable(encoding: Encoding | Loops) -> Iterator[Asserted]:
     terms = encoding.world.terms
     budget = Budget(_SWEEPING_SECONDS)
     with Workers(1) as workers:
-        for part in encoding.asserted:
+        for bare in encoding.asserted:
+            part = _with_layout(bare, terms)
             if part.steps or part.goal.bad == terms.false or budget.exhausted or _is_easy(part, workers):
                 yield part
             else:
                 yield _swept(part, terms, budget)
+
+
+def _with_layout(part: Asserted, terms: Terms) -> Asserted:
+    """With what is assumed of the addresses of objects (`objects-apart`)."""
+    conditions = terms.layout.conditions_of(term for _, term in part.labelled)
+    return replace(part, labelled=[*part.labelled, *conditions])
 
 
 def _is_easy(part: Asserted, workers: Workers) -> bool:

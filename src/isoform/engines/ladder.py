@@ -311,9 +311,10 @@ class Ladder:
 
 
 def _leaves_more(finding: Verdict | Failed | None) -> bool:
-    """Whether another engine may say more than this. A bug of isoform's is told, not hidden behind a bound."""
+    """Whether another engine may say more than this. A bug of isoform's is told, not hidden behind a bound, and so is
+    that the answer is another one for another layout."""
     if isinstance(finding, Failed):
-        return not finding.is_bug
+        return not finding.is_bug and not finding.is_final
     return finding is None or isinstance(finding, Bounded)
 
 

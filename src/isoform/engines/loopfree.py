@@ -56,6 +56,8 @@ class Failed:
     helps: str = ""
     is_bug: bool = False
     """Whether what stopped it is a bug of isoform's, to be told before anything else."""
+    is_final: bool = False
+    """Whether no other engine can say more."""
 
 
 UNCLEAR_RESULT = (
@@ -68,6 +70,9 @@ MOST_NAMED = 4
 """Callees that a message names."""
 MOST_ROUNDS = 12
 """How often a function is lifted again because more is known about its jumps."""
+
+_MOST_NAMES = 6
+"""Of objects that are shown."""
 
 Finding = Proved | Found | WithinBound | Failed
 
@@ -243,6 +248,8 @@ class Loopfree:
                     labelled = self._with_definitions(labelled, keep_functions=bool(steps or lemmas))
                 self._shown(goal, labelled, time.perf_counter() - started, lemmas, steps)
                 return None
+            if answer is Answer.UNKNOWN and self._solver.rests_on:
+                return self._depends_on_layout(goal)
             if answer is Answer.UNKNOWN:
                 return _Open()
             finding = self._from_model(goal)
@@ -311,6 +318,11 @@ class Loopfree:
         if isinstance(result, NotConfirmed):
             return not_confirmed(result)
         return Found(result)
+
+    def _depends_on_layout(self, goal: Goal) -> Failed:
+        names = self._solver.rests_on
+        shown = ", ".join(names[:_MOST_NAMES]) + (" …" if len(names) > _MOST_NAMES else "")
+        return Failed(f"whether {goal.shows} depends on where a linker puts {shown}", is_final=True)
 
     def _unrealised(self, goal: Goal) -> Failed:
         names = self._called_in_model()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from isoform.lift.function import Block, BlockId, Bound, Call, Function
 from isoform.load.image import Image, Reference
-from isoform.microop import Instruction, Kind, MicroOp, Space, Var, const
+from isoform.microop import Instruction, Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
 
 MOST_BLOCKS = 4000
 DISTANCE_BYTES = 4
@@ -32,6 +32,8 @@ class _Pointer:
     offset: int
     """The constant added. Of an object it only tells whether two pointers are the same."""
     indexed: bool = False
+    origin: int | None = None
+    """What the address is counted from, where a linker decides it (see `load/objects.py`)."""
 
 
 @dataclass(frozen=True)
@@ -142,32 +144,38 @@ class _Flow:
                 return None if op.out is not None and op.out.size == 1 else _MIXED
 
     def _loaded(self, op: MicroOp) -> _Value:
-        where = op.ins[0]
-        if where.space is Space.CONST and op.out is not None and op.out.size == 8:
-            reference = self._image.references.get(where.offset)
+        where = number_of(op.ins[0])
+        if where is not None and op.out is not None and op.out.size == 8:
+            reference = self._image.references.get(where)
             if reference is not None:
-                return _Pointer(reference, reference.target)
+                return _Pointer(reference, reference.target, origin=self._image.linked_words.get(where))
         return _MIXED if self._hides_distances else None
 
     def value(self, state: _State, var: Var, address: int) -> _Value:
-        if var.space is Space.CONST:
-            return self._constant(var, address)
+        number = number_of(var)
+        if number is not None:
+            return self._constant(var, number, address)
         found = state.get(var)
         if found is not None:
             return found
         return _MIXED if any(_overlap(var, known) for known in state) else None
 
-    def _constant(self, var: Var, address: int) -> _Value:
-        in_linked_file = self._image.reference_to(var.offset) if var.size == 8 else None
+    def _constant(self, var: Var, number: int, address: int) -> _Value:
+        in_linked_file = self._image.reference_to(number) if var.size == 8 else None
         if in_linked_file is not None:
-            return _Pointer(in_linked_file, var.offset)
+            return _Pointer(in_linked_file, number)
         if var.size not in (4, 8) or not self._image.references:
             return None
         instruction = self._function.instructions.get(address)
         for reference, expected in _references(instruction, self._image) if instruction is not None else ():
-            if var.offset == expected % (1 << (8 * var.size)):
-                return _Pointer(reference, expected) if var.size == 8 else _MIXED
+            if number == expected % (1 << (8 * var.size)):
+                origin = origin_of(var) if var.space is Space.ADDRESS else None
+                return _Pointer(reference, expected, origin=origin) if var.size == 8 else _MIXED
         return None
+
+
+def _start(number: int, origin: int | None) -> Var:
+    return const(number, 8) if origin is None else linked_address(number, origin, 8)
 
 
 def _in_order(block: Block) -> Iterator[tuple[MicroOp, int, bool]]:
@@ -227,8 +235,8 @@ def _met_value(one: _Value, other: _Value) -> _Pointer | _Mixed:
     if isinstance(one, _Pointer) and isinstance(other, _Pointer) and one.reference == other.reference:
         if one == other:
             return one
-        if one.reference is not None:
-            return _Pointer(one.reference, 0, indexed=True)
+        if one.reference is not None and one.origin == other.origin:
+            return _Pointer(one.reference, 0, indexed=True, origin=one.origin)
     return _MIXED
 
 
@@ -268,7 +276,7 @@ class _Writer:
         is_store = op.kind is Kind.STORE
         if pointer.reference is not None:
             bound = Bound(pointer.reference.name, pointer.reference.ranges, size, False, is_store)
-            return self._assume(bound, op.ins[0], [(const(low, 8), low) for low, _ in bound.ranges])
+            return self._assume(bound, op.ins[0], [(_start(low, pointer.origin), low) for low, _ in bound.ranges])
         return self._check_local(state, pointer, op.ins[0], size, is_store, address)
 
     def _check_local(

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from isoform.budget import Budget
 from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
+from isoform.lift.addresses import with_addresses
 from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, Stop, Switch, outside_call
 from isoform.lift.returning import Returning
 from isoform.lift.simplify import Known, known_value, propagate
@@ -17,7 +18,7 @@ from isoform.lift.tables import jump_targets
 from isoform.lift.thread import with_thread_pointer
 from isoform.lift.weak import null_guard, with_weak_addresses
 from isoform.load.image import Image, Symbol
-from isoform.microop import Instruction, Kind, MicroOp, Space, Var, const
+from isoform.microop import CONTROL, Instruction, Kind, MicroOp, Space, Var, const, number_of
 
 MOST_INSTRUCTIONS = 50_000
 MOST_BLOCKS = 100_000
@@ -28,8 +29,6 @@ Position = tuple[int, int]
 
 _MOST_FETCHED = 16
 """Bytes that a decoder is shown at once, as `Image.code_at` gives them."""
-
-_CONTROL = frozenset({Kind.BRANCH, Kind.CBRANCH, Kind.BRANCHIND, Kind.CALL, Kind.CALLIND, Kind.SYSTEM, Kind.RETURN})
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ class _Lifter:
                 f"{self.name} in {self.image.path} runs off its code at {address:#x}: "
                 "there are no instructions there; name a whole function."
             )
-        instruction = with_shared_addresses(self.machine.decode(code, address), self.image)
+        instruction = with_addresses(self.machine, self.image, code, self.machine.decode(code, address))
         instruction = with_weak_addresses(instruction, self.image, self.machine)
         instruction = with_thread_pointer(instruction, self.image, self.machine)
         if instruction.length > len(code) and self._guessed:
@@ -253,7 +252,7 @@ class _Lifter:
                 op = instruction.ops[number]
                 if number != position[1] and (instruction.address, number) in leaders:
                     return _Raw(tuple(ops), tuple(addresses), tuple(steps), None, (instruction.address, number))
-                if op.kind in _CONTROL:
+                if op.kind in CONTROL:
                     after = self._after(instruction, number + 1)
                     return _Raw(tuple(ops), tuple(addresses), tuple(steps), op, after)
                 ops.append(op)
@@ -288,8 +287,9 @@ class _Lifter:
         after = dict(known)
         ops = [*given, *propagate(raw.ops, self.image, after)]
         constant = known_value(raw.last.ins[0], after)
-        if constant.space is Space.CONST:
-            return (constant.offset,), True
+        number = number_of(constant)
+        if number is not None:
+            return (number,), True
         plausible = partial(self._plausible_target, raw.steps[0] if raw.steps else raw.addresses[0])
         found = jump_targets(ops, raw.last.ins[0], self.image, plausible) or []
         self._guessed = self._guessed or len(found) > 1
@@ -330,7 +330,7 @@ class _Lifter:
             propagate(raw.ops, self.image, known)
             if raw.last is not None and raw.last.kind in (Kind.CALL, Kind.CALLIND, Kind.SYSTEM):
                 known = {}
-            known = {v: c for v, c in known.items() if c.space is Space.CONST and v.space is Space.REGISTER}
+            known = {v: c for v, c in known.items() if number_of(c) is not None and v.space is Space.REGISTER}
             for successor in self._raw_successors(raw):
                 if successor not in blocks:
                     continue
@@ -553,27 +553,6 @@ def _stopped(block: Block) -> Block:
 def _is_part(symbol: Symbol, name: str) -> bool:
     """Whether a compiler split this off from the function `name` (`f.cold`, `f.part.0`)."""
     return symbol.name.startswith(f"{name}.")
-
-
-def with_shared_addresses(instruction: Instruction, image: Image) -> Instruction:
-    """Addresses of what both sides have under one name, as the one address that both use (`Image.moved`)."""
-    if not image.moved:
-        return instruction
-    ops = tuple(
-        op if op.kind in _CONTROL else MicroOp(op.kind, op.out, tuple(_shared(v, image) for v in op.ins))
-        for op in instruction.ops
-    )
-    return replace(instruction, ops=ops)
-
-
-def _shared(var: Var, image: Image) -> Var:
-    if var.space is not Space.CONST or var.size != 8:
-        return var
-    index = bisect_right(image.moved, (var.offset, 1 << 64, 0)) - 1
-    if index < 0 or var.offset >= image.moved[index][1]:
-        return var
-    own, _, shared = image.moved[index]
-    return const(shared + var.offset - own, var.size)
 
 
 def _here(block_id: BlockId, position: Position) -> BlockId:

@@ -13,7 +13,7 @@ from isoform.lift.function import Block, BlockId, Call, Function, Switch, outsid
 from isoform.lift.simplify import overlaps
 from isoform.load.image import Image
 from isoform.load.signature import CType, Signature, TypeKind
-from isoform.microop import Kind, MicroOp, Space, Var
+from isoform.microop import Kind, MicroOp, Space, Var, number_of
 
 Passed = tuple[tuple[str | None, int, CType], ...]
 """The parameters that are one word: register (None: on the stack), offset in it and type."""
@@ -189,8 +189,9 @@ class _Flow:
         return None
 
     def _loaded(self, address: Var, values: _Values) -> _Value | None:
-        if address.space is Space.CONST:
-            return _of_variable(self._image, address.offset)
+        number = number_of(address)
+        if number is not None:
+            return _of_variable(self._image, number)
         value = values.get(address)
         if isinstance(value, _Stack):
             return values.get(value.offset)

@@ -10,7 +10,7 @@ from isoform.lift.cfg import control_flow_graph
 from isoform.lift.function import Goto, Return
 from isoform.lift.simplify import Known, known_value, propagate
 from isoform.load.image import Image
-from isoform.microop import Space
+from isoform.microop import number_of
 
 
 def with_resolved(image: Image, machine: Machine) -> Image:
@@ -50,7 +50,8 @@ def _choice(image: Image, machine: Machine, entry: int) -> int | None:
                 block = resolver.blocks[to]
             case Return():
                 value = known_value(machine.registers[machine.convention.result[0]], known)
-                return _code(image, value.offset) if value.space is Space.CONST else None
+                number = number_of(value)
+                return None if number is None else _code(image, number)
             case _:
                 return None
     return None

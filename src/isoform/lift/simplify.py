@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from isoform.evaluate import can_evaluate, evaluate
 from isoform.load.image import Image
-from isoform.microop import Kind, MicroOp, Space, Var, const
+from isoform.microop import Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
 
 Known = dict[Var, Var]
 """What a register or temp is known to equal: a constant, or another register or temp not written since."""
@@ -90,11 +90,29 @@ def _fold(op: MicroOp, image: Image | None) -> MicroOp:
     if all(v.space is Space.CONST for v in op.ins):
         value = evaluate(op.kind, op.out.size, [v.size for v in op.ins], [v.offset for v in op.ins])
         return MicroOp(Kind.COPY, op.out, (const(value, op.out.size),))
+    if any(v.space is Space.ADDRESS for v in op.ins):
+        return _fold_address(op)
     if op.kind is Kind.SELECT:
         return _fold_select(op)
     if len(op.ins) == 2:
         return _fold_binary(op, *op.ins)
     return op
+
+
+def _fold_address(op: MicroOp) -> MicroOp:
+    """Of an address that a linker decides only its distances are known."""
+    match op.kind, op.ins:
+        case (Kind.INT_ADD, (place, amount)) | (Kind.INT_ADD, (amount, place)) if _is_moved(place, amount):
+            moved = linked_address(place.offset + amount.offset, origin_of(place), place.size)
+        case Kind.INT_SUB, (place, amount) if _is_moved(place, amount):
+            moved = linked_address(place.offset - amount.offset, origin_of(place), place.size)
+        case _:
+            return op
+    return MicroOp(Kind.COPY, op.out, (moved,))
+
+
+def _is_moved(place: Var, amount: Var) -> bool:
+    return place.space is Space.ADDRESS and place.size == 8 and amount.space is Space.CONST
 
 
 def _fold_binary(op: MicroOp, left: Var, right: Var) -> MicroOp:
@@ -120,9 +138,25 @@ def _fold_select(op: MicroOp) -> MicroOp:
 def _fold_load(op: MicroOp, image: Image | None) -> MicroOp:
     """A load from the file's own constants (a GOT slot, a literal)."""
     assert op.out is not None
-    if image is None or op.ins[0].space is not Space.CONST:
+    where = number_of(op.ins[0])
+    if image is None or where is None or not _is_inside(op.ins[0], op.out.size, image):
         return op
-    data = image.constant_bytes(op.ins[0].offset, op.out.size)
+    data = image.constant_bytes(where, op.out.size)
     if data is None:
         return op
-    return MicroOp(Kind.COPY, op.out, (const(int.from_bytes(data, "little"), op.out.size),))
+    value = int.from_bytes(data, "little")
+    pointers = image.pointers_in(where, op.out.size)
+    if not pointers:
+        return MicroOp(Kind.COPY, op.out, (const(value, op.out.size),))
+    if op.out.size != 8 or pointers[0][0]:
+        return op
+    return MicroOp(Kind.COPY, op.out, (linked_address(value, pointers[0][1], 8),))
+
+
+def _is_inside(address: Var, size: int, image: Image) -> bool:
+    """Whether the bytes at an address are those of the object that it is counted from."""
+    if address.space is not Space.ADDRESS:
+        return True
+    found = image.objects.by_start.get(origin_of(address))
+    number = number_of(address)
+    return found is not None and number is not None and found.holds(number - found.start, size)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from isoform.load.image import Image
-from isoform.microop import Kind, MicroOp, Space, Var
+from isoform.microop import Kind, MicroOp, Var, number_of
 
 MOST_ENTRIES = 4096
 
@@ -59,9 +59,10 @@ def jump_targets(
 def _weak_address(op: MicroOp, image: Image) -> int | None:
     """The address of a weak symbol, if the micro-op chooses between that and null. Nothing but a reference to the
     symbol does so with two constants, and a jump to null is kept from going on by a check of its own."""
-    if op.kind is not Kind.SELECT or any(v.space is not Space.CONST for v in op.ins[1:]) or op.ins[1].offset:
+    if op.kind is not Kind.SELECT or number_of(op.ins[1]) != 0:
         return None
-    return op.ins[2].offset if image.externals.get(op.ins[2].offset) in image.weak else None
+    address = number_of(op.ins[2])
+    return address if address is not None and image.externals.get(address) in image.weak else None
 
 
 def _overlap(a: Var, b: Var) -> bool:
@@ -69,8 +70,9 @@ def _overlap(a: Var, b: Var) -> bool:
 
 
 def _look_up(var: Var, known: dict[Var, _Value]) -> _Value:
-    if var.space is Space.CONST:
-        return var.offset
+    number = number_of(var)
+    if number is not None:
+        return number
     if var in known:
         return known[var]
     for whole, value in known.items():

@@ -11,13 +11,23 @@ from dataclasses import replace
 from isoform.isa.machine import Machine
 from isoform.lift.function import Call, Exit
 from isoform.load.image import Image, WeakSymbol
-from isoform.microop import Instruction, Kind, MicroOp, Space, Var, abort_reason, const
+from isoform.microop import (
+    CONTROL,
+    Instruction,
+    Kind,
+    MicroOp,
+    Space,
+    Var,
+    abort_reason,
+    const,
+    linked_address,
+    number_of,
+)
 
 _FIRST_TEMP = 1 << 22
 """Temps of these micro-ops: no instruction has so many of its own, nor has a tail call."""
 _BELOW, _ABOVE = 1 << 12, 1 << 20
 """How far from its symbol an address in the same instruction is taken to be made from it."""
-_CONTROL = frozenset({Kind.BRANCH, Kind.CBRANCH, Kind.BRANCHIND, Kind.CALL, Kind.CALLIND, Kind.SYSTEM, Kind.RETURN})
 
 
 def with_weak_addresses(instruction: Instruction, image: Image, machine: Machine) -> Instruction:
@@ -45,10 +55,10 @@ class _Writer:
         self._temps = 0
 
     def rewrite(self, op: MicroOp) -> None:
-        slot = op.ins[0].offset if op.kind is Kind.LOAD and op.ins[0].space is Space.CONST else None
-        if slot in self._image.weak_fields and op.out is not None and op.out.size == 8:
+        slot = number_of(op.ins[0]) if op.kind is Kind.LOAD else None
+        if slot is not None and slot in self._image.weak_fields and op.out is not None and op.out.size == 8:
             self._from_slot(op.out, slot)
-        elif op.kind in _CONTROL:
+        elif op.kind in CONTROL:
             self.ops.append(op)
         else:
             self.ops.append(MicroOp(op.kind, op.out, tuple(self._chosen(var) for var in op.ins)))
@@ -59,20 +69,23 @@ class _Writer:
         assert section is not None
         start = slot - section.address
         held = int.from_bytes(section.data[start : start + 8], "little")
-        self._choice(out, self._image.weak[name], held)
+        origin = self._image.linked_words.get(slot)
+        there = const(held, 8) if origin is None else linked_address(held, origin, 8)
+        self._choice(out, self._image.weak[name], there)
 
     def _chosen(self, var: Var) -> Var:
-        if var.space is not Space.CONST or var.size not in (4, 8):
+        number = number_of(var)
+        if number is None or var.size not in (4, 8):
             return var
         for symbol in self._named:
-            if -_BELOW <= var.offset - symbol.address < _ABOVE:
-                return self._choice(self._temp(var.size), symbol, var.offset)
+            if -_BELOW <= number - symbol.address < _ABOVE:
+                return self._choice(self._temp(var.size), symbol, var)
         return var
 
-    def _choice(self, out: Var, symbol: WeakSymbol, address: int) -> Var:
+    def _choice(self, out: Var, symbol: WeakSymbol, address: Var) -> Var:
         condition = absent_flag(symbol, self._absent, self._temp(8), self._temp(1), self.ops)
-        null = const(address - symbol.address, out.size)
-        self.ops.append(MicroOp(Kind.SELECT, out, (condition, null, const(address, out.size))))
+        null = const((number_of(address) or 0) - symbol.address, out.size)
+        self.ops.append(MicroOp(Kind.SELECT, out, (condition, null, address)))
         self.changed = True
         return out
 

@@ -71,6 +71,13 @@ class Block:
     whole: bool
     """Whether the block is its whole section."""
     address: int = 0
+    origin: int = 0
+    room: int = 0
+    """Start and size of all that moves together with it, on both sides. The start is below every object in it, so that
+    an object that is counted from its own start is not taken for the whole."""
+    origin_alignment: int = 1
+    skipped: int = 0
+    """Bytes below all objects."""
     torn: bool = False
     """The names in it could not all be given the addresses of their namesakes."""
 
@@ -290,9 +297,13 @@ def _put(component: list[Block], positions: list[int], region: Region) -> Iterat
     lowest = min(positions)
     highest = max(p + b.size for p, b in zip(positions, component, strict=True))
     alignment = max(b.alignment for b in component)
-    base = region.take(highest - lowest // alignment * alignment, alignment) - lowest // alignment * alignment
+    origin = lowest // alignment * alignment - alignment
+    base = region.take(highest - origin, alignment) - origin
     for block, position in zip(component, positions, strict=True):
         block.address = base + position
+        block.origin, block.room, block.skipped = base + origin, highest - origin, lowest - origin
+        distance = position - origin
+        block.origin_alignment = min(block.alignment, distance & -distance)
         yield block
 
 

@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from isoform.errors import Unsupported
+from isoform.load.objects import Objects
 from isoform.load.signature import CType, Signature
 
+POINTER_BYTES = 8
 _BELOW = 64
 _STRETCH = 4096
 """How far a table without a symbol is taken to go, below and above its base."""
@@ -194,6 +196,15 @@ class Image:
     """(own start, own end, shared start), sorted: named objects and function entries of a linked file, whose
     code has fixed distances, that the other side has too. An address that the code computes in such a range
     stands for the shared address; never a jump target inside the code."""
+    fields: dict[int, int] = field(default_factory=dict)
+    """Address of a field in code that a linker fills with the address of (or the distance to) an object, to the start
+    of that object."""
+    linked_words: dict[int, int] = field(default_factory=dict)
+    """The same for fields of eight bytes in data."""
+    spans: tuple[tuple[int, int, int], ...] = ()
+    """(start, end, start of the object): data of a linked file that moves with the file as a whole."""
+    objects: Objects = field(default_factory=Objects)
+    """What these refer to; of the other side of the question too."""
     resolvers: dict[int, int] = field(default_factory=dict)
     """Of `externals`, those that a function of this file chooses when it is loaded (`ifunc`): address to the address of
     that function's code."""
@@ -251,6 +262,20 @@ class Image:
                 raise Unsupported(self.broken[field_address])
         start = address - section.address
         return section.data[start : start + size].ljust(size, b"\0")
+
+    def pointers_in(self, address: int, size: int) -> list[tuple[int, int]]:
+        """Pointers that a linker fills in some bytes, each as its distance from `address` (negative where it begins
+        before) and the object it is counted from."""
+        if not self.linked_words:
+            return []
+        address = self.own_address(address)
+        places = self._pointer_places
+        inside = places[bisect_right(places, address - POINTER_BYTES) : bisect_right(places, address + size - 1)]
+        return [(place - address, self.linked_words[place]) for place in inside]
+
+    @cached_property
+    def _pointer_places(self) -> list[int]:
+        return sorted(self.linked_words)
 
     @cached_property
     def functions(self) -> dict[str, Symbol]:

@@ -27,6 +27,7 @@ from isoform.load.elf import (
     unusable,
 )
 from isoform.load.image import Field, Image, Reference, Section, Symbol, WeakSymbol
+from isoform.load.objects import Objects, PlacedObject
 from isoform.load.shared import Shared
 from isoform.load.thread import (
     DESCRIPTOR_START,
@@ -47,6 +48,9 @@ NEAR_BASES, NEAR_SPAN = (0x8000_0000, 0x8780_0000), 0x0780_0000
 """The same for files of at most so many bytes: within reach of the addresses that both sides share, so that the CPU
 model that replays witnesses can be given code which names those."""
 SPAN_LIMIT = 1 << 32
+PAGE = 4096
+AROUND = 1 << 28
+"""So far beside a file code may compute an address from where the file is (`table - 1000` and an index)."""
 FIXED_LIMIT = 1 << 47
 
 _THREAD = (
@@ -167,8 +171,11 @@ class LinkedImage:
         self.imports: dict[int, str] = {}
         self.own_slots: dict[int, int] = {}
         self.copied = copied_objects(file)
+        self.linked_words: dict[int, int] = {}
+        self.objects: dict[int, PlacedObject] = {}
         self.moved = sorted(self._moves(common))
         self.moved_starts = [start for start, _, _ in self.moved]
+        self.shared_starts = sorted(self.objects)
 
     def build(self) -> Image:
         for relocation in self.file.relocations.get(0, ()):
@@ -191,6 +198,9 @@ class LinkedImage:
             resolvers=self.resolvers,
             loader_code=self.loader_code,
             thread_conflict=self.shared.thread.conflicts.get(self.side, ""),
+            linked_words=self.linked_words,
+            spans=tuple(self._spans()),
+            objects=Objects.of([self.objects.values()]),
             from_source=self.file.from_source,
             has_handlers=self.file.has_handlers,
         )
@@ -245,11 +255,45 @@ class LinkedImage:
                 continue
             start = self.base + symbol.value
             if _is_function(self.file, symbol):
-                shared = self.shared.by_name(name)
+                shared = self._named(name, frozenset({(self.base, symbol.value)}))
                 self.aliases[shared] = start
                 yield start, start + 1, shared
             else:
-                yield start, start + symbol.size, self.shared.by_object(("object", name), symbol.size)
+                shared = self.shared.by_object(("object", name), symbol.size)
+                alignment = min(self.file.sections[symbol.section].alignment, symbol.value & -symbol.value or 1)
+                item = PlacedObject(name, shared, symbol.size, symbol.size, alignment)
+                self.objects[shared] = replace(item, homes=frozenset({(self.base, symbol.value)}))
+                yield start, start + symbol.size, shared
+
+    def _named(self, name: str, homes: frozenset[tuple[int, int]] = frozenset()) -> int:
+        address = self.shared.by_name(name)
+        if address not in self.objects:
+            self.objects[address] = PlacedObject(name, address, 0, self.shared.room_at(address), 1, homes=homes)
+        return address
+
+    def _spans(self) -> Iterator[tuple[int, int, int]]:
+        """All but the code of a file that can be anywhere: it is at one distance from where the file is loaded."""
+        if self.file.fixed or not self.sections:
+            return
+        end = self.sections[-1].address + self.sections[-1].size
+        self.objects[self.base] = PlacedObject(self.file.path, self.base, end, end, PAGE)
+        start = -AROUND
+        for section in self.sections:
+            if section.executable:
+                yield self.base + start, self.base + section.address, self.base
+                start = section.address + section.size
+        yield self.base + start, self.base + end + AROUND, self.base
+
+    def _origin(self, number: int) -> int | None:
+        """The object that a pointer is counted from; None for code, and in a file that is at fixed addresses."""
+        if number in self.objects:
+            return number
+        index = bisect_right(self.shared_starts, number) - 1
+        if index >= 0 and number < self.shared_starts[index] + self.objects[self.shared_starts[index]].size:
+            return self.shared_starts[index]
+        section = self._section_of(number - self.base)
+        is_code = section.executable if section is not None else number in range(*self.loader_code)
+        return None if self.file.fixed or is_code else self.base
 
     def _translate(self, address: int) -> int:
         index = bisect_right(self.moved_starts, address) - 1
@@ -276,34 +320,39 @@ class LinkedImage:
         if offset + 8 > len(content):
             content.extend(bytes(offset + 8 - len(content)))
         there = int.from_bytes(content[offset : offset + 8], "little")
-        value = self._value(relocation, there)
-        if value is None:
+        meant = self._meant(relocation, there)
+        if meant is None:
             why = f"relocation type {relocation.kind}, which isoform has no rule for, fills {section.name}"
             self.broken[self.base + relocation.offset] = f"{self.file.path}: {why}+{offset:#x}"
             return
+        value, origin = meant
         content[offset : offset + 8] = (value % (1 << 64)).to_bytes(8, "little")
         of_thread = relocation.kind in _THREAD and relocation.symbol < len(self.file.dynamic_symbols)
         name = self.file.dynamic_symbols[relocation.symbol].name if of_thread else ""
         self.relocated[self.base + relocation.offset] = Field(8, relative=False, name=name)
+        if origin is not None:
+            self.linked_words[self.base + relocation.offset] = origin
 
-    def _value(self, relocation: Relocation, there: int) -> int | None:
+    def _meant(self, relocation: Relocation, there: int) -> tuple[int, int | None] | None:
+        """What a field is filled with, and the object that it is counted from, if it is an address."""
         kind = relocation.kind
         if kind in _THREAD:
-            return self._thread_value(relocation, there)
+            number = self._thread_value(relocation, there)
+            return None if number is None else (number, None)
         if kind == PACKED_RELATIVE:
-            return self._translate(self.base + there)
+            return self._at(self._translate(self.base + there))
         if kind in (_RELATIVE, _RELATIVE_64):
-            return self._translate(self.base + relocation.addend)
+            return self._at(self._translate(self.base + relocation.addend))
         if kind == _RESOLVED:
-            return self._resolved(relocation.offset, relocation.addend)
+            return self._at(self._resolved(relocation.offset, relocation.addend))
         if kind not in (_ABSOLUTE, _GLOBAL_DATA, _JUMP_SLOT):
             return None
         symbol = self._dynamic_symbol(relocation)
         addend = relocation.addend if kind == _ABSOLUTE else 0
         if symbol.kind == IFUNC and symbol.section != UNDEFINED_SECTION:
-            return self._resolved(relocation.offset, symbol.value) + addend
+            return self._at(self._resolved(relocation.offset, symbol.value), addend)
         if symbol.section == UNDEFINED_SECTION:
-            return self._import(relocation.offset, symbol.name) + addend
+            return self._at(self._import(relocation.offset, symbol.name), addend)
         self.looked_up.add(symbol.value)
         if symbol.kind == OBJECT and symbol.size and kind == _GLOBAL_DATA:
             start = self._translate(self.base + symbol.value)
@@ -312,7 +361,10 @@ class LinkedImage:
             )
         if symbol.kind == FUNCTION:
             self.own_slots[relocation.offset] = self.base + symbol.value
-        return self._translate(self.base + symbol.value) + addend
+        return self._at(self._translate(self.base + symbol.value), addend)
+
+    def _at(self, address: int, addend: int = 0) -> tuple[int, int | None]:
+        return address + addend, self._origin(address)
 
     def _resolved(self, slot: int, resolver: int) -> int:
         """A function that a resolver chooses: by its name, or else as this side's alone."""
@@ -418,7 +470,7 @@ class LinkedImage:
             self.own_slots[slot] = self._loader_address()
             return self.own_slots[slot]
         self.imports[slot] = name
-        address = self.shared.by_name(name)
+        address = self._named(name)
         self.externals[address] = name
         if name in self.shared.weak:
             self._weak(slot, name, self.shared.weak[name], address)

@@ -16,6 +16,7 @@ from isoform.load.differing import differing
 from isoform.load.elf import COMMON_SECTION, LOCAL, UNDEFINED_SECTION, WEAK, ParsedFile
 from isoform.load.image import Image
 from isoform.load.linked import LinkedImage, base_of, loaded_sections, shareable_names
+from isoform.load.objects import Objects
 from isoform.load.relocate import ObjectImage, object_functions
 from isoform.load.shared import Shared
 from isoform.load.thread import place_threads
@@ -73,7 +74,7 @@ def place_files(files: Sequence[ParsedFile]) -> list[Placement]:
         else:
             image = ObjectImage(file, side, data[side], codes[side], shared, common).build()
             placements.append(Placement(file, image, codes[side]))
-    return _with_differences(placements, [part for side in data for part in _inner_ranges(side)])
+    return _with_differences(placements, [part for side in data for part in _inner_ranges(side)], shared)
 
 
 def _end_of_fixed(files: Sequence[ParsedFile]) -> int:
@@ -161,15 +162,20 @@ def _inner_ranges(data: PlacedData) -> Iterator[tuple[int, int]]:
                 yield block.address + part.start, block.address + part.end
 
 
-def _with_differences(placements: list[Placement], unseen: Sequence[tuple[int, int]]) -> list[Placement]:
+def _with_differences(
+    placements: list[Placement], unseen: Sequence[tuple[int, int]], shared: Shared
+) -> list[Placement]:
     if len(placements) < 2:
         return placements
     images = [p.image for p in placements]
     apart = tuple(differing(images[0], images[1], unseen))
     private = private_ranges(images[0], images[1]), private_ranges(images[1], images[0])
     inner = tuple(unseen)
+    objects = Objects.of(image.objects.by_start.values() for image in images)
+    for literals in shared.literals():
+        objects = objects.with_merged_literals(literals)
     return [
-        replace(p, image=replace(p.image, differing=apart, private=own, inner_data=inner))
+        replace(p, image=replace(p.image, differing=apart, private=own, inner_data=inner, objects=objects))
         for p, own in zip(placements, private, strict=True)
     ]
 

@@ -6,6 +6,7 @@ import string
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Set
+from dataclasses import replace
 from functools import cached_property
 
 from isoform.load.blocks import Block, PlacedData, is_name, object_keys
@@ -29,6 +30,7 @@ from isoform.load.elf import (
 )
 from isoform.load.field import FieldReader, Use, is_branch, is_lea, is_move_immediate
 from isoform.load.image import MOST_RANGES, Field, Image, Reference, Section, Symbol, WeakSymbol
+from isoform.load.objects import Objects, PlacedObject
 from isoform.load.shared import Shared
 from isoform.load.statics import StaticUses
 from isoform.load.thread import (
@@ -95,6 +97,11 @@ class ObjectImage:
         self.relocated: dict[int, Field] = {}
         self.weak: dict[str, WeakSymbol] = {}
         self.weak_fields: dict[int, tuple[str, int]] = {}
+        self.fields: dict[int, int] = {}
+        self.linked_words: dict[int, int] = {}
+        self.objects: dict[int, PlacedObject] = {}
+        self._origin: int | None = None
+        """Start of the object that the reference at hand was resolved to."""
         self.loader_code = 0, 0
         self.resolvers: dict[int, int] = {}
         self._readers: dict[int, FieldReader] = {}
@@ -121,6 +128,9 @@ class ObjectImage:
             weak=self.weak,
             weak_fields=self.weak_fields,
             moved=moved,
+            fields=self.fields,
+            linked_words=self.linked_words,
+            objects=Objects.of([self.objects.values()]),
             resolvers=self.resolvers,
             loader_code=self.loader_code,
             thread_conflict=self.shared.thread.conflicts.get(self.side, ""),
@@ -174,6 +184,7 @@ class ObjectImage:
             return
         if not 0 <= offset <= len(content) - width:
             raise unusable(self.file.path, f"a relocation lies outside section {section.index}")
+        self._origin = None
         try:
             value = self._value(section, relocation, address)
         except _UnknownFieldError as error:
@@ -201,6 +212,36 @@ class ObjectImage:
             self.weak_fields[address] = (symbol.name, width)
             if not section.executable:
                 self.broken[address] = f"{self.file.path}: a table holds the address of '{symbol.name}', a weak symbol"
+        if self._origin is not None:
+            self._note_reference(section, relocation, address, self._origin)
+
+    # Objects that a linker places
+
+    def _note_reference(self, section: FileSection, relocation: Relocation, address: int, origin: int) -> None:
+        """Distances in tables stay the numbers they are: what they are added to is where they are counted from."""
+        if section.executable:
+            self.fields[address] = origin
+            if relocation.kind in (_ABSOLUTE_32, _SIGNED_32):
+                self.objects[origin] = replace(self.objects[origin], is_low=True)
+        elif relocation.kind == _ABSOLUTE_64:
+            self.linked_words[address] = origin
+
+    def _meant(self, item: PlacedObject) -> None:
+        """The reference at hand is to this."""
+        self._origin = item.start
+        self.objects.setdefault(item.start, item)
+
+    def _meant_block(self, home: FileSection, block: Block) -> None:
+        name, alignment = self._block_name(home, block), block.origin_alignment
+        self._meant(PlacedObject(name, block.origin, block.room, block.room, alignment, skipped=block.skipped))
+
+    def _meant_name(self, name: str, address: int) -> None:
+        """What is known of something only by its name."""
+        self._meant(PlacedObject(name, address, 0, self.shared.room_at(address), 1))
+
+    def _block_name(self, home: FileSection, block: Block) -> str:
+        names = [part.key[-1] for part in block.parts]
+        return str(names[0]) if len(names) == 1 and block.parts[0].named else f"{home.name} of {self.file.path}"
 
     def _refer(self, field: int, symbol: FileSymbol, index: int, target: int, relative: bool) -> None:
         """Note which object a field refers to, where that is known. A symbol says it. A section and a distance do not:
@@ -280,6 +321,7 @@ class ObjectImage:
             blocks = self.data.of_section(-1 - index)
             if not blocks:
                 raise _UnknownFieldError(f"refers to '{symbol.name}', a common symbol that has no place")
+            self._meant(PlacedObject(symbol.name, blocks[0].address, symbol.size, symbol.size, blocks[0].alignment))
             return blocks[0].address
         home = self.file.sections.get(symbol.section)
         if home is None:
@@ -287,7 +329,39 @@ class ObjectImage:
         if home.index in self.code:
             code = self.code[home.index] + symbol.value
             return code if branches or not _is_function(symbol) else self._alias(symbol.name, code)
-        return self._data_address(home, symbol.value)
+        address = self._data_address(home, symbol.value)
+        if index in self._apart and not self._shared_by_content(home):
+            alignment = min(home.alignment, symbol.value & -symbol.value or home.alignment)
+            self._meant(PlacedObject(symbol.name, address, symbol.size, symbol.size, alignment))
+        if self._is_table_of_distances(home, symbol.value):
+            self._origin = None
+        return address
+
+    @cached_property
+    def _apart(self) -> frozenset[int]:
+        """Global objects that no reference means which names only their section: a linker could put each of them
+        anywhere. (What such a reference means is not always plain, so that a section is otherwise one object.)"""
+        hits: dict[int, list[int]] = {}
+        for index, rows in self.file.relocations.items():
+            section = self.file.sections[index]
+            for relocation in rows:
+                symbol = self.file.symbols[relocation.symbol] if relocation.symbol < len(self.file.symbols) else None
+                if symbol is not None and symbol.kind == SECTION_SYMBOL and symbol.section not in self.code:
+                    hits.setdefault(symbol.section, []).append(self._named_offset(section, relocation))
+        found = {}
+        for index, symbol in enumerate(self.file.symbols):
+            if symbol.binding == LOCAL or symbol.size == 0 or index not in self._object_keys:
+                continue
+            if not any(symbol.value <= hit < symbol.value + symbol.size for hit in hits.get(symbol.section, ())):
+                found[index] = symbol
+        return frozenset(_without_overlaps(found))
+
+    def _named_offset(self, section: FileSection, relocation: Relocation) -> int:
+        """The offset in its section that a reference leads to."""
+        if relocation.kind not in _RELATIVE:
+            return relocation.addend
+        use = self._reader(section).use(relocation.offset) if section.executable else None
+        return relocation.addend + (4 + use.trailing if use is not None else 0)
 
     def _external(self, name: str) -> int:
         if name == GET_ADDRESS:
@@ -299,6 +373,7 @@ class ObjectImage:
             if bit is None:
                 raise _UnknownFieldError(f"is to '{name}', one of more weak symbols than isoform counts")
             self.weak[name] = WeakSymbol(bit, address)
+        self._meant_name(name, address)
         return address
 
     def _resolved(self, symbol: FileSymbol) -> int:
@@ -317,6 +392,7 @@ class ObjectImage:
             return code
         address = self.shared.by_name(name)
         self.aliases[address] = code
+        self._meant_name(name, address)
         return address
 
     def _slot(self, symbol: FileSymbol, index: int) -> int:
@@ -324,6 +400,9 @@ class ObjectImage:
             raise _UnknownFieldError("goes through the global offset table in a way isoform has no rule for")
         content = self._of_symbol(symbol, index, branches=False).to_bytes(8, "little", signed=False)
         slot = self.shared.by_content(("slot", content), 8, 8)
+        if self._origin is not None:
+            self.linked_words[slot] = self._origin
+        self._origin = None  # nobody sees where the table is
         self.extra[slot] = Section(".got", slot, content, 8, False, False)
         self.relocated[slot] = Field(8, relative=False)
         if symbol.name in self.weak:
@@ -406,6 +485,7 @@ class ObjectImage:
             raise _UnknownFieldError(f"refers to {home.name}+{offset:#x}, where there is nothing")
         if block.torn:
             raise _UnknownFieldError(f"refers to data in {home.name} whose names overlap differently on the other side")
+        self._meant_block(home, block)
         return block.address + offset - block.start
 
     # References that name a section and a distance
@@ -429,7 +509,10 @@ class ObjectImage:
             raise _UnknownFieldError(
                 f"may mean more than one object at {home.name}+{target:#x}; build the file with -fdata-sections"
             )
-        return self._data_address(home, target) + relocation.addend - target
+        address = self._data_address(home, target) + relocation.addend - target
+        if self._is_table_of_distances(home, target):
+            self._origin = None
+        return address
 
     def _in_code(self, section: FileSection, relocation: Relocation, home: FileSection) -> int:
         base = self.code[home.index]
@@ -453,7 +536,17 @@ class ObjectImage:
                 return self._string_address(literal, 1) + relocation.addend - target
             if self._is_inner_text(home, target, block):
                 raise _UnknownFieldError(f"forms an address in {home.name} of what is not plainly one literal")
+        if not self._is_table_of_distances(home, self._named_offset(section, relocation)):
+            self._meant_block(home, block)
         return block.address + relocation.addend
+
+    def _is_table_of_distances(self, home: FileSection, offset: int) -> bool:
+        """Whether distances to other sections are there, as in a jump table: added to the table's address they give
+        those places wherever the table is, so that its number serves as well as another."""
+        rows = self._relocations_between(home.index, offset, offset + 4)
+        if not rows or rows[0].offset != offset or rows[0].kind not in _RELATIVE:
+            return False
+        return self.file.symbols[rows[0].symbol].section != home.index
 
     def _in_table(self, section: FileSection, relocation: Relocation, home: FileSection) -> int:
         """A table of distances from its own start: entry i of a table at `start` holds target - start, written
@@ -508,6 +601,7 @@ class ObjectImage:
         if not home.strings:
             content = home.data[start : start + unit]
             address = self.shared.by_content(("constant", content), unit, max(unit & -unit, home.alignment))
+            self._meant(PlacedObject(f"constant {content.hex()}", address, unit, unit, home.alignment))
             self.extra[address] = Section(home.name, address, content, len(content), False, False)
             return address + offset - start
         start, end = _string_bounds(home.data, offset, unit)
@@ -515,6 +609,7 @@ class ObjectImage:
 
     def _string_address(self, content: bytes, unit: int) -> int:
         address = self.shared.by_content(("string", unit, content), len(content), 16)
+        self._meant(PlacedObject(f"literal at {address:#x}", address, len(content), len(content), unit))
         self.extra[address] = Section(".rodata.str", address, content, len(content), False, False)
         return address
 
@@ -634,6 +729,22 @@ def _string_bounds(data: bytes, offset: int, unit: int) -> tuple[int, int]:
     if not end or end - start >= STRING_LIMIT:
         raise _UnknownFieldError(f"is into a string of more than {STRING_LIMIT} bytes")
     return start, end
+
+
+def _without_overlaps(symbols: Mapping[int, FileSymbol]) -> set[int]:
+    """Those that share no byte with another: two names of one object are not two objects."""
+    ordered = sorted(symbols, key=lambda index: (symbols[index].section, symbols[index].value))
+    kept, overlapping = set(ordered), set()
+    last: int | None = None
+    for index in ordered:
+        here = symbols[index]
+        before = symbols[last] if last is not None and symbols[last].section == here.section else None
+        if before is not None and last is not None and here.value < before.value + before.size:
+            overlapping |= {last, index}
+            if here.value + here.size <= before.value + before.size:
+                continue
+        last = index
+    return kept - overlapping
 
 
 def function_symbols(file: ParsedFile) -> list[FileSymbol]:

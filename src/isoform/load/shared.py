@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
 from isoform.load.blocks import Region
@@ -23,6 +23,7 @@ class Shared:
     contents: dict[Hashable, int] = field(default_factory=dict)
     objects: dict[Hashable, int] = field(default_factory=dict)
     """Of named data objects, by the keys of `blocks.object_keys`."""
+    rooms: dict[int, int] = field(default_factory=dict)
     thread: ThreadLayout = field(default_factory=ThreadLayout)
     weak: dict[str, int | None] = field(default_factory=dict)
     """Names that may have no definition at all, and a number for each (see `Image.weak`); None past the last one that
@@ -32,12 +33,26 @@ class Shared:
         if name not in self.addresses:
             room = next((size for count, size in EXTERNAL_ROOM if len(self.addresses) < count), 0)
             self.addresses[name] = self.names.take(room, 16)
+            self.rooms[self.addresses[name]] = room
         return self.addresses[name]
+
+    def room_at(self, address: int) -> int:
+        """Bytes at an address of `by_name` at which nothing else is; what a file here defines has its own size."""
+        return self.rooms.get(address, 0)
 
     def by_content(self, key: Hashable, size: int, alignment: int) -> int:
         if key not in self.contents:
             self.contents[key] = self.data.take(size, alignment)
         return self.contents[key]
+
+    def literals(self) -> Iterator[dict[bytes, int]]:
+        """The places of texts by what they are, each width of characters by itself."""
+        kinds: dict[int, dict[bytes, int]] = {}
+        for key, address in self.contents.items():
+            match key:
+                case ("string", int() as unit, bytes() as content):
+                    kinds.setdefault(unit, {})[content] = address
+        yield from kinds.values()
 
     def by_object(self, key: Hashable, size: int) -> int:
         if key not in self.objects:

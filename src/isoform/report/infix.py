@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from isoform.isa.machine import Machine
 from isoform.lift.simplify import overlaps
 from isoform.load.image import Image
-from isoform.microop import ABORT_REASONS, TRUE, Kind, MicroOp, Space, Var
+from isoform.microop import ABORT_REASONS, TRUE, Kind, MicroOp, Space, Var, const, number_of
 
 LONGEST = 60
 """Characters from which an expression gets a name of its own rather than grow further."""
@@ -123,6 +123,8 @@ class Infix:
         match var.space:
             case Space.CONST:
                 return self._constant(var, signed), None
+            case Space.ADDRESS:
+                return self._constant(const(number_of(var) or 0, var.size), signed), None
             case Space.CODE | Space.INNER:
                 return f"{var.offset:#x}", None
             case _:

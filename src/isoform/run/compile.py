@@ -16,7 +16,7 @@ from isoform.evaluate_floats import FLOAT_RULES
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
 from isoform.lift.known_calls import with_known_calls
 from isoform.lift.lift import lift
-from isoform.microop import Kind, MicroOp, Space, Var
+from isoform.microop import Kind, MicroOp, Space, Var, number_of
 
 ABORTED, RETURNED, UNSUPPORTED, UNRESOLVED, FIRST_CALL = -1, -2, -3, -4, -5
 """What a block function returns instead of a block index. Call number k is FIRST_CALL - k."""
@@ -170,6 +170,8 @@ class _BlockWriter:
     def read(self, var: Var) -> str:
         if var.space in (Space.CONST, Space.CODE):
             return str(var.offset)
+        if var.space is Space.ADDRESS:
+            return str(number_of(var))
         if var.space is Space.TEMP:
             return f"t{var.offset:x}"
         parts = []

@@ -20,6 +20,9 @@ def equal(terms: Terms, left: Term, right: Term) -> Term:
     a, b = terms.value(left), terms.value(right)
     if a is not None and b is not None:
         return terms.false
+    known = terms.layout.are_equal(left, right) if terms.layout else None
+    if known is not None:
+        return terms.true if known else terms.false
     if a is not None:
         left, right, b = right, left, a
     if b is not None:

@@ -17,6 +17,7 @@ class PathSolver(Solver):
     def __init__(self, terms: Terms, budget: Budget, always: Sequence[Term] = ()) -> None:
         super().__init__(terms, budget)
         self._asking = False
+        self._always = list(always)
         for term in always:
             self._solver.assert_formula(term)
         self._path: list[Term] = []
@@ -32,6 +33,9 @@ class PathSolver(Solver):
         self.seconds += time.perf_counter() - started
         self.checks += 1
         return answer
+
+    def _starts(self, assertions: Sequence[Term]) -> list[Term]:
+        return self._terms.layout.used([*self._always, *self._path, *assertions])
 
     def _begin(self) -> None:
         self._pop()

@@ -7,7 +7,7 @@ and operands it was built from, so that constructors can simplify without asking
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -95,19 +95,6 @@ class Leaves:
     def value(self, term: Term) -> int | None:
         """The number a constant term stands for, None if it is not constant."""
         return self._values.get(term)
-
-    def constants_in(self, term: Term) -> Iterator[int]:
-        """The numbers that stand anywhere in a term."""
-        pending, seen = [term], set()
-        while pending:
-            top = pending.pop()
-            if top in seen:
-                continue
-            seen.add(top)
-            number = self.value(top)
-            if number is not None:
-                yield number
-            pending += top.children()
 
     def depends_on(self, term: Term, part: Term) -> bool:
         """Whether a term is computed from another one, in arrays too."""

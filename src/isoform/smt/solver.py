@@ -26,6 +26,10 @@ _SELDOM = 8
 """Of so many times that a solver asks whether to stop, the time is looked up once."""
 
 
+_FEW_OBJECTS = 6
+"""So many are said to be apart from each other at once: the conditions grow with the square of their number."""
+
+
 class Answer(Enum):
     UNSAT = "unsat"
     SAT = "sat"
@@ -71,8 +75,12 @@ class Solver:
     """Each question is one of its own. A solver that remembers earlier ones must treat what is asserted as assumptions
     that may be taken back, and can then simplify far less: hard questions take it several times as long."""
 
-    def __init__(self, terms: Terms, budget: Budget) -> None:
+    def __init__(self, terms: Terms, budget: Budget, anywhere: bool = False) -> None:
         self._terms = terms
+        self._anywhere = anywhere
+        """Whether models may have objects where a linker could put them, and not only where isoform placed them."""
+        self.rests_on: list[str] = []
+        """The objects on whose place it depends, where that is why the last answer is UNKNOWN."""
         self._budget = budget
         self._clock = _Clock(budget)
         self._options = bitwuzla.Options()
@@ -101,7 +109,48 @@ class Solver:
 
     def check(self, assertions: Sequence[Term], seconds: float | None = None) -> Answer:
         """Is the conjunction satisfiable? At most `seconds` are spent on it, as `CALLS_PER_SECOND` counts them.
-        After SAT, `value` reads the model until the next call."""
+        After SAT, `value` reads the model until the next call.
+
+        Where addresses of objects occur, SAT is with the objects where isoform placed them, and UNSAT holds wherever a
+        linker may put them; what holds for the one and not for the other is UNKNOWN (and `rests_on` says so)."""
+        self.rests_on = []
+        if any(a == self._terms.false for a in assertions):
+            return Answer.UNSAT
+        starts = self._starts(assertions) if self._terms.layout else []
+        if not starts:
+            return self._ask([*assertions, *self._terms.layout.pins()], seconds)
+        if self._anywhere:
+            return self._ask_anywhere(assertions, starts, seconds)
+        return self._ask_with_layout(assertions, starts, seconds)
+
+    def _ask_with_layout(self, assertions: Sequence[Term], starts: Sequence[Term], seconds: float | None) -> Answer:
+        """Most questions in which addresses occur have no model at all: that is asked first."""
+        limit = self._budget.left / 2 if seconds is None else seconds
+        anywhere = self._ask_anywhere(assertions, starts, limit)
+        if anywhere is Answer.UNSAT:
+            return Answer.UNSAT
+        answer = self._ask([*assertions, *self._terms.layout.pins()], seconds)
+        if answer is Answer.UNSAT and anywhere is Answer.SAT:
+            self.rests_on = self._terms.layout.names(starts)
+        return answer if answer is Answer.SAT else Answer.UNKNOWN
+
+    def _ask_anywhere(self, assertions: Sequence[Term], starts: Sequence[Term], seconds: float | None) -> Answer:
+        """With the objects wherever a linker may put them. That many objects are apart is said only if it matters."""
+        layout = self._terms.layout
+        if len(starts) > _FEW_OBJECTS:
+            alone = [rule for start in starts for rule in layout.alone(start)]
+            if self._ask([*assertions, *alone], seconds) is Answer.UNSAT:
+                return Answer.UNSAT
+        return self._ask([*assertions, *(rule for _, rule in layout.conditions(starts))], seconds)
+
+    def check_anywhere(self, assertions: Sequence[Term], seconds: float) -> Answer:
+        """The same with nothing said about where objects are: UNSAT needs no condition."""
+        return self._ask(assertions, seconds)
+
+    def _starts(self, assertions: Sequence[Term]) -> list[Term]:
+        return self._terms.layout.used(assertions)
+
+    def _ask(self, assertions: Sequence[Term], seconds: float | None) -> Answer:
         if any(a == self._terms.false for a in assertions):
             return Answer.UNSAT
         self._clock.begin(seconds)

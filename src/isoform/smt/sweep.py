@@ -244,7 +244,7 @@ class _Sweeper:
         if left == right:
             return Answer.UNSAT
         differ = self._terms.negate(self._terms.raw_equal(left, right))
-        return self._solver.check([differ], min(seconds, max(0.01, self._limit - self._solver.effort)))
+        return self._solver.check_anywhere([differ], min(seconds, max(0.01, self._limit - self._solver.effort)))
 
     def _with_cuts(self, left: Term, right: Term) -> tuple[Term, Term]:
         mine, theirs = topological([left]), topological([right])

@@ -9,6 +9,7 @@ byte is `ite(c, 1, 0)`; a shift right by a constant is an extraction.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from bitwuzla import Kind as K  # noqa: N817 (it stands in every line below)
@@ -16,6 +17,7 @@ from bitwuzla import Kind as K  # noqa: N817 (it stands in every line below)
 from isoform.smt.comparisons import compare, equal
 from isoform.smt.conditions import Conditions
 from isoform.smt.division import signed, signed_division, unsigned_division, unsigned_width
+from isoform.smt.layout import Layout
 from isoform.smt.leaves import Shape, Term
 from isoform.smt.quotient import (
     halved_sum_as_quotient,
@@ -35,6 +37,27 @@ _MOST_BITS_SUMMED = 32
 
 class Terms(Conditions):
     """The terms of one question. Constants first: most rules begin with them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layout = Layout(self)
+
+    def constants_in(self, term: Term) -> Iterator[int]:
+        """The numbers that stand anywhere in a term; those of addresses, where isoform placed them."""
+        pending, seen = [term], set()
+        while pending:
+            top = pending.pop()
+            if top in seen:
+                continue
+            seen.add(top)
+            anchor = self.layout.anchor(top)
+            number = self.value(top) if anchor is None else anchor[0]
+            if number is not None:
+                yield number
+            if anchor is None:
+                pending += top.children()
+            elif anchor[1] is not None:
+                pending.append(anchor[1])
 
     # -- cutting and joining --------------------------------------------------------------------
 

@@ -102,7 +102,11 @@ class Chain:
         while isinstance(node, Stored) and len(above) < _MOST_SWAPS and self._is_below(node, address, size):
             above.append(node)
             node = node.before
-        if isinstance(node, Stored) and self._distance(node, address) is None and self._comes_first(node, address):
+        if (
+            isinstance(node, Stored)
+            and self._distance(node, address, size) is None
+            and self._comes_first(node, address)
+        ):
             self._look_further(node, address, size)
         if isinstance(node, Stored) and node.address == address and node.size == size:
             node = node.before  # wholly overwritten
@@ -114,7 +118,7 @@ class Chain:
     def _is_below(self, node: Stored, address: Term, size: int) -> bool:
         """Whether an address is known to be below that of a store, and apart from it; of what is apart but at no known
         distance, in any order that is the same for both sides."""
-        distance, space = self._distance(node, address), 1 << self.address_width
+        distance, space = self._distance(node, address, size), 1 << self.address_width
         if distance is None:
             return self._comes_first(node, address) and self._apart(node, address, size)
         return space // 2 <= distance <= space - size
@@ -168,20 +172,31 @@ class Chain:
         for _ in range(_MOST_SWAPS):
             if not isinstance(node, Stored):
                 return
-            if not self._apart(node, address, size) and self._distance(node, address) is not None:
+            if not self._apart(node, address, size) and self._distance(node, address, size) is not None:
                 return  # from here on, what it reads is known
             node = node.before
 
-    def _distance(self, node: Stored, address: Term) -> int | None:
+    def _distance(self, node: Stored, address: Term, size: int) -> int | None:
         """How far above the store's address the load's is (modulo the address space), if that is known."""
         base, constant = self.terms.split_sum(address)
         stored_base, stored_constant = self.terms.split_sum(node.address)
         if (base is None) != (stored_base is None) or (base is not None and base != stored_base):
-            return None
+            return self._placed_distance(node, address, size)
         return (constant - stored_constant) % (1 << self.address_width)
 
+    def _placed_distance(self, node: Stored, address: Term, size: int) -> int | None:
+        """The distance of what is in two objects. That they are apart is known, and some order of them is as good as
+        another: how far they are apart in isoform's placement is never more than that."""
+        layout = self.terms.layout
+        if not layout:
+            return None
+        place, stored = layout.placed(address, size), layout.placed(node.address, node.size)
+        if place is None or stored is None:
+            return None
+        return (place - stored) % (1 << self.address_width)
+
     def _apart(self, node: Stored, address: Term, size: int) -> bool:
-        distance = self._distance(node, address)
+        distance = self._distance(node, address, size)
         if distance is None and self._is_reserved_from((node.address, node.size), (address, size)):
             return True
         if distance is None:
@@ -207,7 +222,7 @@ class Chain:
 
     def _load(self, node: Node, address: Term, size: int) -> Term:
         if isinstance(node, Stored):
-            distance = self._distance(node, address)
+            distance = self._distance(node, address, size)
             if distance is None:
                 return self._select(node, address, size)
             if distance == 0 and size == node.size:
@@ -221,7 +236,7 @@ class Chain:
         return self._load_base(node, address, size)
 
     def _load_base(self, node: Base, address: Term, size: int) -> Term:
-        where = self.terms.value(address)
+        where = self.terms.layout.placed(address, size)
         if where is not None:
             known = [node.known_byte((where + i) % (1 << self.address_width)) for i in range(size)]
             if None not in known:

@@ -22,6 +22,7 @@ from isoform.lift.cfg import SELF, SYSTEM_CALL
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
 from isoform.lift.library import MOST_BYTES
 from isoform.load.known import NO_RETURN
+from isoform.load.objects import PlacedNumber
 from isoform.microop import Kind, code
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base, Node
@@ -309,8 +310,9 @@ class Execution:
         layer: int,
     ) -> None:
         terms = self.terms
+        number = self._in_code(value)
         for address, target in targets:
-            here = terms.eq(value, terms.bv(address, terms.width(value)))
+            here = terms.eq(number, terms.bv(address, terms.width(value)))
             self._go(block, target, state.fork(terms.conj(state.condition, here)), dict(temps), layer)
             state.condition = terms.conj(state.condition, terms.negate(here))
         value = self._without(value, {address for address, _ in targets})
@@ -333,8 +335,20 @@ class Execution:
         if shape[0] != "ite":
             return value
         ways = [self._without(way, excluded) for way in shape[2:]]
-        left = [way for way in ways if self.terms.value(way) not in excluded]
+        left = [way for way in ways if self.terms.layout.number(way) not in excluded]
         return left[0] if len(left) == 1 else self.terms.ite(shape[1], *ways)
+
+    def _in_code(self, value: Term) -> Term:
+        """The value of a computed jump as a number, as far as it is made of addresses that code is found by: of
+        functions, and in a linked file all, since code is at a fixed distance from the rest of the file."""
+        terms, image = self.terms, self.function.image
+        match terms.shape(value):
+            case ("ite", condition, then, otherwise):
+                return terms.ite(condition, self._in_code(then), self._in_code(otherwise))
+        found = terms.layout.origin(value)
+        if found is None or not (found[0].start in image.aliases or found[0].start == image.base):
+            return value
+        return terms.add(found[1], terms.bv(found[0].start, terms.width(value)))
 
     def _is_tail_call(self, block: Block, value: Term, state: State) -> bool:
         """Whether a jump through a pointer that was passed in or read is a call whose result is ours: with the stack
@@ -381,7 +395,7 @@ class Execution:
             shape = self.terms.shape(term)
             if shape[0] == "ite":
                 pending += shape[2:]
-            elif (address := self.terms.value(term)) != 0:
+            elif (address := self.terms.layout.number(term)) != 0:
                 names.add(self.function.image.externals.get(address) if address is not None else None)
         return names.pop() if len(names) == 1 else None
 
@@ -397,7 +411,7 @@ class Execution:
         pending = [value]
         while pending and len(found) < MOST_TARGETS:
             term = pending.pop()
-            constant = self.terms.value(term)
+            constant = self.terms.layout.number(term)
             if constant is not None:
                 found.add(constant)
                 continue
@@ -492,12 +506,17 @@ class Execution:
                 raise NoValueError
             return byte
 
-        known = tuple(self.terms.value(word) for word in words)
+        known = tuple(self._known(word) for word in words)
         try:
             text = output.written(known, read)
         except NoValueError:
             return None
         return f"(output) {text.hex()}", () if output.stream is None else (words[output.stream],)
+
+    def _known(self, word: Term) -> int | None:
+        if self.terms.layout.counted(word) is None:
+            return self.terms.value(word)
+        return PlacedNumber(self.terms.layout.number(word) or 0)
 
     def _refuse_frame_addresses(self, name: str, arguments: tuple[Term, ...], state: State) -> None:
         """What an outside function could do with these isoform cannot say."""
@@ -533,7 +552,7 @@ class Execution:
             for address in sorted(self._constants_of(pointer)):
                 parts = callee.parts_of_call(self._text_at(address))
                 if parts is not None:
-                    here = self.terms.eq(pointer, self.terms.bv(address, self.terms.width(pointer)))
+                    here = self.terms.eq(self._numbered(pointer), self.terms.bv(address, self.terms.width(pointer)))
                     found.append((here, parts))
             if found and self._are_all_constants(pointer, len(found)):
                 return [*found[:-1], (self.terms.true, found[-1][1])]
@@ -545,6 +564,14 @@ class Execution:
         parts = callee.parts_at_most(self.terms.value(self.terms.extract(first, 7, 0)) if callee.vectors else None)
         return [*found, (self.terms.true, parts)]
 
+    def _numbered(self, value: Term) -> Term:
+        """A choice between addresses as one between the numbers at which they were placed: which of them it is."""
+        match self.terms.shape(value):
+            case ("ite", condition, then, otherwise):
+                return self.terms.ite(condition, self._numbered(then), self._numbered(otherwise))
+        number = self.terms.layout.number(value)
+        return value if number is None else self.terms.bv(number, self.terms.width(value))
+
     def _are_all_constants(self, value: Term, count: int) -> bool:
         """Whether a value is one of so many constants."""
         leaves: set[Term] = set()
@@ -555,7 +582,7 @@ class Execution:
                 pending += shape[2:]
             else:
                 leaves.add(top)
-        return len(leaves) == count and all(self.terms.value(leaf) is not None for leaf in leaves)
+        return len(leaves) == count and all(self.terms.layout.number(leaf) is not None for leaf in leaves)
 
     def _text_at(self, address: int) -> bytes | None:
         found = bytearray()

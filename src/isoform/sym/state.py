@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from isoform.contract import BoundsRule, Contract
 from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
-from isoform.load.image import Image
-from isoform.microop import Var
+from isoform.load.image import POINTER_BYTES, Image
+from isoform.load.objects import PlacedObject
+from isoform.microop import Var, linked_address, origin_of
 from isoform.outcome import FRAME_LIMIT
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base, Chain, Node
 from isoform.sym.context import Context
 from isoform.sym.frame import SLOT_BYTES, Frame
-from isoform.sym.table import table_lookup
+from isoform.sym.table import table_lookup, trailing_zeros
 from isoform.verdict import Assumption
 
 VALID_MEMORY = Assumption("valid-memory", "every load and store of the two functions is to memory they may use")
@@ -33,6 +34,11 @@ DEFAULT_ROUNDING_MODE = Assumption(
     " masked",
 )
 X87_EMPTY = Assumption("x87-stack-empty", "the x87 stack is empty at entry, as the convention says")
+OBJECTS_APART = Assumption(
+    "objects-apart",
+    "a linker puts each object in a place of its own, aligned as declared and not at null; nothing else is assumed of "
+    "its address",
+)
 DIRECTION_FLAG = Assumption("direction-flag-clear", "the direction flag is clear at entry, as the convention says")
 
 
@@ -197,7 +203,42 @@ class Side:
 
     def constant_byte(self, address: int) -> int | None:
         data = self.image.constant_bytes(address, 1)
-        return data[0] if data is not None else None
+        return data[0] if data is not None and not self.image.pointers_in(address, 1) else None
+
+    def constant(self, number: int, size: int) -> Term | None:
+        """What the bytes placed at a number are, if they are never written."""
+        data = self.image.constant_bytes(number, size)
+        if data is None:
+            return None
+        pointers = self.image.pointers_in(number, size)
+        if not pointers:
+            return self.terms.bv(int.from_bytes(data, "big" if self.big_endian else "little"), 8 * size)
+        parts: list[Term] = [self.terms.bv(byte, 8) for byte in data]
+        for distance, origin in pointers:
+            whole = self._pointer(number + distance, origin)
+            for index in range(POINTER_BYTES):
+                if 0 <= distance + index < size:
+                    parts[distance + index] = self.terms.extract(whole, 8 * index + 7, 8 * index)
+        return self.heap.join_bytes(parts)
+
+    def _pointer(self, number: int, origin: int) -> Term:
+        """The pointer that a linker puts into constants, counted from an object."""
+        data = self.image.constant_bytes(number, POINTER_BYTES)
+        if data is None:
+            raise Unsupported("a pointer reaches beyond the constants it is in")
+        return self.linked_address(linked_address(int.from_bytes(data, "little"), origin, POINTER_BYTES))
+
+    def object_start(self, start: int) -> Term:
+        """The address of the object that isoform placed at `start`."""
+        self.world.assume(OBJECTS_APART)
+        return self.terms.layout.start(self.image.objects.by_start[start])
+
+    def linked_address(self, var: Var) -> Term:
+        """An address that a linker decides."""
+        start = self.object_start(origin_of(var))
+        offset = (var.offset & ((1 << 64) - 1)) - origin_of(var)
+        whole = self.terms.add(start, self.terms.bv(offset, 64))
+        return self.terms.extract(whole, 8 * var.size - 1, 0)
 
     def _zeroed_byte(self, address: int) -> int:
         section = self.image.section_at(address)
@@ -296,8 +337,7 @@ class Side:
     def points_to_differing(self, term: Term) -> bool:
         """Whether a value may be the address of constants that are not the same on both sides: whoever gets
         it could tell the two apart though the address is one."""
-        ranges = self.image.differing
-        if not ranges:
+        if not self.image.differing:
             return False
         pending, seen = [term], set()
         while pending:
@@ -305,14 +345,19 @@ class Side:
             if top in seen:
                 continue
             seen.add(top)
-            value = self.terms.value(top)
-            if value is not None and self._holds_differing(value, self.terms.width(top)):
+            anchor = self.terms.layout.anchor(top)
+            number = self.terms.value(top) if anchor is None else anchor[0]
+            if number is not None and self._holds_differing(number, self.terms.width(top)):
                 return True
+            if anchor is not None:
+                pending += [] if anchor[1] is None else [anchor[1]]
+                continue
             children = top.children()
             # What memory holds and what calls return is not made of the address; that no such address gets there is
             # seen to where something is stored or passed.
+            # Nor is a choice made of what decides it.
             if not any(child.sort().is_array() for child in children):
-                pending += children
+                pending += [child for child in children if not child.sort().is_bool()]
         return False
 
     def _holds_differing(self, number: int, width: int) -> bool:
@@ -345,7 +390,7 @@ class Side:
                 pending.append((terms.conj(here, shape[1]), shape[2]))
                 pending.append((terms.conj(here, terms.negate(shape[1])), shape[3]))
             elif self.points_to_differing(term):
-                self.met.append(Met(here, terms.value(term) is not None, why))
+                self.met.append(Met(here, terms.layout.number(term) is not None, why))
 
     def is_stack_pointer(self, term: Term | None) -> bool:
         """Whether a term is the stack pointer at entry."""
@@ -457,17 +502,21 @@ class State:
     def load(self, address: Term, size: int) -> Term:
         side, terms = self.side, self.side.terms
         base, constant = terms.split_sum(address)
-        if base is None:
-            return self._load_constant_address(address, constant, size)
+        placed = terms.layout.placed(address, size)
+        if placed is not None:
+            return self._load_constant_address(address, placed, size)
+        assert base is not None
         if side.is_stack_pointer(base):
             return self._load_frame(_signed(constant, side.width), size)
-        if not side.mentions_stack(base) and not side.points_to_differing(base):
+        found = terms.layout.origin(address)
+        leads_astray = side.points_to_differing(base if found is None else found[1])
+        if not side.mentions_stack(base) and not leads_astray:
             return self._load_heap(address, base, constant, size)
         choice = self._choice(address) or self._choice_of_constants(address)
         if choice is not None:
             condition, then, otherwise = choice
             return terms.ite(condition, self.load(then, size), self.load(otherwise, size))
-        if side.points_to_differing(base):
+        if leads_astray:
             # Only a constant beside the base leads to an object's own contents.
             raise Unsupported("a pointer that may be to constants that differ between the two sides is read through")
         return self.frame.load_at(self._frame_offset(address, size), size)
@@ -501,7 +550,7 @@ class State:
             if not self.side.is_stack_pointer(base) or offset < _signed(constant, self.side.width):
                 raise Unsupported("the stack below the stack pointer is read after a call, beside an indexed array")
         if size < _POINTER and self.side.image.differing and not self.frame.is_indexed:
-            word = self.side.terms.value(self.frame.load(offset // _POINTER * _POINTER, _POINTER))
+            word = self.side.terms.layout.number(self.frame.load(offset // _POINTER * _POINTER, _POINTER))
             if word is not None:
                 self.side.tear(self.condition, word.to_bytes(_POINTER, "big" if self.side.big_endian else "little"))
         return self.frame.load(offset, size)
@@ -515,12 +564,11 @@ class State:
 
     def _load_constant_address(self, address: Term, where: int, size: int) -> Term:
         side = self.side
-        data = side.image.constant_bytes(where, size)
-        if data is not None:
+        known = side.constant(where, size)
+        if known is not None:
             if size < _POINTER and side.image.differing:
                 side.tear(self.condition, _around(side, where, size))
-            order = "big" if side.big_endian else "little"
-            return side.terms.bv(int.from_bytes(data, order), 8 * size)  # type: ignore[arg-type]
+            return known
         side.world.assume(VALID_MEMORY)
         side.fixed_loads.append((address, size))
         side.fixed_accesses.append((self.condition, address, size))
@@ -535,9 +583,22 @@ class State:
         side.heap_accesses.append((self.condition, address, size))
         self._note_reading(address, size)
         value = side.heap.load(self.heap, address, size)
-        for extent in self._constants_from(base, constant, size):
-            value = self._load_table(address, extent, size, value)
+        for extent in self._constants_from(address, base, constant, size):
+            if not self._is_kept_out(address, extent, size):
+                value = self._load_table(address, extent, size, value)
         return value
+
+    def _is_kept_out(self, address: Term, extent: tuple[int, int], size: int) -> bool:
+        """Whether the target is taken not to come to an object by a distance from another one (`in-bounds`)."""
+        side, terms = self.side, self.side.terms
+        found = terms.layout.origin(address)
+        is_assumed = side.tag == "a" and side.world.contract.bounds is not BoundsRule.IGNORE
+        if found is None or not is_assumed or _is_in(extent, found[0]):
+            return False
+        index = terms.add(self._index(address, extent[0]), terms.bv(size - 1, side.width))
+        outside = terms.ule(terms.bv(extent[1] - extent[0] + size - 1, side.width), index)
+        side.assume_bound(self.condition, outside, found[0].name)
+        return True
 
     def _note_reading(self, address: Term, size: int) -> None:
         """Data that does not hold the same at first is read, unless it was written before."""
@@ -546,10 +607,13 @@ class State:
         if not ranges or side.heap.is_stored(self.heap, address, size):
             return
         constants = list(terms.constants_in(address))
+        item = self._surely_in(address, size)
         for low, high in ranges:
+            if item is not None and not _is_in((low, high), item):
+                continue
             if not any(low - _NEAR <= number < high + _NEAR for number in constants):
                 continue
-            index = terms.sub(address, terms.bv(low - size + 1, side.width))
+            index = terms.add(self._index(address, low), terms.bv(size - 1, side.width))
             inside = terms.ult(index, terms.bv(high - low + size - 1, side.width))
             condition = terms.conj(self.condition, inside)
             if condition == terms.false:
@@ -559,17 +623,37 @@ class State:
                 raise Unsupported(why)
             side.met.append(Met(condition, True, why))
 
-    def _constants_from(self, base: Term, constant: int, size: int) -> list[tuple[int, int]]:
+    def _constants_from(self, address: Term, base: Term, constant: int, size: int) -> list[tuple[int, int]]:
         """Objects that an address `base + constant` may be in. From one thing in the file a distance may lead to any
         other; what the two sides share is memory like any other there, but what differs between them is not."""
-        image = self.side.image
-        found = image.constants_near(constant)
+        image, terms = self.side.image, self.side.terms
+        found = terms.layout.origin(address)
+        if found is not None:
+            base, more = terms.split_sum(found[1])
+            constant = (found[0].start + more) % (1 << self.side.width)
+            near = [extent for extent in image.constants_near(constant) if _is_in(extent, found[0])]
+            if self._surely_in(address, size) is not None:
+                return near
+            # What the other side alone has there, too: the target keeps out of that as well.
+            other = image.differing if self.side.tag == "a" else ()
+            return list(dict.fromkeys([*near, *image.differing_constants, *other]))
+        near = image.constants_near(constant)
         if image.differing and image.section_at(image.own_address(constant)) is not None:
-            end = constant + (1 << _bits_used(self.side.terms, base)) + size
+            end = constant + (1 << _bits_used(terms, base)) + size
             wraps = end > 1 << self.side.width
             reached = [r for r in image.differing_constants if wraps or (constant < r[1] and r[0] < end)]
-            found = list(dict.fromkeys([*found, *reached]))
-        return found
+            near = list(dict.fromkeys([*near, *reached]))
+        return near
+
+    def _surely_in(self, address: Term, size: int) -> PlacedObject | None:
+        """The object that an access is in whatever the inputs are, if that is plain to see."""
+        terms = self.side.terms
+        found = terms.layout.origin(address)
+        if found is None or not found[0].size:
+            return None
+        base, least = terms.split_sum(found[1])
+        most = 0 if base is None else (1 << _bits_used(terms, base)) - (1 << trailing_zeros(terms, base))
+        return found[0] if found[0].holds(least, most + size) else None
 
     def _load_table(self, address: Term, extent: tuple[int, int], size: int, rest: Term) -> Term:
         """base + constant with the constant in a read-only object: the object's contents where the address
@@ -578,20 +662,37 @@ class State:
         start, end = extent
         if end - start < size:
             return rest
-        index = terms.sub(address, terms.bv(start, side.width))
+        index = self._index(address, start)
         data = side.image.constant_bytes(start, end - start)
         if data is None:
             return rest
         inside = terms.ult(index, terms.bv(end - start - size + 1, side.width))
         if size < _POINTER:
             side.tear(terms.conj(self.condition, inside), data)
-        return terms.ite(inside, table_lookup(terms, data, index, size, side.big_endian), rest)
+        pointers = side.image.pointers_in(start, end - start)
+        touched = {distance + n for distance, _ in pointers for n in range(1 - size, POINTER_BYTES)}
+
+        def linked(position: int) -> Term | None:
+            return side.constant(start + position, size) if position in touched else None
+
+        return terms.ite(inside, table_lookup(terms, data, index, size, side.big_endian, linked), rest)
+
+    def _index(self, address: Term, start: int) -> Term:
+        """How far above what was placed at `start` an address is."""
+        side, terms = self.side, self.side.terms
+        found = terms.layout.origin(address)
+        item = side.image.objects.around(start)
+        if found is None or item is None:
+            return terms.sub(address, terms.bv(start, side.width))
+        if found[0].start == item.start:
+            return terms.add(found[1], terms.bv(item.start - start, side.width))
+        return terms.sub(address, side.linked_address(linked_address(start, item.start, POINTER_BYTES)))
 
     def _store_heap(self, address: Term, value: Term, size: int) -> None:
         side = self.side
         self._refuse_hidden_addresses(address)
         side.world.assume(VALID_MEMORY)
-        if side.terms.value(address) is None:
+        if side.terms.layout.placed(address, size) is None:
             side.world.assume(PRIVATE_FRAME)
             side.heap_accesses.append((self.condition, address, size))
         else:
@@ -673,6 +774,10 @@ def without_summand(terms: Terms, total: Term, part: Term) -> Term | None:
         if rest is not None:
             return terms.sub(rest, shape[2])
     return None
+
+
+def _is_in(extent: tuple[int, int], item: PlacedObject) -> bool:
+    return item.holds(extent[0] - item.start, extent[1] - extent[0])
 
 
 def _bits_used(terms: Terms, term: Term) -> int:

@@ -18,6 +18,8 @@ def read(state: State, temps: Temps, var: Var) -> Term:
         return state.side.terms.bv(var.offset, 8 * var.size)
     if var.space is Space.TEMP:
         return temps[var.offset]
+    if var.space is Space.ADDRESS:
+        return state.side.linked_address(var)
     return state.read_register(var)
 
 

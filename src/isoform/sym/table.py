@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from isoform.errors import Unsupported
 from isoform.smt.terms import Term, Terms
 
 MOST_ENTRIES = 1 << 14
 
 
-def table_lookup(terms: Terms, data: bytes, index: Term, size: int, big_endian: bool) -> Term:
-    """The `size`-byte word at byte `index` of `data`; anything at all where that is outside of it.
+def table_lookup(
+    terms: Terms,
+    data: bytes,
+    index: Term,
+    size: int,
+    big_endian: bool,
+    linked: Callable[[int], Term | None] = lambda _: None,
+) -> Term:
+    """The `size`-byte word at byte `index` of `data`; anything at all where that is outside of it. `linked` knows words
+    in which there are addresses that a linker fills in.
 
     The index's low bits that are zero by construction (a scaled index) are not part of the tree.
     """
-    stride_bits = _trailing_zeros(terms, index)
+    stride_bits = trailing_zeros(terms, index)
     stride = 1 << stride_bits
     positions = range(0, len(data) - size + 1, stride)
     if len(positions) > MOST_ENTRIES:
         raise Unsupported(f"a lookup table of {len(data)} bytes is larger than isoform encodes")
-    order = "big" if big_endian else "little"
-    leaves = [terms.bv(int.from_bytes(data[p : p + size], order), 8 * size) for p in positions]  # type: ignore[arg-type]
+    leaves = []
+    for p in positions:
+        known = linked(p)
+        number = int.from_bytes(data[p : p + size], "big" if big_endian else "little")
+        leaves.append(terms.bv(number, 8 * size) if known is None else known)
     if not leaves:
         return terms.bv(0, 8 * size)
     bit = stride_bits
@@ -31,7 +44,7 @@ def table_lookup(terms: Terms, data: bytes, index: Term, size: int, big_endian: 
     return leaves[0]
 
 
-def _trailing_zeros(terms: Terms, index: Term) -> int:
+def trailing_zeros(terms: Terms, index: Term) -> int:
     """How many low bits of `index` are certainly zero (at most 4)."""
     zeros = 0
     while zeros < 4 and terms.value(terms.extract(index, zeros, 0)) == 0:

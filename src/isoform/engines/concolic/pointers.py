@@ -118,7 +118,7 @@ class Pointers:
                     pending.append(shape[2])
 
     def _is_input(self, term: Term) -> bool:
-        if self._terms.value(term) is not None or self._terms.width(term) != self._side.width:
+        if self._terms.layout.number(term) is not None or self._terms.width(term) != self._side.width:
             return False
         return bool(term.is_const()) or self._is_loaded(term)
 

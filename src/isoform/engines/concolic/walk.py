@@ -226,12 +226,14 @@ class Walker(Execution):
         traced = self.path.traced
         where = traced.touched[self._memory] if self._memory < len(traced.touched) else None
         base, _ = self.terms.split_sum(address)
+        if self.terms.layout.placed(address, size) is not None:
+            base = None  # it is in an object, wherever that is
         if is_store:
             stopped = self._position >= len(traced.targets) and self._memory + 1 >= len(traced.touched)
             self._spare_code(address, size, stopped)
         if where is not None and base is not None and self._any_address and not self.side.is_stack_pointer(base):
             self._stay_valid(address, base, where, size)
-        elif not is_store and not self.side.is_stack_pointer(base):
+        elif not is_store and (base is None or not self.side.is_stack_pointer(base)):
             self.path.loads.append((address, size))
         self._memory += 1
 
@@ -239,7 +241,8 @@ class Walker(Execution):
         terms, side = self.terms, self.side
         if not side.mentions_stack(base):
             self.path.loads.append((address, size))
-            self.path.pointers.append(base)
+            if terms.layout.origin(address) is None:
+                self.path.pointers.append(base)
             rule = terms.ult(
                 terms.sub(address, terms.bv(LOWEST_ADDRESS, side.width)),
                 terms.bv(HIGHEST_ADDRESS - LOWEST_ADDRESS - size + 1, side.width),
@@ -319,7 +322,7 @@ class Walker(Execution):
     def _computed_jump(self, block: Block, value: Term, target: int, goes_on: bool) -> None:
         outcome = self.path.traced.outcome
         if not goes_on and outcome.status is Status.DONE and not self._fixed_caller:
-            if self.terms.value(value) is None and self._is_tail_call(block, value, self._state):
+            if self.terms.layout.number(value) is None and self._is_tail_call(block, value, self._state):
                 self._tail_call(block, value, self._state)
                 self._end_as(End.RETURNED)
             if value != self.side.world.return_address:
@@ -331,6 +334,7 @@ class Walker(Execution):
 
     def _go_to(self, value: Term, target: int) -> None:
         """Note where a computed jump went."""
+        value = self._in_code(value)
         known = self.terms.value(value)
         if known is not None:
             if known != target:
@@ -421,7 +425,7 @@ class Walker(Execution):
             return
         code = {byte for visit in others for byte in _bytes(visit.block, visit.program.function)}
         for address, size in self.path.stores:
-            where = self.terms.value(address)
+            where = self.terms.layout.placed(address, size)
             if where is None or not code.isdisjoint(range(where, where + size)):
                 self.path.why = f"{self.function.name} may write to its own code"
                 return

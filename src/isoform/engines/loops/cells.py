@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from isoform.engines.loops.features import Cell, Column, Extend, Feature
+from isoform.engines.loops.features import Cell, Column, Extend, Feature, ObjectStart
 from isoform.engines.loops.segment import Place
 from isoform.smt.terms import Term, Terms
 
@@ -91,6 +91,9 @@ def _scaled(total: Sum | None, factor: int, modulus: int) -> Sum | None:
 
 def _column(terms: Terms, term: Term, places: Mapping[Term, tuple[str, Place]]) -> Column | None:
     """A feature, or one that is extended."""
+    item = terms.layout.object_at(term)
+    if item is not None:
+        return Column(ObjectStart.of(item))
     match terms.shape(term):
         case ("zext", inner):
             feature = _feature(terms, inner, places)

@@ -16,6 +16,8 @@ from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
 from isoform.engines.loops.segment import Place
 from isoform.isa.machine import Machine
+from isoform.load.image import POINTER_BYTES
+from isoform.load.objects import PlacedObject
 from isoform.microop import Space, Var
 from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term, Terms
@@ -23,6 +25,8 @@ from isoform.sym.state import State
 
 TAGS = ("a", "b")
 """Of the target and of the rewrite."""
+_SLACK = 64
+"""So many bytes beside an object a pointer to it may be."""
 LANE_BITS = 32
 """Wider than a word, a register is taken as lanes: of this many bits unless the code uses narrower ones."""
 
@@ -69,6 +73,30 @@ class Feature:
             head, _, tail = name.partition("[")
             return f"{head}{mark}[{tail}"
         return name + mark
+
+
+@dataclass(frozen=True)
+class ObjectStart(Feature):
+    """The address of an object, which a linker decides: like a value at entry."""
+
+    item: PlacedObject
+
+    @classmethod
+    def of(cls, item: PlacedObject) -> ObjectStart:
+        return cls("", f"address of {item.name}", 0, 8 * POINTER_BYTES, item)
+
+    def is_near(self, distance: int) -> bool:
+        """Whether a pointer at a distance may be to this object: inside, past its end, or before a first element."""
+        return -_SLACK <= distance <= max(self.item.size, self.item.room) + _SLACK
+
+    def of_state(self, state: State) -> Term:
+        return state.side.object_start(self.item.start)
+
+    def of_snapshot(self, snapshot: Snapshot, machine: Machine) -> int:
+        return self.item.start
+
+    def text(self, machine: Machine) -> str:
+        return f"&{str(self.place).removeprefix('address of ')}"
 
 
 Values = Callable[[Feature], Term]

@@ -35,7 +35,7 @@ from isoform.engines.loops.facts import (
     Summand,
     Within,
 )
-from isoform.engines.loops.features import Cell, Column, Extend, Feature, Row
+from isoform.engines.loops.features import Cell, Column, Extend, Feature, ObjectStart, Row
 from isoform.engines.loops.invariant import Given, Invariant, Kinds, Order
 from isoform.engines.loops.kernel import Kernel
 from isoform.outcome import FRAME_LIMIT
@@ -127,6 +127,8 @@ class _Guess:
             if distance is not None and self._pointer is not None:
                 self.invariant.define(feature, OnStack(feature, self._pointer, distance))
                 continue
+            if self._at_object(feature, values):
+                continue
             other = seen.get((feature.bits, values))
             kept = other is not None and other.tag == "" and other.place == feature.place
             if other is not None and (kept or ((other.tag == "" or isinstance(other, Cell)) and len(set(values)) > 1)):
@@ -137,6 +139,19 @@ class _Guess:
                 self.invariant.define(feature, Same(feature, other))
             else:
                 seen[feature.bits, values] = feature
+
+    def _at_object(self, feature: Feature, values: Sequence[int]) -> bool:
+        """Whether a feature is at a fixed distance from an object."""
+        starts = [start for start in self._given.arguments if isinstance(start, ObjectStart)]
+        for start in starts if feature.bits == 64 and values else ():
+            distances = {value - at for value, at in zip(values, self._values(start), strict=True)}
+            distance = distances.pop()
+            if not distances and start.is_near(distance):
+                unit, modulus = Column(feature), 1 << feature.bits
+                fact = Linear(-distance % modulus, ((modulus - 1, Column(start)), (1, unit)), feature.bits)
+                self.invariant.define(feature, Same(feature, start) if not distance else fact, unit)
+                return True
+        return False
 
     def _extended(self) -> None:
         """Words that are always another feature, extended as machines do in passing."""
@@ -389,7 +404,8 @@ class _Guess:
         """Pointers that are passed, if they lie some way from each other, and where programs may have memory. Where
         code looks first whether buffers overlap, that is what it comes to; to show it once is easier than in each
         turn."""
-        passed = [Column(f) for f in self._given.arguments if f in self._kinds.pointers]
+        arguments = [f for f in self._given.arguments if not isinstance(f, ObjectStart)]
+        passed = [Column(f) for f in arguments if f in self._kinds.pointers]
         apart: dict[Column, None] = {}
         for one, other in permutations(passed, 2):
             bits = one.feature.bits
@@ -441,6 +457,7 @@ class _Guess:
             if 32 <= f.bits <= 64
             and not isinstance(self.invariant.definitions.get(f, (None, None))[0], fixed)
             and self._steers(f)
+            and not self._is_in_object(f)
         ]
         given = (*self._arguments(64), *self._still(64))
         columns = [Column(f) for f in (*chosen, *given) if 32 <= f.bits <= 64]
@@ -448,6 +465,11 @@ class _Guess:
             return columns
         signed = [c.feature for c in columns if c.feature.bits == 32 and c.feature not in self.invariant.not_negative]
         return columns + [Column(f, Extend.SIGN) for f in signed]
+
+    def _is_in_object(self, feature: Feature) -> bool:
+        """Whether it is an object's address and something more: the order of that says all, and is easier."""
+        fact = self.invariant.definitions.get(feature, (None, None))[0]
+        return isinstance(fact, Linear) and any(isinstance(f, ObjectStart) for f in fact.features())
 
     def _bounds(self, column: Column, numbers: Sequence[int], bits: int) -> None:
         least, most = min(numbers), max(numbers)

@@ -45,7 +45,7 @@ class Questions:
     def __init__(self, terms: Terms, budget: Budget) -> None:
         self._terms = terms
         self._budget = budget
-        self.solver = Solver(terms, budget)
+        self.solver = Solver(terms, budget, anywhere=True)
         self.proof: Proof
         """Of the last question that was asked, if the answer was no."""
         self._opaque, self._symmetric = Opaque(terms), Opaque(terms, symmetric=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from isoform.budget import Budget
@@ -14,13 +14,14 @@ from isoform.engines.loops.cells import MOST_CELLS, cells_of
 from isoform.engines.loops.compared import Compared, compared
 from isoform.engines.loops.cuts import END, ENTRY, Alignment, Cut, Edge, Stop, Traces
 from isoform.engines.loops.facts import Bounded, Fact
-from isoform.engines.loops.features import TAGS, Cell, Feature, Row
+from isoform.engines.loops.features import TAGS, Cell, Feature, ObjectStart, Row
 from isoform.engines.loops.guess import guess
 from isoform.engines.loops.inputs import BUFFERS_END
 from isoform.engines.loops.invariant import Invariant, Kinds, Order
 from isoform.engines.loops.letters import letters
 from isoform.engines.loops.memory import SharedMemory
 from isoform.engines.loops.needed import needed_at, overlaps, parts_of
+from isoform.engines.loops.objects import Objects
 from isoform.engines.loops.segment import Place, Segment
 from isoform.engines.loops.starts import Known, Plain, compared_constants, extends_signs, given_at_entry, untouched
 from isoform.engines.loops.stations import Stations
@@ -128,6 +129,7 @@ class Simulation:
         self.entry = sides[0].initial_state()
         constrain_entry(self.world, self.entry)
         self.given = given_at_entry(question)
+        self._objects = Objects(self.functions)
         self.untouched = tuple(untouched(f) for f in self.functions)
         """Registers that a side never writes: everywhere they are what they were at entry."""
         self.constants = frozenset(number for f in self.functions for number in compared_constants(f))
@@ -170,9 +172,12 @@ class Simulation:
             node.features = sorted(found, key=_feature_order)
             node.steering = frozenset(f for f in node.features if overlaps(f, steering[cut]))
             node.cells = self._cells(cut, plain[cut])
+        self._find_objects()
+        for cut, node in self.nodes.items():
             named = [*node.features, *node.cells]
-            node.rows = [self._row(named, *observed) for observed in _sample(self._snapshots[cut])]
-            node.pointers = self._pointers(node)
+            rows = [self._row(named, *observed) for observed in _sample(self._snapshots[cut])]
+            node.pointers = self._pointers(node, rows)
+            node.rows = [self._objects.spread(row, number) for number, row in enumerate(rows)]
             cells = {self.cell_here(cell, plain[cut].value): cell for cell in reversed(node.cells)}
             roots = self._first_roots(cut)
             node.compared = compared(roots, plain[cut].places, node.features, self.given.arguments, cells)
@@ -182,6 +187,13 @@ class Simulation:
             node.invariant = guess(node.rows, node.features, self.given, self.constants, (), self._kinds(node))
         self._enter()
         self._passes = {ENTRY: self._passes[ENTRY]}
+
+    def _find_objects(self) -> None:
+        """Addresses of objects that features point into are given like arguments."""
+        found: dict[Feature, None] = {}
+        for cut, node in self.nodes.items():
+            found |= dict.fromkeys(self._objects.seen(node.features, self._snapshots[cut], self.machine))
+        self.given = replace(self.given, arguments=(*self.given.arguments, *found))
 
     def _compare_before(self) -> None:
         """What is compared at a cut, and is there at one before, matters there: a loop goes on where another ended."""
@@ -259,10 +271,14 @@ class Simulation:
                     return {feature: known[brought]}
         return {}
 
-    def _pointers(self, node: Node) -> frozenset[Feature]:
+    def _pointers(self, node: Node, rows: Sequence[Row]) -> frozenset[Feature]:
         """Features that are an address in every test."""
         words = [f for f in (*node.features, *self.given.arguments) if f.bits == 64]
-        return frozenset(f for f in words if all(row[f] == 0 or BUFFERS <= row[f] < BUFFERS_END for row in node.rows))
+        return frozenset(f for f in words if all(self._is_address(f, row[f]) for row in rows))
+
+    def _is_address(self, feature: Feature, value: int) -> bool:
+        in_buffers = value == 0 or BUFFERS <= value < BUFFERS_END
+        return in_buffers or self._objects.pointed_to(feature, value) is not None
 
     def _kinds(self, node: Node) -> Kinds:
         turns = [edge for edge in self.leaving(node.cut) if edge.to == node.cut]
@@ -465,13 +481,17 @@ class Simulation:
     def _valid_at_entry(self) -> list[tuple[str, Term]]:
         """That pointers that are passed point where programs may, as far as the first turns of loops use them
         (`valid-memory`): whether or not the way to the next cut comes to such an access, the run does."""
-        pointers = {f for node in self.nodes.values() for f in node.pointers if not f.tag}
+        pointers = {f for node in self.nodes.values() for f in node.pointers if self._is_passed(f)}
         if self.order is Order.NONE or len(pointers) < 2:
             return []  # it matters where code compares pointers
         first = tuple({(1, station) for station in stations} for stations in self.stations)
         followed = self._follow(ENTRY, self._entry_state, horizon=(2, 2), onward=(first[0], first[1]))
-        passed = {self.given_value(f) for f in self.given.arguments if f.bits == self._sides[0].width}
+        arguments = [f for f in self.given.arguments if self._is_passed(f)]
+        passed = {self.given_value(f) for f in arguments if f.bits == self._sides[0].width}
         return valid_addresses(*(segment.side for segment in followed.segments), through=passed)
+
+    def _is_passed(self, feature: Feature) -> bool:
+        return not feature.tag and not isinstance(feature, ObjectStart)
 
     # -- what must be shown ---------------------------------------------------------------------
 

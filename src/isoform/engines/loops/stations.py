@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isoform.lift.function import BlockId, Function
-from isoform.microop import Kind, Space, Var
+from isoform.microop import Kind, Space, Var, number_of
 
 Stations = tuple[frozenset[BlockId], frozenset[BlockId]]
 _SEVERAL = 3
@@ -78,7 +78,7 @@ def single_turns(function: Function) -> frozenset[BlockId]:
 
 
 def _is_computed(address: Var, frame: Var | None) -> bool:
-    return address.space is not Space.CONST and address != frame
+    return address.space not in (Space.CONST, Space.ADDRESS) and address != frame
 
 
 def _that_reach(function: Function, wanted: frozenset[BlockId]) -> set[BlockId]:
@@ -107,7 +107,7 @@ def multiplications(function: Function) -> int:
     """How many there are of two values that are no constants, in its loops."""
     inside = {block for head in heads(function) for block in body_of(function, head)}
     ops = (op for block in inside for op in function.blocks[block].ops if op.kind is Kind.INT_MULT)
-    return sum(all(var.space is not Space.CONST for var in op.ins) for op in ops)
+    return sum(all(number_of(var) is None for var in op.ins) for op in ops)
 
 
 def cut_order(function: Function, stations: frozenset[BlockId]) -> tuple[BlockId, ...] | None:

@@ -4,8 +4,8 @@ such. A loop that goes on without that is refused."""
 from __future__ import annotations
 
 from isoform.engines.loops.cuts import Edge
-from isoform.engines.loops.facts import AtEntry, Constant, OnStack, Same
-from isoform.engines.loops.features import TAGS, Feature
+from isoform.engines.loops.facts import AtEntry, Constant, Linear, OnStack, Same
+from isoform.engines.loops.features import TAGS, Feature, ObjectStart
 from isoform.engines.loops.segment import Place
 from isoform.engines.loops.simulation import Node, Simulation
 from isoform.errors import Unsupported
@@ -98,9 +98,13 @@ def _is_on_stack(node: Node, feature: Feature) -> bool:
 
 def _is_written_out(node: Node, feature: Feature) -> bool:
     """Whether the cut's state has a feature with all constants that it is made of."""
+    if isinstance(feature, ObjectStart):
+        return True
     fact = node.invariant.definitions.get(feature, (None, None))[0]
     if isinstance(fact, Same):
         return _is_written_out(node, fact.right)
+    if isinstance(fact, Linear):
+        return all(isinstance(f, ObjectStart) for f in fact.features() if f != feature)
     return isinstance(fact, Constant | AtEntry)
 
 

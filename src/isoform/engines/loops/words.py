@@ -11,7 +11,7 @@ from typing import Any
 from isoform.contract import Argument, Place, show_number
 from isoform.engines.loops.cuts import Cut
 from isoform.engines.loops.facts import AtLeast, Compare, Fact, Linear, OnStack, Relation, Same
-from isoform.engines.loops.features import Cell, Column, Feature
+from isoform.engines.loops.features import Cell, Column, Feature, ObjectStart
 from isoform.engines.loops.simulation import Node, Simulation
 from isoform.engines.loops.untaken import offset
 from isoform.lift.function import BlockId
@@ -78,7 +78,7 @@ def model(simulation: Simulation, cut: Cut, value: Callable[[Feature], int]) -> 
     """The state in which something goes wrong: the arguments, and what is free at the cut."""
     node = simulation.nodes.get(cut)
     names = Names(simulation, node)
-    whole = [f for f in simulation.given.arguments if f.bits >= 8]
+    whole = [f for f in simulation.given.arguments if f.bits >= 8 and not isinstance(f, ObjectStart)]
     shown = [f"{names.show(f)} = {names.number(f, value(f))}" for f in whole]
     if node is not None:
         free = [f for f in node.features if f not in node.invariant.definitions and f.bits > 1]
@@ -97,6 +97,8 @@ class Names:
     def show(self, feature: Feature) -> str:
         if isinstance(feature, Cell):
             return self._cell(feature)
+        if isinstance(feature, ObjectStart):
+            return feature.text(self.simulation.machine)
         if not feature.tag:
             return self._given(feature)
         mark = "'" if feature.tag == "b" else ""

@@ -1,0 +1,94 @@
+"""Which constants of an instruction are addresses that a linker fills in.
+
+An instruction is decoded a second time with the linker's field changed, or somewhere else: what then changes with it in
+its micro-ops is an address. Nothing is concluded from a number that looks like one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import replace
+
+from isoform.isa.machine import Machine
+from isoform.load.image import Image
+from isoform.microop import CONTROL, Instruction, MicroOp, Space, Var, const, linked_address
+
+_CHANGE = 0x1_0000
+_FIELD_BYTES = 4
+
+
+def with_addresses(machine: Machine, image: Image, code: bytes, instruction: Instruction) -> Instruction:
+    """The instruction with the addresses in it as such."""
+    if not image.fields and not image.moved and not image.spans:
+        return instruction
+    ops = instruction.ops
+    for place in range(instruction.address, instruction.next_address - _FIELD_BYTES + 1) if image.fields else ():
+        if place in image.fields:
+            other = machine.decode(_changed(code, place - instruction.address), instruction.address)
+            ops = tuple(_replaced(ops, other.ops, image.fields[place]))
+    if image.moved or image.spans:
+        ops = tuple(_relative(machine, image, code, replace(instruction, ops=ops)))
+    return replace(instruction, ops=ops)
+
+
+def _changed(code: bytes, at: int) -> bytes:
+    """With a field that holds another number, as far from the old one as keeps its sign."""
+    value = int.from_bytes(code[at : at + _FIELD_BYTES], "little", signed=True)
+    value += -_CHANGE if value > 0 else _CHANGE
+    return code[:at] + value.to_bytes(_FIELD_BYTES, "little", signed=True) + code[at + _FIELD_BYTES :]
+
+
+def _replaced(ops: tuple[MicroOp, ...], others: tuple[MicroOp, ...], origin: int) -> Iterator[MicroOp]:
+    for op, other in zip(ops, others, strict=True):
+        if op.kind in CONTROL:
+            yield op
+            continue
+        pairs = zip(op.ins, other.ins, strict=True)
+        yield MicroOp(op.kind, op.out, tuple(_address(var, changed, origin) for var, changed in pairs))
+
+
+def _address(var: Var, changed: Var, origin: int) -> Var:
+    if var == changed or var.space is not Space.CONST:
+        return var
+    return linked_address(var.offset, origin, var.size)
+
+
+def _relative(machine: Machine, image: Image, code: bytes, instruction: Instruction) -> Iterator[MicroOp]:
+    """In a linked file: constants that move with the instruction. What both sides have under one name stands at the one
+    address that both use (`Image.moved`)."""
+    elsewhere: Instruction | None = None
+    for index, op in enumerate(instruction.ops):
+        if op.kind in CONTROL:
+            yield op
+            continue
+        ins = list(op.ins)
+        for position, var in enumerate(op.ins):
+            if var.space is not Space.CONST or not _is_in_image(image, var.offset):
+                continue
+            if elsewhere is None:
+                elsewhere = machine.decode(code, instruction.address + _CHANGE)
+            moves = elsewhere.ops[index].ins[position] != var
+            ins[position] = _in_linked(image, var, moves)
+        yield MicroOp(op.kind, op.out, tuple(ins))
+
+
+def _is_in_image(image: Image, number: int) -> bool:
+    return _moved(image, number) is not None or any(low <= number < high for low, high, _ in image.spans)
+
+
+def _in_linked(image: Image, var: Var, moves: bool) -> Var:
+    found = _moved(image, var.offset)
+    if found is not None and var.size == 8:
+        number = found[2] + var.offset - found[0]
+        known = image.objects.around(number)
+        return const(number, 8) if known is None else linked_address(number, known.start, 8)
+    if not moves:
+        return var
+    origin = next((start for low, high, start in image.spans if low <= var.offset < high), None)
+    return var if origin is None else linked_address(var.offset, origin, var.size)
+
+
+def _moved(image: Image, number: int) -> tuple[int, int, int] | None:
+    index = bisect_right(image.moved, (number, 1 << 64, 0)) - 1
+    return image.moved[index] if index >= 0 and number < image.moved[index][1] else None

@@ -1,0 +1,217 @@
+"""Addresses that a linker decides, as terms.
+
+The start of an object is a variable of which only this much is known: it is aligned as declared, in the range that
+programs get, and objects lie apart. What is proved with these conditions holds wherever a linker puts the objects; the
+numbers at which isoform placed them (`pins`) are one such place, the one that runs and witnesses have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from isoform.load.objects import PlacedObject
+from isoform.smt.leaves import Term
+
+if TYPE_CHECKING:
+    from isoform.smt.terms import Terms
+
+LOWEST, HIGHEST = 0x1000, 1 << 47
+_WIDTH, _LOW_WIDTH = 64, 31
+LABEL = "layout"
+"""What the labels of the conditions begin with."""
+
+
+class Layout:
+    """The objects whose addresses occur in the terms of a question."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self._starts: dict[int, Term] = {}
+        self._objects: dict[Term, PlacedObject] = {}
+        self._numbers: list[Term] = []
+        """Starts in the order of their bits in `_masks`."""
+        self._masks: dict[Term, int] = {}
+        self._reach: dict[int, int] = {}
+        """Of objects of unknown size by their start, how many bytes the code uses."""
+
+    def __bool__(self) -> bool:
+        return bool(self._objects)
+
+    def start(self, item: PlacedObject) -> Term:
+        """The address of an object."""
+        found = self._starts.get(item.start)
+        if found is None:
+            terms = self._terms
+            width = _LOW_WIDTH if item.is_low else _WIDTH
+            variable = terms.variable(f"address of {item.name}", width)
+            if variable in self._masks:
+                variable = terms.variable(f"address of {item.name} at {item.start:#x}", width)
+            found = self._starts[item.start] = terms.zext(variable, _WIDTH)
+            self._objects[found] = item
+            self._masks[variable] = 1 << len(self._numbers)
+            self._numbers.append(found)
+        return found
+
+    def object_at(self, term: Term) -> PlacedObject | None:
+        """The object that a term is the start of."""
+        return self._objects.get(term) if self._objects else None
+
+    def counted(self, address: Term) -> tuple[PlacedObject, int] | None:
+        """The object that an address is counted from, and the distance from its start, if that is a number."""
+        base, constant = self._terms.split_sum(address)
+        found = self._objects.get(base) if base is not None else None
+        if found is None:
+            return None
+        return found, constant - (1 << _WIDTH) if constant >> (_WIDTH - 1) else constant
+
+    def number(self, term: Term) -> int | None:
+        """The number that a constant is, or at which isoform placed an address."""
+        found = self.counted(term) if self._objects else None
+        return self._terms.value(term) if found is None else found[0].start + found[1]
+
+    def origin(self, address: Term) -> tuple[PlacedObject, Term] | None:
+        """The object that is one summand of an address, and the sum of the others."""
+        terms = self._terms
+        found = self._objects.get(address)
+        if found is not None:
+            return found, terms.bv(0, _WIDTH)
+        match terms.shape(address):
+            case ("add", left, right):
+                for one, other in ((left, right), (right, left)):
+                    inner = self.origin(one)
+                    if inner is not None:
+                        return inner[0], terms.add(inner[1], other)
+            case ("sub", left, right):
+                inner = self.origin(left)
+                if inner is not None:
+                    return inner[0], terms.sub(inner[1], right)
+        return None
+
+    def anchor(self, address: Term) -> tuple[int, Term | None] | None:
+        """A sum that has an object in it: where isoform placed the object and the constant, and the other summands."""
+        found = self.origin(address) if self._objects else None
+        if found is None:
+            return None
+        rest, constant = self._terms.split_sum(found[1])
+        return (found[0].start + constant) % (1 << _WIDTH), rest
+
+    def placed(self, address: Term, size: int) -> int | None:
+        """The number at which isoform placed some bytes, if they are a known part of one object (or the address is a
+        number). Bytes that are apart in this placement are apart in every other: two objects never share any."""
+        value = self._terms.value(address)
+        if value is not None or not self._objects:
+            return value
+        found = self.counted(address)
+        if found is None or not found[0].holds(found[1], size):
+            return None
+        item, offset = found
+        if not item.size:
+            self._reach[item.start] = max(self._reach.get(item.start, 1), offset + size)
+        return item.start + offset
+
+    def are_equal(self, left: Term, right: Term) -> bool | None:
+        """Whether two addresses in objects, or one and null, are the same; None if that is not known."""
+        one, other = self.counted(left), self.counted(right)
+        if one is not None and other is not None:
+            if not (one[0].holds(one[1], 1) and other[0].holds(other[1], 1)) or _may_be_merged(one[0], other[0]):
+                return None
+            return one[0].start + one[1] == other[0].start + other[1]
+        found = one or other
+        number = self._terms.value(right if one is not None else left)
+        if found is None or number is None or number >= LOWEST:
+            return None
+        return False if found[0].holds(found[1], 1) else None
+
+    # -- what is known of the starts ------------------------------------------------------------
+
+    def used(self, roots: Iterable[Term]) -> list[Term]:
+        """The starts of objects that occur under some terms."""
+        if not self._objects:
+            return []
+        mask = 0
+        for root in roots:
+            mask |= self._mask(root)
+        return [start for index, start in enumerate(self._numbers) if mask >> index & 1]
+
+    def _mask(self, root: Term) -> int:
+        masks = self._masks
+        pending = [root]
+        while pending:
+            top = pending[-1]
+            if top in masks:
+                pending.pop()
+                continue
+            children = top.children()
+            missing = [child for child in children if child not in masks]
+            if missing:
+                pending += missing
+                continue
+            mask = 0
+            for child in children:
+                mask |= masks[child]
+            masks[top] = mask
+            pending.pop()
+        return masks[root]
+
+    def names(self, starts: Iterable[Term]) -> list[str]:
+        return [self._objects[start].name for start in starts]
+
+    def pins(self) -> list[Term]:
+        """Every object is where isoform placed it."""
+        terms = self._terms
+        return [terms.eq(start, terms.bv(item.start, _WIDTH)) for start, item in self._objects.items()]
+
+    def conditions_of(self, roots: Iterable[Term]) -> list[tuple[str, Term]]:
+        """What holds of the addresses that occur under some terms."""
+        return self.conditions(self.used(roots))
+
+    def conditions(self, starts: Sequence[Term]) -> list[tuple[str, Term]]:
+        """What holds wherever a linker puts the objects."""
+        found = [rule for start in starts for rule in self.alone(start)]
+        for index, one in enumerate(starts):
+            for other in starts[index + 1 :]:
+                found += self._apart(one, other)
+        return [(f"{LABEL}-{number}", rule) for number, rule in enumerate(found, 1)]
+
+    def _end(self, item: PlacedObject) -> int:
+        """How far from its start an object ends."""
+        return item.size or self._reach.get(item.start, 1)
+
+    def alone(self, start: Term) -> Iterable[Term]:
+        """What holds of an object by itself."""
+        terms, item = self._terms, self._objects[start]
+        room = HIGHEST - LOWEST - self._end(item) + item.skipped
+        yield terms.ult(terms.sub(start, terms.bv(LOWEST - item.skipped, _WIDTH)), terms.bv(room + 1, _WIDTH))
+        zeros = item.alignment.bit_length() - 1
+        if zeros > 0:
+            yield terms.eq(terms.extract(start, zeros - 1, 0), terms.bv(0, zeros))
+
+    def _apart(self, one: Term, other: Term) -> list[Term]:
+        rules = [self._is_clear_of(one, other), self._is_clear_of(other, one)]
+        homes = [*self._at_home(one, other), *self._at_home(other, one)]
+        if not homes:
+            return rules
+        return [reduce(self._terms.disj, homes, self._terms.conj(*rules))]
+
+    def _is_clear_of(self, one: Term, other: Term) -> Term:
+        """Whether the first byte of one object is no byte of another."""
+        terms = self._terms
+        left, right = self._objects[one], self._objects[other]
+        distance = terms.add(terms.sub(one, other), terms.bv(left.skipped - right.skipped, _WIDTH))
+        return terms.ule(terms.bv(self._end(right) - right.skipped, _WIDTH), distance)
+
+    def _at_home(self, one: Term, whole: Term) -> Iterator[Term]:
+        """An object may be inside of a linked file, or of a section that is itself used as one: at the one place that
+        the file has it, if no other file's definition takes its place."""
+        terms, item, home = self._terms, self._objects[one], self._objects[whole]
+        offsets = [offset for start, offset in item.homes if start == home.start]
+        if home.holds(item.start - home.start, self._end(item)):
+            offsets.append(item.start - home.start)
+        for offset in offsets:
+            yield terms.eq(terms.sub(one, whole), terms.bv(offset, _WIDTH))
+
+
+def _may_be_merged(one: PlacedObject, other: PlacedObject) -> bool:
+    return any(start == other.start for start, _ in one.homes) or any(start == one.start for start, _ in other.homes)
