@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from isoform.borders.settle import settle
 from isoform.budget import Budget, interruptible
-from isoform.contract import CallRule, Contract, SignatureSource
+from isoform.contract import BoundsRule, CallRule, Contract, DataRule, SignatureSource
 from isoform.engines.inputs import put_argument
 from isoform.engines.ladder import Ladder
 from isoform.engines.pose import pose
@@ -26,9 +26,11 @@ from isoform.question import Options, Question
 from isoform.report.listing import View, view_of
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
+from isoform.smt.certificate import require_place
 from isoform.verdict import Subject, Unknown, Verdict
 
 if TYPE_CHECKING:
+    from isoform.check.certificate import AtHand, CheckReport, Progress
     from isoform.grade.grade import GradeOptions, Grades
 
 SHOWING_SECONDS = 8.0
@@ -51,16 +53,20 @@ def compare(
     if keywords:
         options, load_target, load_rewrite = with_keywords(options, load_target, load_rewrite, keywords)
     options = options or Options()
+    if options.cert is not None:
+        require_place(Path(options.cert))
     target, rewrite = str(target), None if rewrite is None else str(rewrite)
     if rewrite is None:
         _refuse_itself(target, load_target or LoadOptions(), load_rewrite or LoadOptions())
     budget = Budget(options.budget)
     with interruptible(budget), enforced(budget, options.memory_limit):
         options.progress("loading")
+        budget.begin_loading()
         try:
             loaded = open_pair(target, rewrite or target, load_target, load_rewrite)
         except OutOfLimits as reason:
             raise UserError(f"{reason} while the files were read") from None
+        budget.end_loading()
         return answer(loaded, options, budget)
 
 
@@ -204,6 +210,49 @@ def grade(
     from isoform.grade.grade import grade as grade_all
 
     return grade_all(reference, folder, options, load_reference, load_submission, grading)
+
+
+def check(
+    folder: str | Path,
+    target: str | None = None,
+    rewrite: str | None = None,
+    load_target: LoadOptions | None = None,
+    load_rewrite: LoadOptions | None = None,
+    jobs: int = 2,
+    seconds: float | None = 60.0,
+    progress: Progress | None = None,
+) -> CheckReport:
+    """Re-check a certificate with another solver: with `target` and `rewrite`, each `path[:function]`, also whether it
+    is about this code."""
+    from isoform.check.certificate import check_certificate, read_index
+
+    if (target is None) != (rewrite is None):
+        raise UserError("give both --target and --rewrite: a certificate is about two functions")
+    at_hand = None
+    if target is not None and rewrite is not None:
+        index = read_index(Path(folder))
+        specs = [(target, index["target"], load_target), (rewrite, index["rewrite"], load_rewrite)]
+        sides = [replace(side or LoadOptions(), function=said["function"]) for _, said, side in specs]
+        with _limited(SHOWING_SECONDS):
+            loaded = open_pair(target, rewrite, sides[0], sides[1])
+            at_hand = _at_hand(loaded[0], index), _at_hand(loaded[1], index)
+    return check_certificate(Path(folder), jobs, progress, seconds, at_hand)
+
+
+def _at_hand(loaded: Loaded, index: Mapping[str, Any]) -> AtHand:
+    """What of a loaded file a certificate under the contract in `index` must be about."""
+    from isoform.borders.parts import declared, parts_of
+    from isoform.check.certificate import AtHand, Part
+
+    said = index.get("contract")
+    said = said if isinstance(said, dict) else {}
+    try:
+        rules = CallRule(said.get("calls")), DataRule(said.get("data")), BoundsRule(said.get("bounds"))
+    except ValueError:
+        raise UserError("the contract in the certificate's index is none; write the certificate again") from None
+    image, name = loaded.image, loaded.symbol.name
+    parts = [Part(part.kind, part.name, part.sha256) for part in parts_of(image, loaded.symbol.address, *rules)]
+    return AtHand(loaded.display_path, name, declared(image, name), parts)
 
 
 def subject(loaded: Loaded) -> Subject:

@@ -14,6 +14,9 @@ from isoform.errors import Unsupported
 WALL_FACTOR = 3.0
 """A budget is up after so many times its seconds on the wall clock, however little processor time was spent: a machine
 that is this busy, or a child that waits for something, must not keep anybody for ever."""
+LOADING_SECONDS = 30.0
+"""On the wall clock, more than that for reading and building the files: on a busy machine this waits for the disk and
+for compilers, which have limits of their own, and the time for a proof begins after it."""
 SLOWEST = 3.0
 """Of a limit that is counted, the processor time at which it ends all the same: not all work is counted."""
 
@@ -47,6 +50,14 @@ class Budget:
         self._started = processor_time()
         self._deadline = self._started + (SLOWEST * seconds if self.is_counted else seconds)
         self._latest = time.monotonic() + WALL_FACTOR * (self._deadline - self._started)
+
+    def begin_loading(self) -> None:
+        """While files are read and built, the wall clock may go on for longer."""
+        self._latest += LOADING_SECONDS
+
+    def end_loading(self) -> None:
+        """From now on the wall clock counts anew."""
+        self._latest = time.monotonic() + WALL_FACTOR * max(0.0, self._deadline - processor_time())
 
     def part(self, seconds: float) -> Budget:
         """For one engine: at most so many seconds, and never more than this one has."""

@@ -254,21 +254,52 @@ def run(
     raise typer.Exit(print_run(result))
 
 
-@app.command(help="Re-check a certificate with another solver. Exit code 0 if every obligation is confirmed.")
+_CHECK_HELP = """Re-check a certificate with another solver.
+
+With --target and --rewrite, also whether it is about the code in these files, built as they were compared.
+
+Exit code: 0 if everything is confirmed, 1 if not, 2 trouble."""
+
+
+@app.command(help=_CHECK_HELP)
 def check(
     cert: Annotated[Path, typer.Argument(metavar="CERT", help="The folder that --cert wrote.", show_default=False)],
+    target: Annotated[
+        str | None, typer.Option(metavar="A", help="The target that it must be about: path[:function].")
+    ] = None,
+    rewrite: Annotated[
+        str | None, typer.Option(metavar="B", help="The rewrite that it must be about: path[:function].")
+    ] = None,
     jobs: Annotated[
         int, typer.Option("-j", "--jobs", metavar="N", help="Obligations checked at the same time.", min=1)
     ] = 2,
     budget: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for each obligation.", min=0.01)] = 60.0,
+    isa: Isa = None,
+    cc: Cc = None,
+    cc_a: Annotated[str | None, typer.Option(metavar="CC", help="Compiler for the target.")] = None,
+    cc_b: Annotated[str | None, typer.Option(metavar="CC", help="Compiler for the rewrite.")] = None,
+    cflags: Cflags = None,
+    cflags_a: Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags for the target.")] = None,
+    cflags_b: Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags for the rewrite.")] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the answer's word.")] = False,
 ) -> None:
-    from isoform.check.certificate import check_certificate
+    from isoform.api import check as confirm
     from isoform.report.check import print_check
 
     progress = _Progress(enabled=not quiet)
-    report = check_certificate(
-        cert, jobs, lambda done, total, row: progress(f"checked {done} of {total}"), _seconds(budget)
+    sides = [
+        _load_options(own_cc or cc, own_flags if own_flags is not None else cflags, isa, None)
+        for own_cc, own_flags in ((cc_a, cflags_a), (cc_b, cflags_b))
+    ]
+    report = confirm(
+        cert,
+        target,
+        rewrite,
+        sides[0],
+        sides[1],
+        jobs,
+        _seconds(budget),
+        lambda done, total, row: progress(f"checked {done} of {total}"),
     )
     progress.clear()
     raise typer.Exit(print_check(report, quiet))

@@ -190,6 +190,18 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class BoolCell:
+    """A byte of memory that is declared to hold a `bool`."""
+
+    argument: Argument
+    """A pointer."""
+    offset: int
+    """From where that points to."""
+    stride: int
+    """Bytes from there to the next one, if the argument points to an array."""
+
+
+@dataclass(frozen=True)
 class Contract:
     machine: Machine
     signature: Signature | None
@@ -214,6 +226,7 @@ class Contract:
     """Where `results` are guessed from the code: what certainly is the result. None where all of it is."""
     padded: tuple[Padded, ...] = ()
     """The arguments that point to structures with padding, where both sides declare them so."""
+    bools: tuple[BoolCell, ...] = ()
     narrow: tuple[tuple[str, int], ...] = ()
     """Argument registers that may well hold numbers of so many bits only, where that is guessed from the code."""
 

@@ -18,18 +18,20 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from isoform.budget import WALL_FACTOR
-from isoform.processes import descendants, kill_with_descendants, processor_seconds, resident_bytes
+from isoform.budget import LOADING_SECONDS, WALL_FACTOR
+from isoform.processes import kill_with_descendants, usage
 
 if TYPE_CHECKING:
     from isoform.verdict import Verdict
 
-GRACE_SECONDS = 1.2
+GRACE_SECONDS = 0.9
 """Beyond the budget: by then whatever looks at its budget, or runs in Python, has stopped."""
 INTERRUPTED_SECONDS = 0.7
 """From Ctrl-C to the end, on the wall clock."""
+PRINTING_SECONDS = 2.0
+"""From the answer to the end if Ctrl-C comes meanwhile: on an idle machine it takes a tenth of that."""
 OUTPUT_SECONDS = 20.0
 """To print an answer, and to write it to files."""
 LOOK_SECONDS = 0.02
@@ -92,9 +94,17 @@ def supervised(work: Callable[[], int], ending: Ending, complain: Callable[[str]
         os.close(reading)
         _channel.file = writing
         _become_a_child(parent)
-        sys.exit(work())
+        _leave(work())
     os.close(writing)
     return _Supervisor(child, reading, ending, complain).watch()
+
+
+def _leave(code: int) -> NoReturn:
+    """Without taking apart what was built for the question: that can take as long as a second."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def _become_a_child(parent: int) -> None:
@@ -120,6 +130,8 @@ class _Supervisor:
         self._so_far = b""
         self._answered_at: float | None = None
         self._begun = time.monotonic()
+        self._waited_from = self._begun
+        """From when on time on the wall clock counts."""
         self._used_before = 0.0
         self._interrupted_at: float | None = None
         self._impatient = False
@@ -165,8 +177,11 @@ class _Supervisor:
             self._received = self._received[end:]
             if kind == "begun":
                 self._limits, self._how = content
-                self._begun, self._used_before = time.monotonic(), processor_seconds(self._child)
+                self._begun, self._used_before = time.monotonic(), usage(self._child).seconds
+                self._waited_from = self._begun
             elif kind == "so far":
+                if not self._so_far:
+                    self._waited_from = time.monotonic()  # the files are read, and the work begins
                 self._so_far = content
             else:
                 self._answered_at = time.monotonic()
@@ -176,21 +191,27 @@ class _Supervisor:
     def _why_end(self) -> str | None:
         """Why the child must be killed now, if it must."""
         now = time.monotonic()
-        if self._impatient or (self._interrupted_at is not None and now > self._interrupted_at + INTERRUPTED_SECONDS):
+        if self._impatient or (self._interrupted_at is not None and now > self._latest_end(self._interrupted_at)):
             return "it was interrupted"
         if self._limits is None:
             return None
-        limit = self._limits.memory
-        if sum(map(resident_bytes, (self._child, *descendants(self._child)))) > limit:
+        limit, used = self._limits.memory, usage(self._child)
+        if used.resident > limit:
             from isoform.limits import as_size
 
             return f"the memory limit of {as_size(limit)} was reached"
         if self._answered_at is not None:
             return "writing the answer took too long" if now > self._answered_at + OUTPUT_SECONDS else None
-        used, seconds = processor_seconds(self._child) - self._used_before, self._limits.seconds
-        if used > seconds + GRACE_SECONDS or now - self._begun > WALL_FACTOR * seconds + GRACE_SECONDS:
+        spent, seconds = used.seconds - self._used_before, self._limits.seconds
+        patience = GRACE_SECONDS + (0.0 if self._so_far else LOADING_SECONDS)
+        if spent > seconds + GRACE_SECONDS or now - self._waited_from > WALL_FACTOR * seconds + patience:
             return f"the budget of {seconds:g} s ran out"
         return None
+
+    def _latest_end(self, interrupted: float) -> float:
+        """An answer that is being printed when Ctrl-C comes, or because it came, is worth a moment more than none."""
+        latest = interrupted + INTERRUPTED_SECONDS
+        return latest if self._answered_at is None else max(latest, self._answered_at + PRINTING_SECONDS)
 
     # -- ends ---------------------------------------------------------------------------------------
 

@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 from bitwuzla import Kind, Term, TermManager
 
-from isoform.check.certificate import CheckResult, check_certificate
+from isoform.check.certificate import AtHand, CheckResult, Part, check_certificate
 from isoform.errors import Unsupported, UserError
 from isoform.smt.certificate import CertificateWriter
 from isoform.smt.polynomial import Normalizer
 
 TARGET, REWRITE = b"\x8d\x04\x37\xc3", b"\x01\xf7\x89\xf8\xc3"
+PARTS = [Part("function", "f", "11")._asdict(), Part("constants", "table", "22")._asdict()]
 
 
 class Question:
@@ -54,23 +55,26 @@ class Question:
 
 
 def index(**changes: Any) -> dict[str, Any]:
+    """Of two functions that never return, so that a goal each for that and for aborts is all it takes."""
     sides = {
-        name: {"path": f"{name}.o", "function": "f", "isa": "x86_64", "code": code}
-        for name, code in (("target", TARGET), ("rewrite", REWRITE))
+        name: {"path": f"{name}.o", "function": "f", "isa": "x86_64", "code": code, "declared": None, "parts": parts}
+        for name, code, parts in (("target", TARGET, PARTS[:1]), ("rewrite", REWRITE, PARTS))
     }
-    rest = {"verdict": "equivalent", "how": "Every obligation is unsatisfiable.", "contract": {}, "assumptions": []}
-    return {**sides, **rest, **changes}
+    contract = {"return_as": "void", "memory": "compare", "aborts": "equal", "results": []}
+    rest = {"verdict": "equivalent", "how": "Every obligation is unsatisfiable.", "assumptions": []}
+    more = {"contract": contract, "engine": "loopfree", "returns": False, "calls": False}
+    return {**sides, **rest, **more, **changes}
 
 
 def write(folder: Path) -> Path:
     question = Question()
     normalizer = Normalizer(question.manager)
     normalizer.normalize(question.goal)
-    with CertificateWriter(folder) as writer:
-        writer.add_smt("same load", "the loads agree", [("loads-differ", question.goal)], normalizer.lemmas)
-        writer.add_smt("same sum", "the sums agree", [("sums-differ", question.sum_goal)])
-        writer.add_lemma("expansion", "the addresses are one polynomial", *normalizer.lemmas[0])
-        writer.finish(index())
+    writer = CertificateWriter(folder)
+    writer.add_smt("aborts", "the loads agree", [("differs", question.goal)], normalizer.lemmas)
+    writer.add_smt("returns", "the sums agree", [("differs", question.sum_goal)])
+    writer.add_lemma("expansion", "the addresses are one polynomial", *normalizer.lemmas[0])
+    writer.finish(index())
     return folder
 
 
@@ -92,20 +96,49 @@ def test_confirmed_by_a_solver(tmp_path: Path) -> None:
     question = Question()
     x, y = question.x, question.manager.mk_const(question.sort, "y")
     total = question.make(Kind.BV_ADD, question.make(Kind.BV_AND, x, y), question.make(Kind.BV_OR, x, y))
-    with CertificateWriter(tmp_path / "solver") as writer:
-        goal = question.make(Kind.DISTINCT, total, question.make(Kind.BV_ADD, x, y))
-        writer.add_smt("same sum", "the sums agree", [("sums-differ", goal)])
-        writer.finish(index())
+    writer = CertificateWriter(tmp_path / "solver")
+    goal = question.make(Kind.DISTINCT, total, question.make(Kind.BV_ADD, x, y))
+    writer.add_smt("same sum", "the sums agree", [("sums-differ", goal)])
+    writer.finish(index())
     (row,) = check_certificate(tmp_path / "solver").rows
     assert row.result is CheckResult.CONFIRMED
     assert "z3" in row.solver
 
 
-def test_other_code_is_noticed(certificate: Path) -> None:
-    assert check_certificate(certificate, code=(TARGET, REWRITE)).ok
-    report = check_certificate(certificate, code=(TARGET, REWRITE[:-1] + b"\xc2"))
+def at_hand(**changes: Any) -> tuple[AtHand, AtHand]:
+    target = AtHand("old.o", "f", None, [Part(**PARTS[0])])
+    rewrite = {"path": "new.o", "function": "f", "declared": "int f(int x)", "parts": [Part(**p) for p in PARTS]}
+    return target, AtHand(**{**rewrite, **changes})
+
+
+def test_the_code_at_hand(certificate: Path) -> None:
+    report = check_certificate(certificate, at_hand=at_hand())
+    assert report.ok
+    assert report.code_compared
+    assert not check_certificate(certificate).code_compared
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"function": "g"}, "The certificate is about f, not about g of new.o."),
+        ({"parts": [Part("function", "f", "12"), Part(**PARTS[1])]}, "The code of f in new.o is not what"),
+        ({"parts": [Part(**PARTS[0]), Part("constants", "table", "23")]}, "What table holds in new.o is not what"),
+        ({"parts": [Part(**PARTS[0])]}, "What table holds in new.o is not what"),
+        ({"parts": [*(Part(**p) for p in PARTS), Part("data", "more", "33")]}, "is made of other parts"),
+    ],
+)
+def test_other_code_is_noticed(certificate: Path, changes: dict[str, Any], said: str) -> None:
+    report = check_certificate(certificate, at_hand=at_hand(**changes))
     assert not report.ok
-    assert "rewrite" in report.problems[0]
+    assert said in report.problems[0]
+
+
+def test_another_declaration_is_noticed(certificate: Path) -> None:
+    edit_index(certificate, lambda entries: entries["rewrite"].update(declared="long f(int x)"), mend=True)
+    assert check_certificate(certificate, at_hand=at_hand(declared=None)).ok
+    (problem,) = check_certificate(certificate, at_hand=at_hand()).problems
+    assert problem == "new.o declares int f(int x), the certificate is about long f(int x)."
 
 
 def edit_index(certificate: Path, change: Callable[[dict[str, Any]], None], mend: bool = False) -> None:
@@ -129,16 +162,16 @@ def drop_one_and_its_file(certificate: Path) -> None:
 
 
 def drop_a_file(certificate: Path) -> None:
-    (certificate / "02-same-sum.smt2").unlink()
+    (certificate / "02-returns.smt2").unlink()
 
 
 def weaken(certificate: Path) -> None:
-    path = certificate / "02-same-sum.smt2"
+    path = certificate / "02-returns.smt2"
     path.write_text(path.read_text().replace("(bvadd x t1)", "(bvadd x x)"))
 
 
 def swap_files(certificate: Path) -> None:
-    one, other = certificate / "01-same-load.smt2", certificate / "02-same-sum.smt2"
+    one, other = certificate / "01-aborts.smt2", certificate / "02-returns.smt2"
     texts = one.read_text(), other.read_text()
     one.write_text(texts[1])
     other.write_text(texts[0])
@@ -194,12 +227,12 @@ def rewrite_file(certificate: Path, file: str, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "result"),
     [
-        ("02-same-sum.smt2", "(bvadd x t1)", "(bvadd x x)", CheckResult.REFUTED),
-        ("01-same-load.smt2", "#x0000000b", "#x0000000c", CheckResult.REFUTED),
+        ("02-returns.smt2", "(bvadd x t1)", "(bvadd x x)", CheckResult.REFUTED),
+        ("01-aborts.smt2", "#x0000000b", "#x0000000c", CheckResult.REFUTED),
         ("03-expansion.smt2", "#x0000000b", "#x0000000c", CheckResult.REFUTED),
-        ("02-same-sum.smt2", ":named sums-differ", ":named lemma-1", CheckResult.REFUTED),
-        ("02-same-sum.smt2", "(check-sat)", "(assert false)", CheckResult.TAMPERED),
-        ("02-same-sum.smt2", "(check-sat)", "(reset)", CheckResult.TAMPERED),
+        ("02-returns.smt2", ":named differs", ":named lemma-1", CheckResult.REFUTED),
+        ("02-returns.smt2", "(check-sat)", "(assert false)", CheckResult.TAMPERED),
+        ("02-returns.smt2", "(check-sat)", "(reset)", CheckResult.TAMPERED),
         ("03-expansion.smt2", "lemma-1", "goal", CheckResult.TAMPERED),
     ],
 )
@@ -214,10 +247,10 @@ def test_tampering_that_mends_the_hashes(certificate: Path, file: str, old: str,
 def test_a_false_lemma_proves_nothing(tmp_path: Path) -> None:
     """With x = x + 1 everything is unsatisfiable; it must not be believed."""
     question = Question()
-    with CertificateWriter(tmp_path / "false") as writer:
-        lie = (question.x, question.make(Kind.BV_ADD, question.x, question.value(1)))
-        writer.add_smt("lie", "nothing", [("goal", question.satisfiable)], [lie])
-        writer.finish(index())
+    writer = CertificateWriter(tmp_path / "false")
+    lie = (question.x, question.make(Kind.BV_ADD, question.x, question.value(1)))
+    writer.add_smt("lie", "nothing", [("goal", question.satisfiable)], [lie])
+    writer.finish(index())
     (row,) = check_certificate(tmp_path / "false").rows
     assert row.result is CheckResult.REFUTED
     assert "lemma-1" in row.why
@@ -235,9 +268,9 @@ def factors_of_a_prime(question: Question) -> Term:
 
 def test_undecided_in_time(tmp_path: Path) -> None:
     question = Question()
-    with CertificateWriter(tmp_path / "hard") as writer:
-        writer.add_smt("hard", "a prime number has no factors", [("factors", factors_of_a_prime(question))])
-        writer.finish(index())
+    writer = CertificateWriter(tmp_path / "hard")
+    writer.add_smt("hard", "a prime number has no factors", [("factors", factors_of_a_prime(question))])
+    writer.finish(index())
     report = check_certificate(tmp_path / "hard", seconds=1)
     assert not report.ok
     assert report.rows[0].result is CheckResult.UNDECIDED
@@ -249,10 +282,10 @@ def test_names_stay_apart(tmp_path: Path) -> None:
     names = ["x", "bvadd", "select", "a|b", "a b", "größe", ""]
     inputs = [question.manager.mk_const(question.sort, name) for name in names]
     equal = [question.make(Kind.EQUAL, question.x, other) for other in inputs]
-    with CertificateWriter(tmp_path / "names") as writer:
-        unequal = question.make(Kind.AND, question.make(Kind.NOT, equal[0]), *equal[1:])
-        writer.add_smt("names", "not unsatisfiable", [("goal", unequal), ("goal", equal[1])])
-        writer.finish(index())
+    writer = CertificateWriter(tmp_path / "names")
+    unequal = question.make(Kind.AND, question.make(Kind.NOT, equal[0]), *equal[1:])
+    writer.add_smt("names", "not unsatisfiable", [("goal", unequal), ("goal", equal[1])])
+    writer.finish(index())
     (row,) = check_certificate(tmp_path / "names").rows
     assert row.result is CheckResult.REFUTED
 
@@ -260,7 +293,8 @@ def test_names_stay_apart(tmp_path: Path) -> None:
 def test_no_form_in_smtlib(tmp_path: Path) -> None:
     question = Question()
     strange = question.make(Kind.EQUAL, question.x, question.make(Kind.BV_ROL, question.x, question.x))
-    with CertificateWriter(tmp_path / "strange") as writer, pytest.raises(Unsupported, match="BV_ROL"):
+    writer = CertificateWriter(tmp_path / "strange")
+    with pytest.raises(Unsupported, match="BV_ROL"):
         writer.add_smt("strange", "", [("goal", strange)])
     assert list(tmp_path.iterdir()) == []
 
@@ -272,8 +306,31 @@ def test_an_old_certificate_is_replaced(certificate: Path) -> None:
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
-    with CertificateWriter(tmp_path / "c") as writer:
-        writer.add_smt("sum", "", [("goal", Question().sum_goal)])
+    writer = CertificateWriter(tmp_path / "c")
+    writer.add_smt("sum", "", [("goal", Question().sum_goal)])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    """And nothing else: not what somebody else is writing, nor what only looks like it."""
+    done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    ended = int(done.stdout)
+    (tmp_path / f".certificate-{ended}-abc").mkdir()
+    (tmp_path / f".certificate-{ended}-abc" / "01-aborts.smt2").write_text("(check-sat)")
+    kept = [f".certificate-{os.getpid()}-abc", ".certificate-notes", f".certificates-{ended}-abc"]
+    for name in kept:
+        (tmp_path / name).mkdir()
+    write(tmp_path / "certificate")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["certificate", *kept])
+
+
+def test_a_disk_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(path: Path, content: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fail)
+    with pytest.raises(UserError, match="No space left on device"):
+        write(tmp_path / "certificate")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -297,7 +354,7 @@ def test_folders_that_are_no_certificate(tmp_path: Path, content: str | None) ->
 
 
 def test_index_that_leads_elsewhere(certificate: Path) -> None:
-    edit_index(certificate, lambda entries: entries["obligations"][0].update(file="../02-same-sum.smt2"), mend=True)
+    edit_index(certificate, lambda entries: entries["obligations"][0].update(file="../02-returns.smt2"), mend=True)
     report = check_certificate(certificate)
     assert not report.ok
     assert report.rows[0].result is CheckResult.TAMPERED

@@ -17,6 +17,8 @@ CERTIFICATES = (
     "expansion",
     "polynomials",
     "formula",
+    "goals",
+    "required",
     "smtlib",
     "sorts",
     "steps",

@@ -71,12 +71,13 @@ def test_a_process_that_dies() -> None:
 
 
 def test_none_for_what_is_false_as_it_stands(started: list[subprocess.Popen[str]], tmp_path: Path) -> None:
-    with CertificateWriter(tmp_path / "certificate") as writer:
-        for count in range(13):
-            writer.add_smt(f"same {count}", "nothing differs", [("differs", TermManager().mk_false())])
-        side = {"path": "a.o", "function": "f", "isa": "x86_64", "code": b"\xc3"}
-        rest = {"verdict": "equivalent", "how": "", "contract": {}, "assumptions": []}
-        writer.finish({"target": side, "rewrite": side, **rest})
+    writer = CertificateWriter(tmp_path / "certificate")
+    for name in ("aborts", "returns", *(f"same {count}" for count in range(11))):
+        writer.add_smt(name, "nothing differs", [("differs", TermManager().mk_false())])
+    side = {"path": "a.o", "function": "f", "isa": "x86_64", "code": b"\xc3"}
+    contract = {"return_as": "void", "memory": "compare", "aborts": "equal", "results": []}
+    rest = {"verdict": "equivalent", "how": "", "assumptions": [], "returns": False, "calls": False}
+    writer.finish({"target": side, "rewrite": side, "contract": contract, "engine": "loopfree", **rest})
     report = check_certificate(tmp_path / "certificate")
     assert report.ok
     assert {row.solver for row in report.rows} == {"trivial"}

@@ -313,3 +313,30 @@ def test_needless_copies_are_gone() -> None:
     b = Builder(0, 1)
     b.set(REGISTERS["rax"], b.add(REGISTERS["rax"], 1))
     assert [op.kind for op in b.finish()] == [Kind.INT_ADD]
+
+
+@pytest.mark.parametrize("opcode", ["a3", "ab", "b3", "bb"])  # bt, bts, btr, btc
+@pytest.mark.parametrize(
+    ("prefixes", "registers"),
+    [
+        ("67480f", {"rcx": (1 << 35) + 3}),  # 4 GiB further on: the sum is cut to 32 bits, so that is where it began
+        ("67480f", {"rcx": -(1 << 35) + 11, "rbx": 0xABCD_0000_0000 + DATA_ADDRESS + 0x100}),
+        ("67480f", {"rcx": 8 * (DATA_ADDRESS + 0x140), "rbx": 0}),
+        ("67480f", {"rcx": -8 * 0x8000, "rbx": DATA_ADDRESS + 0x8200}),
+        ("670f", {"rcx": 0x1_0000_0105}),
+        ("67660f", {"rcx": 0x0007_0105}),
+        ("480f", {"rcx": -8 * 0x40}),
+    ],
+)
+def test_a_bit_of_memory_far_from_a_32_bit_address(
+    oracles: list[Oracle], opcode: str, prefixes: str, registers: dict[str, int]
+) -> None:
+    code = f"{prefixes}{opcode}0b"
+    before = state(**{"rbx": DATA_ADDRESS + 0x100, **registers})
+    before.general["rcx"] %= 1 << 64
+    after = ours.run(decode(code), before, undefined=False)
+    assert not after.fault
+    for oracle in oracles if "67" not in prefixes else oracles[1:]:
+        told = oracle.run(bytes.fromhex(code), before, branch=False)
+        assert (told.memory, told.flags["cf"], told.fault) == (after.memory, after.flags["cf"], after.fault)
+    assert any(after.memory) == (opcode in ("ab", "bb"))

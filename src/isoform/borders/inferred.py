@@ -13,12 +13,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Flag, IntEnum, auto
 
-from isoform.contract import Result, ResultPart
+from isoform.borders.convention import MOST_STACK_ARGUMENTS
+from isoform.contract import Argument, Place, Result, ResultPart
 from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
 from isoform.lift.cfg import control_flow_graph
 from isoform.lift.function import Block, BlockId, Call, Function, Return
 from isoform.lift.liveness import Liveness, byte_of, output_containers, sources
+from isoform.lift.pointers import stack_argument_bytes
 from isoform.lift.returning import without_returns
 from isoform.load.signature import VOID, CType, Parameter, Signature, TypeKind
 from isoform.microop import Kind, MicroOp, Space, Var, number_of
@@ -43,6 +45,8 @@ class Inferred:
     """What certainly is."""
     narrow: tuple[tuple[str, int], ...]
     """Argument registers of which one side reads only so many low bits: the caller may have extended them, or not."""
+    stack: tuple[Argument, ...] = ()
+    """Arguments on the stack, word by word, whichever registers are used: a large structure is passed there."""
 
 
 class _Evidence(IntEnum):
@@ -95,10 +99,15 @@ def infer(target: Function, rewrite: Function, inline: bool, gone: Collection[st
     for number, name in enumerate(convention.result):
         if number == 0 or (found and found[-1].certain):  # the second register of a pair is only used with the first
             found += _integer_result(machine, name, number == 0, sides)
+        elif found:
+            # The first one may be both: part of the result, and used to compute the second.
+            found += _beside_uncertain(machine, name, sides)
     certainly_integer = any(part.certain for part in found)
     for number, name in enumerate(convention.float_result):
-        if number == 0 or any(part.certain for part in found):
-            found += _float_result(name, number == 0 and not certainly_integer, sides)
+        pieces = list(_float_result(name, number == 0 and not certainly_integer, sides))
+        # The first register of a pair may hold what was passed in it.
+        if number == 0 or any(part.certain for part in (*found, *pieces)):
+            found += pieces
     if any(part.certain for part in found if part.results[0].register in convention.float_result):
         # Beside a floating-point result, what is used elsewhere in the integer registers is a leftover.
         found = [part for part in found if part.certain or part.results[0].register in convention.float_result]
@@ -107,7 +116,17 @@ def infer(target: Function, rewrite: Function, inline: bool, gone: Collection[st
     results = tuple(result for part in found for result in part.results)
     parameters, narrow = _parameters(machine, (target, rewrite), results)
     certain = tuple(part.certain for part in found if part.certain)
-    return Inferred(Signature(target.name, parameters, _result_type(results)), results, certain, narrow)
+    stack = tuple(_on_stack(machine, max(stack_argument_bytes(function) for function in (target, rewrite))))
+    parameters += tuple(Parameter(argument.name, argument.type) for argument in stack)
+    return Inferred(Signature(target.name, parameters, _result_type(results)), results, certain, narrow, stack)
+
+
+def _on_stack(machine: Machine, size: int) -> Iterator[Argument]:
+    if size > MOST_STACK_ARGUMENTS:
+        raise Unsupported(f"more than {MOST_STACK_ARGUMENTS} bytes of arguments on the stack are not handled")
+    first = machine.convention.stack_arguments_offset
+    for offset in range(first, first + size, _WIDE):
+        yield Argument(f"stack{offset}", _WORD, (Place(None, offset, _WIDE),))
 
 
 # -- results --------------------------------------------------------------------------------------
@@ -136,6 +155,15 @@ def _integer_result(machine: Machine, name: str, is_first: bool, sides: Sequence
         return
     part: ResultPart = ((Result(name, 8 * _certain_bytes(size, left, sides)),),)
     yield _Found((Result(name, 8 * size),), part if strong else (), part)
+
+
+def _beside_uncertain(machine: Machine, name: str, sides: Sequence[_Leaving]) -> Iterator[_Found]:
+    """The second register of a pair whose first one may be a leftover: compared if it is written for someone."""
+    left = [side.left_in(name) for side in sides]
+    size = min(min(each.always for each in left), machine.registers[name].size)
+    if size and any(each.evidence is _Evidence.STRONG for each in left):
+        part: ResultPart = ((Result(name, 8 * _certain_bytes(size, left, sides)),),)
+        yield _Found((Result(name, 8 * size),), (), part)
 
 
 def _certain_bytes(size: int, left: Sequence[_Left], sides: Sequence[_Leaving]) -> int:

@@ -28,7 +28,7 @@ class Initialiser:
 
 def unlike_initialisers(machine: Machine, images: tuple[Image, Image]) -> list[Initialiser]:
     """Those that were not seen to be the same code about the same constants on both sides, in order."""
-    entries = [list(_entries(image)) for image in images]
+    entries = [list(initialiser_entries(image)) for image in images]
     found = [
         [Initialiser(_name(image, entry), _uses(machine, image, entry)) for entry in there]
         for image, there in zip(images, entries, strict=True)
@@ -41,7 +41,7 @@ def unlike_initialisers(machine: Machine, images: tuple[Image, Image]) -> list[I
     return [] if alike else [one for side in found for one in side]
 
 
-def _entries(image: Image) -> Iterator[int]:
+def initialiser_entries(image: Image) -> Iterator[int]:
     """Where the code of each is."""
     for section in image.sections:
         if section.name.startswith(_TABLES):

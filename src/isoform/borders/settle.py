@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from isoform.borders.bools import bool_assumptions, bool_cells
 from isoform.borders.callees import CalleeTable
 from isoform.borders.coming_back import coming_back_assumptions
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
-from isoform.borders.inferred import infer
+from isoform.borders.inferred import Inferred, infer
 from isoform.borders.known_calls import known_calls, library_assumptions
 from isoform.borders.linking import link_assumptions
 from isoform.borders.padding import padded_arguments
@@ -40,7 +41,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         inferred = infer(target, rewrite, options.calls is not CallRule.UNINTERPRETED, gone)
         declared = inferred.signature
     signature = shaped(declared, options.shapes)
-    placement = place_signature(machine, replace(signature, result=VOID) if inferred is not None else signature)
+    placement = place_signature(machine, signature) if inferred is None else _placed(machine, signature, inferred)
     contract = Contract(
         machine=machine,
         signature=signature,
@@ -56,6 +57,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         data=options.data,
         pure=options.pure,
         bounds=options.bounds,
+        bools=bool_cells(placement.arguments),
         certain=inferred.certain if inferred is not None else None,
         narrow=inferred.narrow if inferred is not None else (),
     )
@@ -66,6 +68,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in (target, rewrite))
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
     assumptions += [RESULT_APART] if placement.result_space else []
+    assumptions += bool_assumptions(contract.bools)
     assumptions += link_assumptions(target, rewrite)
     assumptions += coming_back_assumptions(target, rewrite)
     callees = CalleeTable(target, rewrite, contract)
@@ -75,6 +78,15 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     assumptions += callees.assumptions()
     question = Question(target, rewrite, contract, callees.of, tuple(assumptions), options)
     return _with_loops_for_calls(question, callees)
+
+
+def _placed(machine: Machine, signature: Signature, inferred: Inferred) -> Placement:
+    """Where arguments are that only the code tells of: those on the stack are where the code finds them."""
+    parameters = signature.parameters[: len(signature.parameters) - len(inferred.stack)]
+    placement = place_signature(machine, replace(signature, parameters=parameters, result=VOID))
+    size = sum(place.size for argument in inferred.stack for place in argument.places)
+    arguments = (*placement.arguments, *inferred.stack)
+    return replace(placement, arguments=arguments, stack_argument_bytes=size)
 
 
 def _with_loops_for_calls(question: Question, callees: CalleeTable) -> Question:

@@ -4,8 +4,9 @@ What a confirmed certificate shows: the files are the ones that were written (ha
 to the list (digest), every formula is unsatisfiable according to a solver that did not find the proof, and every
 polynomial identity holds by our own expansion. What it does not show: that the formulas say what the functions do.
 That rests on the lifter and the encoder, which are checked elsewhere (replay on independent CPU models). Nor do
-hashes stop somebody who writes a new certificate with new hashes: a formula for other code is then noticed
-only by comparing the code in the index with the code at hand, which is what `code` is for.
+hashes stop somebody who writes a new certificate with new hashes. What can be seen of that is looked for: an index
+without a goal for each observable of its contract (`required.py`), goals that are not what their names say
+(`goals.py`), and a certificate about other code than there is at hand.
 
 Imports nothing of `engines/`, `sym/`, `lift/` or `smt/`.
 """
@@ -16,23 +17,41 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from isoform.check.confirm import EQUATION, KINDS, SMT_UNSAT, TRIVIAL, Answer, Request, trivially_confirmed
+from isoform.check.confirm import (
+    EQUATION,
+    KINDS,
+    LEMMA,
+    POSSIBLE,
+    SMT_UNSAT,
+    STEP,
+    TRIVIAL,
+    Answer,
+    Request,
+    trivially_confirmed,
+)
+from isoform.check.goals import Seen, repeated, see
+from isoform.check.required import END, goal_problems
 from isoform.check.workers import Workers
 from isoform.errors import UserError
 
 FORMAT = "isoform-certificate"
-VERSIONS = (1,)
+VERSIONS = (2,)
 LARGEST_INDEX = 1 << 26
 LARGEST_FILE = 1 << 28
 _FILE_NAME = re.compile(r"[0-9]{2,}-[A-Za-z0-9._-]{1,80}\.smt2")
+_MOST_NAMED = 5
+"""Parts that do not fit."""
+_POSSIBLE_SECONDS = 2.0
+"""For seeing whether what is assumed contradicts itself."""
 _SHORT = 1 << 16
 """Characters of a text that is looked at without a process of its own."""
 Obligation = Mapping[str, Any]
@@ -68,6 +87,32 @@ class CheckReport:
     problems: list[str]
     """Sentences about the certificate as a whole."""
     index: Mapping[str, Any] = field(default_factory=dict)
+    code_compared: bool = False
+    """Whether it was compared with code at hand."""
+
+
+UNNAMED = "unnamed "
+"""How the names of parts begin that have none in their file."""
+
+
+class Part(NamedTuple):
+    """A piece of a file that a proof rests on: a function, constants, or data."""
+
+    kind: str
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class AtHand:
+    """A function of a file that a certificate should be about."""
+
+    path: str
+    function: str
+    declared: str | None
+    """How the file declares it, if it does."""
+    parts: Sequence[Part]
+    """The function and all that it rests on."""
 
 
 @dataclass(frozen=True)
@@ -90,12 +135,12 @@ def check_certificate(
     jobs: int = 2,
     progress: Progress | None = None,
     seconds: float | None = None,
-    code: tuple[bytes, bytes] | None = None,
+    at_hand: tuple[AtHand, AtHand] | None = None,
 ) -> CheckReport:
-    """Confirm every obligation, `jobs` at a time, each within `seconds`. `code` is the code of the target and of the
-    rewrite at hand: the certificate must be about these very bytes."""
-    index = _read_index(folder)
-    problems = [*_index_problems(index, folder), *_code_problems(index, code)]
+    """Confirm every obligation, `jobs` at a time, each within `seconds`. `at_hand` are the target and the rewrite that
+    the certificate must be about."""
+    index = read_index(folder)
+    problems = [*_index_problems(index, folder), *goal_problems(index), *_code_problems(index, at_hand)]
     obligations: list[Obligation] = index["obligations"]
     equations = {o["file"]: o for o in obligations if o["kind"] == EQUATION}
     solvers = ["z3", *(["cvc5"] if find_spec("cvc5") else [])]
@@ -111,9 +156,10 @@ def check_certificate(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    ordered = _resting_on_steps([rows[position] for position in sorted(rows)], obligations)
+        ordered = _resting_on_steps([rows[position] for position in sorted(rows)], obligations)
+        problems += _formula_problems(folder, index, ordered, asked)
     ok = not problems and all(row.result is CheckResult.CONFIRMED for row in ordered)
-    return CheckReport(ok, ordered, problems, index)
+    return CheckReport(ok, ordered, problems, index, at_hand is not None)
 
 
 def _read_regular(path: Path, most: int) -> bytes:
@@ -127,7 +173,7 @@ def _read_regular(path: Path, most: int) -> bytes:
 # The index.
 
 
-def _read_index(folder: Path) -> dict[str, Any]:
+def read_index(folder: Path) -> dict[str, Any]:
     path = folder / "index.json"
     try:
         content = _read_regular(path, LARGEST_INDEX + 1)
@@ -156,8 +202,12 @@ def _require_shape(index: Any, path: Path) -> None:
         isinstance(o, dict) and all(isinstance(o.get(field), str) for field in fields) for o in obligations
     )
     sides = [index.get(side) for side in ("target", "rewrite")]
-    if not well_formed or not all(isinstance(s, dict) and isinstance(s.get("code"), str) for s in sides):
+    if not well_formed or not all(isinstance(s, dict) and _is_side(s) for s in sides):
         raise UserError(f"'{path}' lacks parts of a certificate's index; write the certificate again")
+
+
+def _is_side(side: Mapping[str, Any]) -> bool:
+    return all(isinstance(side.get(name), str) for name in ("path", "function", "isa", "code"))
 
 
 def _index_problems(index: Mapping[str, Any], folder: Path) -> list[str]:
@@ -181,19 +231,84 @@ def _leading_number(file: str) -> int:
     return int(file.split("-")[0]) if _FILE_NAME.fullmatch(file) and file.index("-") < 10 else 0
 
 
-def _code_problems(index: Mapping[str, Any], code: tuple[bytes, bytes] | None) -> list[str]:
-    problems = []
+def _code_problems(index: Mapping[str, Any], at_hand: tuple[AtHand, AtHand] | None) -> Iterator[str]:
     for position, side in enumerate(("target", "rewrite")):
         try:
             written = bytes.fromhex(index[side]["code"])
         except ValueError:
-            problems.append(f"The code of the {side} in the index is no hexadecimal number.")
+            yield f"The code of the {side} in the index is no hexadecimal number."
             continue
         if index[side].get("sha256") != hashlib.sha256(written).hexdigest():
-            problems.append(f"The code of the {side} in the index does not have the hash beside it.")
-        if code is not None and code[position] != written:
-            problems.append(f"The certificate is about other code than the {side} given.")
-    return problems
+            yield f"The code of the {side} in the index does not have the hash beside it."
+        if at_hand is not None:
+            yield from _unlike(index[side], at_hand[position])
+
+
+def _unlike(side: Mapping[str, Any], at_hand: AtHand) -> Iterator[str]:
+    """What the certificate says of one side that is not so of what is at hand."""
+    if side.get("function") != at_hand.function:
+        yield f"The certificate is about {side.get('function')}, not about {at_hand.function} of {at_hand.path}."
+        return
+    rows = side.get("parts")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        yield f"The index does not say what {at_hand.function} of {at_hand.path} consists of."
+        return
+    parts = [Part(*(str(row.get(name)) for name in Part._fields)) for row in rows]
+    there = {part.name: part for part in at_hand.parts}
+    others = [part for part in parts if there.get(part.name) != part]
+    said = [f"{_in_words(part)} in {at_hand.path} is not what the certificate is about." for part in others]
+    yield from list(dict.fromkeys(said))[:_MOST_NAMED]
+    if not others and parts != list(at_hand.parts):
+        yield f"{at_hand.function} in {at_hand.path} is made of other parts than the certificate is about."
+    if side.get("declared") and at_hand.declared and side["declared"] != at_hand.declared:
+        yield f"{at_hand.path} declares {at_hand.declared}, the certificate is about {side['declared']}."
+
+
+def _in_words(part: Part) -> str:
+    if part.name.startswith(UNNAMED):
+        return "Code without a name" if part.kind == "function" else f"A piece of {part.kind} without a name"
+    return f"The code of {part.name}" if part.kind == "function" else f"What {part.name} holds"
+
+
+# What the goals say together.
+
+
+def _formula_problems(folder: Path, index: Mapping[str, Any], rows: list[CheckRow], asked: _Asked) -> Iterator[str]:
+    """Of goals that were confirmed: which of them are not what their names say."""
+    seen: list[tuple[Obligation, Seen]] = []
+    assumed: dict[str, str] = {}
+    # Of a goal that was shown in several steps, only one is about the observable itself.
+    steps = Counter(_place(obligation) for obligation in index["obligations"])
+    for obligation, row in zip(index["obligations"], rows, strict=True):
+        if obligation["kind"] != SMT_UNSAT or row.result is not CheckResult.CONFIRMED:
+            continue
+        try:
+            text = _verified_text(folder, obligation)
+        except _TamperedError as error:
+            yield f"While it was checked, the certificate was changed: {error}."
+            continue
+        whole = steps[_place(obligation)] == 1 and obligation.get("to", END) == END
+        goal = see(text, obligation["name"] if whole else "", (LEMMA, STEP))
+        if goal.problem:
+            yield f"The goal {obligation['name']} {goal.problem}."
+        seen.append((obligation, goal))
+        if goal.bad and goal.assumed and _is_about_inputs(index):
+            assumed.setdefault(goal.assumed, text)
+    yield from repeated(seen)
+    for text in assumed.values():
+        answer = asked.workers.ask(Request(text, POSSIBLE, asked.solvers[0], _POSSIBLE_SECONDS))
+        if answer.result == "refuted":
+            yield f"The certificate shows nothing: {answer.why}."
+
+
+def _place(obligation: Obligation) -> tuple[str, str, str]:
+    return obligation["name"], str(obligation.get("from")), str(obligation.get("to"))
+
+
+def _is_about_inputs(index: Mapping[str, Any]) -> bool:
+    """Whether what goals assume is about all inputs. From a cut it is an invariant, which no run may reach; and where
+    cases are told apart some may be impossible."""
+    return index.get("engine") != "loops"
 
 
 # One obligation.

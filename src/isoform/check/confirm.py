@@ -20,6 +20,7 @@ from typing import Any
 from isoform.budget import WALL_FACTOR
 from isoform.check.expansion import unified, verify_equation
 from isoform.check.formula import formula_text
+from isoform.check.goals import DIFFERS, LEFT_OUT
 from isoform.check.smtlib import Node, Script, read_script
 from isoform.check.sorts import ReadError
 from isoform.check.steps import Merged, StepError, sides
@@ -30,6 +31,8 @@ SMT_UNSAT = "smt-unsat"
 EQUATION = "equation"
 POLYNOMIAL_LEMMA = "polynomial-lemma"
 KINDS = (SMT_UNSAT, EQUATION, POLYNOMIAL_LEMMA)
+POSSIBLE = "possible"
+"""Asked about an obligation, no kind of one: that what it assumes does not contradict itself."""
 EXPANSION = "expansion"
 TRIVIAL = "trivial"
 STEPS = "steps"
@@ -93,6 +96,8 @@ def _contradicts(script: Script, number: int) -> bool:
 
 def confirm(request: Request) -> Answer:
     try:
+        if request.kind == POSSIBLE:
+            return _possible(request)
         prepared = _prepared(request)
         if isinstance(prepared, Answer):
             return prepared
@@ -106,6 +111,19 @@ def confirm(request: Request) -> Answer:
         return Answer("tampered", f"the file {error}")
     except _MalformedError as error:
         return Answer("tampered", str(error))
+
+
+def _possible(request: Request) -> Answer:
+    """Refuted only if a solver finds a contradiction: most of what is assumed has solutions that are hard to find."""
+    script = read_script(request.text)
+    shown = (LEMMA, STEP, DIFFERS, LEFT_OUT)
+    assumed = [term for label, term in script.assertions if not label.startswith(shown)]
+    if not assumed:
+        return Answer("confirmed", by=TRIVIAL)
+    answer = _SOLVERS[request.solver](_Formula(script, assumed, [], []), request.seconds)
+    if answer.result == "confirmed":
+        return Answer("refuted", "what is assumed about the inputs contradicts itself", request.solver)
+    return Answer("confirmed", by=request.solver)
 
 
 def trivially_confirmed(text: str) -> bool:

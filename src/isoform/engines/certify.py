@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bitwuzla import Term, TermManager
 
+from isoform.borders.parts import declared, parts_of
 from isoform.budget import Budget
 from isoform.check.confirm import Request
 from isoform.check.workers import Workers
+from isoform.lift.function import Function
 from isoform.question import Question
 from isoform.smt.certificate import SMT_UNSAT, CertificateWriter, UsedStep, question_text
 from isoform.smt.polynomial import Normalizer
@@ -43,30 +45,49 @@ def write_certificate(
     encoding: Encoding | Loops,
     assumptions: tuple[Assumption, ...],
     folder: str,
+    engine: str,
     how: str = _HOW,
 ) -> str:
     from isoform.report.json import contract_as_json
 
-    with CertificateWriter(Path(folder)) as writer:
-        steps = _Steps(writer, encoding.world.terms.manager)
-        for part in _confirmable(encoding):
-            used = [steps.used(step) for step in needed_steps(part.goal.bad, part.steps)]
-            writer.add_smt(part.goal.name, part.goal.shows, part.labelled, part.lemmas, used)
-        sides = [
-            {"path": s.path, "function": s.function, "isa": s.isa, "code": f.code_bytes}
-            for s, f in zip(subjects, (question.target, question.rewrite), strict=True)
-        ]
-        writer.finish(
-            {
-                "verdict": "equivalent",
-                "how": how,
-                "target": sides[0],
-                "rewrite": sides[1],
-                "contract": contract_as_json(question.contract),
-                "assumptions": [{"name": a.name, "why": a.why} for a in assumptions],
-            }
-        )
+    writer = CertificateWriter(Path(folder))
+    steps = _Steps(writer, encoding.world.terms.manager)
+    for part in _confirmable(encoding):
+        used = [steps.used(step) for step in needed_steps(part.goal.bad, part.steps)]
+        writer.add_smt(part.goal.name, part.goal.shows, part.labelled, part.lemmas, used, part.place)
+    sides = [
+        _side(subject, function, question)
+        for subject, function in zip(subjects, (question.target, question.rewrite), strict=True)
+    ]
+    writer.finish(
+        {
+            "verdict": "equivalent",
+            "engine": engine,
+            "how": how,
+            "returns": encoding.returns,
+            "calls": encoding.calls,
+            **({"paths": encoding.met} if encoding.met else {}),
+            "target": sides[0],
+            "rewrite": sides[1],
+            "contract": contract_as_json(question.contract),
+            "assumptions": [{"name": a.name, "why": a.why} for a in assumptions],
+        }
+    )
     return folder
+
+
+def _side(subject: Subject, function: Function, question: Question) -> dict[str, Any]:
+    """What a certificate says about one of the two functions."""
+    contract = question.contract
+    parts = parts_of(function.image, function.entry.address, contract.calls, contract.data, contract.bounds)
+    return {
+        "path": subject.path,
+        "function": subject.function,
+        "isa": subject.isa,
+        "code": function.code_bytes,
+        "declared": declared(function.image, subject.function),
+        "parts": [asdict(part) for part in parts],
+    }
 
 
 def _confirmable(encoding: Encoding | Loops) -> Iterator[Asserted]:

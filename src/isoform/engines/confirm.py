@@ -30,6 +30,9 @@ HIGHEST_ADDRESS = 1 << 47
 
 Pair = tuple[Inputs, Inputs]
 
+_NEAR_BOOLS = 4096
+"""Bytes in which further elements of an array are taken to be, if it is one."""
+
 _OPEN_TEXT = (0,)
 _OPEN_BYTES_FILLED = (0, 1)
 _OPEN_BYTES = (0, 1, 0xA5, 0xFF)
@@ -71,6 +74,8 @@ def _differs(question: Question, inputs: Pair) -> bool:
     if not _are_extended(question, inputs[0]):
         return False
     outcomes = question.run_both(inputs)
+    if any(_reads_no_bool(question, inputs[0], outcome) for outcome in outcomes):
+        return False
     if not question.differences(*outcomes) or rests_on_replaceable_calls(*outcomes):
         return False
     if not question.contract.differences(*outcomes) and not _depends_on_what_differs(question, inputs, outcomes):
@@ -137,6 +142,17 @@ def _are_extended(question: Question, inputs: Inputs) -> bool:
     """Whether arguments that may be of a narrow type are numbers that look the same extended with zeros and with the
     sign, so that they are what a caller passes whatever the type is."""
     return all(inputs.registers.get(name, 0) < 1 << (bits - 1) for name, bits in question.contract.narrow)
+
+
+def _reads_no_bool(question: Question, inputs: Inputs, outcome: Outcome) -> bool:
+    """Whether a run reads something else than 0 or 1 where a bool is declared to be: in what an argument points to, or
+    in the elements after it."""
+    for cell in question.contract.bools:
+        first = argument_value(cell.argument, inputs) + cell.offset
+        for address, byte in outcome.reads.items():
+            if byte > 1 and 0 <= address - first < _NEAR_BOOLS and (address - first) % cell.stride == 0:
+                return True
+    return False
 
 
 def _shows_frame(question: Question, outcome: Outcome) -> bool:

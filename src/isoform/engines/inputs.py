@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 from random import Random
 
@@ -16,6 +16,7 @@ BUFFERS = 0x10_0000
 _SPACING = 0x1000
 _SHIFTS = (4, 8, 1, 16, 2, 32)
 """Bytes by which one buffer begins inside another: an element of the usual sizes, or a few."""
+_BOOLS = 40
 _LENGTHS = (16, 9, 33)
 """Elements of overlapping buffers: more than code that is unrolled or in lanes takes at once, and a rest."""
 
@@ -43,6 +44,7 @@ class InputMaker:
         memory: dict[int, int] = {}
         for argument, value in zip(self._contract.arguments, values, strict=True):
             put_argument(self._contract, argument, value, registers, memory, self._garbage())
+        put_bools(self._contract, values, memory, self._random)
         fill = 0 if number % 4 == 0 and not overlapping else number
         return tuple(Inputs(registers, memory, fill, side) for side in (2 * number + 1, 2 * number + 2))  # type: ignore[return-value]
 
@@ -104,6 +106,14 @@ class InputMaker:
             position = self._random.randrange(len(self._contract.arguments))
             return BUFFERS + position * _SPACING + self._random.choice((0, 0, 1, 2, 4, 8, 12, 16))
         return BUFFERS + position * _SPACING
+
+
+def put_bools(contract: Contract, values: Sequence[int], memory: dict[int, int], random: Random) -> None:
+    """Let what arguments point to hold 0 or 1 where a bool is declared to be, in the first few elements."""
+    pointers = {a.name: value for a, value in zip(contract.arguments, values, strict=True)}
+    for cell in contract.bools:
+        first = pointers[cell.argument.name] + cell.offset
+        memory.update({first + cell.stride * element: random.getrandbits(1) for element in range(_BOOLS)})
 
 
 def put_argument(

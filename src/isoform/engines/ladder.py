@@ -195,7 +195,7 @@ class Ladder:
             case Found(witness):
                 return self._verdict(Different, "loopfree", assumptions, witness=witness), "a difference"
             case Proved():
-                certificate = self._certificate(engine.encoding, assumptions)
+                certificate = self._certificate("loopfree", engine.encoding, assumptions)
                 proof = Proof(tuple(engine.encoding.obligations), certificate=certificate)
                 said = f"{len(proof.obligations)} obligations shown"
                 return self._verdict(Equivalent, "loopfree", assumptions, proof=proof), said
@@ -207,7 +207,7 @@ class Ladder:
                 return failed, failed.why
 
     def _certificate(
-        self, encoding: Encoding | Loops, assumptions: tuple[Assumption, ...], how: str = ""
+        self, engine: str, encoding: Encoding | Loops, assumptions: tuple[Assumption, ...], how: str = ""
     ) -> str | None:
         if self.question.options.cert is None:
             return None
@@ -215,7 +215,8 @@ class Ladder:
 
         every = _all_assumptions(self.question, assumptions)
         more = {"how": how} if how else {}
-        return write_certificate(self.question, self.subjects, encoding, every, self.question.options.cert, **more)
+        folder = self.question.options.cert
+        return write_certificate(self.question, self.subjects, encoding, every, folder, engine, **more)
 
     # -- loops ----------------------------------------------------------------------------------
 
@@ -230,7 +231,7 @@ class Ladder:
             case Found(witness):
                 return self._verdict(Different, "loops", witness=witness), "a difference while looking for invariants"
             case Proved():
-                certificate = self._certificate(engine, engine.assumptions, HOW)
+                certificate = self._certificate("loops", engine, engine.assumptions, HOW)
                 cuts, invariants = engine.in_words()
                 proof = Proof(engine.obligations, cuts, invariants, certificate)
                 said = f"{len(proof.obligations)} obligations shown, with what {engine.tests} tests suggested"
@@ -278,7 +279,7 @@ class Ladder:
                 said = f"a difference after {engine.counts.runs} runs"
                 return self._verdict(Different, "concolic", assumptions, witness=witness), said
             case Proved():
-                certificate = self._certificate(engine.encoding, assumptions, HOW)
+                certificate = self._certificate("concolic", engine.encoding, assumptions, HOW)
                 proof = Proof(tuple(engine.encoding.obligations), certificate=certificate)
                 target, rewrite = engine.paths
                 said = f"all {target} paths of the target and {rewrite} of the rewrite, nothing cut"

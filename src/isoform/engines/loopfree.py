@@ -7,7 +7,7 @@ at best `bounded`, and says so.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from isoform.allocation import AllocationCall
@@ -92,6 +92,8 @@ class Asserted:
     """Rewrites of sums of products."""
     steps: list[Step]
     """Equations between subterms that were merged, in order."""
+    place: Mapping[str, int | str] = field(default_factory=dict)
+    """Of a proof that goes from cut to cut: from which one, and to which one or the end, it is about."""
 
 
 @dataclass
@@ -105,6 +107,18 @@ class Encoding:
     obligations: list[Obligation] = field(default_factory=list)
     asserted: list[Asserted] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
+    met: dict[str, list[int]] = field(default_factory=dict)
+    """Where paths were followed one by one: for each of the target those of the rewrite that share inputs with it."""
+
+    @property
+    def returns(self) -> bool:
+        """Whether there is a way for both to return, and so something to compare there."""
+        return bool(self.met) or (self.target.final is not None and self.rewrite.final is not None)
+
+    @property
+    def calls(self) -> bool:
+        """Whether outside functions are called that may do more than compute."""
+        return any(not site.pure for summary in (self.target, self.rewrite) for site in summary.calls)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:

@@ -93,7 +93,7 @@ def _string_bit_test(
     size = width(index)
     number = b.sext(b.read(index), 8)
     word = b.sar(number, (8 * size).bit_length() - 1)
-    address = b.add(b.address_of(target), b.mul(word, size))
+    address = b.hold(b.address_from(target, b.mul(word, size)))
     value = b.load(address, size)
     result = _test_bit(b, name, value, b.and_(b.read(index), 8 * size - 1), change)
     if result is not None:

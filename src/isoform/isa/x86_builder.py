@@ -73,11 +73,19 @@ class Builder:
     def address_of(self, memory: Memory) -> Var:
         """The address, segment included, computed once for reads and writes alike."""
         if memory not in self._addresses:
-            address = self.offset_of(memory)
-            if memory.segment:
-                address = self.add(REGISTERS[f"{memory.segment}_offset"], address)
-            self._addresses[memory] = address
+            self._addresses[memory] = self._in_segment(memory, self.offset_of(memory))
         return self._addresses[memory]
+
+    def address_from(self, memory: Memory, distance: Var) -> Var:
+        """The address so many bytes from that of an operand. With 32-bit addresses the sum is cut to 32 bits, and only
+        then comes the segment."""
+        moved = self.add(self.offset_of(memory), distance)
+        if _address_bytes(memory) < moved.size:
+            moved = self.zext(self.piece(moved, 0, _address_bytes(memory)), moved.size)
+        return self._in_segment(memory, moved)
+
+    def _in_segment(self, memory: Memory, offset: Var) -> Var:
+        return self.add(REGISTERS[f"{memory.segment}_offset"], offset) if memory.segment else offset
 
     def address_of_part(self, memory: Memory, at: int, size: int) -> Var:
         """The address of `size` bytes from byte `at` on of a wider operand."""
@@ -88,7 +96,7 @@ class Builder:
 
     def offset_of(self, memory: Memory) -> Var:
         """The address without its segment, as `lea` gives it."""
-        size = memory.base.size if memory.base else memory.index.size if memory.index else 8
+        size = _address_bytes(memory)
         total: Var | None = memory.base
         if memory.index is not None:
             scaled = self.mul(memory.index, memory.scale) if memory.scale > 1 else memory.index
@@ -314,6 +322,11 @@ def _common_size(left: Value, right: Value) -> int:
         return left.size
     assert isinstance(right, Var), "two plain numbers have no width"
     return right.size
+
+
+def _address_bytes(memory: Memory) -> int:
+    """How wide its address is computed."""
+    return memory.base.size if memory.base else memory.index.size if memory.index else 8
 
 
 def _overlaps_canary(memory: Memory, size: int) -> bool:

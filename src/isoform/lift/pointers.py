@@ -6,6 +6,7 @@ registers or in the frame. Everything else has no type here.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from isoform.lift.function import Block, BlockId, Call, Function, Switch, outside_call
@@ -17,11 +18,20 @@ from isoform.microop import Kind, MicroOp, Space, Var, number_of
 Passed = tuple[tuple[str | None, int, CType], ...]
 """The parameters that are one word: register (None: on the stack), offset in it and type."""
 _WORD = 8
+INDEXED_ROOM = 128
+"""Bytes."""
 
 
 @dataclass(frozen=True)
 class _Stack:
     """An address of the frame, from the stack pointer at entry on."""
+
+    offset: int
+
+
+@dataclass(frozen=True)
+class _Indexed:
+    """An address at a computed distance from one of the frame."""
 
     offset: int
 
@@ -41,7 +51,7 @@ class _Inside:
     offset: int
 
 
-_Value = _Stack | _Typed | _Inside
+_Value = _Stack | _Indexed | _Typed | _Inside
 _Values = dict[Var | int, _Value]
 """By register or temp, and by offset of a slot of the frame."""
 
@@ -90,6 +100,18 @@ class _Flow:
         self._lost = [machine.registers[name] for name in machine.containers if name not in kept]
 
     def at_exit(self) -> dict[BlockId, _Values]:
+        return self._states()[1]
+
+    def steps(self) -> Iterator[tuple[MicroOp, _Values]]:
+        """Every micro-op with what is known before it."""
+        for number, start in self._states()[0].items():
+            values = dict(start)
+            for op in self._function.blocks[number].ops:
+                yield op, values
+                self._step(op, values)
+
+    def _states(self) -> tuple[dict[BlockId, _Values], dict[BlockId, _Values]]:
+        """What is known where each block begins and ends."""
         starts: dict[BlockId, _Values] = {self._function.entry: self._at_entry()}
         ends: dict[BlockId, _Values] = {}
         pending = [self._function.entry]
@@ -106,7 +128,7 @@ class _Flow:
                 if joined != before:
                     starts[successor] = joined
                     pending.append(successor)
-        return ends
+        return starts, ends
 
     def _at_entry(self) -> _Values:
         values: _Values = {self._pointer: _Stack(0)}
@@ -162,6 +184,8 @@ class _Flow:
             if right.space is Space.CONST:
                 distance = _signed(right.offset)
                 return _moved(values.get(left), distance if op.kind is Kind.INT_ADD else -distance)
+            if op.kind is Kind.INT_ADD:
+                return _indexed(values.get(left)) or _indexed(values.get(right))
         return None
 
     def _loaded(self, address: Var, values: _Values) -> _Value | None:
@@ -175,7 +199,39 @@ class _Flow:
         return _member(inside.type, inside.offset) if isinstance(inside, _Inside) else None
 
 
+def stack_argument_bytes(function: Function) -> int:
+    """Bytes above the return address that the code reads or writes, or takes an address of. How far such an address, or
+    an index, leads is not known: some room is added."""
+    convention = function.machine.convention
+    if convention.stack_pointer is None or not convention.return_address_on_stack:
+        return 0
+    first, end = convention.stack_arguments_offset, 0
+    for op, values in _Flow(function, ()).steps():
+        for position, var in enumerate(op.ins):
+            value = values.get(var)
+            if not isinstance(value, (_Stack, _Indexed)):
+                continue
+            accesses = op.kind in (Kind.LOAD, Kind.STORE) and position == 0
+            size = op.out.size if op.out is not None else op.ins[-1].size
+            if accesses and isinstance(value, _Stack) and value.offset + size > first:
+                end = max(end, value.offset + size)
+            elif value.offset >= first and (accesses or not _is_followed(op)):
+                end = max(end, value.offset + INDEXED_ROOM)
+    return max(0, end - first)
+
+
+def _is_followed(op: MicroOp) -> bool:
+    """Whether what it makes of an address is an address that is followed in turn."""
+    return op.kind in (Kind.COPY, Kind.INT_ADD, Kind.INT_SUB) and op.out is not None
+
+
+def _indexed(value: _Value | None) -> _Value | None:
+    return _Indexed(value.offset) if isinstance(value, (_Stack, _Indexed)) else None
+
+
 def _moved(value: _Value | None, distance: int) -> _Value | None:
+    if isinstance(value, _Indexed):
+        return _Indexed(value.offset + distance)
     if isinstance(value, _Stack):
         return _Stack(value.offset + distance)
     if isinstance(value, _Inside):

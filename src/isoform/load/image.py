@@ -66,6 +66,16 @@ class Reference(NamedTuple):
     objects is meant."""
 
 
+class Field(NamedTuple):
+    """Bytes of code or data that a relocation filled."""
+
+    width: int
+    relative: bool
+    """Whether it holds a distance from its own address."""
+    name: str = ""
+    """Of thread-local data, which has a distance and no address: its name."""
+
+
 @dataclass(frozen=True)
 class Line:
     """A source line, for the report."""
@@ -137,6 +147,8 @@ class Image:
     """Source text by file name, where it was at hand."""
     references: dict[int, Reference] = field(default_factory=dict)
     """By the address of the field, in code or in the global offset table."""
+    fields: dict[int, Field] = field(default_factory=dict)
+    """What relocations filled, by address. What else of a linked file holds addresses is not known."""
     arrays: tuple[Local, ...] = ()
     """Variables of the function in question that can be indexed and stay at one place of its frame."""
     locals: tuple[Local, ...] = ()
@@ -160,7 +172,7 @@ class Image:
     """(own start, own end, shared start), sorted: named objects and function entries of a linked file, whose
     code has fixed distances, that the other side has too. An address that the code computes in such a range
     stands for the shared address; never a jump target inside the code."""
-    fields: dict[int, int] = field(default_factory=dict)
+    linked_fields: dict[int, int] = field(default_factory=dict)
     """Address of a field in code that a linker fills with the address of (or the distance to) an object, to the start
     of that object."""
     linked_words: dict[int, int] = field(default_factory=dict)

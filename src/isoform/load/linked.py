@@ -25,7 +25,7 @@ from isoform.load.elf import (
     Relocation,
     unusable,
 )
-from isoform.load.image import Image, Section, Symbol, WeakSymbol
+from isoform.load.image import Field, Image, Section, Symbol, WeakSymbol
 from isoform.load.objects import Objects, PlacedObject
 from isoform.load.shared import Shared
 from isoform.load.thread import (
@@ -128,6 +128,7 @@ class LinkedImage:
         self.broken: dict[int, str] = {}
         self.loader_code = 0, 0
         self.resolvers: dict[int, int] = {}
+        self.fields: dict[int, Field] = {}
         self.imports: dict[int, str] = {}
         self.own_slots: dict[int, int] = {}
         self.linked_words: dict[int, int] = {}
@@ -148,6 +149,7 @@ class LinkedImage:
             externals=self.externals,
             aliases=self.aliases,
             broken=self.broken,
+            fields=self.fields,
             weak=self.weak,
             weak_fields=self.weak_fields,
             base=self.base,
@@ -272,6 +274,9 @@ class LinkedImage:
         content[offset : offset + 8] = (value % (1 << 64)).to_bytes(8, "little")
         if origin is not None:
             self.linked_words[self.base + relocation.offset] = origin
+        of_thread = relocation.kind in _THREAD and relocation.symbol < len(self.file.dynamic_symbols)
+        name = self.file.dynamic_symbols[relocation.symbol].name if of_thread else ""
+        self.fields[self.base + relocation.offset] = Field(8, relative=False, name=name)
 
     def _meant(self, relocation: Relocation, there: int) -> tuple[int, int | None] | None:
         """What a field is filled with, and the object that it is counted from, if it is an address."""

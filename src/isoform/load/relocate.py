@@ -29,7 +29,7 @@ from isoform.load.elf import (
     unusable,
 )
 from isoform.load.field import FieldReader, Use, is_branch, is_lea, is_move_immediate
-from isoform.load.image import Image, Reference, Section, Symbol, WeakSymbol
+from isoform.load.image import Field, Image, Reference, Section, Symbol, WeakSymbol
 from isoform.load.objects import Objects, PlacedObject
 from isoform.load.shared import Shared
 from isoform.load.thread import (
@@ -94,9 +94,10 @@ class ObjectImage:
         self.broken: dict[int, str] = {}
         self.extra: dict[int, Section] = {}
         self.references: dict[int, Reference] = {}
+        self.fields: dict[int, Field] = {}
         self.weak: dict[str, WeakSymbol] = {}
         self.weak_fields: dict[int, tuple[str, int]] = {}
-        self.fields: dict[int, int] = {}
+        self.linked_fields: dict[int, int] = {}
         self.linked_words: dict[int, int] = {}
         self.objects: dict[int, PlacedObject] = {}
         self._origin: int | None = None
@@ -121,10 +122,11 @@ class ObjectImage:
             aliases=self.aliases,
             broken=self.broken,
             references=self.references,
+            fields=self.fields,
             weak=self.weak,
             weak_fields=self.weak_fields,
             moved=moved,
-            fields=self.fields,
+            linked_fields=self.linked_fields,
             linked_words=self.linked_words,
             objects=Objects.of([self.objects.values()]),
             resolvers=self.resolvers,
@@ -192,6 +194,10 @@ class ObjectImage:
             return
         content[offset : offset + width] = (value % (2 * limit)).to_bytes(width, "little")
         symbol = self.file.symbols[relocation.symbol]
+        home = self.file.sections.get(symbol.section)
+        is_thread = symbol.kind == THREAD_LOCAL or (home is not None and home.thread_local)
+        of_thread = f"{symbol.name} {relocation.addend}" if is_thread else ""
+        self.fields[address] = Field(width, relocation.kind in _RELATIVE, of_thread)
         if section.executable and relocation.kind not in (*_GOT, _BRANCH_32, *_THREAD):
             relative = relocation.kind in _RELATIVE
             self._refer(address, symbol, relocation.symbol, value + address if relative else value, relative)
@@ -207,7 +213,7 @@ class ObjectImage:
     def _note_reference(self, section: FileSection, relocation: Relocation, address: int, origin: int) -> None:
         """Distances in tables stay the numbers they are: what they are added to is where they are counted from."""
         if section.executable:
-            self.fields[address] = origin
+            self.linked_fields[address] = origin
             if relocation.kind in (_ABSOLUTE_32, _SIGNED_32):
                 self.objects[origin] = replace(self.objects[origin], is_low=True)
         elif relocation.kind == _ABSOLUTE_64:
@@ -391,6 +397,7 @@ class ObjectImage:
             self.linked_words[slot] = self._origin
         self._origin = None  # nobody sees where the table is
         self.extra[slot] = Section(".got", slot, content, 8, False, False)
+        self.fields[slot] = Field(8, relative=False)
         if symbol.name in self.weak:
             self.weak_fields[slot] = (symbol.name, 8)
         self._refer(slot, symbol, index, int.from_bytes(content, "little"), relative=False)

@@ -52,6 +52,19 @@ def _lines(report: CheckReport) -> Iterator[Spans]:
         names = [str(a["name"]) for a in assumptions if isinstance(a, dict) and "name" in a]
         yield ()
         yield (Span("  It rests on  ", "label"), Span(", ".join(names)))
+    if report.ok:
+        yield ()
+        yield from ((Span(f"  {said}"),) for said in _about_code(report))
+
+
+def _about_code(report: CheckReport) -> Iterator[str]:
+    """What the answer says of the code itself."""
+    if report.code_compared:
+        yield "The code in the files is the code that the certificate is about."
+    else:
+        yield "The code itself was not compared: give --target and --rewrite."
+    if report.index.get("returns") is False:
+        yield "It says that neither function ever returns."
 
 
 def _about(index: Mapping[str, Any]) -> str:

@@ -1,11 +1,13 @@
 """Writes a certificate: every obligation as a file, and an index that says what together they show.
 
-A certificate is written beside its place under another name and moved there at the end, so a half-written one is
-never seen. `check/certificate.py` reads it with another solver; `docs/certificates.md` describes the format.
+Everything is kept until the end, written beside its place under another name and moved there, so a half-written one is
+never seen. What a process left behind that was killed in that moment is removed by the next one. `check/certificate.py`
+reads a certificate with another solver; `docs/certificates.md` describes the format.
 """
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -15,7 +17,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from bitwuzla import Term
@@ -25,7 +26,7 @@ from isoform.smt.polynomial import lemma_as_smtlib
 from isoform.smt.printer import formula_lines
 
 FORMAT = "isoform-certificate"
-VERSION = 1
+VERSION = 2
 SMT_UNSAT = "smt-unsat"
 EQUATION = "equation"
 POLYNOMIAL_LEMMA = "polynomial-lemma"
@@ -46,17 +47,13 @@ class UsedStep:
 
 
 class CertificateWriter:
-    """Use as a context manager: what was not finished leaves nothing behind."""
+    """What is not finished leaves nothing behind."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.absolute()
-        _refuse_foreign(self._folder)
+        require_place(self._folder)
         self._obligations: list[dict[str, Any]] = []
-        try:
-            self._folder.parent.mkdir(parents=True, exist_ok=True)
-            self._unfinished = Path(tempfile.mkdtemp(prefix=f".{self._folder.name}-", dir=self._folder.parent))
-        except OSError as error:
-            raise _not_writable(self._folder, error) from None
+        self._files: dict[str, bytes] = {}
 
     def add_smt(
         self,
@@ -65,13 +62,15 @@ class CertificateWriter:
         assertions: Sequence[tuple[str, Term]],
         lemmas: Sequence[tuple[Term, Term]] = (),
         steps: Sequence[UsedStep] = (),
+        place: Mapping[str, int | str] | None = None,
     ) -> None:
         """An obligation: the assertions, each with a label, are unsatisfiable together. `lemmas` are rewrites of the
         `Normalizer` that were used to show it; they are asserted as equations that the checker verifies itself.
-        `steps` are applied first, in their order; lemmas are then about what the assertions became."""
+        `steps` are applied first, in their order; lemmas are then about what the assertions became. `place` says from
+        which cut to which it is, where there are any."""
         equations = [(step.label, step.term, step.other) for step in steps]
-        uses = {step.label: step.shown_by for step in steps}
-        self._add(name, shows, SMT_UNSAT, question_text(assertions, equations, lemmas), uses)
+        more: dict[str, Any] = {"uses": {step.label: step.shown_by for step in steps}} if steps else {}
+        self._add(name, shows, SMT_UNSAT, question_text(assertions, equations, lemmas), {**more, **(place or {})})
 
     def add_equation(
         self, name: str, shows: str, left: Term, right: Term, lemmas: Sequence[tuple[Term, Term]] = ()
@@ -83,16 +82,16 @@ class CertificateWriter:
         """A rewrite that stands for itself: the two terms are the same polynomial."""
         self._add(name, shows, POLYNOMIAL_LEMMA, lemma_as_smtlib(before, after))
 
-    def _add(self, name: str, shows: str, kind: str, text: str, uses: Mapping[str, str] | None = None) -> str:
+    def _add(self, name: str, shows: str, kind: str, text: str, more: Mapping[str, Any] | None = None) -> str:
         number = len(self._obligations) + 1
         safe_name = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "obligation"
         file = f"{number:02}-{safe_name[:80]}.smt2"
         shows = " ".join(shows.split())
         content = f"; {_plain(shows)}\n(set-info :source |isoform: {_plain(name)}|)\n{text}".encode()
-        self._write(file, content)
+        self._files[file] = content
         entry = {"name": name, "file": file, "kind": kind, "shows": shows}
         digest = hashlib.sha256(content).hexdigest()
-        self._obligations.append({**entry, "sha256": digest, **({"uses": dict(uses)} if uses else {})})
+        self._obligations.append({**entry, "sha256": digest, **(more or {})})
         return file
 
     def finish(self, index: Mapping[str, Any]) -> Path:
@@ -111,32 +110,24 @@ class CertificateWriter:
             "obligations": self._obligations,
         }
         entries["digest"] = index_digest(entries)
-        self._write("index.json", (json.dumps(entries, indent=2, ensure_ascii=False) + "\n").encode())
-        try:
-            _put_in_place(self._unfinished, self._folder)
-        except OSError as error:
-            self.discard()
-            raise _not_writable(self._folder, error) from None
+        self._files["index.json"] = (json.dumps(entries, indent=2, ensure_ascii=False) + "\n").encode()
+        self._put_in_place()
         return self._folder
 
-    def discard(self) -> None:
-        """Forget everything that is not finished."""
-        shutil.rmtree(self._unfinished, ignore_errors=True)
-
-    def _write(self, file: str, content: bytes) -> None:
+    def _put_in_place(self) -> None:
+        unfinished: Path | None = None
         try:
-            (self._unfinished / file).write_bytes(content)
+            self._folder.parent.mkdir(parents=True, exist_ok=True)
+            _remove_abandoned(self._folder)
+            unfinished = _beside(self._folder)
+            for file, content in self._files.items():
+                (unfinished / file).write_bytes(content)
+            _replace(self._folder, unfinished)
         except OSError as error:
-            self.discard()
             raise _not_writable(self._folder, error) from None
-
-    def __enter__(self) -> CertificateWriter:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self.discard()
+        finally:
+            if unfinished is not None:
+                shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def question_text(
@@ -193,11 +184,49 @@ def _certificate_files(folder: Path) -> set[str]:
         return set()
 
 
-def _put_in_place(unfinished: Path, folder: Path) -> None:
+def require_place(folder: Path) -> None:
+    """Refuse a place where no certificate can be put, before anybody works for it."""
+    folder = folder.absolute()
+    _refuse_foreign(folder)
+    there = next(parent for parent in folder.parents if os.path.lexists(parent))
+    try:
+        tempfile.TemporaryDirectory(prefix=_prefix(folder), dir=there).cleanup()
+    except OSError as error:
+        raise _not_writable(folder, error) from None
+
+
+def _prefix(folder: Path) -> str:
+    return f".{folder.name}-"
+
+
+def _beside(folder: Path) -> Path:
+    """A folder for what is not finished, whose name says who writes it."""
+    return Path(tempfile.mkdtemp(prefix=f"{_prefix(folder)}{os.getpid()}-", dir=folder.parent))
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """What processes left that were killed while they wrote to the same place."""
+    for path in folder.parent.glob(f"{glob.escape(_prefix(folder))}*-*"):
+        writer = path.name.removeprefix(_prefix(folder)).partition("-")[0]
+        if writer.isdigit() and path.is_dir() and not path.is_symlink() and not _is_running(int(writer)):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _replace(folder: Path, unfinished: Path) -> None:
     unfinished.chmod(0o755)
     _refuse_foreign(folder)
     if folder.is_dir() and any(folder.iterdir()):
-        outdated = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        outdated = _beside(folder)
         folder.rename(outdated / "certificate")
         unfinished.rename(folder)
         shutil.rmtree(outdated, ignore_errors=True)

@@ -18,7 +18,7 @@ MOST_MEGABYTES = 2048
 CALLS_PER_SECOND = 10_000
 """How far a solver gets is counted by how often it asks whether to stop: some ten conflicts, or a step of what it does
 between searches. A limit of a second is so many of these, so that a query has the same answer on any machine, busy or
-idle. Measured on 52 pairs: solvers ask 5,000 to 28,000 times a second of search, and of 913 queries that were answered
+idle. Measured on 14 pairs: solvers ask 5,000 to 28,000 times a second of search, and of 913 queries that were answered
 within their limits in seconds none needed more than this."""
 QUERY_SECONDS = 0.001
 """What a query is charged besides: to make a solver and to simplify what is asked."""

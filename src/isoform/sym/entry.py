@@ -29,6 +29,10 @@ def constrain_entry(world: World, entry: State) -> None:
         condition = extension(entry, argument)
         if condition is not None:
             world.constraints.append((f"argument-{argument.name}-extended", condition))
+    for number, cell in enumerate(world.contract.bools, 1):
+        address = world.terms.add(argument_term(entry, cell.argument), world.terms.bv(cell.offset, entry.side.width))
+        holds = world.terms.ult(entry.side.heap.load(entry.heap, address, 1), world.terms.bv(2, 8))
+        world.constraints.append((f"bool-{number}", holds))
     algebra = TermAlgebra(world.terms, entry)
     values = {a.name: argument_term(entry, a) for a in world.contract.arguments if a.type.kind is not TypeKind.STRUCT}
     for number, precondition in enumerate(world.contract.preconditions, 1):

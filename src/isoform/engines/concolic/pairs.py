@@ -143,6 +143,7 @@ class Pairs(Loopfree):
                 return Undecided(f"some inputs may take other paths of the {name} than the {len(paths)} found")
         for path in taken[0]:
             partners = met[path.number]
+            self.encoding.met[str(path.number)] = [partner.number for partner in partners if partner.is_complete]
             if not all(partner.is_complete or partner.end is End.OUTSIDE for partner in partners):
                 return Undecided(f"path {path.number} of the target meets one that was not followed to its end")
             shows = f"where the target takes its path {path.number}, the rewrite takes {_one_of(partners)}"

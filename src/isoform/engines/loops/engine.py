@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from math import sqrt
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from isoform.budget import Budget
 from isoform.engines.confirm import confirm, differs
@@ -17,7 +17,7 @@ from isoform.engines.loops.align import alignments, as_counted
 from isoform.engines.loops.cuts import Alignment, Traces
 from isoform.engines.loops.invariant import Order
 from isoform.engines.loops.prove import MORE_TIME, NotShownError, Prover, Shown
-from isoform.engines.loops.simulation import Simulation
+from isoform.engines.loops.simulation import STATE_AT, Simulation
 from isoform.engines.loops.stations import Stations, choices, heads, multiplications, single_turns
 from isoform.engines.loops.tests import Gathered, add_test, gather, traced_again
 from isoform.engines.loops.untaken import untaken
@@ -351,6 +351,15 @@ class Loops:
     @property
     def asserted(self) -> list[Asserted]:
         return self.shown.asserted if self.shown is not None else []
+
+    @property
+    def returns(self) -> bool:
+        """Whether there is a way for both to return."""
+        ends = [part.goal.name for part in self.asserted if part.place.get("to") == "end"]
+        return any(not name.startswith(STATE_AT) for name in ends)
+
+    calls: ClassVar[bool] = True
+    met: ClassVar[Mapping[str, list[int]]] = {}
 
     @property
     def world(self) -> World:

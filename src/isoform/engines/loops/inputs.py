@@ -8,7 +8,7 @@ from dataclasses import replace
 from random import Random
 
 from isoform.contract import Argument
-from isoform.engines.inputs import BUFFERS, put_argument
+from isoform.engines.inputs import BUFFERS, put_argument, put_bools
 from isoform.engines.loops.letters import letters
 from isoform.load.signature import TypeKind
 from isoform.outcome import Inputs, Outcome
@@ -82,6 +82,7 @@ class LoopInputs:
         contents = self._contents()
         if random.random() < _FOUND or self._leads_back:
             self._put(contents, values, size)
+        put_bools(self._contract, values, contents, random)
         fill = self._number + 1 if self._number % 3 == 1 and not self._follows_pointers else 0
         return Inputs(registers, contents | memory, fill, 2 * self._number + 1, {}, self._number + 1)
 

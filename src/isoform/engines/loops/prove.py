@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -70,6 +70,8 @@ class Shown:
     simulation: Simulation
     obligations: list[Obligation] = field(default_factory=list)
     asserted: list[Asserted] = field(default_factory=list)
+    place: Mapping[str, int | str] = field(default_factory=dict)
+    """What the next obligations are about: the cut they start from, by its number, and where they lead."""
 
 
 class Prover:
@@ -482,9 +484,11 @@ class Prover:
     def _finish(self, ranks: dict[Edge, Measure]) -> Shown:
         simulation, terms = self._simulation, self._terms
         shown = Shown(simulation)
-        for cut in (ENTRY, *simulation.nodes):
+        numbers = {cut: number for number, cut in enumerate((ENTRY, *simulation.nodes))}
+        for cut in numbers:
             followed = self._cases.followed(cut)
             where = f"from {at(simulation, cut)}"
+            shown.place = {"from": numbers[cut]}
             self._record(shown, "addresses", f"{where}, which addresses are one", where, self._cases.addresses(cut))
             uncovered = partial(simulation.uncovered, cut)
             self._show(shown, cut, where, ("covered", "both go on the same way"), terms.true, uncovered)
@@ -495,9 +499,11 @@ class Prover:
                 way = f"{where} to {at(simulation, edge.to)}"
                 invariant, memory = partial(simulation.any_broken, edge), partial(simulation.memory_broken, edge)
                 horizon = edge.target_steps, edge.rewrite_steps
+                shown.place = {"from": numbers[cut], "to": numbers[edge.to]}
                 self._show(shown, cut, way, ("invariant", "the invariant is kept"), going, invariant, horizon)
                 self._show(shown, cut, way, ("memory", "memory stays the same"), going, memory, horizon)
             both_return = simulation.going(followed, Edge(cut, 0, 0, END))
+            shown.place = {"from": numbers[cut], "to": "end"}
             for goal in simulation.goals_at_end(cut, followed):
                 under = terms.true if goal.name.startswith(STATE_AT) else both_return
                 named = goal.name, goal.shows
@@ -506,6 +512,7 @@ class Prover:
             text = measure.text(Names(simulation, simulation.nodes[edge.source]).show)
             named = "ends", f"{text} gets smaller each time one side turns alone"
             grows = partial(self._not_smaller, edge, measure)
+            shown.place = {"from": numbers[edge.source]}
             self._show(shown, edge.source, f"at {at(simulation, edge.source)}", named, terms.true, grows)
         return shown
 
@@ -539,4 +546,4 @@ class Prover:
             for term in (*(t for _, t in proof.assumed), proof.bad if proof.merged is None else proof.merged):
                 normalizer.normalize(term)
             goal = Goal(name, text, proof.bad)
-            shown.asserted.append(Asserted(goal, labelled, normalizer.lemmas, list(proof.steps)))
+            shown.asserted.append(Asserted(goal, labelled, normalizer.lemmas, list(proof.steps), shown.place))

@@ -1,0 +1,341 @@
+"""The parts of a file that a question is about, each with a hash: what a certificate is bound to.
+
+From a function's entry on, everything that its code can get at by an address: the functions that it calls or takes the
+address of, whole, and the data that it names, on through the addresses in there; and where what data holds at first
+counts, the functions that run when the file is loaded. An address is written as the part that it leads to and a
+distance, so that the same code in another place, or beside other code, has the same hash. Parts without a name of their
+own are numbered in the order in which they are come upon.
+
+Relocations say where addresses are; in code that was linked, distances from an instruction are told by decoding it in
+two places. Where it is not certain that a number is an address, it stays in what is hashed as it is, and what it would
+lead to is a part as well. So files with equal hashes mean the same; files with other hashes may still do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from isoform.borders.initialisers import initialiser_entries
+from isoform.borders.reach import Objects, addresses_in
+from isoform.contract import BoundsRule, CallRule, DataRule
+from isoform.isa.machine import Machine
+from isoform.isa.registry import machine
+from isoform.lift.addresses import with_addresses
+from isoform.load.image import Field, Image, Symbol
+from isoform.microop import Instruction, Space, Var, number_of
+from isoform.outcome import THREAD_POINTER
+
+ELSEWHERE = 1 << 24
+"""How far an instruction is moved to see which of its numbers move with it."""
+DISTANCE, WORD = 4, 8
+"""Bytes of a distance in an instruction, and of an address in data."""
+_OFFSET_TABLE = ".got"
+_OF_LOADER = (".eh_frame", ".gcc_except_table", ".note", ".dyn", ".gnu", ".rela", ".relr", ".hash", ".interp")
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Part:
+    kind: str
+    """`function`, `constants` or `data`"""
+    name: str
+    sha256: str
+
+
+class _Number(NamedTuple):
+    """In an instruction."""
+
+    shared: int
+    """As the address that both sides of a question use."""
+    own: int
+    moves: bool
+    """Whether it is counted from where the instruction is."""
+
+
+def parts_of(image: Image, entry: int, calls: CallRule, data: DataRule, bounds: BoundsRule) -> tuple[Part, ...]:
+    """What the function at `entry` is, and all of its file that an answer under these rules rests on."""
+    walk = _Walk(
+        image,
+        machine(image.machine),
+        follow=calls is not CallRule.UNINTERPRETED,
+        initial=data is DataRule.INITIAL,
+        near=bounds is not BoundsRule.ASSUME,
+    )
+    return tuple(walk.from_entry(entry))
+
+
+def declared(image: Image, name: str) -> str | None:
+    """How the file itself declares a function, if it does."""
+    signature = image.signatures.get(name)
+    return str(signature) if signature is not None else None
+
+
+@dataclass
+class _Walk:
+    image: Image
+    machine: Machine
+    follow: bool
+    """Whether what is called is part of it."""
+    initial: bool
+    """Whether what writable data holds at first is."""
+    near: bool
+    """Whether accesses outside an object count, and so what lies near it."""
+    labels: dict[Range, str] = field(default_factory=dict)
+    pending: list[Range] = field(default_factory=list)
+
+    def from_entry(self, entry: int) -> Iterator[Part]:
+        first = self._code_around(entry) or (entry, entry)
+        self._label(first)
+        yield from self._followed(first)
+        if self.initial and any(self._objects.is_writable(extent) for extent in self.labels):
+            for initialiser in initialiser_entries(self.image):
+                self._label(self._code_around(initialiser) or (initialiser, initialiser))
+            yield from self._followed(first)
+
+    def _followed(self, first: Range) -> Iterator[Part]:
+        """Everything that is to be looked at, and all that it leads to."""
+        while self.pending:
+            extent = self.pending.pop(0)
+            label = self.labels[extent]
+            if self._is_code(extent):
+                if self.follow or extent == first:
+                    yield Part("function", label, _hash(self._code(extent)))
+                continue
+            is_writable = self._objects.is_writable(extent)
+            size = str(extent[1] - extent[0]).encode()
+            said = self._data(extent) if self.initial or not is_writable else [size]
+            yield Part("data" if is_writable else "constants", label, _hash(said))
+
+    # -- code -----------------------------------------------------------------------------------
+
+    def _code(self, extent: Range) -> Iterator[bytes]:
+        address, end = extent
+        while address < end:
+            code = self.image.code_at(address)
+            instruction = self.machine.decode(code, address)
+            length = min(max(1, instruction.length), end - address)
+            yield from self._instruction(instruction, code[:length], extent)
+            address += length
+
+    def _instruction(self, instruction: Instruction, code: bytes, extent: Range) -> Iterator[bytes]:
+        """The bytes, without those that say where something outside this function is; instead of them what it is."""
+        numbers = self._numbers(instruction, code)
+        fields = [
+            (address - instruction.address, self.image.fields[address])
+            for address in range(instruction.address, instruction.address + len(code))
+            if address in self.image.fields
+        ]
+        outside = [n for n in numbers if (n.moves or fields) and not extent[0] <= n.own < extent[1]]
+        if not fields and len(outside) == 1:
+            fields = _distance(instruction, code, outside[0].own)
+        plain = bytearray(code)
+        for at, known in fields:
+            if outside or known.name:
+                plain[at : at + known.width] = bytes(len(plain[at : at + known.width]))
+        yield bytes(plain)
+        yield repr([(at, known.width, known.name) for at, known in fields]).encode()
+        for number in numbers:
+            if number in outside or not number.moves:
+                yield from self._named(number.shared)
+        yield from self._of_thread(instruction, code, fields)
+
+    def _of_thread(self, instruction: Instruction, code: bytes, fields: list[tuple[int, Field]]) -> Iterator[bytes]:
+        """Thread-local data, which code gets at by distances from the thread pointer."""
+        if fields or self._is_relocated:
+            found = [int.from_bytes(code[at : at + known.width], "little", signed=True) for at, known in fields]
+        else:
+            found = [_signed(number) for number in _constants(instruction)]
+        for distance in found:
+            if distance < 0 and self._leads(THREAD_POINTER + distance):
+                yield from self._named(THREAD_POINTER + distance)
+
+    @cached_property
+    def _is_relocated(self) -> bool:
+        """Whether relocations say where in code addresses are, as in an object file."""
+        return any(self._is_code((address, address)) for address in self.image.fields)
+
+    def _numbers(self, instruction: Instruction, code: bytes) -> list[_Number]:
+        """The numbers in an instruction that may be addresses."""
+        shared = _constants(with_addresses(self.machine, self.image, code, instruction))
+        if not any(map(self._leads, shared)):
+            return []
+        here = _constants(instruction)
+        there = _constants(self.machine.decode(code, instruction.address + ELSEWHERE))
+        moves = [one != other for one, other in zip(here, there, strict=True)] if len(here) == len(there) else []
+        found = map(_Number, shared, here, moves or [False] * len(here))
+        return [n for n in dict.fromkeys(found) if self._leads(n.shared) and n.own != instruction.next_address]
+
+    # -- data -----------------------------------------------------------------------------------
+
+    def _data(self, extent: Range) -> Iterator[bytes]:
+        content = bytearray(self._objects.contents(extent))
+        own = self.image.own_address(extent[0])
+        for address in [address for address in self._ordered_fields if own <= address < own + len(content)]:
+            known, at = self.image.fields[address], address - own
+            number = int.from_bytes(content[at : at + known.width], "little", signed=known.relative)
+            number += own if known.relative else 0
+            if self._leads(THREAD_POINTER + _signed(number)) and _signed(number) < 0:
+                number = THREAD_POINTER + _signed(number)
+            yield repr((at, known.width, known.name)).encode()
+            if self._leads(number) and self._is_certain(extent, known):
+                content[at : at + known.width] = bytes(len(content[at : at + known.width]))
+                yield from self._named(number)
+        yield bytes(content)
+        named = self._name(extent) is not None
+        for number in addresses_in(bytes(content), extent[0]) if named else self._words(bytes(content)):
+            if self._is_meant(number):
+                yield from self._named(number)
+
+    def _words(self, content: bytes) -> Iterator[int]:
+        """The aligned words in there that may be addresses, or distances from the thread pointer."""
+        for at in range(0, len(content) - WORD + 1, WORD):
+            word = _signed(int.from_bytes(content[at : at + WORD], "little"))
+            yield word if word >= 0 else THREAD_POINTER + word
+
+    def _is_certain(self, extent: Range, known: Field) -> bool:
+        """Whether it is known where a field leads: distances in a table are counted from its start, and where several
+        tables without names lie side by side that is not known. They lead into the function that uses them, which is a
+        part as it is."""
+        return not known.relative or self._name(extent) is not None
+
+    def _is_meant(self, number: int) -> bool:
+        """Whether a number in data that no relocation filled is taken for an address: in a linked file it may be one,
+        or the distance to one. What is there for the loader only is not."""
+        section = self.image.section_at(self.image.own_address(number))
+        return section is not None and not section.name.startswith(_OF_LOADER)
+
+    @cached_property
+    def _ordered_fields(self) -> list[int]:
+        return sorted(self.image.fields)
+
+    @cached_property
+    def _objects(self) -> Objects:
+        return Objects(self.image)
+
+    # -- addresses ------------------------------------------------------------------------------
+
+    def _leads(self, number: int) -> bool:
+        image = self.image
+        return (
+            number in image.externals
+            or number in image.aliases
+            or image.section_at(number) is not None
+            or image.section_at(image.own_address(number)) is not None
+        )
+
+    def _named(self, number: int) -> Iterator[bytes]:
+        """What is at an address, as a part and a distance."""
+        image = self.image
+        if number in image.externals:
+            name = image.externals[number]
+            yield f"outside {name}{'?' if name in image.weak else ''}".encode()
+            return
+        own = image.own_address(image.aliases.get(number, number))
+        extent = self._code_around(own)
+        if extent is not None:
+            symbol = image.symbol_at(extent[0])
+            mark = "?" if symbol is not None and symbol.replaceable else ""
+            yield f"{self._label(extent)}{mark} {own - extent[0]}".encode()
+            return
+        if number in image.fields and self._is_slot(number):
+            yield f"{self._label((number, number + self._slot_bytes(number)))} 0".encode()
+            return
+        extents = list(self._objects.near(number))
+        inside = [extent for extent in extents if extent[0] <= number < extent[1]]
+        for extent in extents if self.near or not inside else inside:
+            yield f"{self._label(extent)} {number - extent[0]}".encode()
+
+    def _is_slot(self, number: int) -> bool:
+        """Whether an address is that of one address in the table that the linker makes for all the code."""
+        section = self.image.section_at(number)
+        return section is not None and section.name.startswith(_OFFSET_TABLE)
+
+    def _slot_bytes(self, number: int) -> int:
+        """How long the entry at an address of that table is: what leads to thread-local data has two words."""
+        section = self.image.section_at(number)
+        assert section is not None
+        start = number - section.address
+        word = int.from_bytes(section.data[start : start + WORD], "little")
+        low, high = self.image.loader_code
+        return WORD if self._leads(word) and not low <= word < high else 2 * WORD
+
+    def _code_around(self, address: int) -> Range | None:
+        """The function that an address is in; where no symbol says how long it is, up to the next one."""
+        section = self.image.section_at(address)
+        if section is None or not section.executable:
+            return None
+        starts, functions = self._functions
+        index = bisect_right(starts, address) - 1
+        start, end = section.address, section.end
+        if index + 1 < len(starts):
+            end = min(end, starts[index + 1])
+        if index >= 0 and starts[index] >= start:
+            start, size = starts[index], functions[index].size
+            if size and address < start + size:
+                end = min(start + size, section.end)
+            elif size:
+                start += size  # between functions: padding, or code without a symbol
+        return start, end
+
+    @cached_property
+    def _functions(self) -> tuple[list[int], list[Symbol]]:
+        found: dict[int, Symbol] = {}
+        for symbol in self.image.symbols:
+            if symbol.is_function and (symbol.address not in found or symbol.size > found[symbol.address].size):
+                found[symbol.address] = symbol
+        ordered = [found[address] for address in sorted(found)]
+        return [s.address for s in ordered], ordered
+
+    def _is_code(self, extent: Range) -> bool:
+        section = self.image.section_at(extent[0])
+        return section is not None and section.executable
+
+    def _label(self, extent: Range) -> str:
+        if extent not in self.labels:
+            name = self._name(extent)
+            self.labels[extent] = name if name is not None else f"unnamed {len(self.labels)}"
+            self.pending.append(extent)
+        return self.labels[extent]
+
+    def _name(self, extent: Range) -> str | None:
+        """The name of a part, if it is the only one of that name."""
+        symbol = self.image.symbol_at(self.image.own_address(extent[0]))
+        return symbol.name if symbol is not None and self._uses[symbol.name] == 1 else None
+
+    @cached_property
+    def _uses(self) -> Counter[str]:
+        return Counter(symbol.name for symbol in self.image.symbols)
+
+
+def _constants(instruction: Instruction) -> list[int]:
+    found = (_constant(v) for op in instruction.ops for v in op.ins if v.size >= DISTANCE)
+    return [number for number in found if number is not None]
+
+
+def _constant(var: Var) -> int | None:
+    return var.offset if var.space is Space.CODE else number_of(var)
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 8 * WORD) if word >> (8 * WORD - 1) else word
+
+
+def _distance(instruction: Instruction, code: bytes, target: int) -> list[tuple[int, Field]]:
+    """Where in a linked instruction the distance to `target` is."""
+    distance = (target - instruction.next_address) % (1 << 8 * DISTANCE)
+    at = code.rfind(distance.to_bytes(DISTANCE, "little"), 1)
+    return [(at, Field(DISTANCE, relative=True))] if at >= 0 else []
+
+
+def _hash(said: Iterable[bytes]) -> str:
+    """Of a list: what is in it is told apart by lengths."""
+    digest = hashlib.sha256()
+    for piece in said:
+        digest.update(len(piece).to_bytes(4, "little") + piece)
+    return digest.hexdigest()
