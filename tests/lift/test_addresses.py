@@ -14,7 +14,7 @@ ITEM = PlacedObject("x", OBJECT, 16, 16, 4)
 
 
 def decoded(code: bytes, fields: dict[int, int]) -> Instruction:
-    image = Image("f.o", "x86_64", (), (), fields=fields, objects=Objects.of([[ITEM]]))
+    image = Image("f.o", "x86_64", (), (), linked_fields=fields, objects=Objects.of([[ITEM]]))
     return with_addresses(MACHINE, image, code, MACHINE.decode(code, CODE))
 
 

@@ -20,13 +20,13 @@ _FIELD_BYTES = 4
 
 def with_addresses(machine: Machine, image: Image, code: bytes, instruction: Instruction) -> Instruction:
     """The instruction with the addresses in it as such."""
-    if not image.fields and not image.moved and not image.spans:
+    if not image.linked_fields and not image.moved and not image.spans:
         return instruction
     ops = instruction.ops
-    for place in range(instruction.address, instruction.next_address - _FIELD_BYTES + 1) if image.fields else ():
-        if place in image.fields:
+    for place in range(instruction.address, instruction.next_address - _FIELD_BYTES + 1) if image.linked_fields else ():
+        if place in image.linked_fields:
             other = machine.decode(_changed(code, place - instruction.address), instruction.address)
-            ops = tuple(_replaced(ops, other.ops, image.fields[place]))
+            ops = tuple(_replaced(ops, other.ops, image.linked_fields[place]))
     if image.moved or image.spans:
         ops = tuple(_relative(machine, image, code, replace(instruction, ops=ops)))
     return replace(instruction, ops=ops)

@@ -196,7 +196,7 @@ class Image:
     """(own start, own end, shared start), sorted: named objects and function entries of a linked file, whose
     code has fixed distances, that the other side has too. An address that the code computes in such a range
     stands for the shared address; never a jump target inside the code."""
-    fields: dict[int, int] = field(default_factory=dict)
+    linked_fields: dict[int, int] = field(default_factory=dict)
     """Address of a field in code that a linker fills with the address of (or the distance to) an object, to the start
     of that object."""
     linked_words: dict[int, int] = field(default_factory=dict)
