@@ -161,15 +161,15 @@ class _Flow:
         return _MIXED if any(_overlap(var, known) for known in state) else None
 
     def _constant(self, var: Var, number: int, address: int) -> _Value:
+        origin = origin_of(var) if var.space is Space.ADDRESS else None
         in_linked_file = self._image.reference_to(number) if var.size == 8 else None
         if in_linked_file is not None:
-            return _Pointer(in_linked_file, number)
+            return _Pointer(in_linked_file, number, origin=origin)
         if var.size not in (4, 8) or not self._image.references:
             return None
         instruction = self._function.instructions.get(address)
         for reference, expected in _references(instruction, self._image) if instruction is not None else ():
             if number == expected % (1 << (8 * var.size)):
-                origin = origin_of(var) if var.space is Space.ADDRESS else None
                 return _Pointer(reference, expected, origin=origin) if var.size == 8 else _MIXED
         return None
 

@@ -97,7 +97,7 @@ class ObjectImage:
         self.relocated: dict[int, Field] = {}
         self.weak: dict[str, WeakSymbol] = {}
         self.weak_fields: dict[int, tuple[str, int]] = {}
-        self.fields: dict[int, int] = {}
+        self.linked_fields: dict[int, int] = {}
         self.linked_words: dict[int, int] = {}
         self.objects: dict[int, PlacedObject] = {}
         self._origin: int | None = None
@@ -128,7 +128,7 @@ class ObjectImage:
             weak=self.weak,
             weak_fields=self.weak_fields,
             moved=moved,
-            fields=self.fields,
+            linked_fields=self.linked_fields,
             linked_words=self.linked_words,
             objects=Objects.of([self.objects.values()]),
             resolvers=self.resolvers,
@@ -220,7 +220,7 @@ class ObjectImage:
     def _note_reference(self, section: FileSection, relocation: Relocation, address: int, origin: int) -> None:
         """Distances in tables stay the numbers they are: what they are added to is where they are counted from."""
         if section.executable:
-            self.fields[address] = origin
+            self.linked_fields[address] = origin
             if relocation.kind in (_ABSOLUTE_32, _SIGNED_32):
                 self.objects[origin] = replace(self.objects[origin], is_low=True)
         elif relocation.kind == _ABSOLUTE_64:
