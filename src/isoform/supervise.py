@@ -1,8 +1,8 @@
-"""The command line's question runs in a process of its own, and this one watches it: whatever it does, and wherever it
-does it, it ends in time, within its memory, and when the user wants it to. Its last words are then said here.
+"""The command line's question runs in a child process, and this one supervises it: the child ends within its time and
+memory, and when the user interrupts it, even if it hangs in code that checks nothing.
 
-The child is forked before anything is loaded, which takes a millisecond. It tells what its limits are, and what the
-verdict would be if all ended there; it prints its own answer. Only where it has to be killed is there one printed here.
+The child is forked before anything is loaded, which takes a millisecond. It reports its limits and what the verdict
+would be if it ended now, and prints its own answer. If it has to be killed, this process prints the last such verdict.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Ending = Callable[["Verdict", Any], int]
 
 
 class _Channel:
-    """From the child to the one who watches it. Says nothing where nobody does."""
+    """From the child to its supervisor. Sends nothing where there is none."""
 
     def __init__(self) -> None:
         self.file: int | None = None
@@ -70,7 +70,7 @@ _channel = _Channel()
 
 
 def begin(limits: Limits, how: Any) -> None:
-    """A question begins, under these limits. `how` is for whoever shows the verdict in the end."""
+    """A question begins, under these limits. `how` is passed to `Ending` if the child has to be killed."""
     _channel.send("begun", (limits, pickle.dumps(how)))
 
 
@@ -100,7 +100,7 @@ def supervised(work: Callable[[], int], ending: Ending, complain: Callable[[str]
 
 
 def _leave(code: int) -> NoReturn:
-    """Without taking apart what was built for the question: that can take as long as a second."""
+    """Exit without freeing what was built for the question, which can take a second."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
@@ -108,7 +108,7 @@ def _leave(code: int) -> NoReturn:
 
 
 def _become_a_child(parent: int) -> None:
-    """In a group of its own, so that Ctrl-C comes once, from the parent; and no longer there than the parent is."""
+    """In a process group of its own, so that Ctrl-C comes once, from the parent; killed when the parent ends."""
     os.setpgid(0, 0)
     with suppress(ImportError, OSError, AttributeError):
         import ctypes
@@ -173,7 +173,7 @@ class _Supervisor:
             end = _LENGTH.size + _LENGTH.unpack_from(self._received)[0]
             if len(self._received) < end:
                 return
-            kind, content = pickle.loads(self._received[_LENGTH.size : end])  # from ourselves
+            kind, content = pickle.loads(self._received[_LENGTH.size : end])  # written by our own child
             self._received = self._received[end:]
             if kind == "begun":
                 self._limits, self._how = content
@@ -209,7 +209,7 @@ class _Supervisor:
         return None
 
     def _latest_end(self, interrupted: float) -> float:
-        """An answer that is being printed when Ctrl-C comes, or because it came, is worth a moment more than none."""
+        """When a child that was interrupted is killed: later if it is already printing its answer."""
         latest = interrupted + INTERRUPTED_SECONDS
         return latest if self._answered_at is None else max(latest, self._answered_at + PRINTING_SECONDS)
 

@@ -1,8 +1,8 @@
 """What the code of one function does with addresses of some data: a forward data flow over its micro-ops.
 
-It errs on one side only: an address that it loses sight of counts as given away. It follows addresses through registers
-and through slots of the frame; what is read through an address is no address of the data (if the data held one, some
-field of the file would, which `unwritten.py` looks at).
+It over-approximates: an address that it cannot follow counts as given away. It follows addresses through registers and
+slots of the frame. What is loaded through an address of the data is no such address itself: data that holds one has a
+relocated field, which `unwritten.py` looks at.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Stack:
 
 Targets = frozenset[Target]
 Value = Targets | Stack | None
-"""None: no address of the data, and none of the frame that is not known elsewhere too."""
+"""None: no address of the data. It may be an address of the frame only if `Flow._is_shown` is set."""
 
 Source = Callable[[int, int], Target | None]
 """By an instruction's address and a constant in it: which address of the data that is."""
@@ -52,7 +52,7 @@ _PREDICATES = frozenset(
         *(Kind.BOOL_NEGATE, Kind.BOOL_XOR, Kind.BOOL_AND, Kind.BOOL_OR),
     }
 )
-"""What these give tells too little of an address to be one."""
+"""The result of these is no address, though it may be computed from one."""
 
 _REGISTER, _LOW, _TEMP, _SLOT = "register", "low", "temp", "slot "
 State = dict[tuple[str, int], Value]
@@ -115,7 +115,7 @@ class Flow:
         return joined
 
     def _with_whole_registers(self, state: State, other: State) -> State:
-        """Without saying apart what is in the low bytes of registers, where the other state does not."""
+        """The state with low bytes merged into their registers, where the other state does not keep the two apart."""
         apart = [key for key in state if key[0] == _LOW and key not in other]
         found = {key: value for key, value in state.items() if key not in apart}
         for key in apart:
@@ -262,7 +262,7 @@ class Flow:
             state[_slot(size), where.offset] = value
 
     def _call(self, call: Call, state: State) -> None:
-        """What is in registers that a callee may use is given to it: its arguments are among them."""
+        """Everything in scratch registers counts as given to the callee: its arguments are among them."""
         machine = self.function.machine
         convention = machine.convention
         for name in (*convention.scratch_after_call, *convention.result, *convention.float_result):
@@ -292,7 +292,7 @@ class Flow:
             self._give_away(value)
 
     def _give_away(self, value: Value) -> None:
-        """Who has an address of an object, or of its end, may write all of it."""
+        """Whoever has an address of an object, or of its end, may write all of it."""
         for target in value if isinstance(value, frozenset) else ():
             self._note(target, -1, 1)
 
@@ -319,8 +319,8 @@ def _slots(state: State, offset: int, size: int) -> list[tuple[str, int]]:
 
 
 def _limited(targets: Targets) -> Targets:
-    """No more of them than are kept apart: of many in one region, that it is somewhere in there. What was once said so
-    is not said in a finer way later, so that the flow comes to an end."""
+    """At most `MOST_TARGETS` of them: many exact addresses become "somewhere in the region". An inexact address absorbs
+    the exact ones of its region, so that values only grow and the data flow terminates."""
     anywhere = Target(None, None)
     if anywhere in targets:
         return frozenset({anywhere})

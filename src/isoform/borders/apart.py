@@ -1,5 +1,5 @@
-"""What both sides have under one name and one address, though it is not the same: functions of other behaviour, data of
-other contents. Whoever is given such an address, or reads such data, can tell the two sides apart."""
+"""Things that have one name and one address on both sides but differ: functions that behave differently, data with
+different contents. Whoever is given such an address, or reads such data, can tell the two sides apart."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Apart:
     rewrite: str
     """What each side has there."""
     certain: bool
-    """Whether the two were shown to differ; else it is only not known that they do not."""
+    """Whether the two were shown to differ; otherwise it is not known whether they do."""
     whole: tuple[int, int] | None = None
     """The object that it is part of: an address in there leads to it."""
     held: tuple[bytes, bytes] | None = None
@@ -57,7 +57,7 @@ class Border:
     data: tuple[str, ...] = ()
     """Names of the writable data that the two can get at."""
     unclear: tuple[tuple[str, int, bytes], ...] = ()
-    """Names, addresses and first contents of variables of one side that something may write, which is not clear."""
+    """Names, addresses and initial contents of one side's variables that something may write: it is not clear whether."""
 
     def told(self, images: Images) -> Images:
         """The images, with what is not the same marked in them."""
@@ -73,7 +73,7 @@ class Border:
 def apart_differences(
     apart: Sequence[Apart], contract: Contract, target: Outcome, rewrite: Outcome
 ) -> Iterator[Difference]:
-    """Where runs that agree in all they show come upon something that is not the same on both sides."""
+    """Where runs that otherwise agree read, or give away, something that differs between the two sides."""
     known = [one for one in apart if one.certain]
     if not known or any(o.status not in (Status.DONE, Status.EXITED) for o in (target, rewrite)):
         return

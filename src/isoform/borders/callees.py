@@ -84,13 +84,14 @@ class CalleeTable:
             yield Assumption("callees-agree", why)
 
     def _is_library_name(self, name: str) -> bool:
-        """Whether something rests on a name being the C library's. Other names than these may not begin so."""
+        """Whether a verdict rests on a name being the C library's. Names with two underscores, or an underscore and a
+        capital letter, are reserved for the implementation: they need no assumption."""
         if name.startswith("__") or (name[:1] == "_" and name[1:2].isupper()):
             return False
         return self._library(name) is not None or (name in NO_RETURN and not self.of(name).returns)
 
     def _ends_for_no_reason(self, name: str) -> bool:
-        """Whether it is taken never to return only because no code follows its calls."""
+        """Whether the only reason to take it as never returning is that no code follows its calls."""
         said = name in NO_RETURN or any(not signature.returns for signature in self._declared(name))
         return not said and not self.of(name).returns
 
@@ -129,7 +130,7 @@ class CalleeTable:
         if not name or name in self._pointer_types:
             return self._through(name)
         if not name.isidentifier() and "(*)" in name:
-            return self._through("")  # of a call that was found later on
+            return self._through("")  # a pointer type of a call that was found after the table was made
         declared = self._declared(name)
         library = self._library(name)
         if declared:
@@ -174,7 +175,7 @@ class CalleeTable:
 
     @cached_property
     def _only_type(self) -> Signature | None:
-        """The one type that all functions have which pointers are declared to, if there is only one."""
+        """The type of the functions that declared pointers point to, if there is only one."""
         declared = [f.image.pointers for f in self._functions]
         found = [signature for pointers in declared for signature in pointers.functions]
         shapes = {_shape(self._placed(signature, False)) for signature in found}
@@ -277,9 +278,9 @@ class CalleeTable:
         return Callee(parts, given, maybe_on_stack=self._fills_registers(parts))
 
     def _registers_set(self, name: str, taken: set[str | None]) -> Parts:
-        """Argument registers but those `taken` that may hold something at every call on both sides: a function that
-        both call as they should cannot take more. Those up to the last one that is plainly set for the call hold
-        arguments for certain."""
+        """Argument registers, except those `taken`, that may hold an argument at every call on both sides: a function
+        that both call correctly cannot take more. Registers up to the last one that is plainly set for the call
+        certainly hold arguments."""
         convention = self._machine.convention
         found: list[Part] = []
         for names in (convention.integer_arguments, convention.float_arguments):

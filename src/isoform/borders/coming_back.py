@@ -17,8 +17,8 @@ _ROUNDING = frozenset({"fesetround", "fesetenv", "feupdateenv", "feholdexcept", 
 
 
 def coming_back_assumptions(target: Function, rewrite: Function) -> Iterator[Assumption]:
-    """That calls throw nothing, where a file has handlers, which are not followed. Calls that come back twice cannot
-    be asked about: after the first time the path goes on as if there were no second."""
+    """That calls throw nothing, where a file has handlers: those are not followed. A call that comes back twice is not
+    supported: a path continues after the first return as if there were no second."""
     has_handlers = target.image.has_handlers or rewrite.image.has_handlers
     calls = False
     for function in (target, rewrite):

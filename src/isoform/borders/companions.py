@@ -1,9 +1,9 @@
 """Companions: functions whose address the compared ones can get at, and may give away.
 
-The address of a function stands for what it does. Two of one name have one address, so that they must be shown to do
-the same before anything may follow from that. Pairs that are being compared count as the same while others are asked
-(behaviour up to n steps of a pair needs that of others up to fewer); what then turns out not to be the same is taken
-back, and so is all that rests on it.
+The address of a function stands for what it does. Two functions of one name have one address, so they must be shown to
+do the same before anything may be concluded from equal addresses. While one pair is asked about, all undecided pairs
+count as the same. This is induction on the number of steps: what a pair does in n steps rests on what others do in
+fewer. If a pair turns out different or undecided, that is taken back, and all that rests on it is asked again.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class _Companion:
     uses: Reach
     """Of both sides."""
     found: Companion | None = None
-    """What was found out, if that is not that they are the same."""
+    """The result, if the two were not shown to be the same."""
     proved: Verdict | None = None
     left_out: bool = False
-    """Whether it counts as the same only because it was not to be asked about."""
+    """Whether it counts as the same only because companions are not asked about (`--calls uninterpreted`)."""
 
     @property
     def name(self) -> str:
@@ -114,7 +114,7 @@ class Companions:
         return _Companion(address, (names[0], names[0]), (0, 0), False, Reach(frozenset(), frozenset()), found)
 
     def _refuse_choices(self) -> None:
-        """What is called must be the same; that of an outside call is known by its name alone."""
+        """A call of a function that a resolver chooses is compared by name, so both sides must choose the same."""
         called = self.own.chosen.union(*(one.uses.chosen for one in self.all.values()))
         for address, one in self.all.items():
             if address in called and one.found is not None:
@@ -168,7 +168,7 @@ class Companions:
             yield Assumption("same-data", "; ".join(whys))
 
     def _unseen_initialisers(self) -> list[str]:
-        """Names of functions that are not the same on both sides, run at first, and might write what is compared."""
+        """Names of constructors that differ between the two sides and might write data that is compared."""
         names = []
         for one in unlike_initialisers(self.functions[0].machine, self.images):
             if _overlap(one.uses.named, self.own.named):

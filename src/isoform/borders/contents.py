@@ -1,4 +1,4 @@
-"""What data holds at first, on both sides: where that is not the same, and where it leads to what is not."""
+"""The initial contents of data on both sides: where they differ, and where they point to something that differs."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Contents:
             return
         name = self._name(extent)
         if kind is ApartKind.CONSTANTS:
-            # Who gets the address of an object may read all of it from there on.
+            # Whoever gets the address of an object may read all of it from there on.
             said = [_shown(content, parts[0][0], parts[-1][1]) for content in held]
             certain = all(sure for _, _, sure in parts)
             yield Apart(kind, low, low + parts[-1][1], name, said[0], said[1], certain, extent)
@@ -94,7 +94,7 @@ class Contents:
                 continue
             start = at // WORD * WORD
             words = [int.from_bytes(content[start : start + WORD], "little") for content in held]
-            alike = self._alike(words[0], words[1], 0) if start + WORD <= size else False
+            alike = self._alike(words[0], words[1]) if start + WORD <= size else False
             if alike:
                 at = start + WORD
                 continue
@@ -104,7 +104,7 @@ class Contents:
             yield at, end, alike is False
             at = end
 
-    def _alike(self, left: int, right: int, depth: int) -> bool | None:
+    def _alike(self, left: int, right: int) -> bool | None:
         """Whether two words that are not equal are addresses of the same thing; None where that is not known."""
         places = [side.around(word) for side, word in zip(self._sides, (left, right), strict=True)]
         if places[0] is None or places[1] is None:

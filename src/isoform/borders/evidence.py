@@ -11,7 +11,7 @@ from isoform.microop import Instruction, Space, Var
 
 
 class Evidence:
-    """Of one side: which argument registers hold something at calls, and which were plainly set for them."""
+    """The argument registers of one side at its calls: which may hold an argument, and which were set only for that."""
 
     def __init__(self, function: Function, at_entry: Collection[str]) -> None:
         self._function = function
@@ -44,8 +44,8 @@ class Evidence:
         return found
 
     def may_hold(self, name: str) -> frozenset[str]:
-        """Registers that may hold something at every call of `name`: what a call before left in the others is no
-        argument of a function that is called as it should be."""
+        """Registers that may hold an argument at every call of `name`. The others hold what an earlier call left in
+        them, which a correct caller does not pass on."""
         found = frozenset(self._registers)
         for block in self.calls(name):
             found &= self._held.get(block.id, frozenset())
@@ -53,7 +53,7 @@ class Evidence:
 
     @cached_property
     def _held(self) -> dict[BlockId, frozenset[str]]:
-        """By block: registers that may have been set at its end, from the entry or a call on."""
+        """By block: registers that may have been set at its end, since the entry or the last call."""
         starts: dict[BlockId, frozenset[str]] = {self._function.entry: self._at_entry}
         ends: dict[BlockId, frozenset[str]] = {}
         pending = [self._function.entry]
@@ -74,7 +74,7 @@ class Evidence:
         return any(op.out is not None and _holds(op.out, offset) for op in block.ops)
 
     def plainly_set(self, name: str) -> frozenset[str]:
-        """Registers that are set in front of every call of `name`, for nothing that could be seen but the call."""
+        """Registers that are set before every call of `name`, with nothing in between that reads them."""
         sites = self.calls(name)
         found = frozenset(self._registers) if sites else frozenset()
         for block in sites:
@@ -88,12 +88,12 @@ class Evidence:
             written = {name for name in self._registers if _sets(instruction, self._offsets[name])}
             unread -= written
             if len(_words_set(self._machine, instruction)) <= 1:
-                # An instruction with several results (a division, a string operation) has some that nobody wants.
+                # An instruction with several results (a division, a string operation) may have some that nobody needs.
                 unread |= written
         return frozenset(unread)
 
     def _before(self, block: Block) -> Iterator[Instruction]:
-        """The instructions that come to the call one after the other, the call's own last."""
+        """The instructions of the call's block, the call last; of its only predecessor where the block has none."""
         chain = [block]
         while not chain[-1].steps and len(before := self._function.predecessors.get(chain[-1].id, ())) == 1:
             chain.append(self._function.blocks[before[0]])
@@ -119,7 +119,7 @@ def _sets(instruction: Instruction, offset: int) -> bool:
 
 
 def _words_set(machine: Machine, instruction: Instruction) -> set[str]:
-    """The general registers that an instruction sets, but for the stack pointer."""
+    """The general registers that an instruction sets, except the stack pointer."""
     assert machine.memory is not None
     found = set()
     for op in instruction.ops:

@@ -50,7 +50,7 @@ class Inferred:
 
 
 class _Evidence(IntEnum):
-    """That a register is written for the caller."""
+    """How strongly the code suggests that a register is written for the caller."""
 
     NONE = 0
     WEAK = 1
@@ -85,9 +85,9 @@ class _Left:
     origins: tuple[_Origin, ...]
     """For each byte, lowest first, all that it may be."""
     widths: frozenset[int]
-    """Bytes of the values that are written there; 0 for a number that says nothing."""
+    """Bytes of the values that are written there; 0 for a constant, whose width says nothing."""
     is_extended: bool
-    """Whether an `int` is extended to all of the register with its sign, which nobody does for an `int` result."""
+    """Whether an `int` is sign-extended to the whole register, which compilers do not do for an `int` result."""
 
 
 def infer(target: Function, rewrite: Function, inline: bool, gone: Collection[str]) -> Inferred:
@@ -112,7 +112,7 @@ def infer(target: Function, rewrite: Function, inline: bool, gone: Collection[st
         # Beside a floating-point result, what is used elsewhere in the integer registers is a leftover.
         found = [part for part in found if part.certain or part.results[0].register in convention.float_result]
     if len(found) == 1 and not any(side.has_effects for side in sides):
-        found = [replace(found[0], certain=found[0].guess)]  # a function that does nothing else returns something
+        found = [replace(found[0], certain=found[0].guess)]  # a function without other effects returns something
     results = tuple(result for part in found for result in part.results)
     parameters, narrow = _parameters(machine, (target, rewrite), results)
     certain = tuple(part.certain for part in found if part.certain)
@@ -167,8 +167,8 @@ def _beside_uncertain(machine: Machine, name: str, sides: Sequence[_Leaving]) ->
 
 
 def _certain_bytes(size: int, left: Sequence[_Left], sides: Sequence[_Leaving]) -> int:
-    """How much of an integer result is one whatever its type is. What is above a `char` is undefined, and where there
-    is no `char` or `short` in the code, above an `int`."""
+    """Bytes that belong to an integer result whatever its type is. The register is undefined above a `char`; if the
+    code handles no `char` or `short`, above an `int`."""
     narrowest = min(side.narrowest for side in sides)
     if narrowest < 4:
         return min(size, narrowest)
@@ -201,8 +201,8 @@ def _float_result(name: str, may_be_used: bool, sides: Sequence[_Leaving]) -> It
 
 
 def _float_bytes(sides: Sequence[tuple[_Origin, ...]]) -> int:
-    """Bytes of a vector register that may belong to the result: a float, a double, or all of it. What is above a
-    number is zero, or was there before, on one side at least; of a vector both sides compute it."""
+    """Bytes of a vector register that may belong to the result: a float, a double, or all of it. Above a scalar at
+    least one side leaves zeros or what was there before; a vector is computed whole by both sides."""
     beyond_float = [origins[4] for origins in sides]
     if any(not origin & (_Origin.COMPUTED | _Origin.ENTRY) and origin & _Origin.ZEROED for origin in beyond_float):
         return 4

@@ -1,5 +1,5 @@
-"""Functions that run when a file is loaded, before anything else of it: what they leave in data is not what the file
-says that it holds at first."""
+"""Constructors: functions that run when a file is loaded. They may change data before anything else reads it, so that
+its contents are no longer those in the file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from isoform.load.image import Image
 
 _TABLES = (".preinit_array", ".init_array", ".ctors")
 _OF_THE_COMPILER = frozenset({"frame_dummy"})
-"""What every linked file runs, whoever wrote it."""
+"""Added to every linked file by the compiler."""
 _WORD = 8
 
 
@@ -27,7 +27,7 @@ class Initialiser:
 
 
 def unlike_initialisers(machine: Machine, images: tuple[Image, Image]) -> list[Initialiser]:
-    """Those that were not seen to be the same code about the same constants on both sides, in order."""
+    """The constructors of both sides; none if they are the same code with the same constants in the same order."""
     entries = [list(initialiser_entries(image)) for image in images]
     found = [
         [Initialiser(_name(image, entry), _uses(machine, image, entry)) for entry in there]

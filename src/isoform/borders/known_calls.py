@@ -14,8 +14,8 @@ from isoform.verdict import Assumption
 
 
 def known_calls(target: Function, rewrite: Function, pure: Iterable[str], callees: Callees) -> tuple[LibraryCall, ...]:
-    """`pure` are names of functions of which the user says that they only compute; of the others those count that are
-    the library's (`callees`)."""
+    """`pure` are the functions that the user declares to only compute. Any other name counts only where `callees` says
+    that it means the library's function."""
     said = set(pure)
     computing = library.pure_calls(target, rewrite, said)
     others: tuple[LibraryCall, ...] = (

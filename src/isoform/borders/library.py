@@ -1,8 +1,8 @@
 """Library functions that only compute (`pure-functions`), and what each of them reads.
 
 How often such a function is called, in which order, or whether at all is not observed: what it gives depends on its
-arguments and, for some, on memory, and it changes nothing. Those that the machine does in a few instructions
-(`Machine.library`) are these instructions; of the others only that much is known.
+arguments and, for some, on memory, and it changes nothing. Functions that are a few machine instructions
+(`Machine.library`) are replaced by them; of the others nothing more is known.
 
 A name stands for the library function only where nothing says otherwise: not where the file defines it, or declares it
 with other types.
@@ -86,14 +86,15 @@ def assumptions(pure: Iterable[PureCall]) -> Iterator[Assumption]:
 
 
 def callees(function: Function) -> Iterator[str]:
-    """The names of what it calls and is not inlined."""
+    """The names of the functions that it calls and that are not inlined."""
     for block in function.blocks.values():
         if isinstance(block.exit, Call) and block.exit.callee and not block.exit.system:
             yield block.exit.callee
 
 
 def _in_doubt(called: set[str]) -> frozenset[str]:
-    """What these functions look at, or change, decides whether others only compute."""
+    """Functions that do more than compute here: the code also reads or changes errno, the rounding mode or the
+    locale."""
     doubtful: frozenset[str] = frozenset()
     if "__errno_location" in called:
         doubtful |= SET_ERRNO | PARSERS
@@ -138,8 +139,8 @@ _COUNT = 2
 
 
 def is_declared_as(machine: Machine, declared: Signature, known: Signature) -> bool:
-    """Whether a declaration says the same of arguments and results as another one. One that says nothing at all may be
-    any: compilers write such for functions that they know themselves."""
+    """Whether two declarations agree on arguments and results. An empty one agrees with any: compilers emit those for
+    their built-in functions."""
     if not declared.parameters and declared.result.kind is TypeKind.VOID:
         return True
     return _places(machine, declared) == _places(machine, known)

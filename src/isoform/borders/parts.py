@@ -4,11 +4,11 @@ From a function's entry on, everything that its code can get at by an address: t
 address of, whole, and the data that it names, on through the addresses in there; and where what data holds at first
 counts, the functions that run when the file is loaded. An address is written as the part that it leads to and a
 distance, so that the same code in another place, or beside other code, has the same hash. Parts without a name of their
-own are numbered in the order in which they are come upon.
+own are numbered in the order in which they are found.
 
 Relocations say where addresses are; in code that was linked, distances from an instruction are told by decoding it in
 two places. Where it is not certain that a number is an address, it stays in what is hashed as it is, and what it would
-lead to is a part as well. So files with equal hashes mean the same; files with other hashes may still do.
+lead to is a part as well. So files with equal hashes mean the same; files with different hashes may still do.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Number(NamedTuple):
     """As the address that both sides of a question use."""
     own: int
     moves: bool
-    """Whether it is counted from where the instruction is."""
+    """Whether it is relative to the instruction's address."""
 
 
 def parts_of(image: Image, entry: int, calls: CallRule, data: DataRule, bounds: BoundsRule) -> tuple[Part, ...]:
@@ -81,11 +81,11 @@ class _Walk:
     image: Image
     machine: Machine
     follow: bool
-    """Whether what is called is part of it."""
+    """Whether called functions are parts."""
     initial: bool
-    """Whether what writable data holds at first is."""
+    """Whether the initial contents of writable data are hashed."""
     near: bool
-    """Whether accesses outside an object count, and so what lies near it."""
+    """Whether objects near a named one are parts, because accesses outside an object count."""
     labels: dict[Range, str] = field(default_factory=dict)
     pending: list[Range] = field(default_factory=list)
 
@@ -252,12 +252,12 @@ class _Walk:
             yield f"{self._label(extent)} {number - extent[0]}".encode()
 
     def _is_slot(self, number: int) -> bool:
-        """Whether an address is that of one address in the table that the linker makes for all the code."""
+        """Whether an address is that of an entry of the global offset table."""
         section = self.image.section_at(number)
         return section is not None and section.name.startswith(_OFFSET_TABLE)
 
     def _slot_bytes(self, number: int) -> int:
-        """How long the entry at an address of that table is: what leads to thread-local data has two words."""
+        """Bytes of an entry of the global offset table: entries for thread-local data have two words."""
         section = self.image.section_at(number)
         assert section is not None
         start = number - section.address
@@ -334,7 +334,7 @@ def _distance(instruction: Instruction, code: bytes, target: int) -> list[tuple[
 
 
 def _hash(said: Iterable[bytes]) -> str:
-    """Of a list: what is in it is told apart by lengths."""
+    """The hash of a list. Each piece is preceded by its length, so that different lists hash different bytes."""
     digest = hashlib.sha256()
     for piece in said:
         digest.update(len(piece).to_bytes(4, "little") + piece)

@@ -36,7 +36,7 @@ class Reach:
     named: frozenset[Range] = frozenset()
     """Those of them that an address is in."""
     complete: bool = True
-    """False where there was too much to look at."""
+    """False where there were more objects than are looked at."""
     chosen: frozenset[int] = frozenset()
     """Those of the functions that are called, and that a resolver chooses."""
 
@@ -58,8 +58,7 @@ def _chosen(function: Function) -> Iterator[int]:
 
 
 def constants_of(function: Function) -> Iterator[int]:
-    """The numbers in the code that may be addresses."""
-    """Numbers of the code, and what they are as distances from the thread pointer."""
+    """The numbers in the code that may be addresses: as they are, and as distances from the thread pointer."""
     for number in _numbers(function):
         yield number
         yield THREAD_POINTER + as_signed(number)
@@ -132,7 +131,7 @@ class Objects:
         self._names: dict[int, str] = {}
         self.extents = sorted({*self._named(), *self._unnamed()})
         self._groups: list[list[Range]] = []
-        """Extents that overlap stand together: symbols may be names for parts of others."""
+        """Extents that overlap are one group: a symbol may name a part of another symbol's object."""
         end = -1
         for extent in self.extents:
             if extent[0] < end:

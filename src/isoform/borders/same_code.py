@@ -1,7 +1,7 @@
 """Whether two functions are the same instructions, with every reference to a name resolved to the same thing.
 
-This settles most functions of two builds at once: what it says yes to needs no solver, and what it says no to is
-merely asked."""
+This settles most functions of two builds without a solver. A negative answer says nothing: the engines are asked then.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Pair = tuple[int, int]
 
 
 def is_same_code(machine: Machine, images: tuple[Image, Image], entries: Pair) -> bool:
-    """Whether the two, and all that they call directly, are alike instruction by instruction. What they name in data
-    is at the same addresses; whether it is the same data is for the caller to see."""
+    """Whether the two, and all that they call directly, are the same instruction by instruction. The data that they
+    name is then at the same addresses; whether its contents are the same is for the caller to check."""
     pending = [entries]
     seen: set[Pair] = set()
     while pending:
@@ -85,7 +85,7 @@ def _operands(images: tuple[Image, Image], a: Var, b: Var, after: Pair) -> list[
 
 
 def _ends(op: MicroOp, image: Image) -> bool:
-    """Whether control does not go on behind the instruction."""
+    """Whether control does not continue after the instruction."""
     if op.kind is Kind.CALL:
         return image.externals.get(image.aliases.get(op.ins[0].offset, op.ins[0].offset)) in NO_RETURN
     return op.kind in (Kind.RETURN, Kind.BRANCH) and not any(v.space is Space.INNER for v in op.ins)

@@ -90,9 +90,9 @@ def _placed(machine: Machine, signature: Signature, inferred: Inferred) -> Place
 
 
 def _with_loops_for_calls(question: Question, callees: CalleeTable) -> Question:
-    """The question with the library calls that only one side makes written out as the loops they stand for. What both
-    call may well be the same call, which is easier to see than that two loops are; but where one calls it more often
-    than the other, it may be a loop of the other's, so that there is also a version with all of these as loops."""
+    """The question with the library calls that only one side makes written out as the loops they stand for. A call that
+    both make is kept: equal calls are easier to prove than equal loops. But where one side makes it more often, the
+    other may have a loop in its place, so there is also a version with all of these as loops."""
     left, right = library_calls(question.target), library_calls(question.rewrite)
     names = frozenset(n for n in left.keys() | right.keys() if left[n] != right[n] and callees.of(n).is_library)
     if not names:
@@ -126,7 +126,7 @@ def _single_words(function: Function, contract: Contract) -> Passed:
 
 
 def _memory_rule(machine: Machine, options: Options) -> MemoryRule:
-    """A machine whose memory is its own business (no caller to see it) has nothing to compare there."""
+    """On a machine whose whole memory is the program's, no caller sees memory, and there is nothing to compare."""
     private = machine.memory is None or machine.memory.zeroed
     return MemoryRule.IGNORE if private else options.memory
 

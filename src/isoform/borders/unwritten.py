@@ -118,7 +118,7 @@ def _written(section: Statics, image: Image, machine: Machine, budget: Budget) -
     """The parts of a section that code may write or give away; None: it may be all of it."""
     if section.is_unclear:
         return None
-    # Who finds the address of an object in data, or of its end, may write all of it.
+    # Whoever finds the address of an object, or of its end, in data may write all of it.
     found: set[Range] = {(address - 1, address + 1) for address in section.pointed}
     homes = _Homes(image)
     by_function: dict[Symbol, dict[int, Range | None]] = {}

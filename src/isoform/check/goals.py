@@ -1,5 +1,5 @@
-"""What can be seen of a goal in its formula: that it asserts a difference, once, of its own observable, and assumes
-something that is possible. Works on what our reader understood, never on the text."""
+"""What the formula of a goal says: whether it asserts exactly one difference, of its own observable, and what it
+assumes. Works on the parsed formula, never on its text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DIFFERS, LEFT_OUT = "differs", "left-out"
 SOME_ADDRESS = "some_address"
 """The symbol of the address at which two memories differ; nothing else has it."""
 _APART = frozenset(("aborts", "returns", "covered", "addresses", "invariant", "ends"))
-"""Goals that may well have one formula: functions that do not abort return."""
+"""Goals that may share a formula with others: a function that does not abort returns."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Seen:
     assumed: str
     """Hash of all else that it asserts; "" where there is nothing."""
     problem: str = ""
-    """Why it is no goal of its name, as the rest of a sentence."""
+    """Why the formula does not match the goal's name, as the rest of a sentence."""
 
 
 def see(text: str, name: str, lemmas: tuple[str, ...]) -> Seen:

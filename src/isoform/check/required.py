@@ -1,10 +1,9 @@
 """What the index of a certificate must contain for its verdict: a goal for each observable of its contract, as each
 engine writes them.
 
-Everything here is read off the index alone. So it says what a certificate that holds has in common with one that
-isoform wrote for a contract; it does not say that the formulas are those of the code (see `docs/certificates.md`).
-Observables that a contract always has are required; those that depend on the code (calls that end the program, the
-caller's stack) come in pairs or not at all.
+Everything here is read from the index alone: it checks that no obligation is missing, not that the formulas are those
+of the code (see `docs/certificates.md`). Observables that every contract has are required. Those that depend on the
+code (calls that end the program, the caller's stack) come in pairs or not at all.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _CHOICES = {"return_as": ("value", "bool", "void"), "memory": ("compare", "ignor
 
 
 def goal_problems(index: Index) -> list[str]:
-    """Why the obligations, all confirmed, would not be the proof of the verdict: a sentence each."""
+    """Why the obligations, even if all are confirmed, do not prove the verdict: a sentence each."""
     if index.get("verdict") != "equivalent":
         said = str(index.get("verdict"))[:40]
         return [f"The verdict is '{said}', but obligations without a solution show 'equivalent' and nothing else."]

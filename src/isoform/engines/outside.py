@@ -1,4 +1,4 @@
-"""What outside functions gave in the runs of a witness, in words: the difference may rest on it."""
+"""What outside functions returned and wrote in the runs of a witness, in words: the difference may depend on it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""From two lifted functions to the question about them: first, what they share by name is looked at and, where it takes
-that, asked about itself."""
+"""From two lifted functions to the question about them. First, what they share by name is compared: functions whose
+address they take may be questions of their own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHARE, SHARE_OF_ALL = 0.2, 0.5
 
 
 def pose(target: Function, rewrite: Function, options: Options, budget: Budget) -> Question:
-    """The question that these two functions and options make, with the border looked at."""
+    """The question that these two functions and options make, with its border."""
     inline = options.calls is not CallRule.UNINTERPRETED
     constants = with_constants((target, rewrite), inline, budget)
     border = _Posing(constants.functions, options, budget).border()
@@ -95,7 +95,7 @@ class _Posing:
 
 
 def _compares_all(options: Options) -> bool:
-    """Whether the question asked says all that there is to say of its two functions."""
+    """Whether the question compares its two functions in everything, as a question about companions does."""
     return (
         not options.assume
         and options.return_as is ReturnAs.VALUE

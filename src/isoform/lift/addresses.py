@@ -19,7 +19,7 @@ _FIELD_BYTES = 4
 
 
 def with_addresses(machine: Machine, image: Image, code: bytes, instruction: Instruction) -> Instruction:
-    """The instruction with the addresses in it as such."""
+    """The instruction with its linked addresses as `Space.ADDRESS`."""
     if not image.linked_fields and not image.moved and not image.spans:
         return instruction
     ops = instruction.ops
@@ -33,7 +33,7 @@ def with_addresses(machine: Machine, image: Image, code: bytes, instruction: Ins
 
 
 def _changed(code: bytes, at: int) -> bytes:
-    """With a field that holds another number, as far from the old one as keeps its sign."""
+    """The code with another number in a field: changed towards zero, so that it still fits."""
     value = int.from_bytes(code[at : at + _FIELD_BYTES], "little", signed=True)
     value += -_CHANGE if value > 0 else _CHANGE
     return code[:at] + value.to_bytes(_FIELD_BYTES, "little", signed=True) + code[at + _FIELD_BYTES :]

@@ -18,7 +18,7 @@ from isoform.microop import Instruction, Kind, MicroOp, Space, Var, const, linke
 
 MOST_BLOCKS = 4000
 DISTANCE_BYTES = 4
-"""Of the smallest number that may be the distance of two objects."""
+"""Size of the smallest number that may be a distance between two objects."""
 _FIRST_TEMP = 1 << 23
 """Temps of these micro-ops: no others have numbers so large."""
 
@@ -38,8 +38,8 @@ class _Pointer:
 
 @dataclass(frozen=True)
 class _Mixed:
-    """A number made from addresses in another way, the distance of two objects for example: whatever it is added to may
-    be the address of something else."""
+    """A number that is computed from addresses in another way, for example the distance between two objects: added to
+    an address it may give an address of another object."""
 
 
 _MIXED = _Mixed()
@@ -216,7 +216,7 @@ def _overlap(a: Var, b: Var) -> bool:
 
 
 def _forget(state: _State, written: Var) -> None:
-    """Bytes of a value that stay are still made from it."""
+    """Drop what is overwritten. The rest of a partly overwritten value is still computed from it."""
     for var in [v for v in state if _overlap(v, written)]:
         old = state.pop(var)
         covered = written.offset <= var.offset and var.offset + var.size <= written.offset + written.size

@@ -1,5 +1,5 @@
-"""Calls of library functions of which something is known, marked as such. Those that the machine does in a few
-instructions are written out as these."""
+"""Marks the calls of library functions of which something is known. Functions that are a few machine instructions are
+replaced by them."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Passed = tuple[tuple[str | None, int, CType], ...]
 """The parameters that are one word: register (None: on the stack), offset in it and type."""
 _WORD = 8
 INDEXED_ROOM = 128
-"""Bytes."""
+"""Bytes that count as stack arguments behind an address there that is indexed, or taken and not followed."""
 
 
 @dataclass(frozen=True)

@@ -87,8 +87,8 @@ class Returning:
 
 
 def never_returning(functions: Collection[Function]) -> frozenset[str]:
-    """Outside functions of which some call shows that they never return, and no declaration says otherwise. Where other
-    code happens to follow a call, only that shows it."""
+    """Outside functions that never return: no code follows one of their calls, and no declaration says otherwise. Other
+    code may happen to follow their other calls."""
     calls = [b.exit for f in functions for b in f.blocks.values() if isinstance(b.exit, Call) and not b.exit.system]
     signatures = [f.image.signatures for f in functions]
     ended = {call.callee for call in calls if call.then is None and call.callee}

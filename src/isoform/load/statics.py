@@ -69,7 +69,7 @@ class StaticUses:
         return tuple(statics)
 
     def _objects(self, index: int) -> list[tuple[str, int, int]]:
-        """The local variables of a section, but those that another file can name in part."""
+        """The local variables of a section, except those that overlap a symbol that other files can name."""
         symbols = [s for s in self._file.symbols if s.section == index and s.kind != SECTION_SYMBOL]
         shown = [(s.value, s.value + max(s.size, 1)) for s in symbols if s.binding != LOCAL]
         found = []

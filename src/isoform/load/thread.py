@@ -20,7 +20,7 @@ GET_ADDRESS = "__tls_get_addr"
 MODULE_BASE = "_TLS_MODULE_BASE_"
 """Where the thread-local data of an object file begins: distances in the code are counted from there."""
 MODULE = 1
-"""The number of the one module: what it is goes nowhere but to `__tls_get_addr`."""
+"""The number of the one module. It is only ever passed to `__tls_get_addr`, so any number will do."""
 ALIGNMENT = 64
 EXTERNAL_ROOM = 1 << 16
 """Bytes for an object that neither file defines."""
@@ -66,10 +66,10 @@ class ThreadLayout:
     bases: dict[int, int] = field(default_factory=dict)
     """By side, of a linked file: where its thread-local data begins, if it stays together."""
     used: bool = False
-    """Whether either file has to do with threads at all."""
+    """Whether either file uses thread-local data or the thread pointer."""
 
     def distance(self, key: Key, size: int = 0) -> int:
-        """Of an object that may be anywhere."""
+        """The distance of an object that may be anywhere: the next free one."""
         if key not in self.distances:
             room = size or EXTERNAL_ROOM
             low = (self.lowest - room - 16) // ALIGNMENT * ALIGNMENT
@@ -79,7 +79,7 @@ class ThreadLayout:
         return self.distances[key]
 
     def put(self, key: Key, low: int, size: int) -> None:
-        """An object that must be there. Never at a place of which another object has a part."""
+        """Place an object at a fixed distance. Objects never overlap."""
         high = low + max(size, 1)
         if self.distances.setdefault(key, low) != low:
             raise ThreadConflictError("has thread-local variables in other places than the other file")

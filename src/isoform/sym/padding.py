@@ -77,7 +77,7 @@ def _is_padding(side: Side, distance: Term, at: int, padded: Padded) -> Term:
     place = terms.add(distance, terms.bv(at, side.width))
     inside = terms.urem(place, terms.bv(padded.size, side.width))
     found = terms.any_of([terms.eq(inside, terms.bv(offset, side.width)) for offset in sorted(padded.offsets)])
-    # Below the argument the remainder of a number without sign is not the place in a structure.
+    # Below the argument the distance is negative, and an unsigned remainder is not the offset in a structure.
     return terms.conj(found, terms.eq(terms.extract(place, side.width - 1, side.width - 1), terms.bv(0, 1)))
 
 

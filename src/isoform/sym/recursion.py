@@ -1,4 +1,4 @@
-"""A function that calls itself: what the induction hypothesis says of the deeper call, and what it asks of it.
+"""A function that calls itself: what the induction hypothesis says about the deeper call, and what it requires.
 
 The claim is: on every input that the contract allows and on which both end, the two agree in what the contract
 compares. It is shown by induction on the number of nested calls of the longer of the two runs. A deeper call nests
@@ -79,8 +79,8 @@ def is_silent(function: Function) -> bool:
 
 
 def compares_calls(execution: Execution) -> bool:
-    """Whether it counts which deeper calls are made. Only where they can be told from not being made: by what they
-    leave in memory, call, or end in."""
+    """Whether deeper calls are observables: only if they can be observed, by what they leave in memory, what they call,
+    or how they end."""
     if execution.side.world.contract.memory is MemoryRule.COMPARE:
         return True
     if not is_silent(execution.function):
