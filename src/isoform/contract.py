@@ -409,9 +409,3 @@ def _memory_differences(target: Mapping[int, int], rewrite: Mapping[int, int]) -
                 f"memory byte at {address:#x}",
                 *("unchanged" if v is None else f"{v:#04x}" for v in (left, right)),
             )
-
-
-def entry_stack_pointer(contract: Contract) -> int:
-    """The concrete stack pointer of every run under this contract."""
-    name = contract.machine.convention.stack_pointer
-    return contract.machine.initial.get(name, STACK_POINTER) if name else STACK_POINTER

@@ -57,7 +57,7 @@ class Border:
     data: tuple[str, ...] = ()
     """Names of the writable data that the two can get at."""
     unclear: tuple[tuple[str, int, bytes], ...] = ()
-    """Names, addresses and initial contents of one side's variables that something may write: it is not clear whether."""
+    """Name, address and initial contents of one side's variables of which it is not clear whether they are written."""
 
     def told(self, images: Images) -> Images:
         """The images, with what is not the same marked in them."""

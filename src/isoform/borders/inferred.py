@@ -22,6 +22,7 @@ from isoform.lift.function import Block, BlockId, Call, Function, Return
 from isoform.lift.liveness import Liveness, byte_of, output_containers, sources
 from isoform.lift.pointers import stack_argument_bytes
 from isoform.lift.returning import without_returns
+from isoform.lift.simplify import overlaps
 from isoform.load.signature import VOID, CType, Parameter, Signature, TypeKind
 from isoform.microop import Kind, MicroOp, Space, Var, number_of
 
@@ -305,7 +306,7 @@ class _Leaving:
                     continue
                 used = [var for var in (op.out, *op.ins) if var is not None and _inside(var, general)]
                 sizes += (var.size for var in used if var not in truths)
-                truths -= {var for var in truths if op.out is not None and _overlap(var, op.out)}
+                truths -= {var for var in truths if op.out is not None and overlaps(var, op.out)}
                 if op.kind is Kind.LOAD and op.out is not None:
                     sizes.append(op.out.size)
                 elif op.kind is Kind.STORE:
@@ -517,13 +518,8 @@ def _stores_outside(block: Block, frame: set[Var]) -> bool:
         if in_frame and all(var.space is Space.CONST for var in op.ins[1:]):
             known.add(op.out)
         else:
-            known -= {var for var in known if _overlap(var, op.out)}
+            known -= {var for var in known if overlaps(var, op.out)}
     return False
-
-
-def _overlap(one: Var, other: Var) -> bool:
-    same = one.space is other.space
-    return same and one.offset < other.offset + other.size and other.offset < one.offset + one.size
 
 
 def _covers(out: Var, byte: int) -> bool:

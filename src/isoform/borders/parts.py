@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from isoform.borders.initialisers import initialiser_entries
-from isoform.borders.reach import Objects, addresses_in
+from isoform.borders.reach import Objects, addresses_in, as_signed
 from isoform.contract import BoundsRule, CallRule, DataRule
 from isoform.isa.machine import Machine
 from isoform.isa.registry import machine
@@ -150,7 +150,7 @@ class _Walk:
         if fields or self._is_relocated:
             found = [int.from_bytes(code[at : at + known.width], "little", signed=True) for at, known in fields]
         else:
-            found = [_signed(number) for number in _constants(instruction)]
+            found = [as_signed(number) for number in _constants(instruction)]
         for distance in found:
             if distance < 0 and self._leads(THREAD_POINTER + distance):
                 yield from self._named(THREAD_POINTER + distance)
@@ -180,8 +180,8 @@ class _Walk:
             known, at = self.image.relocated[address], address - own
             number = int.from_bytes(content[at : at + known.width], "little", signed=known.relative)
             number += own if known.relative else 0
-            if self._leads(THREAD_POINTER + _signed(number)) and _signed(number) < 0:
-                number = THREAD_POINTER + _signed(number)
+            if self._leads(THREAD_POINTER + as_signed(number)) and as_signed(number) < 0:
+                number = THREAD_POINTER + as_signed(number)
             yield repr((at, known.width, known.name)).encode()
             if self._leads(number) and self._is_certain(extent, known):
                 content[at : at + known.width] = bytes(len(content[at : at + known.width]))
@@ -195,7 +195,7 @@ class _Walk:
     def _words(self, content: bytes) -> Iterator[int]:
         """The aligned words in there that may be addresses, or distances from the thread pointer."""
         for at in range(0, len(content) - WORD + 1, WORD):
-            word = _signed(int.from_bytes(content[at : at + WORD], "little"))
+            word = as_signed(int.from_bytes(content[at : at + WORD], "little"))
             yield word if word >= 0 else THREAD_POINTER + word
 
     def _is_certain(self, extent: Range, known: Field) -> bool:
@@ -320,10 +320,6 @@ def _constants(instruction: Instruction) -> list[int]:
 
 def _number(var: Var) -> int | None:
     return var.offset if var.space is Space.CODE else number_of(var)
-
-
-def _signed(word: int) -> int:
-    return word - (1 << 8 * WORD) if word >> (8 * WORD - 1) else word
 
 
 def _distance(instruction: Instruction, code: bytes, target: int) -> list[tuple[int, Field]]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from isoform.lift.function import Block, BlockId, Bound, Call, Function
+from isoform.lift.simplify import overlaps
 from isoform.load.image import Image, Reference
 from isoform.microop import Instruction, Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
 
@@ -158,7 +159,7 @@ class _Flow:
         found = state.get(var)
         if found is not None:
             return found
-        return _MIXED if any(_overlap(var, known) for known in state) else None
+        return _MIXED if any(overlaps(var, known) for known in state) else None
 
     def _constant(self, var: Var, number: int, address: int) -> _Value:
         origin = origin_of(var) if var.space is Space.ADDRESS else None
@@ -211,13 +212,9 @@ def _sum(values: list[_Value], ins: tuple[Var, ...], sign: int) -> _Value:
     return _MIXED
 
 
-def _overlap(a: Var, b: Var) -> bool:
-    return a.space is b.space and a.offset < b.offset + b.size and b.offset < a.offset + a.size
-
-
 def _forget(state: _State, written: Var) -> None:
     """Drop what is overwritten. The rest of a partly overwritten value is still computed from it."""
-    for var in [v for v in state if _overlap(v, written)]:
+    for var in [v for v in state if overlaps(v, written)]:
         old = state.pop(var)
         covered = written.offset <= var.offset and var.offset + var.size <= written.offset + written.size
         if not covered and old is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from isoform.lift.simplify import overlaps
 from isoform.load.image import Image
 from isoform.microop import Kind, MicroOp, Var, number_of
 
@@ -45,7 +46,7 @@ def jump_targets(
     for op in ops:
         if op.out is not None:
             result = _weak_address(op, image) or _evaluate(op, known)
-            for var in [v for v in known if _overlap(v, op.out)]:
+            for var in [v for v in known if overlaps(v, op.out)]:
                 del known[var]
             known[op.out] = result
     target = _look_up(value, known)
@@ -63,10 +64,6 @@ def _weak_address(op: MicroOp, image: Image) -> int | None:
         return None
     address = number_of(op.ins[2])
     return address if address is not None and image.externals.get(address) in image.weak else None
-
-
-def _overlap(a: Var, b: Var) -> bool:
-    return a.space is b.space and a.offset < b.offset + b.size and b.offset < a.offset + a.size
 
 
 def _look_up(var: Var, known: dict[Var, _Value]) -> _Value:

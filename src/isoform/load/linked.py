@@ -337,7 +337,7 @@ class LinkedImage:
         """What a field is filled with, and the object that it is counted from, if it is an address."""
         kind = relocation.kind
         if kind in _THREAD:
-            number = self._thread_value(relocation, there)
+            number = self._thread_value(relocation)
             return None if number is None else (number, None)
         if kind == PACKED_RELATIVE:
             return self._at(self._translate(self.base + there))
@@ -400,7 +400,7 @@ class LinkedImage:
 
     # Thread-local objects
 
-    def _thread_value(self, relocation: Relocation, there: int) -> int | None:
+    def _thread_value(self, relocation: Relocation) -> int | None:
         """The first word of an entry of the global offset table, by which an object is found; of a pair the
         second too, as far as no other relocation fills it."""
         layout = self.shared.thread

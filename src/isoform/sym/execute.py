@@ -730,7 +730,7 @@ class Execution:
             ending = Ending(terms.conj(state.condition, ends), SELF, passed.arguments, state.heap, self._after_calls())
             self.summary.endings.append(ending)
             state.condition = terms.conj(state.condition, terms.negate(ends))
-        after_deeper_call(self, passed, result, memory, state)
+        after_deeper_call(self, result, memory, state)
         if counts:
             self.summary.calls.append(CallSite(state.condition, SELF, passed.keys, ()))
         self.summary.recursive = True

@@ -26,7 +26,7 @@ from isoform.sym.state import State
 from isoform.verdict import Assumption
 
 if TYPE_CHECKING:
-    from isoform.sym.execute import Execution, Passed
+    from isoform.sym.execute import Execution
 
 RECURSION = Assumption(
     "recursion-by-induction",
@@ -90,9 +90,7 @@ def compares_calls(execution: Execution) -> bool:
     return False
 
 
-def after_deeper_call(
-    execution: Execution, passed: Passed, result: Callable[[str, int], Term], memory: Term, state: State
-) -> None:
+def after_deeper_call(execution: Execution, result: Callable[[str, int], Term], memory: Term, state: State) -> None:
     """Results and memory after the deeper call. `result` makes a function of what was passed, `memory` is one."""
     side, terms = execution.side, execution.terms
     contract, machine = side.world.contract, side.world.machine

@@ -11,6 +11,7 @@ from isoform.load.image import POINTER_BYTES, Image
 from isoform.load.objects import PlacedObject
 from isoform.microop import Var, linked_address, origin_of
 from isoform.outcome import FRAME_LIMIT
+from isoform.smt.division import signed
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base, Chain, Node
 from isoform.sym.context import Context
@@ -507,7 +508,7 @@ class State:
             return self._load_constant_address(address, placed, size)
         assert base is not None
         if side.is_stack_pointer(base):
-            return self._load_frame(_signed(constant, side.width), size)
+            return self._load_frame(signed(constant, side.width), size)
         found = terms.layout.origin(address)
         leads_astray = side.points_to_differing(base if found is None else found[1])
         if not side.mentions_stack(base) and not leads_astray:
@@ -526,7 +527,7 @@ class State:
         base, constant = terms.split_sum(address)
         if side.is_stack_pointer(base):
             self.holds_addresses = self.holds_addresses or side.mentions_stack(value)
-            self.frame.store(_in_frame(_signed(constant, side.width)), value, size)
+            self.frame.store(_in_frame(signed(constant, side.width)), value, size)
             return
         if base is None or not side.mentions_stack(base):
             self._store_heap(address, value, size)
@@ -547,7 +548,7 @@ class State:
             pointer = self.side.world.machine.convention.stack_pointer
             assert pointer is not None
             base, constant = self.side.terms.split_sum(self.container_named(pointer))
-            if not self.side.is_stack_pointer(base) or offset < _signed(constant, self.side.width):
+            if not self.side.is_stack_pointer(base) or offset < signed(constant, self.side.width):
                 raise Unsupported("the stack below the stack pointer is read after a call, beside an indexed array")
         if size < _POINTER and self.side.image.differing and not self.frame.is_indexed:
             word = self.side.terms.layout.number(self.frame.load(offset // _POINTER * _POINTER, _POINTER))
@@ -738,7 +739,7 @@ class State:
         rest = without_summand(terms, address, pointer)
         if rest is None or side.mentions_stack(rest):
             raise Unsupported("an address mixes the stack pointer with other values in a way isoform cannot follow")
-        _in_frame(_signed(terms.split_sum(rest)[1], side.width))
+        _in_frame(signed(terms.split_sum(rest)[1], side.width))
         side.world.assume(STACK_IN_BOUNDS)
         side.frame_accesses.append((self.condition, rest, size))
         return rest
@@ -798,7 +799,3 @@ def _reads_array(term: Term, name: str) -> bool:
             return True
         pending += top.children()
     return False
-
-
-def _signed(value: int, width: int) -> int:
-    return value - (1 << width) if value >> (width - 1) else value

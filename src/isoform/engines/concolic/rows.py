@@ -24,14 +24,14 @@ def row(
         number,
         ("target", "rewrite")[turn],
         tuple((a.name, _value(question, a.name, inputs)) for a in question.contract.arguments),
-        tuple(_conditions(question, explored)),
+        tuple(_conditions(explored)),
         results[0],
         results[1],
         _remark(explored),
     )
 
 
-def _conditions(question: Question, explored: Explored) -> list[str]:
+def _conditions(explored: Explored) -> list[str]:
     writer = writer_for(explored.path.summary.side)
     counted = [d for d in explored.path.decisions if d.counts]
     return [_condition(writer, decision) for decision in counted[:MOST_CONDITIONS]]
