@@ -249,7 +249,7 @@ def _at_hand(loaded: Loaded, index: Mapping[str, Any]) -> AtHand:
     try:
         rules = CallRule(said.get("calls")), DataRule(said.get("data")), BoundsRule(said.get("bounds"))
     except ValueError:
-        raise UserError("the contract in the certificate's index is none; write the certificate again") from None
+        raise UserError("the contract in the certificate's index cannot be read; write the certificate again") from None
     image, name = loaded.image, loaded.symbol.name
     parts = [Part(part.kind, part.name, part.sha256) for part in parts_of(image, loaded.symbol.address, *rules)]
     return AtHand(loaded.display_path, name, declared(image, name), parts)

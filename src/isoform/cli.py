@@ -114,7 +114,7 @@ def compare(
     ] = "2G",
     fuel: Annotated[int, typer.Option(metavar="STEPS", help="Steps a concrete run may take.", min=1)] = 10_000,
     depth: Annotated[int, typer.Option(metavar="N", help="Path conditions that a search follows.", min=1)] = 50,
-    unroll: Annotated[int, typer.Option(metavar="N", help="Turns of loops that are unrolled.", min=0)] = 16,
+    unroll: Annotated[int, typer.Option(metavar="N", help="Loop iterations that are unrolled.", min=0)] = 16,
     degree: Annotated[
         int, typer.Option(metavar="N", help="Degree of the equations that proofs about loops may use: 1 to 3.")
     ] = 2,
@@ -354,7 +354,7 @@ def grade(
     budget: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for each submission.", min=0.01)] = 2.0,
     fuel: Annotated[int, typer.Option(metavar="STEPS", help="Steps a concrete run may take.", min=1)] = 10_000,
     depth: Annotated[int, typer.Option(metavar="N", help="Path conditions that a search follows.", min=1)] = 50,
-    unroll: Annotated[int, typer.Option(metavar="N", help="Turns of loops that are unrolled.", min=0)] = 16,
+    unroll: Annotated[int, typer.Option(metavar="N", help="Loop iterations that are unrolled.", min=0)] = 16,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of random tests.", min=0)] = 1,
     tests: Annotated[
         Path | None,

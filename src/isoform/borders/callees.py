@@ -59,7 +59,7 @@ class CalleeTable:
         library = [n for n in names if not self._declared(n) and self._is_library_name(n)]
         unknown = [n or "a function called through a pointer" for n in names if self._is_guessed(n)]
         if library:
-            why = f"{_listed(library)}, of which there is no declaration, are the C library's functions of these names"
+            why = f"there is no declaration of {_listed(library)}: each is the C library's function of that name"
             yield Assumption("library-prototypes", why)
         if unknown:
             where = "in the registers that both functions set, none on the stack, and without padding in them"
@@ -71,16 +71,15 @@ class CalleeTable:
             yield Assumption("pointer-types", why)
         ending = [n or "a function called through a pointer" for n in names if self._ends_for_no_reason(n)]
         if ending:
-            yield Assumption(
-                "does-not-return", f"{_listed(ending)}, after whose call there is no code, does not return"
-            )
+            why = f"no code follows the calls of {_listed(ending)}: what is called there does not return"
+            yield Assumption("does-not-return", why)
         differing = [n or "functions called through pointers" for n in names if self._are_declared_differently(n)]
         if differing:
             why = f"{_listed(differing)}, declared differently on the two sides, may take what either declaration says"
             yield Assumption("callee-declarations-differ", why)
         present = self._present_but_outside()
         if present:
-            why = f"{', '.join(present)} behave alike on both sides: --calls uninterpreted leaves them out"
+            why = f"{', '.join(present)} behave alike on both sides: --calls uninterpreted does not compare them"
             yield Assumption("callees-agree", why)
 
     def _is_library_name(self, name: str) -> bool:

@@ -110,7 +110,7 @@ class Companions:
         names = [image.externals[address] for image in self.images if address in image.resolvers]
         if not names:
             return None
-        found = Companion(names[0], "unknown", "a resolver chooses it, which only one of the files has")
+        found = Companion(names[0], "unknown", "it is chosen by a resolver that only one of the files has")
         return _Companion(address, (names[0], names[0]), (0, 0), False, Reach(frozenset(), frozenset()), found)
 
     def _refuse_choices(self) -> None:
@@ -236,7 +236,7 @@ class Companions:
         found = {a.name: a for proof in proofs for a in proof.assumptions}
         left_out = sorted(one.name for one in self.all.values() if one.left_out)
         if left_out:
-            why = f"{', '.join(left_out)} behave alike on both sides: --calls uninterpreted leaves them out"
+            why = f"{', '.join(left_out)} behave alike on both sides: --calls uninterpreted does not compare them"
             found["callees-agree"] = Assumption("callees-agree", why)
         return tuple(found.values())
 

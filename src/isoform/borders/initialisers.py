@@ -61,4 +61,4 @@ def _uses(machine: Machine, image: Image, entry: int) -> Reach:
 
 def _name(image: Image, entry: int) -> str:
     symbol = image.symbol_at(entry)
-    return symbol.name if symbol is not None else "one without a name"
+    return symbol.name if symbol is not None else "a constructor without a name"

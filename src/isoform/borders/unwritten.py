@@ -70,7 +70,7 @@ def with_constants(functions: Functions, inline: bool, budget: Budget) -> Consta
         for f, image in zip(functions, (left, right), strict=True)
     ]
     names = ", ".join(dict.fromkeys(name for own in found for name in own))
-    why = f"{names}, which no code of the file writes or gives away, holds what it holds at first"
+    why = f"no code of the file writes {names} or gives its address away: it keeps what it holds at first"
     return Constants((again[0], again[1]), (Assumption("unwritten-data", why),), tuple(unclear))
 
 

@@ -236,7 +236,7 @@ def _code_problems(index: Mapping[str, Any], at_hand: tuple[AtHand, AtHand] | No
         try:
             written = bytes.fromhex(index[side]["code"])
         except ValueError:
-            yield f"The code of the {side} in the index is no hexadecimal number."
+            yield f"The code of the {side} in the index is not a hexadecimal number."
             continue
         if index[side].get("sha256") != hashlib.sha256(written).hexdigest():
             yield f"The code of the {side} in the index does not have the hash beside it."

@@ -335,8 +335,8 @@ class Loopfree:
             )
         if names and all(isinstance(known.get(name), PureCall) for name in names):
             return Failed(
-                f"whether {goal.shows} depends on what {named} gives: the solver chose a result with which it is not "
-                "so, but with the real one there is no difference"
+                f"whether {goal.shows} depends on what {named} gives: with the result that the solver chose they "
+                "differ, with the real one they do not"
             )
         if names:
             return Failed(

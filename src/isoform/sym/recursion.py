@@ -85,7 +85,8 @@ def compares_calls(execution: Execution) -> bool:
         return True
     if not is_silent(execution.function):
         raise Unsupported(
-            f"{execution.function.name} calls itself, and others or may abort: with --memory ignore that is not handled"
+            f"{execution.function.name} calls itself, and calls other functions or may abort: --memory ignore does not "
+            "handle that"
         )
     return False
 

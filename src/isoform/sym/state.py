@@ -88,7 +88,7 @@ class World:
     def assume_in_bounds(self, name: str) -> None:
         self._bounded[name] = None
         shown = ", ".join(list(self._bounded)[:4]) + (", …" if len(self._bounded) > 4 else "")
-        why = f"the target reads and writes {shown} only inside: --bounds ignore leaves that open"
+        why = f"the target reads and writes {shown} only within bounds (--bounds ignore drops this)"
         self.assumptions["in-bounds"] = Assumption("in-bounds", why)
 
     @property
