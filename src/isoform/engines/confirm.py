@@ -15,6 +15,7 @@ from isoform.borders.result_space import SPACES, with_space_apart
 from isoform.budget import Budget
 from isoform.check.replay import independent_runner
 from isoform.contract import CallRule, Difference, argument_value
+from isoform.engines.bools import rests_on_bools
 from isoform.engines.minimise import minimise
 from isoform.engines.outside import outside_results, show_value
 from isoform.engines.replaceable import rests_on_replaceable_calls
@@ -29,9 +30,6 @@ HIGHEST_ADDRESS = 1 << 47
 """Addresses that a program may use: not the page around null, and those that x86-64 gives to programs."""
 
 Pair = tuple[Inputs, Inputs]
-
-_NEAR_BOOLS = 4096
-"""Bytes in which further elements of an array are taken to be, if it is one."""
 
 _OPEN_TEXT = (0,)
 _OPEN_BYTES_FILLED = (0, 1)
@@ -77,13 +75,13 @@ def _differs(question: Question, inputs: Pair) -> bool:
     if not _are_extended(question, inputs[0]):
         return False
     outcomes = question.run_both(inputs)
-    if any(_reads_no_bool(question, inputs[0], outcome) for outcome in outcomes):
-        return False
     if not question.differences(*outcomes) or rests_on_replaceable_calls(*outcomes):
         return False
     if not question.contract.differences(*outcomes) and not _depends_on_what_differs(question, inputs, outcomes):
         return False
     if any(_shows_frame(question, outcome) for outcome in outcomes):
+        return False
+    if rests_on_bools(question, inputs):
         return False
     return uses_valid_memory(question, inputs)
 
@@ -147,17 +145,6 @@ def _are_extended(question: Question, inputs: Inputs) -> bool:
     return all(inputs.registers.get(name, 0) < 1 << (bits - 1) for name, bits in question.contract.narrow)
 
 
-def _reads_no_bool(question: Question, inputs: Inputs, outcome: Outcome) -> bool:
-    """Whether a run reads something else than 0 or 1 where a bool is declared to be: in what an argument points to, or
-    in the elements after it."""
-    for cell in question.contract.bools:
-        first = argument_value(cell.argument, inputs) + cell.offset
-        for address, byte in outcome.reads.items():
-            if byte > 1 and 0 <= address - first < _NEAR_BOOLS and (address - first) % cell.stride == 0:
-                return True
-    return False
-
-
 def _shows_frame(question: Question, outcome: Outcome) -> bool:
     """Whether a run leaves an address of its own frame behind: where that is differs without meaning anything."""
     words = [sum(outcome.writes.get(a + i, 0) << (8 * i) for i in range(8)) for a in outcome.writes]
@@ -205,6 +192,8 @@ def confirm(question: Question, inputs: Pair, budget: Budget) -> Witness | NotCo
 
 def _confirm(question: Question, inputs: Pair, budget: Budget) -> Witness | NotConfirmed:
     alike = _alike(question, inputs)
+    if alike is None and rests_on_bools(question, inputs):
+        return NotConfirmed("the two differ only where memory that may hold a bool holds neither 0 nor 1", False)
     if alike is None:
         return NotConfirmed(
             "the two differ only if what a frame holds before it is written, or a value that the manual leaves "

@@ -14,6 +14,7 @@ from isoform.allocation import AllocationCall
 from isoform.borders.linking import link_assumptions
 from isoform.budget import Budget
 from isoform.contract import CallRule, PureCall
+from isoform.engines.bools import may_hold_bools
 from isoform.engines.confirm import NotConfirmed, confirm
 from isoform.engines.model import inputs_from_model
 from isoform.errors import UserError
@@ -351,6 +352,8 @@ class Loopfree:
                 "writes it",
                 "give object files, built with -fdata-sections",
             )
+        if may_hold_bools(self._question):
+            return Failed(f"whether {goal.shows} may depend on a bool in memory that is neither 0 nor 1")
         return Failed(
             f"the solver found an input against it that {goal.shows}, but running it shows no difference: it rests on "
             "a value the manual leaves undefined, or on what a frame holds before it is written",

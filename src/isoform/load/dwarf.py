@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from isoform.budget import processor_time
-from isoform.load.dwarf_types import C_LANGUAGES, TypeReader, Unusable, reference
+from isoform.load.dwarf_types import BOOLEAN, C_LANGUAGES, TypeReader, Unusable, reference
 from isoform.load.elf import ParsedFile
 from isoform.load.image import Line, Local, PointerTypes
 from isoform.load.signature import VOID, CType, Parameter, Signature
@@ -158,6 +158,7 @@ class _Pointers:
     functions: dict[Signature, None] = field(default_factory=dict)
     unread: bool = False
     """Whether there is a type of functions that is not understood."""
+    has_bools: bool = False
 
     def note(self, types: TypeReader, depth: int, die: Any) -> None:
         if die.tag == "DW_TAG_subroutine_type":
@@ -165,6 +166,9 @@ class _Pointers:
             self.unread = self.unread or found is None
             if found is not None:
                 self.functions[found] = None
+        elif die.tag == "DW_TAG_base_type":
+            encoding = die.attributes.get("DW_AT_encoding")
+            self.has_bools = self.has_bools or (encoding is not None and encoding.value == BOOLEAN)
         elif die.tag == "DW_TAG_variable" and depth == 1 and (name := _text(die, "DW_AT_name")):
             with suppress(Unusable):
                 kind = types.of_variable(die)
@@ -172,7 +176,7 @@ class _Pointers:
                     self.variables[name] = kind
 
     def types(self, is_c: bool) -> PointerTypes:
-        return PointerTypes(self.variables, tuple(self.functions), is_c and not self.unread)
+        return PointerTypes(self.variables, tuple(self.functions), is_c and not self.unread, self.has_bools)
 
 
 class Entry(IntEnum):

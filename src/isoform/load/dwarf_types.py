@@ -17,7 +17,7 @@ POINTER_DEPTH = 2
 C_LANGUAGES = frozenset({0x1, 0x2, 0xC, 0x1D, 0x2C, 0x3E})
 """DW_LANG_C89, C, C99, C11, C17 and C23."""
 
-_BOOLEAN, _COMPLEX, _FLOAT, _SIGNED, _SIGNED_CHAR = 2, 3, 4, 5, 6
+BOOLEAN, _COMPLEX, _FLOAT, _SIGNED, _SIGNED_CHAR = 2, 3, 4, 5, 6
 _QUALIFIERS = {
     "DW_TAG_const_type": "const ",
     "DW_TAG_volatile_type": "volatile ",
@@ -93,7 +93,7 @@ class TypeReader:
         if encoding == _FLOAT:
             # The x87 format: 80 bits in a room of 16 bytes, and not in a vector register as _Float128 is.
             return CType(TypeKind.FLOAT, 80 if name == "long double" else bits, spelling=name)
-        if encoding == _BOOLEAN:
+        if encoding == BOOLEAN:
             return CType(TypeKind.BOOL, bits, spelling=name)
         if not 8 <= bits <= 128:
             raise Unusable("an integer of impossible size")

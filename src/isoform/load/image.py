@@ -132,7 +132,7 @@ def _with_nulls(section: Section, fields: dict[int, tuple[int, int]]) -> Section
 
 @dataclass(frozen=True)
 class PointerTypes:
-    """What debug information says of pointers to functions."""
+    """What debug information says of pointers to functions, and of what pointers may lead to."""
 
     variables: dict[str, CType] = field(default_factory=dict)
     """Types of global variables (of an array: of its elements) that are or hold such pointers, by name."""
@@ -140,6 +140,8 @@ class PointerTypes:
     """The types of functions that pointers to are declared anywhere."""
     are_all: bool = False
     """Whether no other pointers are called: not in C++, whose virtual functions have no such types."""
+    has_bools: bool = False
+    """Whether there is a type `bool`."""
 
 
 @dataclass(frozen=True)

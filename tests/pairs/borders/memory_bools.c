@@ -10,3 +10,12 @@ int many(bool *p, int n) {
     for (int i = 0; i < n; i++) sum += !p[i];
     return sum;
 }
+/* Bools that are reached in other ways. */
+bool ready;
+int waiting(void) { return !ready; }
+int waiting_broken(void) { return ready; }
+struct item { struct item *next; bool on; };
+int after(struct item *p) { return p->next->on ? 1 : 0; }
+int after_broken(struct item *p) { return p->next->on ? 2 : 0; }
+int parity(unsigned char *p) { return *p & 1; }
+int parity_broken(unsigned char *p) { return *p != 0; }

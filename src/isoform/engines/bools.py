@@ -1,0 +1,65 @@
+"""Differences that show only where memory that may hold a `bool` holds neither 0 nor 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from isoform.contract import Argument, argument_value
+from isoform.load.signature import TypeKind
+from isoform.outcome import Inputs, Outcome, in_frame
+from isoform.question import Question
+
+_NEAR = 256
+"""Bytes after a pointer in which further elements of what it points to are taken to be."""
+
+
+def may_hold_bools(question: Question) -> bool:
+    """Whether debug information knows the type."""
+    images = question.target.image, question.rewrite.image
+    return bool(question.contract.bools) or any(image.pointers.has_bools for image in images)
+
+
+def rests_on_bools(question: Question, inputs: tuple[Inputs, Inputs]) -> bool:
+    """Whether a run reads something else than 0 or 1 where a bool is declared to be; or, of memory whose type is not
+    known, bytes of which one side takes the lowest bit only, and with nothing else in them the two agree: that is how
+    code looks that relies on a bool, and code that does not."""
+    if not may_hold_bools(question):
+        return False
+    outcomes = question.run_both(inputs, record=True)
+    read = {address: byte for outcome in outcomes for address, byte in outcome.reads.items() if byte > 1}
+    if any(_is_declared_bool(question, inputs[0], address) for address in read):
+        return True
+    open_ = {
+        a: byte & 1 for a, byte in read.items() if not in_frame(a) and not _is_of_another_type(question, inputs[0], a)
+    }
+    return bool(open_) and _agree_with(question, inputs, outcomes, open_)
+
+
+def _agree_with(
+    question: Question, inputs: tuple[Inputs, Inputs], outcomes: tuple[Outcome, Outcome], bits: Mapping[int, int]
+) -> bool:
+    left, right = (replace(side, memory={**side.memory, **bits}) for side in inputs)
+    changed = question.run_both((left, right))
+    if question.differences(*changed):
+        return False
+    return any(not question.contract.differences(old, new) for old, new in zip(outcomes, changed, strict=True))
+
+
+def _is_declared_bool(question: Question, inputs: Inputs, address: int) -> bool:
+    for cell in question.contract.bools:
+        distance = address - argument_value(cell.argument, inputs) - cell.offset
+        if 0 <= distance < _NEAR and distance % cell.stride == 0:
+            return True
+    return False
+
+
+def _is_of_another_type(question: Question, inputs: Inputs, address: int) -> bool:
+    """Whether an argument points there, or just before, and says what is there."""
+    pointers = [a for a in question.contract.arguments if _says_what_is_there(a)]
+    return any(0 <= address - argument_value(a, inputs) < _NEAR for a in pointers)
+
+
+def _says_what_is_there(argument: Argument) -> bool:
+    pointee = argument.type.pointee if argument.type.kind is TypeKind.POINTER else None
+    return pointee is not None and pointee.bits > 0
