@@ -24,8 +24,8 @@ HIDE_MEMORY_AT_END = frozenset(
         *("__assert_fail", "__assert_perror_fail", "__assert", "__cxa_pure_virtual", "_ZSt9terminatev"),
     }
 )
-"""Calls that end the program at once. All others let someone see memory first: exit handlers, who catches an exception,
-or the function itself."""
+"""Calls that end the program at once. After all others somebody may still read memory: exit handlers, whoever catches
+an exception, or the callee itself."""
 
 
 class ReturnAs(Enum):
@@ -57,7 +57,8 @@ class CallRule(Enum):
 
 
 class DataRule(Enum):
-    """Writable data holds anything at entry, the same on both sides: whether what it holds at first must be, too."""
+    """Writable data holds anything at entry, the same on both sides. This says whether its initial contents must be the
+    same, too."""
 
     INITIAL = "initial"
     ANY = "any"
@@ -228,7 +229,7 @@ class Contract:
     """The arguments that point to structures with padding, where both sides declare them so."""
     bools: tuple[BoolCell, ...] = ()
     narrow: tuple[tuple[str, int], ...] = ()
-    """Argument registers that may well hold numbers of so many bits only, where that is guessed from the code."""
+    """Argument registers that may hold numbers of only so many bits, where types are guessed from the code."""
 
     def differences(self, target: Outcome, rewrite: Outcome) -> list[Difference]:
         """Every observable on which the two outcomes differ. Empty when they agree or when either decides
@@ -278,7 +279,7 @@ class Contract:
             yield Difference("where it returns to", *(_returned(o) for o in (target, rewrite)))
 
     def results_differ(self, target: Outcome, rewrite: Outcome) -> bool:
-        """Whether the results differ, whatever of the types that it may have the result has."""
+        """Whether the results differ, whichever of its possible types the result has."""
         if self.certain is None or self.return_as is ReturnAs.VOID:
             return self.result_value(target) != self.result_value(rewrite)
         return any(

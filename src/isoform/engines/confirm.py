@@ -45,7 +45,7 @@ class NotConfirmed:
     is_bug: bool
     """Whether that means a bug in isoform's semantics (rather than a value the manual leaves open)."""
     unreplayable: bool = False
-    """Whether the independent model cannot run it: the difference may well be one."""
+    """Whether the independent model cannot run it: the difference may be real."""
 
     def sentence(self) -> str:
         if self.is_bug:
@@ -62,8 +62,8 @@ def differs(question: Question, inputs: Pair) -> bool:
 
 
 def _as_callers_pass(question: Question, inputs: Pair, start: int = SPACES[0]) -> Pair:
-    """The inputs with the space for a result in memory away from all else, and what nobody is known to write as it was
-    at first."""
+    """The inputs with the space for a result in memory away from all else, and with initial contents in the variables
+    that perhaps nothing writes."""
     held = {address + i: byte for _, address, data in question.border.unclear for i, byte in enumerate(data)}
     left, right = (with_space_apart(question.contract, side, start) for side in inputs)
     return replace(left, memory={**left.memory, **held}), replace(right, memory={**right.memory, **held})
@@ -99,8 +99,8 @@ def _holds_code(question: Question, inputs: Inputs) -> bool:
 
 
 def _depends_on_what_differs(question: Question, inputs: Pair, outcomes: tuple[Outcome, Outcome]) -> bool:
-    """Whether runs that agree have met something that differs and matters: a function, constants; or data, with bits
-    that they depend on."""
+    """Whether runs that otherwise agree use something that differs: a function, constants, or bits of data on which
+    they depend."""
     parts = [one for one in question.border.apart if one.certain and one.held is not None]
     rest = replace(question.border, apart=tuple(one for one in question.border.apart if one not in parts))
     if replace(question, border=rest).differences(*outcomes):
@@ -123,14 +123,14 @@ def _depends(question: Question, side: int, inputs: Inputs, part: Apart) -> bool
     ran = [_with_contents(question, side, inputs, part, value.to_bytes(size, "little")) for value in values]
     first, first_left = ran[0]
     for value, (outcome, then) in zip(values[1:], ran[1:], strict=True):
-        # Bits that are kept as they were do not count: code that sets a bit-field keeps those around it.
+        # Bits that stay unchanged do not count: code that sets a bit-field keeps the bits around it.
         if question.contract.differences(first, outcome) or (first_left ^ then) != (left ^ value):
             return True
     return False
 
 
 def _with_contents(question: Question, side: int, inputs: Inputs, part: Apart, held: bytes) -> tuple[Outcome, int]:
-    """How one side ends with these contents of `part`, without it; and what is in it then."""
+    """The outcome of one side with these contents of `part`, without its writes there; and what `part` then holds."""
     memory = {**inputs.memory, **dict(enumerate(held, part.low))}
     changed = replace(inputs, memory=memory)
     outcome = question.run_both((changed, changed))[side]
@@ -182,8 +182,8 @@ def _is_argument(question: Question, address: int) -> bool:
 
 
 def confirm(question: Question, inputs: Pair, budget: Budget) -> Witness | NotConfirmed:
-    """Minimise inputs that separate the two on our runner, then replay them on the independent model. What does not
-    replay stays known: no other engine may then say that there is no difference."""
+    """Minimise inputs that separate the two on our runner, then replay them on the independent model. A difference that
+    cannot be replayed is remembered: no other engine may then answer that there is none."""
     found = _confirm(question, inputs, budget)
     if isinstance(found, NotConfirmed) and (found.is_bug or found.unreplayable):
         question.unreplayed.append(found.sentence())
@@ -216,7 +216,7 @@ def _alike(question: Question, inputs: Pair) -> Pair | None:
     calls = [call for outcome in question.run_both(inputs) for call in outcome.calls]
     gives_frame = any(in_frame(argument) for call in calls for argument in call.arguments)
     if gives_frame:
-        # What is written may be a text that was put there, and that ends there.
+        # The text that is written may be what a callee put into the frame: a zero ends it.
         open_bytes = _OPEN_TEXT if any(call.output is not None for call in calls) else _OPEN_BYTES_FILLED
     for byte in open_bytes:
         left, right = (replace(side, side_seed=-byte) for side in inputs)
@@ -342,7 +342,7 @@ def _witness(
 
 
 def _past(target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
-    """That a side leaves an object, which explains most of what it does then."""
+    """That a side accesses memory past an object: this often explains the other differences."""
     if target.outside or rewrite.outside:
         shown = [outcome.outside or "stays inside objects" for outcome in (target, rewrite)]
         yield Difference("accesses", shown[0], shown[1])

@@ -37,8 +37,8 @@ QUICK_SECONDS, GLANCE_SECONDS = 1.0, 0.25
 LOOPS_SECONDS, LOOPS_SHARE = 60.0, 0.7
 """For proving loops, and of what is left of the budget at most."""
 LAST_SECONDS = 10.0
-"""For unrolling loops once no proof about them was found: so much, or as much as was spent until then. A bound is all
-that can come of it, and what takes longer than that hardly ever ends."""
+"""For unrolling loops after no proof about them was found: so much, or as much as was spent until then. It can only
+give a bound, and what takes longer hardly ever finishes."""
 AUTO_SECONDS, EXPLORE_SECONDS = 12.0, 2.5
 """For the concolic engine as a rung of the ladder: what it finds it mostly finds early. And while a proof goes on."""
 

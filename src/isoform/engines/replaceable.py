@@ -40,8 +40,8 @@ _WRITING = frozenset({
 
 def rests_on_replaceable_calls(target: Outcome, rewrite: Outcome) -> bool:
     """Whether a difference of these two may only be another way to make the same calls."""
-    # The second kind is only ever exchanged for others: the same names are called for what they are. Where it is known
-    # what every such call writes, the texts were compared.
+    # A call of the second kind is only ever replaced by another call, so that equal names mean equal calls. If the text
+    # of every such call is known, the texts were compared.
     called = [list(outcome.calls) for outcome in (target, rewrite)]
     if _texts_were_compared(target, rewrite):
         called = [[call for call in side if call.output is None] for side in called]

@@ -1,8 +1,8 @@
 """Objects whose address a linker decides.
 
-isoform places every object at a number so that code can run; that number is one instance of what a linker may choose.
-Of an address nothing else is known than which object it is in, how far from its start, how the object is aligned, and
-that objects lie apart.
+isoform places every object at a number so that code can run; a linker may choose another one. All that is known of an
+address is which object it is in, its distance from the object's start, the object's alignment, and that objects do not
+overlap.
 """
 
 from __future__ import annotations

@@ -54,8 +54,8 @@ class Chain:
         self.address_width = address_width
         self.big_endian = big_endian
         self.reserved: tuple[Term, int] | None = None
-        """An address from which on so many bytes are reached only through addresses that were computed from it. Whoever
-        sets it sees to it that this is assumed of every access."""
+        """An address and a number of bytes that are accessed only through addresses computed from it. Whoever sets this
+        must also assume it of every access."""
         self._of_reserved: dict[Term, bool] = {}
         self._arrays: dict[int, tuple[Node, Term]] = {}
         self._loads: dict[tuple[int, Term, int], tuple[Node, Term]] = {}
@@ -185,8 +185,8 @@ class Chain:
         return (constant - stored_constant) % (1 << self.address_width)
 
     def _placed_distance(self, node: Stored, address: Term, size: int) -> int | None:
-        """The distance of what is in two objects. That they are apart is known, and some order of them is as good as
-        another: how far they are apart in isoform's placement is never more than that."""
+        """The distance of accesses in two objects, in isoform's placement. It shows that they do not overlap, as in
+        every other placement, and gives stores some order; nothing else may be concluded from it."""
         layout = self.terms.layout
         if not layout:
             return None

@@ -1,7 +1,7 @@
 """Symbolic execution of a whole function: every block once, in topological order, states merged at joins.
 
 This is seed 002's construction (block formulas with path conditions) through terms instead of named
-register versions. A loop is unrolled: the k-th turn of its back edges is a further layer of the same
+register versions. A loop is unrolled: the k-th iteration is a further layer of the same
 blocks, and what would need more layers than allowed becomes a `Gap`.
 """
 
@@ -39,7 +39,7 @@ from isoform.sym.step import Temps, read, step
 from isoform.verdict import Assumption
 
 MOST_FIXED_TURNS = 4096
-"""Turns of a loop whose exit needs no input to decide."""
+"""Iterations of a loop whose exit does not depend on inputs."""
 
 MOST_TARGETS = 64
 
@@ -59,13 +59,14 @@ CALLEE_FRAME = Assumption("callees-keep-frames", "functions called leave their c
 
 
 Event = tuple[str, tuple[Term, ...]]
-"""What the world outside sees of a call: a name, and what it is about."""
+"""What the world outside sees of a call: a name and arguments."""
 
 
 _WORD = 8
 _SIMPLE = (Allocating.GIVES, Allocating.CLEARS, Allocating.TAKES)
 _GIVEN = {True: "(block)", False: "(certain block)"}
-"""Names for being given memory: `calloc` is `malloc` with zeros, and `operator new` never gives null."""
+"""By whether it may fail, the event of an allocation: `calloc` is `malloc` with zeros, and `operator new` never gives
+null."""
 
 
 class GapKind(Enum):
@@ -207,7 +208,7 @@ class Execution:
         return state, temps
 
     def _enter_layer(self, layer: int) -> None:
-        """Count a turn as symbolic if being in it depends on an input that the turn before did not."""
+        """Count an iteration as symbolic if not all inputs that reach the one before reach it."""
         self._layer = layer
         self.summary.turns = layer
         conditions = [s.condition for key, arrivals in self._waiting.items() if key[0] == layer for s, _ in arrivals]
@@ -330,7 +331,7 @@ class Execution:
             self._gap(GapKind.UNRESOLVED, state, why)
 
     def _without(self, value: Term, excluded: set[int]) -> Term:
-        """A choice that is known not to be any of these constants, as what is left of it."""
+        """A choice without the branches that are one of these constants."""
         shape = self.terms.shape(value)
         if shape[0] != "ite":
             return value
@@ -388,7 +389,7 @@ class Execution:
         return state
 
     def _only_external(self, value: Term) -> str | None:
-        """The one outside function that a pointer can be to, if it can only be that or null, which is no call."""
+        """The outside function that a pointer points to, if it can only be that one or null."""
         names, pending = set(), [value]
         while pending:
             term = pending.pop()
@@ -406,7 +407,7 @@ class Execution:
             self.summary.discovered.setdefault(where, set()).update(targets)
 
     def _constants_of(self, value: Term) -> set[int]:
-        """The constants that a choice is between, few as they must be."""
+        """The constants among the branches of a choice, at most `MOST_TARGETS`."""
         found: set[int] = set()
         pending = [value]
         while pending and len(found) < MOST_TARGETS:
@@ -519,7 +520,7 @@ class Execution:
         return PlacedNumber(self.terms.layout.number(word) or 0)
 
     def _refuse_frame_addresses(self, name: str, arguments: tuple[Term, ...], state: State) -> None:
-        """What an outside function could do with these isoform cannot say."""
+        """An outside function may do anything with an address of the frame, which is not followed."""
         if state.escaped or any(self.side.mentions_stack(a) for a in arguments):
             raise Unsupported(f"{self.function.name} passes an address of its own stack frame to {name}")
         self._give_away(name, arguments, state)
@@ -565,7 +566,7 @@ class Execution:
         return [*found, (self.terms.true, parts)]
 
     def _numbered(self, value: Term) -> Term:
-        """A choice between addresses as one between the numbers at which they were placed: which of them it is."""
+        """A choice between addresses as one between the numbers where isoform placed them, to tell which it is."""
         match self.terms.shape(value):
             case ("ite", condition, then, otherwise):
                 return self.terms.ite(condition, self._numbered(then), self._numbered(otherwise))
@@ -596,8 +597,7 @@ class Execution:
         return None
 
     def _refuse_stack_arguments(self, state: State) -> None:
-        """Where the registers for arguments are used up, what the function has just above its stack pointer may be
-        further ones."""
+        """If all argument registers are used, what lies just above the stack pointer may be further arguments."""
         convention = self.side.world.machine.convention
         assert convention.stack_pointer is not None
         base, constant = self.terms.split_sum(state.container_named(convention.stack_pointer))
@@ -634,7 +634,7 @@ class Execution:
         return found
 
     def _bits(self, part: Part, bits: int, state: State) -> Term:
-        """Some bits of a part, as a number of no more bits than it takes; the bits between them are 0."""
+        """Some bits of a part, as a number up to the highest of them; the bits in between are 0."""
         terms = self.terms
         value = terms.extract(self._content(part, state), bits.bit_length() - 1, 0)
         if bits & (bits + 1) == 0:
@@ -691,9 +691,9 @@ class Execution:
     def _functions_of(
         self, name: str, passed: Passed, state: State, event: Event | None = None
     ) -> tuple[Callable[[str, int], Term], Term]:
-        """What a call makes of its arguments and of memory: values by name and width, and the memory after it. That
-        stands for all that the world outside has seen: by `event`, if that says it better than the callee's name and
-        its arguments."""
+        """Results (by name and width) and memory after a call, as functions of its arguments and memory. The memory
+        stands for all that the world outside has seen: `event` if there is one, else the callee's name and arguments.
+        """
         terms = self.terms
         memory = self.side.heap.array(state.heap)
         domain = [a.sort() for a in passed.arguments] + [memory.sort()]
@@ -739,7 +739,7 @@ class Execution:
         self._leave_callee(state, set(results))
 
     def _give(self, register: str, callee: Callee, result: Callable[[str, int], Term], state: State) -> None:
-        """What a call leaves in a register: its result, and beside it something of each side's own."""
+        """What a call leaves in a register: its result, and in the other bits an unknown value of each side's own."""
         terms = self.terms
         machine = self.side.world.machine
         width = 8 * machine.registers[register].size
@@ -809,7 +809,7 @@ class Execution:
         return next((s for s, n in zip(sizes, reversed(numbers), strict=True) if n == 1), None)
 
     def _give_back(self, address: Term, state: State) -> None:
-        """What is in a block that was given back nobody may look at, so that it may as well be zero."""
+        """The contents of a block that was given back are not compared: zeros make them equal on both sides."""
         sizes = (self.terms.value(block.size) for block in self.side.blocks if block.address == address)
         size = next(sizes, None)
         if size is not None and size <= MOST_BYTES:
@@ -891,8 +891,8 @@ class Execution:
         self._leave_callee(state, set(machine.convention.result))
 
     def _leave_callee(self, state: State, kept: set[str]) -> None:
-        """Scratch registers but those `kept` are unknown, the return address is popped, and what lies below it
-        was the callee's."""
+        """Scratch registers except those `kept` are unknown, the return address is popped, and what lies below it
+        belonged to the callee."""
         terms = self.terms
         machine = self.side.world.machine
         convention = machine.convention
@@ -942,7 +942,7 @@ def _join(selector: Term, state: State, other: State) -> State:
 
 
 def _join_temps(execution: Execution, selector: Term, temps: Temps, other: Temps) -> Temps:
-    """Temps that only one way set are read on no path that went the other way."""
+    """A temp that only one of two paths set is not read on the other."""
     terms = execution.terms
     joined = {**temps, **other}
     for number in temps.keys() & other.keys():

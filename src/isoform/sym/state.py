@@ -49,11 +49,11 @@ LIBRARY_STATE = 0x1000
 
 @dataclass(frozen=True)
 class Met:
-    """What both sides have at one address, but not the same, is read or given away."""
+    """Something that has one address on both sides but differs is read, or its address is given away."""
 
     condition: Term
     exact: bool
-    """Whether the condition says just when; else it may happen at most then."""
+    """Whether it happens exactly if the condition holds; otherwise it may happen only if it holds."""
     why: str
 
 
@@ -164,8 +164,8 @@ class Side:
         self.fixed_loads: list[tuple[Term, int]] = []
         """Address and size of loads from it at addresses that are numbers."""
         self.met: list[Met] | None = None
-        """Where what is not the same on both sides is read or given away, for who can show that it is not; else that is
-        refused."""
+        """Where something that differs between the sides is read or given away. None: nobody will show that this never
+        happens, so it is refused at once."""
         containers = machine.container_vars()
         self._by_byte = machine.containers_by_byte
         self._containers = containers
@@ -179,7 +179,7 @@ class Side:
         return self.terms.variable(f"undefined_{self.tag}_{self._undefined}", width)
 
     def unknown_memory(self) -> Term:
-        """Contents of memory that this side alone knows."""
+        """Unknown contents of memory, of this side alone."""
         self._undefined += 1
         return self.terms.array_variable(f"memory_{self.tag}_{self._undefined}", self.width)
 
@@ -258,7 +258,7 @@ class Side:
 
     def assume_bound(self, condition: Term, inside: Term, name: str) -> None:
         """An access of the target is meant to be inside an object (`in-bounds`). Nothing of the kind is assumed of the
-        rewrite: where the target stays inside and the rewrite does not, that is a mistake to be found."""
+        rewrite: if the target stays inside and the rewrite does not, that is a mistake to be found."""
         if self.tag != "a" or inside == self.terms.true or self.world.contract.bounds is BoundsRule.IGNORE:
             return
         self.bounds.append((condition, inside))
@@ -277,8 +277,8 @@ class Side:
     def note_block(self, condition: Term, address: Term, size: Term, certain: bool) -> None:
         self.blocks.append(Block(condition, address, size, len(self.heap_accesses), certain))
 
-    # The library's own state, which decides where the next block is, is a word of memory that no program can use. So
-    # memory stands for all that the world outside has seen, as after other calls.
+    # The allocator's own state, which decides where the next block is, is a word of memory that no program can use.
+    # Equal memory then means equal calls of the allocator, as it does for other outside calls.
 
     @property
     def library_state(self) -> Term:
