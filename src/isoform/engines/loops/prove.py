@@ -457,7 +457,9 @@ class Prover:
             measure = self._measure(together)
             if measure is None:
                 where = at(simulation, edge.source)
-                raise NotShownError(f"at {where} one side turns while the other waits, and why that ends was not found")
+                raise NotShownError(
+                    f"at {where} one side iterates while the other waits, and no reason was found why that ends"
+                )
             found.update(dict.fromkeys(together, measure))
         return found
 
@@ -510,7 +512,7 @@ class Prover:
                 self._show(shown, cut, f"{where} to the end", named, under, partial(simulation.goal_at_end, cut, goal))
         for edge, measure in ranks.items():
             text = measure.text(Names(simulation, simulation.nodes[edge.source]).show)
-            named = "ends", f"{text} gets smaller each time one side turns alone"
+            named = "ends", f"{text} gets smaller each time one side iterates alone"
             grows = partial(self._not_smaller, edge, measure)
             shown.place = {"from": numbers[edge.source]}
             self._show(shown, edge.source, f"at {at(simulation, edge.source)}", named, terms.true, grows)
