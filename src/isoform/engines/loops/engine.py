@@ -54,8 +54,8 @@ HOW = (
     "that something goes wrong on the way from it; each is unsatisfiable. 'addresses' says which addresses on the way "
     "are one, and the others write them as one; 'covered' that the two go on to the same next cut, or abort or end "
     "together; 'invariant' and 'memory' that what is claimed at the next cut holds there; the others that at the end "
-    "all observables agree. 'ends' says that a number gets smaller whenever one side iterates while the other waits. From "
-    "the entry on, by induction, the two stay together for ever or end alike."
+    "all observables agree. 'ends' says that a number gets smaller whenever one side iterates while the other waits. "
+    "From the entry on, by induction, the two stay together for ever or end alike."
 )
 
 
