@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from isoform.api import compare as compare
     from isoform.contract import AbortRule as AbortRule
+    from isoform.contract import BoundsRule as BoundsRule
     from isoform.contract import CallRule as CallRule
     from isoform.contract import DataRule as DataRule
     from isoform.contract import MemoryRule as MemoryRule
@@ -33,7 +34,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "compare": "isoform.api",
-    **dict.fromkeys(("AbortRule", "CallRule", "DataRule", "MemoryRule", "ReturnAs"), "isoform.contract"),
+    **dict.fromkeys(("AbortRule", "BoundsRule", "CallRule", "DataRule", "MemoryRule", "ReturnAs"), "isoform.contract"),
     **dict.fromkeys(("Unsupported", "UserError"), "isoform.errors"),
     "LoadOptions": "isoform.load.open",
     **dict.fromkeys(("Engine", "Options"), "isoform.question"),
@@ -47,6 +48,7 @@ __all__ = [
     "AbortRule",
     "Assumption",
     "Bounded",
+    "BoundsRule",
     "CallRule",
     "DataRule",
     "Different",

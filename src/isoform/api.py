@@ -65,9 +65,19 @@ def compare(
         try:
             loaded = open_pair(target, rewrite or target, load_target, load_rewrite)
         except OutOfLimits as reason:
-            raise UserError(f"{reason} while the files were read") from None
+            subjects = _unread(target, rewrite or target, load_target, load_rewrite)
+            return _refused(subjects, options, budget, f"{reason} while the files were read")
         budget.end_loading()
         return answer(loaded, options, budget)
+
+
+def _unread(target: str, rewrite: str, *sides: LoadOptions | None) -> tuple[Subject, Subject]:
+    """What the two are called, though nothing more is known of them."""
+    found = []
+    for spec, options in zip((target, rewrite), sides, strict=True):
+        path, name = split_spec(spec)
+        found.append(Subject(str(path), name or (options.function if options else None) or "", ""))
+    return found[0], found[1]
 
 
 _SIDES = ("cc_a", "cc_b", "cflags_a", "cflags_b")

@@ -81,7 +81,7 @@ class Options:
         command line means the same here; whatever else is given raises ValueError or TypeError."""
         for name, kind in _CHOICES.items():
             self._set(name, _chosen(name, kind, getattr(self, name)))
-        for name in ("assume", "shapes"):
+        for name in ("assume", "shapes", "pure"):
             self._set(name, _texts(name, getattr(self, name)))
         for name in ("tests", "cert"):
             self._set(name, None if getattr(self, name) is None else str(getattr(self, name)))
@@ -100,6 +100,7 @@ _CHOICES: dict[str, type[Enum]] = {
     "aborts": AbortRule,
     "calls": CallRule,
     "data": DataRule,
+    "bounds": BoundsRule,
     "engine": Engine,
 }
 _RANGES: dict[str, tuple[float, float]] = {

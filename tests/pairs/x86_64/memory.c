@@ -55,6 +55,10 @@ void copy_padded(struct padded *to, const struct padded *from) {
     to->tag = from->tag;
     to->value = value;
 }
+void copy_padded_broken(struct padded *to, const struct padded *from) {
+    to->tag = from->tag + 1;
+    to->value = from->value;
+}
 void copy_padded_rewrite(struct padded *to, const struct padded *from) { memcpy(to, from, sizeof *to); }
 
 void copy_sixteen(char *to, const char *from) { memcpy(to, from, 16); }
