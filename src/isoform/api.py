@@ -19,7 +19,7 @@ from isoform.isa.registry import machine
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
 from isoform.limits import DEFAULT_MEMORY, enforced
-from isoform.load.open import SOURCE_SUFFIXES, Loaded, LoadOptions, open_one, open_pair
+from isoform.load.open import SOURCE_SUFFIXES, TEXT_ISAS, Loaded, LoadOptions, open_one, open_pair
 from isoform.load.resolve import split_spec
 from isoform.outcome import Inputs, Outcome
 from isoform.question import Options, Question
@@ -76,7 +76,8 @@ def _unread(target: str, rewrite: str, *sides: LoadOptions | None) -> tuple[Subj
     found = []
     for spec, options in zip((target, rewrite), sides, strict=True):
         path, name = split_spec(spec)
-        found.append(Subject(str(path), name or (options.function if options else None) or "", ""))
+        isa = (options.isa if options else None) or TEXT_ISAS.get(path.suffix, "x86_64")
+        found.append(Subject(str(path), name or (options.function if options else None) or "", isa))
     return found[0], found[1]
 
 
