@@ -83,6 +83,8 @@ def _trouble(question: Question, ours: tuple[Outcome, Outcome], theirs: tuple[Ou
     found = question.contract.differences(*theirs)
     if found:
         return f"the independent model shows a difference: {found[0]}"
+    if question.contract.padded:
+        return ""  # what is left out as padding is decided for a pair of runs, not for two runs of one side
     for function, mine, other in zip((question.target, question.rewrite), ours, theirs, strict=True):
         apart = question.contract.differences(mine, other)
         if apart and not leaves_values_open(function):
