@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from isoform.callee import Callee, Given, Part, whole
 from isoform.evaluate_floats import canonical_nan, is_nan, to_float
 from isoform.isa.machine import Machine
 from isoform.load.signature import CType, Signature, TypeKind
-from isoform.outcome import RETURN_ADDRESS, STACK_POINTER, CallRecord, Inputs, Outcome, Status, in_frame
+from isoform.outcome import RETURN_ADDRESS, STACK_POINTER, CallRecord, Inputs, Outcome, Status, in_frame, is_own_object
 
 if TYPE_CHECKING:
     from isoform.precondition import Precondition
@@ -105,9 +106,19 @@ class Padded:
     argument: Argument
     size: int
     """Bytes of one structure."""
-    offsets: frozenset[int]
-    """The bytes of it that are padding."""
+    unused: tuple[tuple[int, int], ...]
+    """The bytes of it with bits that belong to no member, and these bits."""
     spelling: str
+
+    @cached_property
+    def offsets(self) -> frozenset[int]:
+        """The bytes that are nothing but padding."""
+        return frozenset(byte for byte, bits in self.unused if bits == 0xFF)
+
+    @cached_property
+    def partly(self) -> dict[int, int]:
+        """The bytes that have part of a bit-field in them, with the bits that belong to no member."""
+        return {byte: bits for byte, bits in self.unused if bits != 0xFF}
 
 
 def argument_value(argument: Argument, inputs: Inputs) -> int:
@@ -348,13 +359,13 @@ Event = tuple[str, tuple[int | None, ...], bytes]
 
 
 def events(outcome: Outcome, standard: int | None = None) -> list[Event]:
-    """The calls made, without where in its own frame a function keeps what it passes on: that is its own business.
+    """The calls made, without where a function keeps objects of its own that it passes on: that is its own business.
     Of calls that write text the text, neighbouring ones to the same stream together; the stream `standard` is taken for
     the standard output."""
     found: list[Event] = []
     for call in outcome.calls:
         if call.output is None:
-            found.append((call.callee, tuple(None if in_frame(a) else a for a in call.arguments), b""))
+            found.append((call.callee, tuple(None if is_own_object(a) else a for a in call.arguments), b""))
             continue
         stream, text = call.output
         event: Event = ("(output)", (None if stream == standard else stream,), text)

@@ -60,6 +60,9 @@ class Inputs:
     """What outside calls do."""
     call_seed: int = 0
     """0: other calls return zero; else small pseudo-random numbers, by callee, arguments and how many came before."""
+    filled: int = 0
+    """How many bytes an outside function that is given an address of the frame, or of the space for the result, writes
+    there, each of them as undefined bytes are; where debug information knows the variable, all of it. 0: nothing."""
 
 
 MOST_SIGHTS = 16
@@ -154,6 +157,8 @@ class Outcome:
     """Bytes of memory that were left out of this because nobody reads them."""
     outside: str = ""
     """The first access that left the object it was meant for, in words; empty if none did, or if nobody looked."""
+    unseen: frozenset[int] = frozenset()
+    """The same of what outside functions find."""
 
 
 STACK_POINTER = 0x7FFF_F000_0008
@@ -170,6 +175,19 @@ def in_frame(address: int) -> bool:
     """Whether an address of a concrete run is in the function's own frame, or just past its last byte (the end of an
     array that is passed on): no input is the address at which the return address is."""
     return STACK_POINTER - FRAME_LIMIT <= address <= STACK_POINTER
+
+
+RESULT_SPACES = (0x5200_0000_0000, 0x4A00_0000_0000)
+"""Where the space for a result in memory is in runs that decide something: away from all else, and twice, since numbers
+in the inputs may lead to one of them."""
+_RESULT_SPACE_LIMIT = 1 << 24
+
+
+def is_own_object(address: int) -> bool:
+    """Whether an address of a concrete run is in the function's own frame, or in the space for its result. Where a
+    function keeps such an object is its own business: a callee's result may go to a local on one side, and straight to
+    the caller's space on the other."""
+    return in_frame(address) or any(start <= address < start + _RESULT_SPACE_LIMIT for start in RESULT_SPACES)
 
 
 STACK_GUARD = 1 << 30

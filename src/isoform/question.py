@@ -28,6 +28,7 @@ from isoform.load.signature import TypeKind
 from isoform.outcome import Inputs, Outcome
 from isoform.precondition import ConcreteAlgebra, Number
 from isoform.run.compile import Program, compile_function
+from isoform.run.memory import Memory
 from isoform.run.runner import RunOptions, run
 from isoform.verdict import Assumption, Verdict
 
@@ -174,7 +175,13 @@ class Question:
         left, right = (
             run(program, side, options, self.callees) for program, side in zip(self.programs, inputs, strict=True)
         )
-        return without_padding(self.contract, inputs[0], (left, right)) if padded else (left, right)
+        if not padded:
+            return left, right
+        return without_padding(self.contract, inputs[0], (left, right), self._entry_memory(inputs[0]))
+
+    def _entry_memory(self, inputs: Inputs) -> Callable[[int], int]:
+        memory = Memory(self.contract.machine, self.target.image, inputs, 0, frozenset())
+        return lambda address: memory.load(address, 1)
 
     def differences(self, target: Outcome, rewrite: Outcome) -> list[Difference]:
         """Every observable on which two runs differ; if there is none, where they come upon what is not the same."""
@@ -196,11 +203,6 @@ class Question:
             if a.type.kind is not TypeKind.STRUCT
         }
 
-        def load(address: int, size: int) -> int:
-            from isoform.run.memory import Memory
-
-            memory = Memory(self.contract.machine, self.target.image, inputs, 0, frozenset())
-            return memory.load(address, size)
-
-        algebra = ConcreteAlgebra(load)
+        memory = Memory(self.contract.machine, self.target.image, inputs, 0, frozenset())
+        algebra = ConcreteAlgebra(memory.load)
         return all(p.evaluate(algebra, values) for p in self.contract.preconditions)

@@ -77,6 +77,10 @@ class CalleeTable:
         if differing:
             why = f"{_listed(differing)}, declared differently on the two sides, may take what either declaration says"
             yield Assumption("callee-declarations-differ", why)
+        once = [n for n in names if self._is_declared_once(n)]
+        if once:
+            why = f"only one of the files declares {_listed(once)}: what that declaration says holds on both sides"
+            yield Assumption("callee-declared-once", why)
         present = self._present_but_outside()
         if present:
             why = f"{', '.join(present)} behave alike on both sides: --calls uninterpreted does not compare them"
@@ -193,6 +197,12 @@ class CalleeTable:
             return not guessed and not self._calls_through_known_types
         declared = self._declared(name)
         return len(declared) > 1 or (bool(declared) and not self._explains(name, declared))
+
+    def _is_declared_once(self, name: str) -> bool:
+        """Whether one side calls it without a declaration, as that of the other side says."""
+        sides = zip(self._functions, self._evidence, strict=True)
+        silent = any(name not in f.image.signatures and next(iter(e.calls(name)), None) is not None for f, e in sides)
+        return silent and bool(self._declared(name)) and self._library(name) is None
 
     def _library(self, name: str) -> Signature | None:
         """The prototype of the library function that a name stands for: not where the file defines or declares it as

@@ -166,6 +166,8 @@ class Companions:
             whys.append(f"{what} leave the same in {', '.join(data)} on both sides")
         if whys:
             yield Assumption("same-data", "; ".join(whys))
+        if contents.rests_on_texts:
+            yield Assumption("texts-end-at-zero", "a text among the constants of a linked file ends at its first zero")
 
     def _unseen_initialisers(self) -> list[str]:
         """Names of constructors that differ between the two sides and might write data that is compared."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from isoform.borders.apart import Apart, ApartKind
@@ -15,11 +16,32 @@ _SCALARS = (1, 2, 4, 8)
 MOST_TEXT = 1 << 12
 
 
+@dataclass(frozen=True)
+class _Literal:
+    """A text in constants, and where an address points to in it."""
+
+    text: bytes
+    at: int
+    is_whole: bool
+    """Whether the object is known to end with the text."""
+
+
+@dataclass(frozen=True)
+class _Link:
+    """A word of an object that points into another object, of the target's side at `place`."""
+
+    extent: Range
+    offset: int
+    place: Range
+
+
 class Contents:
     """The data of both images, as far as it has the same addresses in both."""
 
     def __init__(self, left: Image, right: Image) -> None:
         self._images = (left, right)
+        self.rests_on_texts = False
+        """Whether something is taken to be the same because what has no name in a linked file is the same text."""
 
     @cached_property
     def _sides(self) -> tuple[Objects, Objects]:
@@ -28,11 +50,13 @@ class Contents:
     def apart(self, extents: Iterable[Range], others: Sequence[Apart]) -> list[Apart]:
         """Of these objects the parts that do not hold the same, or that lead to one of `others` or to one of them."""
         both = sorted(self._in_both(extents))
-        found = [part for extent in both for part in self._unlike(extent)]
+        found = [part for extent in both for part in (*self._unlike(extent), *self._undetermined(extent))]
+        links = [link for extent in both for link in self._links(extent)]
         pending: Sequence[Apart] = [*others, *found]
         while pending:
             known = {(part.low, part.high) for part in found}
             leading = [part for extent in both for part in self._leading(extent, pending)]
+            leading += [part for link in links for part in self._through(link, pending)]
             pending = [part for part in leading if (part.low, part.high) not in known]
             found += pending
         return found
@@ -83,6 +107,15 @@ class Contents:
             there = held[0][start:end], held[1][start:end]
             yield Apart(kind, low + start, low + end, name, said[0], said[1], certain, extent, there)
 
+    def _undetermined(self, extent: Range) -> Iterator[Apart]:
+        """Words that a relocation fills with something that isoform could not determine, so that it may differ."""
+        for offset in sorted({offset for side in self._sides for offset in side.undetermined(extent)}):
+            low = extent[0] + offset
+            low = low if self._kind(extent) is ApartKind.DATA else extent[0]
+            unknown = "not determined"
+            high = extent[0] + offset + WORD
+            yield Apart(self._kind(extent), low, high, self._name(extent), unknown, unknown, False, extent)
+
     def _unlike_words(self, held: Sequence[bytes]) -> Iterator[tuple[int, int, bool]]:
         """First and past-the-last offset of each stretch that is not alike, and whether that is certain."""
         left, right = held
@@ -106,41 +139,99 @@ class Contents:
 
     def _alike(self, left: int, right: int) -> bool | None:
         """Whether two words that are not equal are addresses of the same thing; None where that is not known."""
-        places = [side.around(word) for side, word in zip(self._sides, (left, right), strict=True)]
-        if places[0] is None or places[1] is None:
-            in_code = [bool(image.code_at(word)) for image, word in zip(self._images, (left, right), strict=True)]
-            return None if any(in_code) or places != [None, None] else False
-        held = [side.contents(place) for side, place in zip(self._sides, places, strict=True) if place is not None]
+        places = self._places(left, right)
+        if places is None:
+            in_code = [_is_code(image, word) for image, word in zip(self._images, (left, right), strict=True)]
+            around = [side.around(word) for side, word in zip(self._sides, (left, right), strict=True)]
+            return None if any(in_code) or around != [None, None] else False
         offsets = left - places[0][0], right - places[1][0]
-        texts = [_text(content, offset) for content, offset in zip(held, offsets, strict=True)]
-        if None not in texts and not any(
-            side.is_writable(place) for side, place in zip(self._sides, places, strict=True) if place is not None
-        ):
-            return texts[0] == texts[1]
-        if held[0] == held[1] and offsets[0] == offsets[1]:
-            return True
-        return None
+        texts = [self._literal(*each) for each in zip(self._sides, places, offsets, strict=True)]
+        if texts[0] is not None and texts[1] is not None:
+            return self._are_same_texts(texts[0], texts[1])
+        return True if self._hold_the_same(places) and offsets[0] == offsets[1] else None
+
+    def _places(self, left: int, right: int) -> tuple[Range, Range] | None:
+        """The objects that two words point into."""
+        one, other = (side.around(word) for side, word in zip(self._sides, (left, right), strict=True))
+        return None if one is None or other is None else (one, other)
+
+    def _hold_the_same(self, places: tuple[Range, Range]) -> bool:
+        left, right = (side.contents(place) for side, place in zip(self._sides, places, strict=True))
+        return left == right
+
+    def _literal(self, side: Objects, place: Range, offset: int) -> _Literal | None:
+        """The text that an address points into; None where the object there may be more than a text."""
+        if side.is_writable(place):
+            return None
+        content = side.contents(place)
+        start = 0 if side.is_named(place) else content.rfind(b"\0", 0, offset) + 1
+        text = _text(content, start)
+        if text is None or offset > start + len(text):
+            return None
+        is_whole = len(text) + 1 == len(content) if side.is_named(place) else side.holds_texts(place)
+        is_assumed = side.is_linked and not side.is_named(place)
+        return _Literal(text, offset - start, is_whole) if is_whole or is_assumed else None
+
+    def _are_same_texts(self, left: _Literal, right: _Literal) -> bool | None:
+        if left.text[left.at :] != right.text[right.at :]:
+            return False
+        if (left.text, left.at) != (right.text, right.at):
+            return None  # whoever gets the address may look at what is before it
+        self.rests_on_texts |= not (left.is_whole and right.is_whole)
+        return True
+
+    def _links(self, extent: Range) -> Iterator[_Link]:
+        """Pointers to objects of other names that hold the same."""
+        held = [side.contents(extent) for side in self._sides]
+        for offset in range(0, min(len(held[0]), len(held[1])) - WORD + 1, WORD):
+            words = [int.from_bytes(content[offset : offset + WORD], "little") for content in held]
+            places = self._places(words[0], words[1]) if words[0] != words[1] else None
+            if places is not None and self._alike(words[0], words[1]):
+                yield _Link(extent, offset, places[0])
+
+    def _through(self, link: _Link, others: Sequence[Apart]) -> Iterator[Apart]:
+        """A pointer to an object that holds the same bytes on both sides, but leads to one of `others`."""
+        other = next((o for _, o in _leads(self._sides[0].contents(link.place), others)), None)
+        if other is not None:
+            low = link.extent[0] + link.offset
+            yield self._leading_part(link.extent, low, low + WORD, other)
 
     def _leading(self, extent: Range, others: Sequence[Apart]) -> Iterator[Apart]:
         held = [side.contents(extent) for side in self._sides]
-        size = min(len(held[0]), len(held[1]))
+        for offset, other in _leads(held[0], others):
+            if held[0][offset : offset + WORD] == held[1][offset : offset + WORD]:
+                yield self._leading_part(extent, extent[0] + offset, extent[0] + offset + WORD, other)
+
+    def _leading_part(self, extent: Range, low: int, high: int, other: Apart) -> Apart:
         kind = self._kind(extent)
-        constant = kind is ApartKind.CONSTANTS
-        for offset in range(0, size - WORD + 1):
-            word = int.from_bytes(held[0][offset : offset + WORD], "little")
-            if not word or held[0][offset : offset + WORD] != held[1][offset : offset + WORD]:
-                continue
-            other = next((o for o in others if o.low <= word < o.high), None)
-            if other is not None:
-                kind = ApartKind.TABLE if constant and other.kind in _CODE else kind
-                low = extent[0] if constant else extent[0] + offset
-                name, high = self._name(extent), extent[0] + offset + WORD
-                leads = [f"{other.name}: {said}" for said in (other.target, other.rewrite)]
-                yield Apart(kind, low, high, name, leads[0], leads[1], other.certain, extent)
+        if kind is ApartKind.CONSTANTS:
+            low = extent[0]  # whoever gets the address of an object may read all of it from there on
+            kind = ApartKind.TABLE if other.kind in _CODE else kind
+        leads = [f"{other.name}: {said}" for said in (other.target, other.rewrite)]
+        return Apart(kind, low, high, self._name(extent), leads[0], leads[1], other.certain, extent)
 
     def _name(self, extent: Range) -> str:
         whole = self._sides[0].around(extent[0])
         return self._sides[0].name(whole if whole is not None else extent)
+
+
+def _leads(content: bytes, others: Sequence[Apart]) -> Iterator[tuple[int, Apart]]:
+    """Offsets of words that are addresses of one of `others`."""
+    for offset in range(0, len(content) - WORD + 1):
+        word = int.from_bytes(content[offset : offset + WORD], "little")
+        other = next((o for o in others if o.low <= word < o.high), None) if word else None
+        if other is not None:
+            yield offset, other
+
+
+def _is_code(image: Image, address: int) -> bool:
+    """Whether it is the address of a function: of another name, one may well do the same."""
+    return (
+        address in image.aliases
+        or address in image.externals
+        or address in image.resolvers
+        or bool(image.code_at(address))
+    )
 
 
 def _text(content: bytes, offset: int) -> bytes | None:

@@ -34,6 +34,9 @@ _FLOATS = {
 }
 _WIDE = 8
 """Bytes of the largest integer in one register."""
+_VECTOR = 16
+"""Bytes of a vector register."""
+_BITWISE = frozenset({Kind.INT_AND, Kind.INT_OR, Kind.INT_XOR, Kind.INT_NEGATE})
 _MOVES = frozenset({Kind.COPY, Kind.PIECE, Kind.INT_ZEXT, Kind.SUBPIECE})
 
 
@@ -69,7 +72,12 @@ class _Origin(Flag):
     ZEROED = auto()
     """The zeros above a value that is narrower than the register."""
     COMPUTED = auto()
+    MASKED = auto()
+    """Computed bit by bit in a whole vector register: how the sign of a scalar is changed as well."""
     CALL = auto()
+
+
+_MADE = _Origin.COMPUTED | _Origin.MASKED
 
 
 _Site = tuple[BlockId, int] | None
@@ -192,10 +200,11 @@ def _float_result(name: str, may_be_used: bool, sides: Sequence[_Leaving]) -> It
         return
     # Two floats may be as possible as one double, and which NaN it is differs from compiler to compiler.
     certain: ResultPart = ((double,), (low, high))
-    if any(side.has_floats for side in sides):
+    doubles = any(side.has_numbers(8) for side in sides)
+    if any(side.has_numbers(4) for side in sides):
         computed = all(_Origin.COMPUTED in each.origins[4] for each in left)
         certain = certain if computed else ((low,),)
-    elif not any(_Origin.COMPUTED in each.origins[4] for each in left):
+    elif not any(each.origins[4] & (_MADE if doubles else _Origin.COMPUTED) for each in left):
         certain = ((low,),)
     whole = (double,) if size == 8 else (Result(name, 64), Result(name, 64, 8))
     yield _Found(whole, certain if strong else (), certain)
@@ -205,11 +214,11 @@ def _float_bytes(sides: Sequence[tuple[_Origin, ...]]) -> int:
     """Bytes of a vector register that may belong to the result: a float, a double, or all of it. Above a scalar at
     least one side leaves zeros or what was there before; a vector is computed whole by both sides."""
     beyond_float = [origins[4] for origins in sides]
-    if any(not origin & (_Origin.COMPUTED | _Origin.ENTRY) and origin & _Origin.ZEROED for origin in beyond_float):
+    if any(not origin & (_MADE | _Origin.ENTRY) and origin & _Origin.ZEROED for origin in beyond_float):
         return 4
-    if not any(origin & (_Origin.COMPUTED | _Origin.ENTRY) for origin in beyond_float):
+    if not any(origin & (_MADE | _Origin.ENTRY) for origin in beyond_float):
         return 4 if any(origin & _Origin.ZEROED for origin in beyond_float) else 8
-    return 16 if all(_Origin.COMPUTED in origins[8] for origins in sides) else 8
+    return 16 if all(origins[8] & _MADE for origins in sides) else 8
 
 
 def _result_type(results: Sequence[Result]) -> CType:
@@ -248,10 +257,26 @@ def _parameters(
         parameters.append(Parameter(name, _FLOATS[next(size for size in _FLOATS if size >= wanted)]))
     narrow = tuple(
         (name, 8 * min(size for size in sizes if size))
-        for name, sizes in zip(convention.integer_arguments, integers, strict=True)
+        for name, sizes in zip(convention.integer_arguments, _own_reads(machine, functions, parts), strict=True)
         if len({*sizes} - {0}) > 1 and min(size for size in sizes if size) < 4
     )
     return tuple(parameters), narrow
+
+
+def _own_reads(machine: Machine, functions: Sequence[Function], results: Sequence[Var]) -> list[list[int]]:
+    """For each argument register and function: up to which byte the function itself reads it. What the register still
+    holds at an outside call may be an argument or a leftover: where the function also reads the register itself, that
+    says nothing about the width."""
+    names = machine.convention.integer_arguments
+    return [[_own_read(machine, function, results, name) for function in functions] for name in names]
+
+
+def _own_read(machine: Machine, function: Function, results: Sequence[Var], name: str) -> int:
+    register = machine.registers[name]
+    read = _bytes_read(Liveness(function, output_containers(machine, ()), results), register)
+    if read < register.size or not any(isinstance(block.exit, Call) for block in function.blocks.values()):
+        return read
+    return _bytes_read(Liveness(function, output_containers(machine, ()), results, (name,)), register) or read
 
 
 def _used(sizes: Sequence[Sequence[int]]) -> int:
@@ -338,13 +363,12 @@ class _Leaving:
         register = self._machine.registers[name]
         return not self._returned.sites[name] or self._always(register) > 0
 
-    @property
-    def has_floats(self) -> bool:
-        """Whether the code handles numbers of four bytes in vector registers."""
+    def has_numbers(self, size: int) -> bool:
+        """Whether the code handles numbers of so many bytes in vector registers."""
         vectors = [self._machine.registers[name] for name in self._machine.convention.float_arguments]
         ops = (op for block in self._function.blocks.values() for op in block.ops)
         return any(
-            var.size == 4 and _inside(var, vectors) for op in ops for var in (op.out, *op.ins) if var is not None
+            var.size == size and _inside(var, vectors) for op in ops for var in (op.out, *op.ins) if var is not None
         )
 
     def writes(self, name: str) -> bool:
@@ -474,6 +498,8 @@ def _origins_of(op: MicroOp, registers: dict[int, _Origin], temps: dict[int, _Or
         return [_origin(source, registers, temps) for source in sources(op)]
     if op.kind is Kind.INT_XOR and op.ins[0] == op.ins[1]:
         return [_Origin.CONSTANT] * op.out.size
+    if op.kind in _BITWISE and op.out.size >= _VECTOR:
+        return [_Origin.MASKED] * op.out.size
     return [_Origin.COMPUTED] * op.out.size
 
 

@@ -89,20 +89,26 @@ def _converted(conversion: re.Match[bytes], words: Iterator[int | None], read: R
     word = _known(next(words, None)) if kind == b"s" else _number(next(words, None))
     if len(width) > 4 or int(width or b"0") > _WIDEST or len(precision) > 4:
         raise NoValueError
+    if length and kind in b"cs":
+        raise NoValueError  # wide characters: how they are written depends on the locale
+    prefix = b""
     if kind == b"c":
-        shown, zeros = bytes([word & 0xFF]), b""
+        shown = bytes([word & 0xFF])
     elif kind == b"s":
-        shown, zeros = text_at(read, word), b""
+        shown = text_at(read, word)
         shown = shown if not precision else shown[: int(precision[1:] or b"0")]
     else:
-        shown, zeros = _integer(kind, flags, precision, word, _BITS.get(length, 64)), flags
+        prefix, shown = _integer(kind, flags, precision, word, _BITS.get(length, 64))
     size = int(width or b"0")
     if b"-" in flags:
-        return shown.ljust(size)
-    return shown.zfill(size) if b"0" in zeros and not precision and b"#" not in flags else shown.rjust(size)
+        return (prefix + shown).ljust(size)
+    if b"0" in flags and kind not in b"cs" and not precision:
+        return prefix + shown.rjust(size - len(prefix), b"0")
+    return (prefix + shown).rjust(size)
 
 
-def _integer(kind: bytes, flags: bytes, precision: bytes, word: int, bits: int) -> bytes:
+def _integer(kind: bytes, flags: bytes, precision: bytes, word: int, bits: int) -> tuple[bytes, bytes]:
+    """Sign or base, and the digits."""
     number = word % (1 << bits)
     signed = kind in b"di"
     if signed and number >> (bits - 1):
@@ -111,10 +117,12 @@ def _integer(kind: bytes, flags: bytes, precision: bytes, word: int, bits: int) 
     digits = format(abs(number), base).zfill(int(precision[1:] or b"0") if precision else 1).encode()
     if precision in (b".", b".0") and number == 0:
         digits = b""
-    if b"#" in flags and kind in b"xXo" and number:
-        digits = {b"x": b"0x", b"X": b"0X", b"o": b"0"}[kind] + digits
+    if b"#" in flags and kind == b"o" and not digits.startswith(b"0"):
+        digits = b"0" + digits
+    if b"#" in flags and kind in b"xX" and number:
+        return b"0" + kind, digits
     sign = b"-" if number < 0 else b"+" if signed and b"+" in flags else b" " if signed and b" " in flags else b""
-    return sign + digits
+    return sign, digits
 
 
 _OUTPUTS = (

@@ -127,6 +127,7 @@ class Objects:
 
     def __init__(self, image: Image) -> None:
         self._image = image
+        self.is_linked = bool(image.base) or image.is_fixed
         self._sections = sorted((s for s in image.sections if not s.executable), key=lambda s: s.address)
         self._names: dict[int, str] = {}
         self.extents = sorted({*self._named(), *self._unnamed()})
@@ -213,9 +214,22 @@ class Objects:
         end = min(start + extent[1] - extent[0], section.end)
         return section.data[start - section.address : end - section.address].ljust(end - start, b"\0")
 
+    def undetermined(self, extent: Range) -> list[int]:
+        """Offsets of fields whose contents are not known."""
+        start, size = self._image.own_address(extent[0]), extent[1] - extent[0]
+        return [field - start for field in self._image.broken if start <= field < start + size]
+
     def is_writable(self, extent: Range) -> bool:
         home = self._home(extent[0])
         return home is not None and home.writable
+
+    def is_named(self, extent: Range) -> bool:
+        return extent[0] in self._names
+
+    def holds_texts(self, extent: Range) -> bool:
+        """Whether it is in a section of nothing but texts, each up to its zero, which a linker may merge."""
+        home = self._home(extent[0])
+        return home is not None and ".str" in home.name
 
     def name(self, extent: Range) -> str:
         return self._names.get(extent[0], f"data at {extent[0]:#x}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isoform.contract import Contract
-from isoform.outcome import Inputs
+from isoform.outcome import RESULT_SPACES, Inputs
 from isoform.verdict import Assumption
 
 RESULT_APART = Assumption(
@@ -17,11 +17,9 @@ RESULT_APART = Assumption(
     "the space for a result that is returned in memory overlaps nothing that is reached in another way, as the "
     "convention says",
 )
-SPACES = (0x5200_0000_0000, 0x4A00_0000_0000)
-"""Where the space is in runs: away from all else, and twice, since numbers in the inputs may lead to one of them."""
 
 
-def with_space_apart(contract: Contract, inputs: Inputs, start: int = SPACES[0]) -> Inputs:
+def with_space_apart(contract: Contract, inputs: Inputs, start: int = RESULT_SPACES[0]) -> Inputs:
     """The inputs with the space at `start`, holding what it held."""
     if not contract.result_space:
         return inputs

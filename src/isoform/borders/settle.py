@@ -11,7 +11,7 @@ from isoform.borders.coming_back import coming_back_assumptions
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
 from isoform.borders.inferred import Inferred, infer
 from isoform.borders.known_calls import known_calls, library_assumptions
-from isoform.borders.linking import link_assumptions
+from isoform.borders.linking import fixed_assumptions, link_assumptions
 from isoform.borders.padding import padded_arguments
 from isoform.borders.result_space import RESULT_APART
 from isoform.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
@@ -70,6 +70,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     assumptions += [RESULT_APART] if placement.result_space else []
     assumptions += bool_assumptions(contract.bools)
     assumptions += link_assumptions(target, rewrite)
+    assumptions += fixed_assumptions(target, rewrite)
     assumptions += coming_back_assumptions(target, rewrite)
     callees = CalleeTable(target, rewrite, contract)
     library = known_calls(target, rewrite, options.pure, callees.of)

@@ -49,16 +49,30 @@ def _rewritten(instruction: Any, image: Image) -> Iterator[tuple[int, int, int]]
 
     encoding = instruction.encoding
     end = instruction.address + instruction.size
+    # With the operand-size prefix capstone reports displacements of two bytes. 64-bit code has none: they take four.
+    displacement = 4 if encoding.disp_size == 2 else encoding.disp_size
     for operand in instruction.operands:
-        if operand.type == X86_OP_MEM and encoding.disp_size >= 4:
+        if operand.type == X86_OP_MEM and displacement >= 4:
             base = end if operand.mem.base == X86_REG_RIP else 0
             shared = shared_address(image, base + operand.mem.disp)
             if shared is not None:
-                yield encoding.disp_offset, encoding.disp_size, shared - base
+                yield encoding.disp_offset, displacement, shared - base
         elif operand.type == X86_OP_IMM and encoding.imm_size >= 4:
             shared = shared_address(image, operand.imm)
-            if shared is not None and not instruction.mnemonic.startswith(NOT_AN_ADDRESS):
+            if shared is not None and _may_be_address(instruction):
                 yield encoding.imm_offset, encoding.imm_size, shared
+
+
+def _may_be_address(instruction: Any) -> bool:
+    """Whether the instruction's immediate can be the address of an object: it is used in 64 bits, or fills a register
+    whose upper half becomes zero."""
+    from capstone.x86 import X86_OP_REG
+
+    if instruction.mnemonic.startswith(NOT_AN_ADDRESS):
+        return False
+    first = instruction.operands[0]
+    fills_register = instruction.mnemonic == "mov" and first.type == X86_OP_REG and first.size == 4
+    return bool(fills_register or first.size == 8)
 
 
 def shared_address(image: Image, address: int) -> int | None:

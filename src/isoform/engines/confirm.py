@@ -11,7 +11,7 @@ from random import Random
 
 from isoform.borders.apart import Apart
 from isoform.borders.padding import leave_out
-from isoform.borders.result_space import SPACES, with_space_apart
+from isoform.borders.result_space import with_space_apart
 from isoform.budget import Budget
 from isoform.check.replay import independent_runner
 from isoform.contract import CallRule, Difference, argument_value
@@ -21,7 +21,7 @@ from isoform.engines.outside import outside_results, show_value
 from isoform.engines.replaceable import rests_on_replaceable_calls
 from isoform.lift.function import Call, Function, Switch
 from isoform.load.image import Image
-from isoform.outcome import FRAME_LIMIT, STACK_POINTER, Inputs, Outcome, Status, in_frame
+from isoform.outcome import FRAME_LIMIT, RESULT_SPACES, STACK_POINTER, Inputs, Outcome, Status, in_frame, is_own_object
 from isoform.question import Question
 from isoform.verdict import Witness
 
@@ -31,6 +31,11 @@ HIGHEST_ADDRESS = 1 << 47
 
 Pair = tuple[Inputs, Inputs]
 
+_WORD_BYTES = 8
+_FILLED_BYTES = (4, 8, 64, 16, 1, 2, 12, 32)
+"""What a callee may write into an object of the frame whose size is not known. A difference counts only if it shows for
+each of them, since code may keep something else there before the call: an older object, or whatever a push left. The
+usual ones come first, as one that shows no difference is enough."""
 _OPEN_TEXT = (0,)
 _OPEN_BYTES_FILLED = (0, 1)
 _OPEN_BYTES = (0, 1, 0xA5, 0xFF)
@@ -57,11 +62,26 @@ class NotConfirmed:
 def differs(question: Question, inputs: Pair) -> bool:
     """Whether these inputs are allowed, only touch memory that may be used, and separate the two, wherever the space
     for a result in memory is."""
-    starts = SPACES if question.contract.result_space else SPACES[:1]
-    return all(_differs(question, _as_callers_pass(question, inputs, start)) for start in starts)
+    starts = RESULT_SPACES if question.contract.result_space else RESULT_SPACES[:1]
+    if not all(_differs(question, _as_callers_pass(question, inputs, start)) for start in starts):
+        return False
+    sizes = filter(None, (question.contract.result_space, *_FILLED_BYTES))
+    return not _gives_objects(question, inputs) or all(
+        _differs(question, _as_callers_pass(question, _filled(inputs, size))) for size in sizes
+    )
 
 
-def _as_callers_pass(question: Question, inputs: Pair, start: int = SPACES[0]) -> Pair:
+def _gives_objects(question: Question, inputs: Pair) -> bool:
+    """Whether an outside function is given an address of the frame, or of the space for the result."""
+    outcomes = question.run_both(_as_callers_pass(question, inputs))
+    return any(is_own_object(a) for outcome in outcomes for call in outcome.calls for a in call.arguments)
+
+
+def _filled(inputs: Pair, size: int) -> Pair:
+    return replace(inputs[0], filled=size), replace(inputs[1], filled=size)
+
+
+def _as_callers_pass(question: Question, inputs: Pair, start: int = RESULT_SPACES[0]) -> Pair:
     """The inputs with the space for a result in memory away from all else, and with initial contents in the variables
     that perhaps nothing writes."""
     held = {address + i: byte for _, address, data in question.border.unclear for i, byte in enumerate(data)}
@@ -213,16 +233,28 @@ def _alike(question: Question, inputs: Pair) -> Pair | None:
     differs from itself. An object of the frame that an outside function is given to fill holds what any type may
     hold."""
     open_bytes: tuple[int, ...] = _OPEN_BYTES
-    calls = [call for outcome in question.run_both(inputs) for call in outcome.calls]
-    gives_frame = any(in_frame(argument) for call in calls for argument in call.arguments)
-    if gives_frame:
+    if _gives_objects(question, inputs):
         # The text that is written may be what a callee put into the frame: a zero ends it.
+        calls = [call for outcome in question.run_both(inputs) for call in outcome.calls]
         open_bytes = _OPEN_TEXT if any(call.output is not None for call in calls) else _OPEN_BYTES_FILLED
     for byte in open_bytes:
-        left, right = (replace(side, side_seed=-byte) for side in inputs)
+        left, right = (_with_open_bytes(question, side, byte) for side in inputs)
         if differs(question, (left, right)):
             return left, right
     return None
+
+
+def _with_open_bytes(question: Question, inputs: Inputs, byte: int) -> Inputs:
+    """The inputs where all that is undefined consists of `byte`, registers included that hold no argument and need not
+    be kept: code that makes room by pushing one leaves its value in a local."""
+    machine, convention = question.contract.machine, question.contract.machine.convention
+    arguments = {place.register for argument in question.contract.arguments for place in argument.places}
+    scratch = {*convention.integer_arguments, *convention.scratch_after_call, *convention.result[:1]} - arguments
+    sizes = {name: machine.registers[name].size for name in scratch if name is not None}
+    open_ = {
+        name: int.from_bytes(bytes([byte]) * size, "little") for name, size in sizes.items() if size == _WORD_BYTES
+    }
+    return replace(inputs, side_seed=-byte, registers={**inputs.registers, **open_})
 
 
 # -- replay ---------------------------------------------------------------------------------------
@@ -247,7 +279,7 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
                 library=function.library,
             )
         )
-    theirs = [leave_out(outcome, mine.unread) for outcome, mine in zip(theirs, ours, strict=True)]
+    theirs = [leave_out(outcome, mine.unread, mine.unseen) for outcome, mine in zip(theirs, ours, strict=True)]
     results = {result.register for result in question.contract.results}
     images = question.target.image, question.rewrite.image
     sides = zip(images, reversed(images), ours, strict=True)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from isoform.isa.machine import Machine
 from isoform.load.image import Image
-from isoform.microop import CONTROL, Instruction, MicroOp, Space, Var, const, linked_address
+from isoform.microop import CONTROL, Instruction, Kind, MicroOp, Space, Var, const, linked_address
 
 _CHANGE = 0x1_0000
 _FIELD_BYTES = 4
@@ -62,6 +62,9 @@ def _relative(machine: Machine, image: Image, code: bytes, instruction: Instruct
         if op.kind in CONTROL:
             yield op
             continue
+        if image.is_fixed and _is_extended_number(op) and _moved(image, op.ins[0].offset) is not None:
+            yield MicroOp(Kind.COPY, op.out, (_in_linked(image, const(op.ins[0].offset, 8), False),))
+            continue
         ins = list(op.ins)
         for position, var in enumerate(op.ins):
             if var.space is not Space.CONST or not _is_in_image(image, var.offset):
@@ -71,6 +74,17 @@ def _relative(machine: Machine, image: Image, code: bytes, instruction: Instruct
             moves = elsewhere.ops[index].ins[position] != var
             ins[position] = _in_linked(image, var, moves)
         yield MicroOp(op.kind, op.out, tuple(ins))
+
+
+def _is_extended_number(op: MicroOp) -> bool:
+    """Whether it puts a number of 32 bits into a whole register: how code that is at fixed addresses names one."""
+    return (
+        op.kind is Kind.INT_ZEXT
+        and op.ins[0].space is Space.CONST
+        and op.ins[0].size == 4
+        and op.out is not None
+        and op.out.size == 8
+    )
 
 
 def _is_in_image(image: Image, number: int) -> bool:

@@ -22,9 +22,15 @@ _MOVES = frozenset({Kind.COPY, Kind.PIECE, Kind.INT_ZEXT, Kind.SUBPIECE})
 
 class Liveness:
     """Backward data flow over a function. `at_exit` are the containers, and `parts` the parts of containers, that are
-    outputs of the function."""
+    outputs of the function. Outside calls read every argument register but those in `not_passed`."""
 
-    def __init__(self, function: Function, at_exit: Iterable[str], parts: Iterable[Var] = ()) -> None:
+    def __init__(
+        self,
+        function: Function,
+        at_exit: Iterable[str],
+        parts: Iterable[Var] = (),
+        not_passed: Iterable[str] = (),
+    ) -> None:
         self._function = function
         self._positions = function.machine.byte_positions
         self._masks: dict[Var, Bits] = {}
@@ -43,6 +49,7 @@ class Liveness:
         self._read_by_calls = self.mask_of(
             machine, (*convention.integer_arguments, *convention.float_arguments, *convention.result[:1], *pointer)
         )
+        self._read_by_calls &= ~self.mask_of(machine, not_passed)
         self._read_by_leaving = self.mask_of(machine, (*convention.result[:1], *pointer))
         self._lost_in_calls = self.mask_of(machine, (*convention.scratch_after_call, *convention.result))
         self._read_by_system = self.mask_of(machine, (*convention.system_arguments, *pointer))

@@ -27,6 +27,13 @@ _QUALIFIERS = {
 _POINTERS = ("DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type")
 
 
+_EXTENDED_BYTES = 10
+"""Of a long double, whose room is larger."""
+_EVERY_BIT = 0xFF
+_Bits = dict[int, int]
+"""Bits by the byte that they are in."""
+
+
 class Unusable(Exception):
     """This entry says nothing isoform can use."""
 
@@ -36,6 +43,10 @@ def reference(die: Any, attribute: str) -> Any | None:
     if attribute not in die.attributes:
         return None
     return die.get_DIE_from_attribute(attribute)
+
+
+def _whole_bytes(start: int, end: int) -> _Bits:
+    return dict.fromkeys(range(start, end), _EVERY_BIT)
 
 
 class TypeReader:
@@ -181,58 +192,68 @@ class TypeReader:
         fields: tuple[tuple[str, int, CType], ...] = ()
         if word != "union" and size <= ELEMENT_LIMIT * 8:
             fields = self._fields(die, depth)
-        padding = self._padding(die, size) if self._is_c and size <= ELEMENT_LIMIT * 8 else ()
+        padding = tuple(self._padding(die, size)) if self._is_c and size <= ELEMENT_LIMIT * 8 else ()
         return CType(TypeKind.STRUCT, 8 * size, spelling=spelling, fields=fields, padding=padding)
 
-    def _padding(self, die: Any, size: int) -> tuple[int, ...]:
-        """The bytes of a structure in which no member has a part; none where that is not certain."""
+    def _padding(self, die: Any, size: int) -> Iterator[tuple[int, int]]:
+        """The bytes of a structure with bits that belong to no member, and these bits, where that is certain."""
         try:
             taken = self._taken(die, 0)
         except Unusable:
-            return ()
-        return tuple(byte for byte in range(size) if byte not in taken)
+            return
+        for byte in range(size):
+            unused = _EVERY_BIT & ~taken.get(byte, 0)
+            if unused:
+                yield byte, unused
 
-    def _taken(self, die: Any, depth: int) -> set[int]:
-        """The bytes of a type that are part of its value, from its start on."""
+    def _taken(self, die: Any, depth: int) -> _Bits:
+        """What of a type is part of its value."""
         size = _number(die, "DW_AT_byte_size", 0)
         if depth > DEPTH_LIMIT or size > ELEMENT_LIMIT * 8:
             raise Unusable("a type whose padding is not looked for")
         if die.tag != "DW_TAG_structure_type":
             # Members of a union lie over each other: what is padding of one may be part of another.
-            return set(range(size or 8))
-        taken: set[int] = set()
+            return _whole_bytes(0, size or 8)
+        taken: _Bits = {}
         for child in self._children(die):
             if child.tag == "DW_TAG_member":
-                taken |= self._taken_by_member(child, size, depth)
+                for byte, bits in self._taken_by_member(child, size, depth).items():
+                    taken[byte] = taken.get(byte, 0) | bits
             elif child.tag == "DW_TAG_inheritance":
                 raise Unusable("a class")
         return taken
 
-    def _taken_by_member(self, die: Any, size: int, depth: int) -> set[int]:
+    def _taken_by_member(self, die: Any, size: int, depth: int) -> _Bits:
         """Of the structure that it is in, whose size is known."""
         target = self._behind_names(die)
         if target is None:
             raise Unusable("a member without a type")
         first = self._first_bit(die, target)
         if first is not None:
-            return set(range(first // 8, -(-(first + _number(die, "DW_AT_bit_size")) // 8)))
+            width = _number(die, "DW_AT_bit_size")
+            if not 0 <= first <= first + width <= 8 * size:
+                raise Unusable("a bit-field outside its structure")
+            bits = ((1 << width) - 1) << first
+            return {byte: bits >> (8 * byte) & _EVERY_BIT for byte in range(first // 8, -(-(first + width) // 8))}
         start = _number(die, "DW_AT_data_member_location", 0)
         if target.tag != "DW_TAG_array_type" or "DW_AT_GNU_vector" in target.attributes:
-            return {start + byte for byte in self._taken_by_value(target, size - start, depth)}
+            inside = self._taken_by_value(target, size - start, depth)
+            return {start + byte: bits for byte, bits in inside.items()}
         count, element = self._count(target), self._behind_names(target)
         step = _number(element, "DW_AT_byte_size", 0) if element is not None else 0
         if not count or not step or start + count * step > size:
-            return set(range(start, size))  # an array without a size may use the bytes up to the end, and more
+            # An array without a size may use the bytes up to the end, and more.
+            return _whole_bytes(start, size)
         inside = self._taken_by_value(element, step, depth)
-        return {start + index * step + byte for index in range(count) for byte in inside}
+        return {start + index * step + byte: bits for index in range(count) for byte, bits in inside.items()}
 
-    def _taken_by_value(self, target: Any, room: int, depth: int) -> set[int]:
+    def _taken_by_value(self, target: Any, room: int, depth: int) -> _Bits:
         if target.tag == "DW_TAG_structure_type":
             return self._taken(target, depth + 1)
         if target.tag in ("DW_TAG_base_type", "DW_TAG_enumeration_type", *_POINTERS):
-            size = _number(target, "DW_AT_byte_size", 8)
-            return set(range(size))
-        return set(range(room))
+            is_extended = target.tag == "DW_TAG_base_type" and _name(target) == "long double"
+            return _whole_bytes(0, _EXTENDED_BYTES if is_extended else _number(target, "DW_AT_byte_size", 8))
+        return _whole_bytes(0, room)
 
     @property
     def _is_c(self) -> bool:

@@ -180,6 +180,8 @@ class LinkedImage:
     def build(self) -> Image:
         for relocation in self.file.relocations.get(0, ()):
             self._apply(relocation)
+        if self.file.fixed:
+            self._fill_fixed_words()
         stubs = list(self._linkage())
         return Image(
             path=self.file.path,
@@ -194,6 +196,7 @@ class LinkedImage:
             weak=self.weak,
             weak_fields=self.weak_fields,
             base=self.base,
+            is_fixed=self.file.fixed,
             moved=tuple(sorted([*self.moved, *stubs])),
             resolvers=self.resolvers,
             loader_code=self.loader_code,
@@ -332,6 +335,24 @@ class LinkedImage:
         self.relocated[self.base + relocation.offset] = Field(8, relative=False, name=name)
         if origin is not None:
             self.linked_words[self.base + relocation.offset] = origin
+
+    def _fill_fixed_words(self) -> None:
+        """A program at fixed addresses has no relocations for pointers in its data: a word that is the address of
+        something that both sides have by name is taken for one (assumption `fixed-addresses`)."""
+        for section in self.sections:
+            if section.executable or section.thread_local:
+                continue
+            content = self.contents[section.index]
+            for offset in range(-section.address % 8, len(content) - 7, 8):
+                word = int.from_bytes(content[offset : offset + 8], "little")
+                place = section.address + offset
+                if place in self.relocated or not word or self._translate(word) == word:
+                    continue
+                shared, origin = self._at(self._translate(word))
+                content[offset : offset + 8] = shared.to_bytes(8, "little")
+                self.relocated[place] = Field(8, relative=False, name="")
+                if origin is not None:
+                    self.linked_words[place] = origin
 
     def _meant(self, relocation: Relocation, there: int) -> tuple[int, int | None] | None:
         """What a field is filled with, and the object that it is counted from, if it is an address."""

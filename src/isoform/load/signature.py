@@ -26,8 +26,9 @@ class CType:
     """What a pointer points to, where known (at most two levels deep, void otherwise); the element of a vector."""
     fields: tuple[tuple[str, int, CType], ...] = ()
     """Of a struct: (name, byte offset, type); arrays are spelled out element by element."""
-    padding: tuple[int, ...] = ()
-    """Of a struct of C in debug information: the bytes of it that belong to no member, as far as that is known."""
+    padding: tuple[tuple[int, int], ...] = ()
+    """Of a struct of C in debug information: the bytes with bits that belong to no member, and these bits, as far as
+    that is known."""
     is_bit_field: bool = False
     low: int = 0
     """Of a bit-field: how many bits of its first byte are below it."""

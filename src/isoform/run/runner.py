@@ -27,6 +27,8 @@ from isoform.outcome import (
     Inputs,
     Outcome,
     Status,
+    in_frame,
+    is_own_object,
     left_in_results,
     mixed_number,
     mixed_result,
@@ -333,7 +335,20 @@ class _Run:
         self._give_results(callee, effect.registers)
         for address, byte in effect.memory.items():
             self._memory.store(address, 1, byte)
+        if self._inputs.filled:
+            self._fill_objects(arguments)
         return False
+
+    def _fill_objects(self, arguments: tuple[int, ...]) -> None:
+        """What a callee may write into objects of this function that it is given."""
+        for address in filter(is_own_object, arguments):
+            size = self._inputs.filled
+            if in_frame(address):
+                offset = address - self._stack_pointer
+                known = [v for v in self._program.function.image.locals if v.offset <= offset < v.offset + v.size]
+                size = min(max((v.offset + v.size - offset for v in known), default=size), -offset)
+            if size > 0:
+                self._memory.store(address, size, mixed_number(self._inputs.side_seed, 0, size))
 
     def _allocate(self, function: AllocationCall, arguments: tuple[int, ...]) -> None:
         """Blocks are where they are in every run; the inputs only say whether there is one."""

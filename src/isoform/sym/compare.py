@@ -224,17 +224,19 @@ class _Goals:
             bad = self._both_return(self._terms.any_of(differs))
             yield Goal("caller-stack", "the caller's stack is left the same", bad)
 
-    def _without_padding(self, differs: Term) -> Term:
+    def _without_padding(self, left: Term, right: Term) -> Term:
         """The difference of two memories, but where it is padding that nobody reads."""
+        differs = self._arrays_differ(left, right)
         if not self._whole or not self._world.contract.padded or differs == self._terms.false:
             return differs
         where = self._terms.variable(SOME_ADDRESS, self._target.side.width)
-        unread, used = unread_padding([self._target.side, self._rewrite.side], where)
+        bits = self._terms.xor_(self._terms.select(left, where), self._terms.select(right, where))
+        unread, used = unread_padding([self._target.side, self._rewrite.side], where, bits)
         if used:
             self._world.assume(padding_unread(used))
         return self._terms.conj(differs, self._terms.negate(unread))
 
     def _memory(self) -> Goal:
         arrays = [s.side.heap.array(s.final.heap) for s in self._sides if s.final is not None]
-        bad = self._both_return(self._without_padding(self._arrays_differ(*arrays)))
+        bad = self._both_return(self._without_padding(*arrays))
         return Goal("memory", "memory outside the frames is left the same", bad)

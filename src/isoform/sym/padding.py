@@ -1,8 +1,8 @@
-"""Which bytes of memory are padding that nobody reads, as a formula (`borders/padding.py` says what counts)."""
+"""What of memory is padding that nobody reads, as a formula (`borders/padding.py` says what counts)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from isoform.contract import Padded
 from isoform.load.signature import TypeKind
@@ -15,16 +15,16 @@ Access = tuple[Term, Term, int]
 """Condition, address and size."""
 
 
-def unread_padding(sides: Sequence[Side], where: Term) -> tuple[Term, list[Padded]]:
-    """That the byte at `where` was stored, and each time as padding of a structure behind the argument through which it
-    was; and the arguments for which that may be."""
+def unread_padding(sides: Sequence[Side], where: Term, bits: Term) -> tuple[Term, list[Padded]]:
+    """That the byte at `where`, of which `bits` differ, was stored, and each time these bits as padding of a structure
+    behind the argument through which it was; and the arguments for which that may be."""
     terms = sides[0].terms
     stored, each_time = [], []
     used: dict[Padded, None] = {}
     for store in (store for side in sides for store in side.stores):
         ways = {}
         for padded in sides[0].world.contract.padded:
-            way = _stores_padding(sides[0], store, where, padded)
+            way = _stores_padding(sides[0], store, where, bits, padded)
             if way != terms.false:
                 ways[padded] = way
         used.update(dict.fromkeys(ways))
@@ -34,20 +34,29 @@ def unread_padding(sides: Sequence[Side], where: Term) -> tuple[Term, list[Padde
     return terms.conj(terms.any_of(stored), terms.all_of(each_time)), [*used]
 
 
-def _stores_padding(side: Side, store: Access, where: Term, padded: Padded) -> Term:
-    """That a store through the argument puts padding at `where`, together with (part of) a member."""
+def _stores_padding(side: Side, store: Access, where: Term, bits: Term, padded: Padded) -> Term:
+    """That a store through the argument puts padding into these bits at `where`, together with (part of) a member."""
     terms = side.terms
     condition, address, size = store
     distance = _distance(side, address, padded)
     if distance is None:
         return terms.false
-    padding = [_is_padding(side, distance, at, padded) for at in range(size)]
-    has_member = terms.any_of([terms.negate(byte) for byte in padding])
-    here = [
-        terms.conj(byte, terms.eq(where, terms.add(address, terms.bv(at, side.width))))
-        for at, byte in enumerate(padding)
-    ]
+    whole = [_is_at(side, distance, at, padded, padded.offsets) for at in range(size)]
+    has_member = terms.any_of([terms.negate(byte) for byte in whole])
+    here = []
+    for at, byte in enumerate(whole):
+        parts = [
+            terms.conj(_is_at(side, distance, at, padded, {offset}), _is_within(side, bits, unused))
+            for offset, unused in padded.partly.items()
+        ]
+        padding = terms.any_of([byte, *parts])
+        here.append(terms.conj(padding, terms.eq(where, terms.add(address, terms.bv(at, side.width)))))
     return terms.all_of([condition, has_member, terms.any_of(here)])
+
+
+def _is_within(side: Side, bits: Term, unused: int) -> Term:
+    """That no other bits of a byte are among `bits`."""
+    return side.terms.eq(side.terms.and_(bits, side.terms.bv(0xFF & ~unused, 8)), side.terms.bv(0, 8))
 
 
 def padding_unread(padded: Sequence[Padded]) -> Assumption:
@@ -67,16 +76,17 @@ def _distance(side: Side, address: Term, padded: Padded) -> Term | None:
     return None if any(side.terms.depends_on(rest, word) for word in words) else rest
 
 
-def _is_padding(side: Side, distance: Term, at: int, padded: Padded) -> Term:
-    """That the byte `at` bytes further is padding of a structure of the array that begins at the argument."""
+def _is_at(side: Side, distance: Term, at: int, padded: Padded, offsets: Collection[int]) -> Term:
+    """That the byte `at` bytes further is at one of these offsets in a structure of the array that begins at the
+    argument."""
     terms = side.terms
     number = terms.value(distance)
     if number is not None:
         signed = number - (1 << side.width) if number >> (side.width - 1) else number
-        return terms.true if (signed + at) % padded.size in padded.offsets else terms.false
+        return terms.true if (signed + at) % padded.size in offsets else terms.false
     place = terms.add(distance, terms.bv(at, side.width))
     inside = terms.urem(place, terms.bv(padded.size, side.width))
-    found = terms.any_of([terms.eq(inside, terms.bv(offset, side.width)) for offset in sorted(padded.offsets)])
+    found = terms.any_of([terms.eq(inside, terms.bv(offset, side.width)) for offset in sorted(offsets)])
     # Below the argument the distance is negative, and an unsigned remainder is not the offset in a structure.
     return terms.conj(found, terms.eq(terms.extract(place, side.width - 1, side.width - 1), terms.bv(0, 1)))
 
