@@ -30,6 +30,10 @@ class Case:
     debug: bool | None = None
     """Whether the sides keep their debug information; None: drawn."""
     function: str = "f"
+    excuses: tuple[str, ...] = ()
+    """Assumptions that this pair violates: a verdict that lists one of them, or a difference of that name, is not wrong."""
+    forms: tuple[str, ...] = ("object", "library", "program")
+    """What the sides may be built as."""
 
     def swapped(self) -> Case:
         return replace(self, target=self.rewrite, rewrite=self.target)
@@ -69,6 +73,7 @@ def drawn_parts(case: Case, random: Random, compilers: tuple[str, ...]) -> tuple
     """A build for each side; both have debug information or neither."""
     debug = case.debug if case.debug is not None else random.random() < 0.75
     form = random.choices((OBJECT, LIBRARY, PROGRAM), (75, 15, 10 if case.harness else 0))[0]
+    form = form if form in case.forms else OBJECT
     pic = form == LIBRARY or random.random() < 0.25
     left, right = (_part(case, random, compilers, debug, form, pic) for _ in range(2))
     return left, right

@@ -17,8 +17,15 @@ def bool_cells(arguments: Iterable[Argument]) -> tuple[BoolCell, ...]:
     for argument in arguments:
         pointee = argument.type.pointee if argument.type.kind is TypeKind.POINTER else None
         if pointee is not None and pointee.bits >= 8:
-            found += [BoolCell(argument, offset, pointee.bits // 8) for offset in _offsets(pointee)]
+            found += [BoolCell(argument, offset, pointee.bits // 8) for offset in bool_offsets(pointee)]
     return tuple(found[:_MOST_CELLS])
+
+
+def bools_by_value(arguments: Iterable[Argument]) -> Iterator[tuple[Argument, int]]:
+    """The places of type `bool` in structures that are passed by value, in bytes from their start."""
+    for argument in arguments:
+        if argument.type.kind is TypeKind.STRUCT:
+            yield from ((argument, offset) for offset in bool_offsets(argument.type))
 
 
 def bool_assumptions(cells: Iterable[BoolCell]) -> Iterator[Assumption]:
@@ -26,8 +33,8 @@ def bool_assumptions(cells: Iterable[BoolCell]) -> Iterator[Assumption]:
         yield Assumption("bool-is-0-or-1", "memory that is declared to hold a bool holds 0 or 1, as compilers rely on")
 
 
-def _offsets(ctype: CType) -> Iterator[int]:
+def bool_offsets(ctype: CType) -> Iterator[int]:
     if ctype.kind is TypeKind.BOOL and not ctype.is_bit_field:
         yield 0
     for _, start, member in ctype.fields:
-        yield from (start + offset for offset in _offsets(member))
+        yield from (start + offset for offset in bool_offsets(member))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import pairwise
 
+from isoform.borders.bools import bools_by_value
 from isoform.callee import Given, Part, runs
 from isoform.contract import Argument, Place, Result
 from isoform.errors import Unsupported, UserError
@@ -41,15 +42,19 @@ def place_signature(machine: Machine, signature: Signature) -> Placement:
     return _place_in_order(machine, signature)
 
 
-def argument_assumptions(arguments: Iterable[Argument]) -> list[Assumption]:
+def argument_assumptions(arguments: Sequence[Argument]) -> list[Assumption]:
     """What callers do in practice though the convention does not ask it of them (DESIGN section 4)."""
     scalars = [a.type for a in arguments if a.type.kind in (TypeKind.INTEGER, TypeKind.BOOL)]
     found = []
     if any(scalar.bits < 32 for scalar in scalars):
         why = "callers extend 8- and 16-bit arguments to 32 bits, as compilers do in practice"
         found.append(Assumption("narrow-arguments-extended", why))
-    if any(scalar.kind is TypeKind.BOOL for scalar in scalars):
-        found.append(Assumption("bool-is-0-or-1", "an argument of type bool is 0 or 1, as compilers rely on"))
+    if any(scalar.kind is TypeKind.BOOL for scalar in scalars) or any(bools_by_value(arguments)):
+        found.append(
+            Assumption(
+                "bool-is-0-or-1", "an argument of type bool, or a member of one, is 0 or 1, as compilers rely on"
+            )
+        )
     return found
 
 

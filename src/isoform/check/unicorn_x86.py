@@ -401,7 +401,7 @@ class _Execution:
             return self._compute(known, arguments)
         if isinstance(known, AllocationCall):
             return self._allocate(known, arguments)
-        present = bool(self._image.code_at(address, 1))
+        present = address not in self._image.externals and bool(self._image.code_at(address, 1))
         result = self._library_call(name, arguments) if callee.is_library and not present else None
         if result is None:
             record = (name, arguments) if name else (THROUGH_A_POINTER, (address, *arguments))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from isoform.borders.bools import bools_by_value
 from isoform.contract import Argument, argument_value
 from isoform.load.signature import TypeKind
 from isoform.outcome import Inputs, Outcome, in_frame
@@ -24,6 +25,9 @@ def rests_on_bools(question: Question, inputs: tuple[Inputs, Inputs]) -> bool:
     """Whether a run reads something else than 0 or 1 where a bool is declared to be; or, of memory whose type is not
     known, bytes of which one side takes the lowest bit only, and with nothing else in them the two agree: that is how
     code looks that relies on a bool, and code that does not."""
+    passed = [argument_value(a, inputs[0]) >> (8 * at) & 0xFF for a, at in bools_by_value(question.contract.arguments)]
+    if any(byte > 1 for byte in passed):
+        return True
     if not may_hold_bools(question):
         return False
     outcomes = question.run_both(inputs, record=True)

@@ -16,6 +16,7 @@ from isoform.engines.testing import Tested, run_tests
 from isoform.errors import OutOfLimits, Unsupported
 from isoform.outcome import Inputs
 from isoform.question import Engine, Question
+from isoform.sym.execute import CALLS_AGREE
 from isoform.verdict import (
     Assumption,
     Bounded,
@@ -27,6 +28,7 @@ from isoform.verdict import (
     Tried,
     Unknown,
     Verdict,
+    Witness,
 )
 
 if TYPE_CHECKING:
@@ -305,7 +307,7 @@ class Ladder:
             contract=self.question.contract,
             engine=engine,
             seconds=self.budget.elapsed,
-            assumptions=_all_assumptions(self.question, assumptions),
+            assumptions=_all_assumptions(self.question, (*assumptions, *_about_calls(rest.get("witness")))),
             **rest,
         )
 
@@ -316,6 +318,12 @@ def _leaves_more(finding: Verdict | Failed | None) -> bool:
     if isinstance(finding, Failed):
         return not finding.is_bug and not finding.is_final
     return finding is None or isinstance(finding, Bounded)
+
+
+def _about_calls(witness: Witness | None) -> tuple[Assumption, ...]:
+    """What a witness rests on in which outside functions are called: that they come back, as they did in its runs."""
+    outcomes = () if witness is None else (witness.target, witness.rewrite)
+    return (CALLS_AGREE,) if any(outcome.calls for outcome in outcomes) else ()
 
 
 def _all_assumptions(question: Question, more: tuple[Assumption, ...]) -> tuple[Assumption, ...]:

@@ -50,7 +50,21 @@ def rests_on_replaceable_calls(target: Outcome, rewrite: Outcome) -> bool:
         return True
     if names[0] != names[1] and any(name in _EXCHANGED for side in names for name in side):
         return True
-    return _only_in_another_order(called)
+    return _only_in_another_order(called) or _have_other_results(target, rewrite)
+
+
+def _have_other_results(target: Outcome, rewrite: Outcome) -> bool:
+    """Whether calls that write the same text gave different results: each side names a format of its own, so that the
+    inputs may say of one call only that it failed."""
+    written = []
+    for outcome in (target, rewrite):
+        calls = [call for call in outcome.calls if call.callee in _WRITING]
+        results = [result for result in outcome.results if result.callee in _WRITING]
+        written.append([(call.output, result.registers) for call, result in zip(calls, results, strict=False)])
+    return any(
+        left[0] is not None and left[0] == right[0] and left[1] != right[1]
+        for left, right in zip(*written, strict=False)
+    )
 
 
 def _only_in_another_order(called: list[list[CallRecord]]) -> bool:

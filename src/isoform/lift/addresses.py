@@ -44,6 +44,10 @@ def _replaced(ops: tuple[MicroOp, ...], others: tuple[MicroOp, ...], origin: int
         if op.kind in CONTROL:
             yield op
             continue
+        if _is_extended_number(op) and op.ins != other.ins:
+            # A linker refuses an address that does not fit the field, so that extending it gives the address itself.
+            yield MicroOp(Kind.COPY, op.out, (linked_address(op.ins[0].offset, origin, 8),))
+            continue
         pairs = zip(op.ins, other.ins, strict=True)
         yield MicroOp(op.kind, op.out, tuple(_address(var, changed, origin) for var, changed in pairs))
 

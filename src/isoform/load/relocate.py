@@ -18,6 +18,7 @@ from isoform.load.elf import (
     IFUNC,
     LOCAL,
     NOTYPE,
+    OBJECT,
     SECTION_SYMBOL,
     THREAD_LOCAL,
     UNDEFINED_SECTION,
@@ -64,6 +65,9 @@ SCALAR = 4
 """A pointer past the end of an object of at most this many bytes is not expected."""
 STRING_LIMIT = 1 << 16
 _TEXT = frozenset(string.printable.encode())
+
+
+_DISTANCE_BYTES = 4
 
 
 class _UnknownFieldError(Exception):
@@ -509,10 +513,29 @@ class ObjectImage:
             raise _UnknownFieldError(
                 f"may mean more than one object at {home.name}+{target:#x}; build the file with -fdata-sections"
             )
+        if self._may_hold_distances(home, target):
+            raise _UnknownFieldError(
+                f"may refer to distances between objects of {home.name}; build the file with -fdata-sections"
+            )
         address = self._data_address(home, target) + relocation.addend - target
         if self._is_table_of_distances(home, target):
             self._origin = None
         return address
+
+    def _may_hold_distances(self, home: FileSection, target: int) -> bool:
+        """Whether there may be a table of distances from its own start to objects beside it, in a section that was cut:
+        an assembler leaves no relocation for them. clang gives such a table a name of its own, or none."""
+        block = self.data.around(home.index, target)
+        if home.writable or block is None or block.whole or self._shared_by_content(home):
+            return False
+        objects = [s for s in self.file.symbols if s.section == home.index and s.kind == OBJECT]
+        names = [s.name for s in objects if s.value == block.start]
+        if names and not any(name.endswith(".rel") or name.startswith("reltable.") for name in names):
+            return False
+        starts = {s.value for s in objects}
+        words = range(block.start, block.end - _DISTANCE_BYTES + 1, _DISTANCE_BYTES)
+        distances = [int.from_bytes(home.data[at : at + _DISTANCE_BYTES], "little", signed=True) for at in words]
+        return any(block.start + distance in starts for distance in distances)
 
     def _in_code(self, section: FileSection, relocation: Relocation, home: FileSection) -> int:
         base = self.code[home.index]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from isoform.borders.bools import bools_by_value
 from isoform.contract import Argument
 from isoform.load.signature import TypeKind
 from isoform.smt.terms import Term
@@ -29,6 +30,10 @@ def constrain_entry(world: World, entry: State) -> None:
         condition = extension(entry, argument)
         if condition is not None:
             world.constraints.append((f"argument-{argument.name}-extended", condition))
+    for argument, offset in bools_by_value(world.contract.arguments):
+        byte = world.terms.extract(argument_term(entry, argument), 8 * offset + 7, 8 * offset)
+        holds = world.terms.ult(byte, world.terms.bv(2, 8))
+        world.constraints.append((f"bool-in-{argument.name}-{offset}", holds))
     for number, cell in enumerate(world.contract.bools, 1):
         address = world.terms.add(argument_term(entry, cell.argument), world.terms.bv(cell.offset, entry.side.width))
         holds = world.terms.ult(entry.side.heap.load(entry.heap, address, 1), world.terms.bv(2, 8))
