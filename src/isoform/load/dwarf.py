@@ -17,7 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from isoform.budget import processor_time
-from isoform.load.dwarf_types import BOOLEAN, C_LANGUAGES, TypeReader, Unusable, reference
+from isoform.load.dwarf_types import (
+    BOOLEAN,
+    C_LANGUAGES,
+    NO_CALL,
+    TypeReader,
+    Unusable,
+    declared_convention,
+    reference,
+)
 from isoform.load.elf import ParsedFile
 from isoform.load.image import Line, Local, PointerTypes
 from isoform.load.signature import VOID, CType, Parameter, Signature
@@ -38,7 +46,6 @@ _FBREG = 0x91
 LOCALS_LIMIT = 256
 _MOST_QUALIFIERS = 32
 """Steps from a type to what it is made of."""
-_NO_CALL = 3  # DW_CC_nocall: the function does not obey the calling convention
 
 
 @dataclass
@@ -281,7 +288,7 @@ def _finish(
     declaration = "DW_AT_declaration" in die.attributes
     convention = die.attributes.get("DW_AT_calling_convention") or origin.attributes.get("DW_AT_calling_convention")
     unprototyped = declaration and "DW_AT_prototyped" not in die.attributes and not parameters
-    if not name or unprototyped or (convention is not None and convention.value == _NO_CALL):
+    if not name or unprototyped or (convention is not None and convention.value == NO_CALL):
         return
     try:
         listed = tuple(_parameter(types, p, index) for index, p in enumerate(parameters))
@@ -291,7 +298,8 @@ def _finish(
     has_code = "DW_AT_low_pc" in die.attributes or "DW_AT_ranges" in die.attributes
     entry = Entry.DECLARED if declaration else Entry.DEFINED if has_code else Entry.ABSTRACT
     returns = "DW_AT_noreturn" not in die.attributes and "DW_AT_noreturn" not in origin.attributes
-    yield name, (Signature(name, listed, result or VOID, variadic, returns), entry)
+    other = declared_convention(die) or declared_convention(origin)
+    yield name, (Signature(name, listed, result or VOID, variadic, returns, other), entry)
 
 
 def _parameter(types: TypeReader, die: Any, index: int) -> Parameter:

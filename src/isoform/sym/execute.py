@@ -45,7 +45,8 @@ MOST_TARGETS = 64
 
 CALLS_AGREE = Assumption(
     "calls-agree",
-    "a function that is called and not here comes back, with the same results for the same arguments and memory",
+    "a function that is called and not here comes back, with the same results for the same arguments and memory, and "
+    "takes its arguments where the machine's usual calling convention puts them",
 )
 SYSTEM_CALLS = Assumption(
     "system-calls-agree",
