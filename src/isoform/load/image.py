@@ -176,7 +176,8 @@ class Image:
     inner_data: tuple[tuple[int, int], ...] = ()
     """Of both images of a question: contents whose place nobody sees (see `blocks.Part.inner`)."""
     arrays: tuple[Local, ...] = ()
-    """Variables of the function in question that can be indexed and stay at one place of its frame."""
+    """Variables that can be indexed and stay at one place of their function's frame, of the functions of one unit: the
+    one that the function in question is in. `start` is the function's address."""
     locals: tuple[Local, ...] = ()
     """Variables of the function in question, outer scopes first, where known."""
     from_source: bool = False
