@@ -7,11 +7,12 @@ bytes above its return address as its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from isoform.borders.convention import Placement
 from isoform.errors import Unsupported
-from isoform.lift.function import Function
+from isoform.lift.function import Block, Function
 from isoform.lift.liveness import Liveness, byte_of
 from isoform.lift.pointers import stack_accesses
 from isoform.load.signature import Signature, TypeKind
@@ -62,6 +63,18 @@ def _microsoft_registers(signature: Signature, placement: Placement) -> Iterator
 def _read_by_code(function: Function, names: list[str]) -> Iterator[str]:
     if not names:
         return
-    live = Liveness(function, (), calls_read=False)
+    live = Liveness(_without_pushes(function), (), calls_read=False)
     registers = function.machine.registers
     yield from (name for name in names if live.is_live_at_entry(byte_of(registers[name], 0)))
+
+
+def _without_pushes(function: Function) -> Function:
+    """Without instructions that push a register: compilers also push one that holds nothing, to move the stack
+    pointer."""
+    pushes = {i.address for i in function.instructions.values() if i.text.startswith("push")}
+    return replace(function, blocks={i: _without(block, pushes) for i, block in function.blocks.items()})
+
+
+def _without(block: Block, addresses: Collection[int]) -> Block:
+    kept = [(op, at) for op, at in zip(block.ops, block.addresses, strict=True) if at not in addresses]
+    return replace(block, ops=tuple(op for op, _ in kept), addresses=tuple(at for _, at in kept))

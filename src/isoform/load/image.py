@@ -347,6 +347,11 @@ class Image:
         return [r[0] for r in ranges], ranges
 
     @cached_property
+    def has_apart(self) -> bool:
+        """Whether something that code of this image may get at differs between the two sides."""
+        return bool(self.differing or self.unlike_at_start)
+
+    @property
     def differing_constants(self) -> tuple[tuple[int, int], ...]:
         """This image's own constant sections in `differing`."""
         own = [s for s in self.sections if not s.writable and not s.executable]

@@ -27,3 +27,7 @@ long follows_swapped(long a, long b) { return present(b, a); }
 extern long usual(long first, long second);
 long twice(long a, long b) { return usual(usual(a, b), b); }
 long twice_swapped(long a, long b) { return usual(b, usual(a, b)); }
+
+/* Some levels push a register that holds nothing, to move the stack pointer. */
+long once(long a) { return usual(a, a + 1) + 1; }
+long once_other(long a) { return usual(a, a + 2) + 1; }
