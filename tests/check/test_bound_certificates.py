@@ -32,6 +32,7 @@ int chosen(int *p, int x) { if (x > 0) *p = x; else *p = -x; return outside(x); 
 int (*const operations[])(int) = {helper, outside};
 int dispatched(int i) { return operations[i & 1](i); }
 const char *worded(int x) { return x ? "yes" : "no"; }
+__attribute__((noinline)) int nested(int n) { return n < 1 ? 0 : outside(nested(n - 1)) + 1; }
 """
 FUNCTIONS = {
     "looked_up": "loopfree",
@@ -40,6 +41,7 @@ FUNCTIONS = {
     "chosen": "concolic",
     "dispatched": "loopfree",
     "worded": "loopfree",
+    "nested": "loopfree",
 }
 """And the engine that proves each."""
 CHANGES = {
@@ -205,6 +207,24 @@ def test_a_goal_is_missing(folder: Path, tmp_path: Path, goal: str) -> None:
     ]
 
 
+def test_recursion_needs_more(folder: Path, tmp_path: Path) -> None:
+    """A deeper call was taken to restore what a callee must restore."""
+    assert problems(folder, "nested", tmp_path, without("restored")) == [
+        "There is no goal about restored, which the contract compares."
+    ]
+
+
+def test_things_that_differ_need_more(folder: Path, tmp_path: Path) -> None:
+    """What k holds at first is another number, and is never read."""
+    text = "int outside(int), k = 5; int unread(unsigned x, unsigned y) { return (x & y) > x ? outside(k) : 7; }"
+    (target, _), (_, rewrite) = (build(folder, f"k{k}", text.replace("5", k)) for k in ("5", "6"))
+    found = compare(f"{target}:unread", f"{rewrite}:unread", cert=str(folder / "unread"))
+    assert isinstance(found, Equivalent), found
+    assert check(folder / "unread").ok
+    (problem,) = problems(folder, "unread", tmp_path, without("same-things"))
+    assert problem.startswith("There is no goal same-things, though functions, data or constants differ")
+
+
 @pytest.mark.parametrize("verdict", ["different", "bounded", "unknown", "", None, 7])
 def test_another_verdict(folder: Path, tmp_path: Path, verdict: object) -> None:
     (problem,) = problems(folder, "worded", tmp_path, lambda index: index.update(verdict=verdict))
@@ -241,6 +261,8 @@ def twice(index: dict[str, Any]) -> None:
         (lambda index: index.pop("engine"), "The index does not say which engine"),
         (lambda index: index.update(engine="testing"), "The index does not say which engine"),
         (lambda index: index.update(contract={}), "The contract in the index does not say what is compared."),
+        (lambda index: index.pop("apart"), "The contract in the index does not say what is compared."),
+        (lambda index: index.update(assumptions=None), "The contract in the index does not say what is compared."),
         (lambda index: index.pop("returns"), "The contract in the index does not say what is compared."),
         (lambda index: index["target"].update(isa="z80"), "The contract in the index does not say what is compared."),
         (lambda index: index["contract"].update(memory="never"), "The contract in the index does not say what"),

@@ -62,7 +62,7 @@ def index(**changes: Any) -> dict[str, Any]:
     }
     contract = {"return_as": "void", "memory": "compare", "aborts": "equal", "results": []}
     rest = {"verdict": "equivalent", "how": "Every obligation is unsatisfiable.", "assumptions": []}
-    more = {"contract": contract, "engine": "loopfree", "returns": False, "calls": False}
+    more = {"contract": contract, "engine": "loopfree", "returns": False, "calls": False, "apart": False}
     return {**sides, **rest, **more, **changes}
 
 

@@ -77,7 +77,7 @@ def test_none_for_what_is_false_as_it_stands(started: list[subprocess.Popen[str]
     side = {"path": "a.o", "function": "f", "isa": "x86_64", "code": b"\xc3"}
     contract = {"return_as": "void", "memory": "compare", "aborts": "equal", "results": []}
     rest = {"verdict": "equivalent", "how": "", "assumptions": [], "returns": False, "calls": False}
-    writer.finish({"target": side, "rewrite": side, "contract": contract, "engine": "loopfree", **rest})
+    writer.finish({"target": side, "rewrite": side, "contract": contract, "engine": "loopfree", "apart": False, **rest})
     report = check_certificate(tmp_path / "certificate")
     assert report.ok
     assert {row.solver for row in report.rows} == {"trivial"}

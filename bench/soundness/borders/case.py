@@ -31,7 +31,7 @@ class Case:
     """Whether the sides keep their debug information; None: drawn."""
     function: str = "f"
     excuses: tuple[str, ...] = ()
-    """Assumptions that this pair violates, or differences that name it: a verdict that lists one of them is not wrong."""
+    """Assumptions that this pair violates, or differences that name it: a verdict with one of them is not wrong."""
     forms: tuple[str, ...] = ("object", "library", "program")
     """What the sides may be built as."""
 

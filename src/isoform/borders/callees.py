@@ -3,7 +3,7 @@ from what the code around their calls shows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 
@@ -140,7 +140,9 @@ class CalleeTable:
             found = self._placed(declared[0], library is not None)
             for other in declared[1:]:
                 found = _either(found, self._placed(other, library is not None))
-            return found if self._explains(name, declared) else _either(found, self._unknown(name))
+            found = found if self._explains(name, declared) else _either(found, self._unknown(name))
+            own = [f.image.signatures.get(name) for f in self._functions]
+            return self._checked(found, name, own)
         return self._unknown(name) if library is None else self._placed(library, True)
 
     @cached_property
@@ -151,7 +153,8 @@ class CalleeTable:
         """A function that is called through a pointer. Where the types of the pointers that the two sides call through
         are not the same, or not all known, it may be a function of any of them."""
         if self._calls_through_known_types and key:
-            return self._placed(self._pointer_types[key], False)
+            known = self._pointer_types[key]
+            return self._checked(self._placed(known, False), key, (known, known))
         unknown = self._unknown("")
         kinds = [self._placed(signature, False) for signature in self._pointer_types.values()]
         guessed = any("" in e.pointer_types for e in self._evidence)
@@ -238,6 +241,26 @@ class CalleeTable:
             return None
         return frozenset(p.register for a in placement.arguments for p in a.places if p.register is not None)
 
+    def _checked(self, callee: Callee, name: str, declared: Sequence[Signature | None]) -> Callee:
+        """The callee, refused where the code of a side sets other registers for its calls than those in which the usual
+        convention passes what that side declares. gcc's debug information does not tell the convention."""
+        for evidence, signature in zip(self._evidence, declared, strict=True):
+            taken = self._registers_of(signature) if signature is not None and evidence.calls(name) else None
+            if signature is None or taken is None or callee.refused:
+                continue
+            set_only = frozenset() if signature.variadic else evidence.plainly_set(name) - taken
+            if set_only or not taken <= evidence.may_hold(name):
+                callee = replace(callee, refused=self._other_convention(name, set_only))
+        return callee
+
+    def _other_convention(self, name: str, registers: Iterable[str]) -> str:
+        convention = self._machine.convention
+        what = "a function called through a pointer" if not name or name in self._pointer_types else name
+        ordered = (*convention.integer_arguments, *convention.float_arguments)
+        listed = [register for register in ordered if register in registers]
+        shown = f"{', '.join(listed)} set only for" if listed else "registers of its arguments not set before"
+        return f"{what} is called with {shown} the call: it may follow another calling convention, such as ms_abi"
+
     # -- from a signature -----------------------------------------------------------------------
 
     def _place(self, signature: Signature) -> Placement | str:
@@ -284,7 +307,18 @@ class CalleeTable:
         parts = self._registers_set(name, set())
         results = (*convention.result, *convention.float_result)
         given = tuple(Given(register, whole(self._machine, register)) for register in results)
-        return Callee(parts, given, maybe_on_stack=self._fills_registers(parts))
+        callee = Callee(parts, given, maybe_on_stack=self._fills_registers(parts))
+        skipping = {register for evidence in self._evidence for register in self._set_beyond_a_gap(evidence, name)}
+        return replace(callee, refused=self._other_convention(name, skipping)) if skipping else callee
+
+    def _set_beyond_a_gap(self, evidence: Evidence, name: str) -> Iterator[str]:
+        """Registers that are set only for a call of `name`, though one that the convention uses before them cannot hold
+        an argument: the convention must be another one."""
+        convention = self._machine.convention
+        plain, held = evidence.plainly_set(name), evidence.may_hold(name)
+        for names in (convention.integer_arguments, convention.float_arguments):
+            gap = next((number for number, register in enumerate(names) if register not in held), len(names))
+            yield from (register for register in names[gap:] if register in plain)
 
     def _registers_set(self, name: str, taken: set[str | None]) -> Parts:
         """Argument registers, except those `taken`, that may hold an argument at every call on both sides: a function

@@ -37,6 +37,9 @@ class Placement:
 
 def place_signature(machine: Machine, signature: Signature) -> Placement:
     """Arguments and results of a function with this signature on this machine."""
+    if signature.convention:
+        what = "a function called through a pointer" if signature.name == "(*)" else signature.name
+        raise Unsupported(f"{what} is declared with the calling convention {signature.convention}, not the usual one")
     if machine.name == "x86_64":
         return _SystemV(machine, signature).place()
     return _place_in_order(machine, signature)

@@ -48,7 +48,7 @@ class Evidence:
         them, which a correct caller does not pass on."""
         found = frozenset(self._registers)
         for block in self.calls(name):
-            found &= self._held.get(block.id, frozenset())
+            found &= self._held.get(block.id, found)
         return found
 
     @cached_property

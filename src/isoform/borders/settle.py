@@ -12,6 +12,7 @@ from isoform.borders.convention import Placement, argument_assumptions, place_si
 from isoform.borders.inferred import Inferred, infer
 from isoform.borders.known_calls import known_calls, library_assumptions
 from isoform.borders.linking import fixed_assumptions, link_assumptions
+from isoform.borders.other_convention import refuse_declared_conventions, refuse_other_conventions
 from isoform.borders.padding import padded_arguments
 from isoform.borders.result_space import RESULT_APART
 from isoform.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
@@ -33,6 +34,7 @@ from isoform.verdict import Assumption
 def settle(target: Function, rewrite: Function, options: Options) -> Question:
     """The question that these two functions and options make."""
     machine = target.machine
+    refuse_declared_conventions(target, rewrite)
     gone = never_returning((target, rewrite))
     target, rewrite = without_returns(target, gone), without_returns(rewrite, gone)
     declared, source = _signature(target, rewrite, options)
@@ -63,6 +65,8 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     )
     contract = replace(contract, preconditions=_preconditions(options, signature))
     if source is SignatureSource.DWARF:
+        for function in (target, rewrite):
+            refuse_other_conventions(function, signature, placement)
         both = [function.image.signatures.get(function.name) for function in (target, rewrite)]
         contract = replace(contract, padded=padded_arguments(contract.arguments, both))
     target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in (target, rewrite))

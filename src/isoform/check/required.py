@@ -26,6 +26,10 @@ KEPT: Mapping[str, tuple[str, ...]] = {
 RETURN_VALUE, POSSIBLE_RESULT, MEMORY, CALLS = "return-value", "possible-result", "memory", "calls"
 END = "end"
 _ENDS_IN, _STATE_AT = "ends-in-", "state-at-"
+RESTORED, SAME_THINGS = "restored", "same-things"
+_INDUCTION = "recursion-by-induction"
+"""The assumption of every proof that takes a deeper call of the function for equal: it also takes that call to restore
+what a callee must restore, which is then to be shown."""
 _HOW_IT_ENDS = ("aborts", "returns")
 _CHOICES = {"return_as": ("value", "bool", "void"), "memory": ("compare", "ignore"), "aborts": ("equal", "refine")}
 
@@ -50,12 +54,13 @@ def goal_problems(index: Index) -> list[str]:
 def _is_readable(contract: Mapping[str, Any], index: Index) -> bool:
     results = contract.get("results")
     sides = [index[side].get("isa") for side in ("target", "rewrite")]
-    flags = [index.get(name) for name in ("returns", "calls")]
+    flags = [index.get(name) for name in ("returns", "calls", "apart")]
     return (
         all(contract.get(name) in choices for name, choices in _CHOICES.items())
         and isinstance(results, list)
         and sides[0] == sides[1]
         and sides[0] in KEPT
+        and isinstance(index.get("assumptions"), list)
         and all(isinstance(flag, bool) for flag in flags)
     )
 
@@ -65,12 +70,18 @@ def observables(index: Index, names: Sequence[str]) -> list[str]:
     information a register may be the result, and is a goal of another name."""
     contract = index["contract"]
     wanted = [*KEPT[index["target"]["isa"]], "return-address"]
+    if any(_name(assumption) == _INDUCTION for assumption in index["assumptions"]):
+        wanted.append(RESTORED)
     if contract["return_as"] != "void" and contract["results"]:
         inferred = contract.get("source") == "liveness" and POSSIBLE_RESULT in names
         wanted.append(POSSIBLE_RESULT if inferred else RETURN_VALUE)
     if contract["memory"] == "compare":
         wanted.append(MEMORY)
     return wanted
+
+
+def _name(assumption: Any) -> str:
+    return str(assumption.get("name")) if isinstance(assumption, dict) else ""
 
 
 def _missing(wanted: Sequence[str], there: Sequence[str], where: str = "") -> Iterator[str]:
@@ -91,6 +102,8 @@ def _loopfree(goals: Sequence[Obligation], index: Index) -> Iterator[str]:
     """One goal an observable; and one, of a name of its own, for every kind of input that the encoding leaves out."""
     names = [goal["name"] for goal in goals]
     yield from _missing(_HOW_IT_ENDS, names)
+    if index["apart"] and SAME_THINGS not in names:
+        yield f"There is no goal {SAME_THINGS}, though functions, data or constants differ between the two sides."
     if index["returns"]:
         calls = [CALLS] if index["calls"] and index["contract"]["memory"] == "ignore" else []
         yield from _missing([*observables(index, names), *calls], names)

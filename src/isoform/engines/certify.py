@@ -66,6 +66,7 @@ def write_certificate(
             "how": how,
             "returns": encoding.returns,
             "calls": encoding.calls,
+            "apart": any(f.image.has_apart for f in (question.target, question.rewrite)),
             **({"paths": encoding.met} if encoding.met else {}),
             "target": sides[0],
             "rewrite": sides[1],

@@ -65,7 +65,13 @@ class _Posing:
             return Border()  # one file: all that an address stands for is the same
         options = self.options
         self._plain = Options(
-            calls=options.calls, data=options.data, budget=options.budget, fuel=options.fuel, seed=options.seed
+            calls=options.calls,
+            data=options.data,
+            bounds=options.bounds,
+            pure=options.pure,
+            budget=options.budget,
+            fuel=options.fuel,
+            seed=options.seed,
         )
         self._whole = self.budget.part(self.budget.left * SHARE_OF_ALL)
         companions = Companions(

@@ -11,15 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
 from isoform.lift.function import Block, BlockId, Bound, Call, Function
 from isoform.lift.simplify import overlaps
-from isoform.load.image import Image, Reference
+from isoform.load.image import Image, Local, Reference
 from isoform.microop import Instruction, Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
 
 MOST_BLOCKS = 4000
 DISTANCE_BYTES = 4
 """Size of the smallest number that may be a distance between two objects."""
+_Context = tuple[int, ...]
+"""Of a block: the calls that its code is here through."""
 _FIRST_TEMP = 1 << 23
 """Temps of these micro-ops: no others have numbers so large."""
 
@@ -244,7 +247,11 @@ class _Writer:
         self._function = function
         self._flow = flow
         self._temps = 0
-        self._arrays = function.image.arrays
+        self._arrays: dict[int, list[Local]] = {}
+        """By the address of their function."""
+        for local in function.image.arrays:
+            self._arrays.setdefault(local.start, []).append(local)
+        self._arrays_in = cache(self._find_arrays)
         self.bounds: list[Bound] = []
         self._numbers: dict[Bound, int] = {}
 
@@ -259,13 +266,13 @@ class _Writer:
             if is_first:
                 _drop_temps(state)
             if op.kind in (Kind.LOAD, Kind.STORE):
-                ops += self._check(state, op, address)
+                ops += self._check(block.id.context, state, op, address)
             ops.append(op)
             addresses += [address] * (len(ops) - len(addresses))
             self._flow.step(state, op, address)
         return replace(block, ops=tuple(ops), addresses=tuple(addresses)) if len(ops) > len(block.ops) else block
 
-    def _check(self, state: _State, op: MicroOp, address: int) -> list[MicroOp]:
+    def _check(self, context: _Context, state: _State, op: MicroOp, address: int) -> list[MicroOp]:
         pointer = self._flow.value(state, op.ins[0], address)
         if not isinstance(pointer, _Pointer) or not pointer.indexed:
             return []
@@ -274,12 +281,22 @@ class _Writer:
         if pointer.reference is not None:
             bound = Bound(pointer.reference.name, pointer.reference.ranges, size, False, is_store)
             return self._assume(bound, op.ins[0], [(_start(low, pointer.origin), low) for low, _ in bound.ranges])
-        return self._check_local(state, pointer, op.ins[0], size, is_store, address)
+        here = [a for a in self._arrays_in(context) if a.start <= address < a.end]
+        return self._check_local(here, state, pointer, op.ins[0], size, is_store)
+
+    def _find_arrays(self, context: _Context) -> list[Local]:
+        """The arrays of the functions whose code is here through these calls, with offsets from the stack pointer at
+        entry of the function in question."""
+        found: list[Local] = []
+        for start, arrays in self._arrays.items():
+            top = self._flow.entries.get(BlockId(context, start, 0), {}).get(self._flow.stack_pointer)
+            if isinstance(top, _Pointer) and top.reference is None and not top.indexed:
+                found += [replace(array, offset=array.offset + top.offset) for array in arrays]
+        return found
 
     def _check_local(
-        self, state: _State, pointer: _Pointer, where: Var, size: int, is_store: bool, address: int
+        self, here: list[Local], state: _State, pointer: _Pointer, where: Var, size: int, is_store: bool
     ) -> list[MicroOp]:
-        here = [a for a in self._arrays if a.start <= address < a.end]
         named = [a for a in here if a.offset <= pointer.offset < a.offset + a.size]
         top = state.get(self._flow.stack_pointer)
         if not named or not isinstance(top, _Pointer) or top.indexed or top.reference is not None:

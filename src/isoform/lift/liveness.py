@@ -22,7 +22,9 @@ _MOVES = frozenset({Kind.COPY, Kind.PIECE, Kind.INT_ZEXT, Kind.SUBPIECE})
 
 class Liveness:
     """Backward data flow over a function. `at_exit` are the containers, and `parts` the parts of containers, that are
-    outputs of the function. Outside calls read every argument register but those in `not_passed`."""
+    outputs of the function. Outside calls read every argument register but those in `not_passed`. Without `calls_read`,
+    only what the code itself reads is live, and not what an outside function or an unknown place that it jumps to may
+    read."""
 
     def __init__(
         self,
@@ -30,8 +32,10 @@ class Liveness:
         at_exit: Iterable[str],
         parts: Iterable[Var] = (),
         not_passed: Iterable[str] = (),
+        calls_read: bool = True,
     ) -> None:
         self._function = function
+        self._calls_read = calls_read
         self._positions = function.machine.byte_positions
         self._masks: dict[Var, Bits] = {}
         self._temps: dict[int, Bits] = {}
@@ -46,11 +50,10 @@ class Liveness:
         computed = convention.return_address in machine.initial
         self._at_return = self._all_registers if computed else self._outputs
         pointer = (convention.stack_pointer,) if convention.stack_pointer else ()
-        self._read_by_calls = self.mask_of(
-            machine, (*convention.integer_arguments, *convention.float_arguments, *convention.result[:1], *pointer)
-        )
+        arguments = (*convention.integer_arguments, *convention.float_arguments, *convention.result[:1])
+        self._read_by_calls = self.mask_of(machine, (*(arguments if calls_read else ()), *pointer))
         self._read_by_calls &= ~self.mask_of(machine, not_passed)
-        self._read_by_leaving = self.mask_of(machine, (*convention.result[:1], *pointer))
+        self._read_by_leaving = self.mask_of(machine, (*(convention.result[:1] if calls_read else ()), *pointer))
         self._lost_in_calls = self.mask_of(machine, (*convention.scratch_after_call, *convention.result))
         self._read_by_system = self.mask_of(machine, (*convention.system_arguments, *pointer))
         self._lost_in_system = self.mask_of(machine, (*convention.scratch_after_system, *convention.result[:1]))
@@ -96,7 +99,7 @@ class Liveness:
                 return live | self.mask(condition)
             case Switch(value, _):
                 # The candidates may be incomplete: nothing is known of what follows elsewhere.
-                return self._all_registers | self.mask(value)
+                return (self._all_registers if self._calls_read else live) | self.mask(value)
             case Return(value, to):
                 return self.mask(value) | (self._at_return if to is None else live)
             case Call(system=True):

@@ -220,6 +220,17 @@ def stack_argument_bytes(function: Function) -> int:
     return max(0, end - first)
 
 
+def stack_accesses(function: Function) -> Iterator[int]:
+    """The ends of all accesses to the stack at a known distance from the stack pointer at entry."""
+    convention = function.machine.convention
+    if convention.stack_pointer is None or not convention.return_address_on_stack:
+        return
+    for op, values in _Flow(function, ()).steps():
+        where = values.get(op.ins[0]) if op.kind in (Kind.LOAD, Kind.STORE) else None
+        if isinstance(where, _Stack):
+            yield where.offset + (op.out.size if op.out is not None else op.ins[-1].size)
+
+
 def _is_followed(op: MicroOp) -> bool:
     """Whether what it makes of an address is an address that is followed in turn."""
     return op.kind in (Kind.COPY, Kind.INT_ADD, Kind.INT_SUB) and op.out is not None

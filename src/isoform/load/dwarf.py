@@ -17,7 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from isoform.budget import processor_time
-from isoform.load.dwarf_types import BOOLEAN, C_LANGUAGES, TypeReader, Unusable, reference
+from isoform.load.dwarf_types import (
+    BOOLEAN,
+    C_LANGUAGES,
+    NO_CALL,
+    TypeReader,
+    Unusable,
+    declared_convention,
+    reference,
+)
 from isoform.load.elf import ParsedFile
 from isoform.load.image import Line, Local, PointerTypes
 from isoform.load.signature import VOID, CType, Parameter, Signature
@@ -38,7 +46,6 @@ _FBREG = 0x91
 LOCALS_LIMIT = 256
 _MOST_QUALIFIERS = 32
 """Steps from a type to what it is made of."""
-_NO_CALL = 3  # DW_CC_nocall: the function does not obey the calling convention
 
 
 @dataclass
@@ -281,7 +288,7 @@ def _finish(
     declaration = "DW_AT_declaration" in die.attributes
     convention = die.attributes.get("DW_AT_calling_convention") or origin.attributes.get("DW_AT_calling_convention")
     unprototyped = declaration and "DW_AT_prototyped" not in die.attributes and not parameters
-    if not name or unprototyped or (convention is not None and convention.value == _NO_CALL):
+    if not name or unprototyped or (convention is not None and convention.value == NO_CALL):
         return
     try:
         listed = tuple(_parameter(types, p, index) for index, p in enumerate(parameters))
@@ -291,7 +298,8 @@ def _finish(
     has_code = "DW_AT_low_pc" in die.attributes or "DW_AT_ranges" in die.attributes
     entry = Entry.DECLARED if declaration else Entry.DEFINED if has_code else Entry.ABSTRACT
     returns = "DW_AT_noreturn" not in die.attributes and "DW_AT_noreturn" not in origin.attributes
-    yield name, (Signature(name, listed, result or VOID, variadic, returns), entry)
+    other = declared_convention(die) or declared_convention(origin)
+    yield name, (Signature(name, listed, result or VOID, variadic, returns, other), entry)
 
 
 def _parameter(types: TypeReader, die: Any, index: int) -> Parameter:
@@ -364,39 +372,48 @@ def _local(types: TypeReader, die: Any, base: int, start: int, end: int) -> list
 
 
 def frame_arrays(debug: DebugInfo, address: int) -> tuple[Local, ...]:
-    """Arrays, structures and unions of the function at `address`, those of functions inlined into it too, that have one
-    place in its frame all along. None at all where one of them may have a place that is not known."""
+    """Arrays, structures and unions that have one place in their function's frame all along, of all functions of the
+    unit that the one at `address` is in: those of functions inlined into them too. None of a function where one of them
+    may have a place that is not known."""
     try:
         for unit in _units(debug, address):
-            found = _frame_arrays(debug, unit, address)
-            if found is not None:
-                return found
+            found = _frame_arrays(debug, unit)
+            if any(start == address for start in found):
+                return tuple(local for arrays in found.values() for local in arrays or ())
     except Exception:  # debug information that cannot be read says nothing
         return ()
     return ()
 
 
-def _frame_arrays(debug: DebugInfo, unit: Any, address: int) -> tuple[Local, ...] | None:
-    found: list[Local] = []
-    level = base = None
-    bounds = (0, 0)
+def _frame_arrays(debug: DebugInfo, unit: Any) -> dict[int, list[Local] | None]:
+    """By the address of the function; None where nothing is known of it."""
+    found: dict[int, list[Local] | None] = {}
+    open_: list[tuple[int, int, int, int | None]] = []
+    """(depth, start, end, frame base) of the functions around an entry."""
     for depth, die in _entries(debug, unit):
-        if level is not None and depth <= level:
-            return tuple(found)
-        extent = _extent(die)
-        if level is None and die.tag == "DW_TAG_subprogram" and extent is not None:
-            if extent[0] == address - debug.bias:
-                level, base = depth, _FRAME_BASES.get(_expression(die, "DW_AT_frame_base"))
-                bounds = (extent[0] + debug.bias, extent[1] + debug.bias)
-                if base is None:
-                    return ()
-        elif level is not None and base is not None and die.tag in ("DW_TAG_variable", "DW_TAG_formal_parameter"):
-            local = _array(die, base, *bounds)
-            if local is not None:
-                found.append(local)
-            if len(found) > LOCALS_LIMIT:
-                return ()
-    return tuple(found) if level is not None else None
+        while open_ and depth <= open_[-1][0]:
+            open_.pop()
+        if die.tag == "DW_TAG_subprogram" and (extent := _extent(die)) is not None:
+            start, end = (bound + debug.bias for bound in extent)
+            base = _FRAME_BASES.get(_expression(die, "DW_AT_frame_base"))
+            open_.append((depth, start, end, base))
+            found[start] = [] if base is not None and start not in found else None
+        elif open_ and die.tag in ("DW_TAG_variable", "DW_TAG_formal_parameter"):
+            _, start, end, base = open_[-1]
+            arrays = found[start]
+            if arrays is not None and base is not None:
+                found[start] = _with_array(arrays, die, base, start, end)
+    return found
+
+
+def _with_array(arrays: list[Local], die: Any, base: int, start: int, end: int) -> list[Local] | None:
+    try:
+        local = _array(die, base, start, end)
+    except Unusable:
+        return None
+    if local is not None:
+        arrays.append(local)
+    return arrays if len(arrays) <= LOCALS_LIMIT else None
 
 
 def _array(die: Any, base: int, start: int, end: int) -> Local | None:

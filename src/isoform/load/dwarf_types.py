@@ -17,6 +17,23 @@ POINTER_DEPTH = 2
 C_LANGUAGES = frozenset({0x1, 0x2, 0xC, 0x1D, 0x2C, 0x3E})
 """DW_LANG_C89, C, C99, C11, C17 and C23."""
 
+NO_CALL = 3
+"""DW_CC_nocall: the function does not obey the calling convention."""
+_USUAL_CONVENTIONS = frozenset({1, 2, 0xC2})
+"""DW_CC_normal, program and LLVM_X86_64SysV."""
+_CONVENTIONS = {
+    0xC0: "vectorcall",
+    0xC1: "ms_abi",
+    0xC5: "intel_ocl_bicc",
+    0xC8: "swiftcall",
+    0xC9: "preserve_most",
+    0xCA: "preserve_all",
+    0xCB: "regcall",
+    0xCD: "preserve_none",
+    0xCF: "swiftasynccall",
+}
+"""By the number that clang gives them (DW_CC_LLVM_Win64 and so on): the attributes that ask for them."""
+
 BOOLEAN, _COMPLEX, _FLOAT, _SIGNED, _SIGNED_CHAR = 2, 3, 4, 5, 6
 _QUALIFIERS = {
     "DW_TAG_const_type": "const ",
@@ -47,6 +64,14 @@ def reference(die: Any, attribute: str) -> Any | None:
 
 def _whole_bytes(start: int, end: int) -> _Bits:
     return dict.fromkeys(range(start, end), _EVERY_BIT)
+
+
+def declared_convention(die: Any) -> str:
+    """The calling convention of a function or of a type of functions; "" where it is the usual one, or not said."""
+    found = die.attributes.get("DW_AT_calling_convention")
+    if found is None or found.value in _USUAL_CONVENTIONS:
+        return ""
+    return _CONVENTIONS.get(found.value, f"DW_AT_calling_convention {found.value}")
 
 
 class TypeReader:
@@ -146,7 +171,7 @@ class TypeReader:
             return None
         if not parameters and (variadic or "DW_AT_prototyped" not in die.attributes):
             return None
-        return Signature("(*)", tuple(parameters), result, variadic)
+        return Signature("(*)", tuple(parameters), result, variadic, convention=declared_convention(die))
 
     def _children(self, die: Any) -> Iterator[Any]:
         offset = die.offset + die.size

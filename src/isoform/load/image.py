@@ -176,7 +176,8 @@ class Image:
     inner_data: tuple[tuple[int, int], ...] = ()
     """Of both images of a question: contents whose place nobody sees (see `blocks.Part.inner`)."""
     arrays: tuple[Local, ...] = ()
-    """Variables of the function in question that can be indexed and stay at one place of its frame."""
+    """Variables that can be indexed and stay at one place of their function's frame, of the functions of one unit: the
+    one that the function in question is in. `start` is the function's address."""
     locals: tuple[Local, ...] = ()
     """Variables of the function in question, outer scopes first, where known."""
     from_source: bool = False
@@ -348,6 +349,11 @@ class Image:
         return [r[0] for r in ranges], ranges
 
     @cached_property
+    def has_apart(self) -> bool:
+        """Whether something that code of this image may get at differs between the two sides."""
+        return bool(self.differing or self.unlike_at_start)
+
+    @property
     def differing_constants(self) -> tuple[tuple[int, int], ...]:
         """This image's own constant sections in `differing`."""
         own = [s for s in self.sections if not s.writable and not s.executable]

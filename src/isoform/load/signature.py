@@ -60,12 +60,15 @@ class Signature:
     variadic: bool = False
     returns: bool = True
     """Whether it may return: not if it is declared `noreturn`."""
+    convention: str = ""
+    """The calling convention that it is declared with, where that is not the machine's usual one."""
 
     def __str__(self) -> str:
         parameters = ", ".join(f"{p.type.spelling} {p.name}".replace("* ", "*") for p in self.parameters)
         if self.variadic:
             parameters += ", ..."
-        return f"{self.result.spelling} {self.name}({parameters or 'void'})".replace("* ", "*")
+        convention = f"{self.convention} " if self.convention else ""
+        return f"{convention}{self.result.spelling} {self.name}({parameters or 'void'})".replace("* ", "*")
 
 
 VOID = CType(TypeKind.VOID, 0, spelling="void")

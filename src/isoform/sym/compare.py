@@ -62,15 +62,20 @@ class _Goals:
             yield Goal("calls", "the same outside calls are made, with the same memory", self._memory().bad)
 
     def met(self) -> Iterator[Goal]:
-        """After all others, which may note more of it."""
+        """After all others, which may note more of it. Where the two can get at such things, there is a goal even if
+        nothing was met: a certificate that lacks it is not complete."""
         met = [met for summary in self._sides for met in summary.side.met or ()]
         for exact in (True, False):
             bad = self._terms.any_of([m.condition for m in met if m.exact is exact])
-            if bad != self._terms.false:
+            if bad != self._terms.false or (exact and self._can_meet):
                 shows = (
                     "nothing is read or given away of functions, data or constants that differ between the two sides"
                 )
                 yield Goal("same-things" if exact else "same-things-computed", shows, bad)
+
+    @property
+    def _can_meet(self) -> bool:
+        return any(s.side.met is not None and s.side.image.has_apart for s in self._sides)
 
     # -- how the functions end ------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ from isoform.sym.recursion import (
     RECURSION,
     after_deeper_call,
     allowed_at_deeper_call,
+    calls_itself,
     compares_calls,
     may_end,
 )
@@ -45,7 +46,8 @@ MOST_TARGETS = 64
 
 CALLS_AGREE = Assumption(
     "calls-agree",
-    "a function that is called and not here comes back, with the same results for the same arguments and memory",
+    "a function that is called and not here comes back, with the same results for the same arguments and memory, and "
+    "takes its arguments where the machine's usual calling convention puts them",
 )
 SYSTEM_CALLS = Assumption(
     "system-calls-agree",
@@ -166,7 +168,7 @@ class Execution:
         self.budget = budget
         self.unroll = unroll
         self.callees = callees
-        self.summary = Summary(side, aborts=side.terms.false)
+        self.summary = Summary(side, aborts=side.terms.false, recursive=calls_itself(function))
         self._order = {block: index for index, block in enumerate(function.order)}
         self._waiting: dict[_Key, list[tuple[State, Temps]]] = {}
         self._queue: list[_Key] = []
@@ -733,7 +735,6 @@ class Execution:
         after_deeper_call(self, result, memory, state)
         if counts:
             self.summary.calls.append(CallSite(state.condition, SELF, passed.keys, ()))
-        self.summary.recursive = True
         self.side.note_call()
         results = (*world.machine.convention.result, *world.machine.convention.float_result)
         self._leave_callee(state, set(results))

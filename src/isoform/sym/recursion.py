@@ -59,6 +59,11 @@ def _argument(execution: Execution, argument: Argument, state: State) -> Term:
     return value
 
 
+def calls_itself(function: Function) -> bool:
+    calls = (outside_call(block.exit) for block in function.blocks.values())
+    return any(call is not None and call.callee == SELF for call in calls)
+
+
 def may_end(function: Function) -> bool:
     """Whether a run of a function may end other than by returning."""
     return any(

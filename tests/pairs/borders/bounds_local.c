@@ -9,3 +9,18 @@ int entry_wrong(unsigned i) {
     for (int j = 0; j < 6; j++) next[j] = j * (int)i;
     return next[i] + (i == 5);
 }
+
+/* The array is in the frame of a function that is called. */
+static __attribute__((noinline)) int square(int i)
+{
+    int squares[4] = {0, 1, 4, 9};
+    return squares[i];
+}
+
+int calls_square(int i)
+{
+    int other[3] = {7, 8, 9};
+    return square(i) + other[2];
+}
+
+int calls_square_wrong(int i) { return calls_square(i) + (i == 3); }

@@ -71,7 +71,8 @@ class Segment(Execution):
 
     def _finish(self, target: Term, state: State) -> None:
         whole = self.summary
-        self.summary = self.finals.setdefault(self._layer, Summary(self.side, aborts=self.terms.false))
+        empty = Summary(self.side, aborts=self.terms.false, recursive=whole.recursive)
+        self.summary = self.finals.setdefault(self._layer, empty)
         super()._finish(target, state.fork(state.condition))
         self.summary = whole
         super()._finish(target, state)

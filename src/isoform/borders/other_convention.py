@@ -1,0 +1,80 @@
+"""Whether the compared functions themselves follow another calling convention than the machine's usual one.
+
+clang's debug information says so; gcc's does not. There the code shows it: a function with the attribute `ms_abi` finds
+its first four arguments in rcx, rdx, r8 and r9 (floating-point ones in xmm0 to xmm3, by position), and may use the 32
+bytes above its return address as its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from isoform.borders.convention import Placement
+from isoform.errors import Unsupported
+from isoform.lift.function import Block, Function
+from isoform.lift.liveness import Liveness, byte_of
+from isoform.lift.pointers import stack_accesses
+from isoform.load.signature import Signature, TypeKind
+
+_MICROSOFT_INTEGERS = ("rcx", "rdx", "r8", "r9")
+_MICROSOFT_FLOATS = ("xmm0", "xmm1", "xmm2", "xmm3")
+
+
+def refuse_declared_conventions(*functions: Function) -> None:
+    """Ends the question if debug information says that a function follows another convention."""
+    for function in functions:
+        declared = function.image.signatures.get(function.name)
+        if declared is not None and declared.convention:
+            raise Unsupported(
+                f"{function.name} is declared with the calling convention {declared.convention}, not the usual one"
+            )
+
+
+def refuse_other_conventions(function: Function, signature: Signature, placement: Placement) -> None:
+    """Ends the question if the code shows that the function does not find its arguments where the usual convention puts
+    them."""
+    if function.machine.name != "x86_64" or signature.variadic:
+        return
+    declared = {place.register for argument in placement.arguments for place in argument.places}
+    elsewhere = [name for name in _microsoft_registers(signature, placement) if name not in declared]
+    read = list(_read_by_code(function, elsewhere))
+    if read:
+        raise Unsupported(_why(function, f"reads {read[0]} before setting it"))
+    first = function.machine.convention.stack_arguments_offset
+    if any(end > first + placement.stack_argument_bytes for end in stack_accesses(function)):
+        raise Unsupported(_why(function, "uses the caller's stack above its return address"))
+
+
+def _why(function: Function, what: str) -> str:
+    no_argument = "though its declaration puts no argument there"
+    return f"{function.name} {what}, {no_argument}: it may follow another calling convention, such as ms_abi"
+
+
+def _microsoft_registers(signature: Signature, placement: Placement) -> Iterator[str]:
+    first = 1 if placement.result_space else 0
+    if first:
+        yield _MICROSOFT_INTEGERS[0]
+    for number, parameter in enumerate(signature.parameters[: len(_MICROSOFT_INTEGERS) - first], first):
+        is_number = parameter.type.kind is TypeKind.FLOAT and parameter.type.is_float
+        yield (_MICROSOFT_FLOATS if is_number else _MICROSOFT_INTEGERS)[number]
+
+
+def _read_by_code(function: Function, names: list[str]) -> Iterator[str]:
+    if not names:
+        return
+    live = Liveness(_without_pushes(function), (), calls_read=False)
+    registers = function.machine.registers
+    yield from (name for name in names if live.is_live_at_entry(byte_of(registers[name], 0)))
+
+
+def _without_pushes(function: Function) -> Function:
+    """Without instructions that push a register: compilers also push one that holds nothing, to move the stack
+    pointer."""
+    pushes = {i.address for i in function.instructions.values() if i.text.startswith("push")}
+    return replace(function, blocks={i: _without(block, pushes) for i, block in function.blocks.items()})
+
+
+def _without(block: Block, addresses: Collection[int]) -> Block:
+    kept = [(op, at) for op, at in zip(block.ops, block.addresses, strict=True) if at not in addresses]
+    return replace(block, ops=tuple(op for op, _ in kept), addresses=tuple(at for _, at in kept))
