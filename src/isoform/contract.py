@@ -228,6 +228,9 @@ class Contract:
     padded: tuple[Padded, ...] = ()
     """The arguments that point to structures with padding, where both sides declare them so."""
     bools: tuple[BoolCell, ...] = ()
+    possible: ResultPart = ()
+    """Where the type of the result is guessed and only zero or nonzero counts: all that may be the result, as each of
+    the types that it may have. A difference in any of them leaves the question open."""
     narrow: tuple[tuple[str, int], ...] = ()
     """Argument registers that may hold numbers of only so many bits, where types are guessed from the code."""
 
@@ -295,6 +298,8 @@ class Contract:
             part &= (1 << result.bits) - 1
             if result.is_float and is_nan(part, result.bits // 8):
                 part = canonical_nan(result.bits // 8)
+            if result.is_float and self.return_as is ReturnAs.BOOL:
+                part &= (1 << (result.bits - 1)) - 1  # -0.0 compares equal to 0
             value |= part << shift
             shift += result.bits
         if self.return_as is ReturnAs.BOOL:

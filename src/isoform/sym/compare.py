@@ -179,14 +179,18 @@ class _Goals:
         for summary, value in zip(self._sides, values, strict=True):
             assert summary.final is not None
             why = "the address of functions or constants that differ between the two sides is returned"
-            summary.side.give_away(summary.final.condition, value, why)
+            if contract.return_as is ReturnAs.VALUE:  # zero or nonzero tells nothing about what is there
+                summary.side.give_away(summary.final.condition, value, why)
         if contract.certain is None:
             yield Goal("return-value", "the return values are the same", self._both_return(self._differs(values)))
             return
         parts = [terms.all_of([self._reads_differ(reading) for reading in part]) for part in contract.certain]
         if parts:
             yield Goal("return-value", "the return values are the same", self._both_return(terms.any_of(parts)))
-        yield Goal(POSSIBLE_RESULT, "what may be the result is the same", self._both_return(self._differs(values)))
+        differs = self._differs(values)
+        if contract.possible:
+            differs = terms.any_of([self._reads_differ(reading) for reading in contract.possible])
+        yield Goal(POSSIBLE_RESULT, "what may be the result is the same", self._both_return(differs))
 
     def _reads_differ(self, reading: Reading) -> Term:
         return self._differs([self.result_term(s, reading) for s in self._sides])
@@ -206,6 +210,8 @@ class _Goals:
             part = terms.extract(register, 8 * result.offset + result.bits - 1, 8 * result.offset)
             if result.is_float:
                 part = with_one_nan(terms, part)
+            if result.is_float and self._world.contract.return_as is ReturnAs.BOOL:
+                part = terms.extract(part, result.bits - 2, 0)  # -0.0 compares equal to 0
             value = part if value is None else terms.concat(part, value)
         return value
 
