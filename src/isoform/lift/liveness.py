@@ -40,10 +40,12 @@ class Liveness:
         computed = convention.return_address in machine.initial
         self._at_return = self._all_registers if computed else self._outputs
         pointer = (convention.stack_pointer,) if convention.stack_pointer else ()
+        # What a callee relies on beside its arguments.
+        expected = (*convention.as_at_entry, *pointer)
         self._read_by_calls = self.mask_of(
-            machine, (*convention.integer_arguments, *convention.float_arguments, *convention.result[:1], *pointer)
+            machine, (*convention.integer_arguments, *convention.float_arguments, *convention.result[:1], *expected)
         )
-        self._read_by_leaving = self.mask_of(machine, (*convention.result[:1], *pointer))
+        self._read_by_leaving = self.mask_of(machine, (*convention.result[:1], *expected))
         self._lost_in_calls = self.mask_of(machine, (*convention.scratch_after_call, *convention.result))
         self._read_by_system = self.mask_of(machine, (*convention.system_arguments, *pointer))
         self._lost_in_system = self.mask_of(machine, (*convention.scratch_after_system, *convention.result[:1]))

@@ -300,6 +300,9 @@ class _Run:
         if call.system:
             self._system_call(name)
             return False
+        convention, initial = self._machine.convention, self._machine.initial
+        if any(self._registers[self._position[register]] != initial[register] for register in convention.as_at_entry):
+            raise RefusedCallError(f"a call of {name or 'a function'} with the direction flag set")
         if call.carried_out:
             self._leave_carried_out(call.pure)
             return False

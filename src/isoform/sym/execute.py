@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 
 from isoform.allocation import Allocating, AllocationCall
 from isoform.budget import Budget
@@ -21,9 +22,11 @@ from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF, SYSTEM_CALL
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
 from isoform.lift.library import MOST_BYTES
+from isoform.lift.simplify import overlaps
 from isoform.load.known import NO_RETURN
 from isoform.load.objects import PlacedNumber
 from isoform.microop import Kind, code
+from isoform.smt.division import signed
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base, Node
 from isoform.sym.libc import LIBRARY_MEANING, carry_out
@@ -369,6 +372,7 @@ class Execution:
         name = "through a pointer"
         through = block.exit.through if isinstance(block.exit, Switch) else ""
         passed = self._arguments(Call(None, code(0), None, through=through), value, state)
+        self._require_convention(name, state)
         self._refuse_frame_addresses(name, passed.arguments, state)
         target = state.frame.load(0, self.side.width // 8)
         self._return_from(name, passed, state)
@@ -459,6 +463,8 @@ class Execution:
         name = call.callee or "through a pointer"
         if call.callee is None:
             self._discover(block.steps[-1] if block.steps else block.id.address, value)
+        if not call.system:
+            self._require_convention(name, state)
         passed = self._arguments(call, value, state)
         arguments = passed.arguments
         if call.then is None:
@@ -489,6 +495,30 @@ class Execution:
         else:
             self._return_from(name, passed, state, self._text(call.output, state))
         self._go(block, call.then, state, temps, layer)
+
+    def _require_convention(self, name: str, state: State) -> None:
+        """A callee may rely on what the convention says of registers at entry: with the direction flag set, `memcpy`
+        copies backwards. Where no instruction writes them they are as at entry, and need not be asked for."""
+        machine = self.side.world.machine
+        for register in self._moved:
+            initial = self.terms.bv(machine.initial[register], 8 * machine.registers[register].size)
+            if state.container_named(register) != initial:
+                raise Unsupported(
+                    f"{self.function.name} may call {name} with {register} changed: callees expect it as at entry"
+                )
+
+    @cached_property
+    def _moved(self) -> list[str]:
+        registers = self.side.world.machine.registers
+        written = [op.out for block in self.function.blocks.values() for op in block.ops if op.out is not None]
+        names = self.side.world.machine.convention.as_at_entry
+        return [name for name in names if any(overlaps(out, registers[name]) for out in written)]
+
+    def _note_alignment(self, state: State, deeper: bool = False) -> None:
+        convention = self.side.world.machine.convention
+        if convention.stack_pointer is not None:
+            _, distance = self.terms.split_sum(state.container_named(convention.stack_pointer))
+            self.side.world.note_alignment(distance % convention.stack_alignment, deeper)
 
     def _after_calls(self) -> bool:
         """Whether an outside call may have been made."""
@@ -666,6 +696,7 @@ class Execution:
         world = self.side.world
         world.assume(CALLS_AGREE)
         world.assume(CALLEE_FRAME)
+        self._note_alignment(state)
         results = (*world.machine.convention.result, *world.machine.convention.float_result)
         self._results_of(name, passed, results, state, event)
         self._leave_callee(state, set(results))
@@ -717,6 +748,7 @@ class Execution:
         terms, world = self.terms, self.side.world
         world.assume(RECURSION)
         world.assume(CALLEE_FRAME)
+        self._note_alignment(state, deeper=True)
         counts = compares_calls(self)
         allowed = allowed_at_deeper_call(self, state)
         outside = terms.conj(state.condition, terms.negate(allowed))
@@ -907,12 +939,16 @@ class Execution:
             self._clobber_frame(state.registers[index], state)
 
     def _clobber_frame(self, pointer: Term, state: State) -> None:
-        """Whatever lies below the stack pointer was the callee's to use."""
+        """Whatever lies below the stack pointer was the callee's to use. Only a tail call, for which the return address
+        is still in its place, gives it what is above the stack pointer at entry: the return address, which it pops."""
         base, constant = self.terms.split_sum(pointer)
         if not self.side.is_stack_pointer(base):
             raise Unsupported(f"{self.function.name} makes a call with a stack pointer isoform cannot follow")
-        width = self.terms.width(pointer)
-        state.frame.clobber_below(constant - (1 << width) if constant >> (width - 1) else constant)
+        offset, adjustment = signed(constant, self.side.width), self.side.world.machine.convention.stack_adjustment
+        is_tail_call = offset == adjustment and state.frame.load(0, adjustment) == self.side.world.return_address
+        if offset > 0 and not is_tail_call:
+            raise Unsupported(f"{self.function.name} makes a call that writes over its own return address")
+        state.frame.clobber_below(offset)
 
     def _scratch(self, register: str, state: State) -> None:
         machine = self.side.world.machine

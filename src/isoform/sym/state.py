@@ -81,9 +81,30 @@ class World:
     """Conditions that the assumptions and preconditions put on inputs, with a label each."""
     _bounded: dict[str, None] = field(default_factory=dict)
     """Names of the objects that the target is taken to stay inside of."""
+    _alignments: set[int] = field(default_factory=set)
+    """How far from its alignment at entry the stack pointer was at outside calls."""
+    _deeper: set[int] = field(default_factory=set)
+    """The same at calls of the function to itself."""
 
     def assume(self, assumption: Assumption) -> None:
         self.assumptions.setdefault(assumption.name, assumption)
+
+    def align_stack(self) -> None:
+        """The stack pointer at entry is aligned: then it must be so at deeper calls, which the same is claimed of."""
+        self.assume(STACK_ALIGNED)
+        self._check_alignments()
+
+    def note_alignment(self, distance: int, deeper: bool) -> None:
+        """An outside call is made with the stack pointer so far from its alignment at entry. A callee may fault on a
+        stack that is not aligned, so that all calls of both sides must be alike in this."""
+        (self._deeper if deeper else self._alignments).add(distance)
+        self._check_alignments()
+
+    def _check_alignments(self) -> None:
+        if len(self._alignments | (self._deeper if self._alignments else set())) > 1:
+            raise Unsupported("outside functions are called with the stack aligned in different ways")
+        if any(self._deeper) and STACK_ALIGNED.name in self.assumptions:
+            raise Unsupported("a function calls itself with a stack that is not aligned")
 
     def assume_in_bounds(self, name: str) -> None:
         self._bounded[name] = None
