@@ -55,7 +55,6 @@ class _Goals:
         if self._world.contract.return_as is not ReturnAs.VOID and self._world.contract.results:
             yield from self._result()
         if self._world.contract.memory is MemoryRule.COMPARE:
-            yield from self._caller_stack()
             yield self._memory()
         elif any(not site.pure for side in self._sides for site in side.calls):
             # What calls did shows in the memory that they left, and in nothing else.
@@ -214,21 +213,6 @@ class _Goals:
                 part = terms.extract(part, result.bits - 2, 0)  # -0.0 compares equal to 0
             value = part if value is None else terms.concat(part, value)
         return value
-
-    def _caller_stack(self) -> Iterator[Goal]:
-        """Writes above the frame and the arguments are writes to the caller's memory."""
-        convention = self._world.machine.convention
-        if convention.stack_pointer is None:
-            return
-        limit = convention.stack_arguments_offset + self._world.contract.stack_argument_bytes
-        assert self._target.final is not None
-        assert self._rewrite.final is not None
-        frames = self._target.final.frame, self._rewrite.final.frame
-        written = sorted(frames[0].written_from(limit).keys() | frames[1].written_from(limit).keys())
-        if written:
-            differs = [self._terms.negate(self._terms.eq(*(f.load(offset, 1) for f in frames))) for offset in written]
-            bad = self._both_return(self._terms.any_of(differs))
-            yield Goal("caller-stack", "the caller's stack is left the same", bad)
 
     def _without_padding(self, differs: Term) -> Term:
         """The difference of two memories, but where it is padding that nobody reads."""

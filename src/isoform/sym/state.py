@@ -20,7 +20,11 @@ from isoform.sym.table import table_lookup, trailing_zeros
 from isoform.verdict import Assumption
 
 VALID_MEMORY = Assumption("valid-memory", "every load and store of the two functions is to memory they may use")
-PRIVATE_FRAME = Assumption("private-frame", "no pointer that is passed in points into a function's own stack frame")
+PRIVATE_FRAME = Assumption(
+    "private-frame",
+    "no pointer that is passed in points into a function's own stack frame, to its return address or to its arguments "
+    "on the stack",
+)
 STACK_IN_BOUNDS = Assumption(
     "stack-in-bounds",
     "an array on the stack is only indexed inside the function's own stack frame or the arguments on the stack",
@@ -184,6 +188,8 @@ class Side:
         """How many accesses there were before each call that may take blocks back."""
         self.fixed_loads: list[tuple[Term, int]] = []
         """Address and size of loads from it at addresses that are numbers."""
+        self.uses_caller_stack = False
+        """Whether it reads or writes the caller's stack above its arguments."""
         self.met: list[Met] | None = None
         """Where something that differs between the sides is read or given away. None: nobody will show that this never
         happens, so it is refused at once."""
@@ -312,7 +318,7 @@ class Side:
 
     def initial_frame(self, offset: int, size: int, epoch: int = 0) -> Term:
         """Some bytes of one slot. Below the entry stack pointer: garbage of this side. From it on: the return address
-        and the caller's words, which both sides see alike."""
+        and the arguments, which both sides see alike."""
         slot, byte = divmod(offset, SLOT_BYTES)
         if offset < 0:
             word = self.terms.variable(f"frame_{self.tag}_{epoch}_{-SLOT_BYTES * slot}", 64)
@@ -529,7 +535,13 @@ class State:
             return self._load_constant_address(address, placed, size)
         assert base is not None
         if side.is_stack_pointer(base):
-            return self._load_frame(signed(constant, side.width), size)
+            own = self._own_bytes(signed(constant, side.width), size)
+            if own == size:
+                return self._load_frame(signed(constant, side.width), size)
+            if own:
+                rest = self.load(terms.add(address, terms.bv(own, side.width)), size - own)
+                return terms.concat(rest, self.load(address, own))
+            return self._load_heap(address, base, constant, size)
         found = terms.layout.origin(address)
         leads_astray = side.points_to_differing(base if found is None else found[1])
         if not side.mentions_stack(base) and not leads_astray:
@@ -547,8 +559,17 @@ class State:
         side, terms = self.side, self.side.terms
         base, constant = terms.split_sum(address)
         if side.is_stack_pointer(base):
-            self.holds_addresses = self.holds_addresses or side.mentions_stack(value)
-            self.frame.store(_in_frame(signed(constant, side.width)), value, size)
+            own = self._own_bytes(signed(constant, side.width), size)
+            if own and own < size:
+                self.store(address, terms.extract(value, 8 * own - 1, 0), own)
+                rest = terms.extract(value, 8 * size - 1, 8 * own)
+                self.store(terms.add(address, terms.bv(own, side.width)), rest, size - own)
+                return
+            if own:
+                self.holds_addresses = self.holds_addresses or side.mentions_stack(value)
+                self.frame.store(_in_frame(signed(constant, side.width)), value, size)
+                return
+            self._store_heap(address, value, size)
             return
         if base is None or not side.mentions_stack(base):
             self._store_heap(address, value, size)
@@ -562,6 +583,17 @@ class State:
             return
         self.holds_addresses = self.holds_addresses or side.mentions_stack(value)
         self.frame.store_at(self._frame_offset(address, size), value, size)
+
+    def _own_bytes(self, offset: int, size: int) -> int:
+        """How many bytes of an access at an offset from the stack pointer at entry are the function's own: its frame,
+        its return address and its arguments. What lies above is the caller's, to which pointers may point: memory like
+        any other."""
+        convention, contract = self.side.world.machine.convention, self.side.world.contract
+        if not convention.return_address_on_stack:
+            return size
+        own = min(size, max(0, convention.stack_arguments_offset + contract.stack_argument_bytes - offset))
+        self.side.uses_caller_stack = self.side.uses_caller_stack or own < size
+        return own
 
     def _load_frame(self, offset: int, size: int) -> Term:
         _in_frame(offset)
