@@ -98,6 +98,23 @@ class Argument:
     """Lowest part first."""
 
 
+EXTENDED_BYTES = 4
+"""To which callers extend narrow integers (`narrow-arguments-extended`), in registers and on the stack."""
+
+
+def extended_size(ctype: CType, place: Place) -> int:
+    """How many bytes from the start of its place on an argument determines, extended as callers do."""
+    is_integer = ctype.kind in (TypeKind.INTEGER, TypeKind.BOOL)
+    return max(place.size, EXTENDED_BYTES) if is_integer else place.size
+
+
+def extended_value(ctype: CType, place: Place, value: int) -> int:
+    """What these bytes hold."""
+    if ctype.kind is TypeKind.INTEGER and ctype.signed and value >> (8 * place.size - 1):
+        value |= (1 << (8 * extended_size(ctype, place))) - (1 << (8 * place.size))
+    return value
+
+
 @dataclass(frozen=True)
 class Padded:
     """An argument that points to structures with padding."""
@@ -118,7 +135,7 @@ def argument_value(argument: Argument, inputs: Inputs) -> int:
             part = inputs.registers.get(place.register, 0) >> (8 * place.offset)
         else:
             start = STACK_POINTER + place.offset
-            part = sum(inputs.memory.get(start + i, 0) << (8 * i) for i in range(place.size))
+            part = sum(inputs.byte(start + i) << (8 * i) for i in range(place.size))
         value |= (part & ((1 << (8 * place.size)) - 1)) << shift
         shift += 8 * place.size
     return value

@@ -61,6 +61,11 @@ class Inputs:
     call_seed: int = 0
     """0: other calls return zero; else small pseudo-random numbers, by callee, arguments and how many came before."""
 
+    def byte(self, address: int) -> int:
+        """A byte of memory where no image has anything."""
+        found = self.memory.get(address)
+        return mixed_byte(self.fill_seed, address) if found is None else found
+
 
 MOST_SIGHTS = 16
 """So many calls of a run are recorded with the memory that they find."""

@@ -177,6 +177,8 @@ class _Goals:
         values = [self.result_term(s, contract.results) for s in self._sides]
         for summary, value in zip(self._sides, values, strict=True):
             assert summary.final is not None
+            if self._world.recursive and summary.side.mentions_stack(value):
+                self._world.note_stack_shown()
             why = "the address of functions or constants that differ between the two sides is returned"
             if contract.return_as is ReturnAs.VALUE:  # zero or nonzero tells nothing about what is there
                 summary.side.give_away(summary.final.condition, value, why)

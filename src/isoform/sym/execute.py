@@ -20,7 +20,7 @@ from isoform.callee import LONGEST_FORMAT, Callee, Callees, Part, Parts, runs
 from isoform.contract import NoValueError, OutputCall, PureCall, Result, system_callee
 from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF, SYSTEM_CALL
-from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
+from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch, outside_call
 from isoform.lift.library import MOST_BYTES
 from isoform.lift.simplify import overlaps
 from isoform.load.known import NO_RETURN
@@ -176,6 +176,9 @@ class Execution:
         self._symbolic_layers = 0
         self._last_condition: Term = side.terms.true
         self._layer = 0
+        calls = (outside_call(block.exit) for block in function.blocks.values())
+        if any(call is not None and call.callee == SELF for call in calls):
+            side.world.recursive = True
 
     def run(self) -> Summary:
         self._arrive(self.function.entry, self.side.initial_state(), {}, 0)
@@ -244,6 +247,7 @@ class Execution:
 
     def _abort(self, state: State, flag: Term) -> None:
         condition = self.terms.condition(flag)
+        self._note_decision(condition)
         self.summary.aborts = self.terms.disj(self.summary.aborts, self.terms.conj(state.condition, condition))
         state.condition = self.terms.conj(state.condition, self.terms.negate(condition))
 
@@ -289,6 +293,7 @@ class Execution:
     def _ways(self, block: Block, layer: int, state: State, condition: Term) -> tuple[Term, Term]:
         """The conditions of taking a branch and of not taking it."""
         terms, context = self.terms, self.side.context
+        self._note_decision(condition)
         if context is not None:
             return context.branch(terms, (layer, block.id), state.condition, condition)
         return terms.conj(state.condition, condition), terms.conj(state.condition, terms.negate(condition))
@@ -314,6 +319,7 @@ class Execution:
         layer: int,
     ) -> None:
         terms = self.terms
+        self._note_decision(value)
         number = self._in_code(value)
         for address, target in targets:
             here = terms.eq(number, terms.bv(address, terms.width(value)))
@@ -514,11 +520,17 @@ class Execution:
         names = self.side.world.machine.convention.as_at_entry
         return [name for name in names if any(overlaps(out, registers[name]) for out in written)]
 
-    def _note_alignment(self, state: State, deeper: bool = False) -> None:
+    def _distance(self, state: State) -> int:
+        """How far from its value at entry the stack pointer is."""
         convention = self.side.world.machine.convention
-        if convention.stack_pointer is not None:
-            _, distance = self.terms.split_sum(state.container_named(convention.stack_pointer))
-            self.side.world.note_alignment(distance % convention.stack_alignment, deeper)
+        assert convention.stack_pointer is not None
+        return signed(self.terms.split_sum(state.container_named(convention.stack_pointer))[1], self.side.width)
+
+    def _note_decision(self, condition: Term) -> None:
+        """What a function does depends on a condition. (Without recursion nobody asks where its stack is: both sides
+        have theirs at the same place.)"""
+        if self.side.world.recursive and self.side.mentions_stack(condition):
+            self.side.world.note_stack_shown()
 
     def _after_calls(self) -> bool:
         """Whether an outside call may have been made."""
@@ -696,7 +708,7 @@ class Execution:
         world = self.side.world
         world.assume(CALLS_AGREE)
         world.assume(CALLEE_FRAME)
-        self._note_alignment(state)
+        world.note_call(self._distance(state))
         results = (*world.machine.convention.result, *world.machine.convention.float_result)
         self._results_of(name, passed, results, state, event)
         self._leave_callee(state, set(results))
@@ -748,7 +760,7 @@ class Execution:
         terms, world = self.terms, self.side.world
         world.assume(RECURSION)
         world.assume(CALLEE_FRAME)
-        self._note_alignment(state, deeper=True)
+        world.note_deeper_call(self._distance(state))
         counts = compares_calls(self)
         allowed = allowed_at_deeper_call(self, state)
         outside = terms.conj(state.condition, terms.negate(allowed))

@@ -39,7 +39,12 @@ def allowed_at_deeper_call(execution: Execution, state: State) -> Term:
     """The condition that the contract allows the inputs of a deeper call: what is assumed at entry must hold there."""
     world, terms = execution.side.world, execution.terms
     contract = world.contract
-    conditions = [c for a in contract.arguments if (c := extension(state, a)) is not None]
+
+    def content(register: str | None, offset: int, size: int) -> Term:
+        return execution.content(register, offset, size, state)
+
+    extended = (extension(argument, world.machine, terms, content) for argument in contract.arguments)
+    conditions = [condition for condition in extended if condition is not None]
     if contract.preconditions:
         made = len(execution.side.heap_accesses)
         values = {

@@ -85,10 +85,14 @@ class World:
     """Conditions that the assumptions and preconditions put on inputs, with a label each."""
     _bounded: dict[str, None] = field(default_factory=dict)
     """Names of the objects that the target is taken to stay inside of."""
+    recursive: bool = False
+    """Whether one of the functions calls itself."""
     _alignments: set[int] = field(default_factory=set)
     """How far from its alignment at entry the stack pointer was at outside calls."""
     _deeper: set[int] = field(default_factory=set)
-    """The same at calls of the function to itself."""
+    """How far from its value at entry it was at calls of a function to itself."""
+    _shows_stack: bool = False
+    """Whether what a function does may depend on where its stack is."""
 
     def assume(self, assumption: Assumption) -> None:
         self.assumptions.setdefault(assumption.name, assumption)
@@ -96,19 +100,34 @@ class World:
     def align_stack(self) -> None:
         """The stack pointer at entry is aligned: then it must be so at deeper calls, which the same is claimed of."""
         self.assume(STACK_ALIGNED)
-        self._check_alignments()
+        self._check_stack()
 
-    def note_alignment(self, distance: int, deeper: bool) -> None:
-        """An outside call is made with the stack pointer so far from its alignment at entry. A callee may fault on a
-        stack that is not aligned, so that all calls of both sides must be alike in this."""
-        (self._deeper if deeper else self._alignments).add(distance)
-        self._check_alignments()
+    def note_call(self, distance: int) -> None:
+        """An outside call is made with the stack pointer so far from its value at entry. A callee may fault on a stack
+        that is not aligned, so that all calls of both sides must be alike in this."""
+        self._alignments.add(distance % self.machine.convention.stack_alignment)
+        self._check_stack()
 
-    def _check_alignments(self) -> None:
-        if len(self._alignments | (self._deeper if self._alignments else set())) > 1:
+    def note_deeper_call(self, distance: int) -> None:
+        """A function calls itself. The stack pointer is an input like any other: the same is claimed of the two deeper
+        calls only if they have the same one, or if it makes no difference."""
+        self._deeper.add(distance)
+        self._check_stack()
+
+    def note_stack_shown(self) -> None:
+        self._shows_stack = True
+        self._check_stack()
+
+    def _check_stack(self) -> None:
+        alignments = {distance % self.machine.convention.stack_alignment for distance in self._deeper}
+        if len(self._alignments | (alignments if self._alignments else set())) > 1:
             raise Unsupported("outside functions are called with the stack aligned in different ways")
-        if any(self._deeper) and STACK_ALIGNED.name in self.assumptions:
+        if any(alignments) and STACK_ALIGNED.name in self.assumptions:
             raise Unsupported("a function calls itself with a stack that is not aligned")
+        if len(self._deeper) > 1 and self._shows_stack:
+            raise Unsupported(
+                "what a function does depends on where its stack is, and the two call themselves at different depths"
+            )
 
     def assume_in_bounds(self, name: str) -> None:
         self._bounded[name] = None
@@ -592,7 +611,9 @@ class State:
         if not convention.return_address_on_stack:
             return size
         own = min(size, max(0, convention.stack_arguments_offset + contract.stack_argument_bytes - offset))
-        self.side.uses_caller_stack = self.side.uses_caller_stack or own < size
+        if own < size:
+            self.side.uses_caller_stack = True
+            self.side.world.note_stack_shown()
         return own
 
     def _load_frame(self, offset: int, size: int) -> Term:
@@ -754,6 +775,7 @@ class State:
         side.stores.append((self.condition, address, size))
         if side.mentions_stack(value):
             self.escaped = True
+            side.world.note_stack_shown()
         side.give_away(
             self.condition, value, "an address of functions or constants that differ between the two sides is stored"
         )
