@@ -306,6 +306,9 @@ class _Run:
         if call.carried_out:
             self._leave_carried_out(call.pure)
             return False
+        inside = None if name else self._program.function.image.function_around(self._memory.target)
+        if inside is not None:
+            raise RefusedCallError(f"a jump into {inside}, behind its start")
         callee = self._callees(name or call.through)
         if callee.refused:
             raise RefusedCallError(callee.refused)

@@ -358,7 +358,15 @@ class Execution:
         found = terms.layout.origin(value)
         if found is None or not (found[0].start in image.aliases or found[0].start == image.base):
             return value
+        self._refuse_inside(value)
         return terms.add(found[1], terms.bv(found[0].start, terms.width(value)))
+
+    def _refuse_inside(self, value: Term) -> None:
+        """Refuse a computed jump or call to an address inside a function of another name: at a distance from its start
+        the code of the two sides need not correspond."""
+        found = self.terms.layout.origin(value)
+        if found is not None and found[0].start in self.function.image.aliases and self.terms.value(found[1]) != 0:
+            raise Unsupported(f"{self.function.name} jumps to an address that is counted from the start of a function")
 
     def _is_tail_call(self, block: Block, value: Term, state: State) -> bool:
         """Whether a jump through a pointer that was passed in or read is a call whose result is ours: with the stack
@@ -468,6 +476,7 @@ class Execution:
                 self._abort(state, self.terms.flag(self.terms.eq(value, self.terms.bv(0, self.terms.width(value)))))
         name = call.callee or "through a pointer"
         if call.callee is None:
+            self._refuse_inside(value)
             self._discover(block.steps[-1] if block.steps else block.id.address, value)
         if not call.system:
             self._require_convention(name, state)

@@ -282,6 +282,9 @@ class Side:
 
     def linked_address(self, var: Var) -> Term:
         """An address that a linker decides."""
+        inside = self.image.function_around(var.offset & _WORD)
+        if inside is not None:
+            raise Unsupported(f"an address inside {inside}, behind its start, is used")
         start = self.object_start(origin_of(var))
         offset = (var.offset & ((1 << 64) - 1)) - origin_of(var)
         whole = self.terms.add(start, self.terms.bv(offset, 64))
