@@ -99,6 +99,23 @@ class Argument:
     """Lowest part first."""
 
 
+EXTENDED_BYTES = 4
+"""To which callers extend narrow integers (`narrow-arguments-extended`), in registers and on the stack."""
+
+
+def extended_size(ctype: CType, place: Place) -> int:
+    """How many bytes from the start of its place on an argument determines, extended as callers do."""
+    is_integer = ctype.kind in (TypeKind.INTEGER, TypeKind.BOOL)
+    return max(place.size, EXTENDED_BYTES) if is_integer else place.size
+
+
+def extended_value(ctype: CType, place: Place, value: int) -> int:
+    """What these bytes hold."""
+    if ctype.kind is TypeKind.INTEGER and ctype.signed and value >> (8 * place.size - 1):
+        value |= (1 << (8 * extended_size(ctype, place))) - (1 << (8 * place.size))
+    return value
+
+
 @dataclass(frozen=True)
 class Padded:
     """An argument that points to structures with padding."""
@@ -129,7 +146,7 @@ def argument_value(argument: Argument, inputs: Inputs) -> int:
             part = inputs.registers.get(place.register, 0) >> (8 * place.offset)
         else:
             start = STACK_POINTER + place.offset
-            part = sum(inputs.memory.get(start + i, 0) << (8 * i) for i in range(place.size))
+            part = sum(inputs.byte(start + i) << (8 * i) for i in range(place.size))
         value |= (part & ((1 << (8 * place.size)) - 1)) << shift
         shift += 8 * place.size
     return value
@@ -239,6 +256,9 @@ class Contract:
     padded: tuple[Padded, ...] = ()
     """The arguments that point to structures with padding, where both sides declare them so."""
     bools: tuple[BoolCell, ...] = ()
+    possible: ResultPart = ()
+    """Where the type of the result is guessed and only zero or nonzero counts: all that may be the result, as each of
+    the types that it may have. A difference in any of them leaves the question open."""
     narrow: tuple[tuple[str, int], ...] = ()
     """Argument registers that may hold numbers of only so many bits, where types are guessed from the code."""
 
@@ -306,6 +326,8 @@ class Contract:
             part &= (1 << result.bits) - 1
             if result.is_float and is_nan(part, result.bits // 8):
                 part = canonical_nan(result.bits // 8)
+            if result.is_float and self.return_as is ReturnAs.BOOL:
+                part &= (1 << (result.bits - 1)) - 1  # -0.0 compares equal to 0
             value |= part << shift
             shift += result.bits
         if self.return_as is ReturnAs.BOOL:

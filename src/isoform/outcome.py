@@ -64,6 +64,11 @@ class Inputs:
     """How many bytes an outside function that is given an address of the frame, or of the space for the result, writes
     there, each of them as undefined bytes are; where debug information knows the variable, all of it. 0: nothing."""
 
+    def byte(self, address: int) -> int:
+        """A byte of memory where no image has anything."""
+        found = self.memory.get(address)
+        return mixed_byte(self.fill_seed, address) if found is None else found
+
 
 MOST_SIGHTS = 16
 """So many calls of a run are recorded with the memory that they find."""

@@ -99,7 +99,7 @@ def _given_away(one: Apart, contract: Contract, outcome: Outcome) -> str:
         # The first argument of a call through a pointer is the pointer.
         if any(one.low <= argument < one.high for argument in call.arguments):
             return f"given to {call.callee}" if call.callee != "through a pointer" else "passed on"
-    if outcome.status is Status.DONE and contract.return_as is not ReturnAs.VOID:
+    if outcome.status is Status.DONE and contract.return_as is ReturnAs.VALUE:
         for result in contract.results:
             value = outcome.registers.get(result.register, 0)
             if result.bits == 64 and one.low <= value & ((1 << 64) - 1) < one.high:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from isoform.borders.bools import bools_by_value
 from isoform.callee import Given, Part, runs
-from isoform.contract import Argument, Place, Result
+from isoform.contract import EXTENDED_BYTES, Argument, Place, Result
 from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
 from isoform.load.layout import LONG_DOUBLE_BITS, size_of
@@ -17,8 +17,6 @@ from isoform.load.signature import CType, Signature, TypeKind
 from isoform.verdict import Assumption
 
 _EIGHTBYTE = 8
-_EXTENDED_BYTES = 4
-"""To which callers extend narrow integers."""
 MOST_STACK_ARGUMENTS = 1 << 14
 """Bytes of arguments on the stack: each of them is an input of its own."""
 _RESULT_POINTER = "result"
@@ -71,8 +69,8 @@ def argument_parts(arguments: Iterable[Argument]) -> Iterator[Part]:
             size, every = place.size, (1 << (8 * place.size)) - 1
             read = 0 if bits is None else bits >> (8 * done) & every
             may = every if bits is None else read
-            if argument.type.kind in (TypeKind.INTEGER, TypeKind.BOOL) and size < _EXTENDED_BYTES:
-                size, may = _EXTENDED_BYTES, (1 << (8 * _EXTENDED_BYTES)) - 1
+            if argument.type.kind in (TypeKind.INTEGER, TypeKind.BOOL) and size < EXTENDED_BYTES:
+                size, may = EXTENDED_BYTES, (1 << (8 * EXTENDED_BYTES)) - 1
             yield Part(place.register, place.offset, size, may, read)
             done += _EIGHTBYTE if place.register is not None and size <= _EIGHTBYTE else size
 

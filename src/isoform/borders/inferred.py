@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import Flag, IntEnum, auto
 
 from isoform.borders.convention import MOST_STACK_ARGUMENTS
-from isoform.contract import Argument, Place, Result, ResultPart
+from isoform.contract import Argument, Place, Reading, Result, ResultPart
 from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
 from isoform.lift.cfg import control_flow_graph
@@ -37,6 +37,7 @@ _WIDE = 8
 _VECTOR = 16
 """Bytes of a vector register."""
 _BITWISE = frozenset({Kind.INT_AND, Kind.INT_OR, Kind.INT_XOR, Kind.INT_NEGATE})
+_INTEGER_BITS = (8, 16, 32, 64)
 _MOVES = frozenset({Kind.COPY, Kind.PIECE, Kind.INT_ZEXT, Kind.SUBPIECE})
 
 
@@ -128,6 +129,35 @@ def infer(target: Function, rewrite: Function, inline: bool, gone: Collection[st
     stack = tuple(_on_stack(machine, max(stack_argument_bytes(function) for function in (target, rewrite))))
     parameters += tuple(Parameter(argument.name, argument.type) for argument in stack)
     return Inferred(Signature(target.name, parameters, _result_type(results)), results, certain, narrow, stack)
+
+
+def readings_as_bool(machine: Machine, found: Inferred) -> tuple[tuple[ResultPart, ...], ResultPart]:
+    """What is certainly and what is possibly the result where only zero or nonzero counts. Equal values are equal in
+    every type, but what is nonzero in one type may be zero in another: 256 in a `char`, -0.0 in a `double`. So the
+    readings in all possible types are compared. Of two registers that may both be the result, either may also be a
+    leftover: then no difference is certain. (If each register is zero on both sides or on neither, so is the pair.)"""
+    possible = tuple(
+        dict.fromkeys(reading for result in found.results for reading in _bool_readings(machine, found, result))
+    )
+    is_one = len(found.results) == 1 and found.certain
+    return (possible,) if is_one else (), possible
+
+
+def _bool_readings(machine: Machine, found: Inferred, whole: Result) -> Iterator[Reading]:
+    certain = [
+        reading for part in found.certain for reading in part if any(r.register == whole.register for r in reading)
+    ]
+    if whole.register not in machine.convention.float_result:
+        least = min((reading[0].bits for reading in certain), default=8)
+        widths = [bits for bits in _INTEGER_BITS if least <= bits < whole.bits]
+        yield from ((replace(whole, bits=bits),) for bits in (*widths, whole.bits))
+        return
+    if not whole.is_float:
+        raise Unsupported("the result may be a vector, of which zero or nonzero says nothing: give --signature")
+    yield (whole,)
+    if whole.bits == 64:
+        low, high = (replace(whole, bits=32, offset=whole.offset + offset) for offset in (0, 4))
+        yield from certain or ((low,), (low, high))
 
 
 def _on_stack(machine: Machine, size: int) -> Iterator[Argument]:

@@ -9,7 +9,7 @@ from isoform.borders.bools import bool_assumptions, bool_cells
 from isoform.borders.callees import CalleeTable
 from isoform.borders.coming_back import coming_back_assumptions
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
-from isoform.borders.inferred import Inferred, infer
+from isoform.borders.inferred import Inferred, infer, readings_as_bool
 from isoform.borders.known_calls import known_calls, library_assumptions
 from isoform.borders.linking import fixed_assumptions, link_assumptions
 from isoform.borders.other_convention import refuse_declared_conventions, refuse_other_conventions
@@ -25,7 +25,7 @@ from isoform.lift.pointers import Passed, with_pointer_types
 from isoform.lift.returning import never_returning, without_returns
 from isoform.load.prototype import parse_prototype
 from isoform.load.shape import shaped
-from isoform.load.signature import VOID, Signature
+from isoform.load.signature import VOID, Signature, TypeKind
 from isoform.precondition import Precondition, parse_precondition
 from isoform.question import Options, Question
 from isoform.verdict import Assumption
@@ -64,6 +64,11 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         narrow=inferred.narrow if inferred is not None else (),
     )
     contract = replace(contract, preconditions=_preconditions(options, signature))
+    if options.return_as is ReturnAs.BOOL and inferred is None:
+        _refuse_without_zero(signature)
+    elif options.return_as is ReturnAs.BOOL and inferred is not None:
+        certain, possible = readings_as_bool(machine, inferred)
+        contract = replace(contract, certain=certain, possible=possible)
     if source is SignatureSource.DWARF:
         for function in (target, rewrite):
             refuse_other_conventions(function, signature, placement)
@@ -92,6 +97,16 @@ def _placed(machine: Machine, signature: Signature, inferred: Inferred) -> Place
     size = sum(place.size for argument in inferred.stack for place in argument.places)
     arguments = (*placement.arguments, *inferred.stack)
     return replace(placement, arguments=arguments, stack_argument_bytes=size)
+
+
+def _refuse_without_zero(signature: Signature) -> None:
+    """C compares numbers and pointers with 0, but no structures and vectors."""
+    result = signature.result
+    if result.kind is TypeKind.STRUCT or (result.kind is TypeKind.FLOAT and result.bits > 64):
+        raise UserError(
+            f"{signature.name} returns '{result.spelling}', which C does not compare with 0; --return-as bool needs an "
+            "integer, a pointer, a float or a double."
+        )
 
 
 def _with_loops_for_calls(question: Question, callees: CalleeTable) -> Question:

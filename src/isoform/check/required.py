@@ -3,7 +3,7 @@ engine writes them.
 
 Everything here is read from the index alone: it checks that no obligation is missing, not that the formulas are those
 of the code (see `docs/certificates.md`). Observables that every contract has are required. Those that depend on the
-code (calls that end the program, the caller's stack) come in pairs or not at all.
+code (calls that end the program) come in pairs or not at all.
 """
 
 from __future__ import annotations

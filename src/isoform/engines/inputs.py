@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 from random import Random
 
-from isoform.contract import Argument, Contract, Place
+from isoform.contract import Argument, Contract, Place, extended_size, extended_value
 from isoform.load.signature import CType, TypeKind
 from isoform.outcome import STACK_POINTER, Inputs
 from isoform.sample_floats import sample_float
@@ -129,8 +129,9 @@ def put_argument(
         part = value & ((1 << (8 * place.size)) - 1)
         value >>= 8 * place.size
         if place.register is None:
-            start = STACK_POINTER + place.offset
-            memory.update({start + i: part >> (8 * i) & 0xFF for i in range(place.size)})
+            start, size = STACK_POINTER + place.offset, extended_size(argument.type, place)
+            part = extended_value(argument.type, place, part)
+            memory.update({start + i: part >> (8 * i) & 0xFF for i in range(size)})
         else:
             registers[place.register] = _in_register(contract, argument.type, place, part, registers, garbage)
 
@@ -141,10 +142,9 @@ def _in_register(
     assert place.register is not None
     size = contract.machine.registers[place.register].size
     bits = 8 * place.size
-    if kind.kind in (TypeKind.INTEGER, TypeKind.BOOL) and bits < 32 <= 8 * size:
-        if kind.signed and part >> (bits - 1):
-            part |= 0xFFFFFFFF & ~((1 << bits) - 1)
-        bits = 32
+    if extended_size(kind, place) <= size:
+        bits = 8 * extended_size(kind, place)
+        part = extended_value(kind, place, part)
     whole = (1 << (8 * size)) - 1
     shift = 8 * place.offset
     base = registers.get(place.register, 0) if place.offset else garbage

@@ -20,6 +20,7 @@ from isoform.engines.model import inputs_from_model
 from isoform.errors import UserError
 from isoform.lift.function import Function
 from isoform.lift.lift import relifted
+from isoform.outcome import STACK_POINTER, Inputs
 from isoform.question import Question
 from isoform.smt.float_definitions import definitions, without_functions
 from isoform.smt.polynomial import Normalizer
@@ -30,7 +31,14 @@ from isoform.sym.compare import POSSIBLE_RESULT, Goal, goals
 from isoform.sym.entry import constrain_entry
 from isoform.sym.execute import Execution, Gap, GapKind, Summary
 from isoform.sym.state import Side, World
-from isoform.sym.validity import frame_bounds, fresh_blocks, reserve_result, result_apart, valid_addresses
+from isoform.sym.validity import (
+    frame_bounds,
+    fresh_blocks,
+    private_frame,
+    reserve_result,
+    result_apart,
+    valid_addresses,
+)
 from isoform.verdict import Assumption, Obligation, Witness
 
 
@@ -259,17 +267,18 @@ class Loopfree:
         return Failed(f"no usable input was found for or against it: whether {goal.shows}")
 
     def _decide(
-        self, labelled: list[tuple[str, Term]], seconds: float | None
+        self, labelled: list[tuple[str, Term]], seconds: float | None, solver: Solver | None = None
     ) -> tuple[Answer, list[tuple[Term, Term]], bool]:
         """The answer, the rewrites used, and whether it rests on what floating-point operations mean: that is said
         only if the answer depends on it."""
+        solver = self._solver if solver is None else solver
         normalizer = Normalizer(self._terms.manager)
         asserted = [normalizer.normalize(term) for _, term in labelled]
-        answer = self._solver.check(asserted, seconds)
+        answer = solver.check(asserted, seconds)
         meaning = definitions(self._terms, [term for _, term in labelled]) if answer is Answer.SAT else []
         if meaning:
             asserted += [normalizer.normalize(term) for term in meaning]
-            answer = self._solver.check(asserted, seconds)
+            answer = solver.check(asserted, seconds)
         return answer, normalizer.lemmas, bool(meaning)
 
     def _with_definitions(self, labelled: list[tuple[str, Term]], keep_functions: bool) -> list[tuple[str, Term]]:
@@ -304,6 +313,8 @@ class Loopfree:
     def _from_model(self, goal: Goal) -> Finding | None:
         """A witness from the model; None to ask again with the rules for valid memory made explicit."""
         candidates = inputs_from_model(self._question, self.encoding, self._solver)
+        if candidates is None and any(s.side.uses_caller_stack for s in (self.encoding.target, self.encoding.rewrite)):
+            candidates = self._with_stack_in_place(goal.bad)
         if candidates is None and goal.name == POSSIBLE_RESULT:
             return Failed(UNCLEAR_RESULT, "give --signature")
         if candidates is None and self._question.contract.narrow:
@@ -319,6 +330,18 @@ class Loopfree:
         if isinstance(result, NotConfirmed):
             return not_confirmed(result)
         return Found(result)
+
+    def _with_stack_in_place(self, bad: Term) -> tuple[Inputs, Inputs] | None:
+        """Inputs from a model in which the stack is where runs have it, so that pointers to it point there. Only for a
+        model: that there is none says nothing about other places of the stack."""
+        pointer = self.encoding.world.stack_pointer
+        assert pointer is not None
+        placed = self._terms.eq(pointer, self._terms.bv(STACK_POINTER, self._terms.width(pointer)))
+        sides = self.encoding.target.side, self.encoding.rewrite.side
+        rules = [*valid_addresses(*sides), *(rule for side in sides for rule in private_frame(side))]
+        solver = Solver(self._terms, self._budget)
+        answer, _, _ = self._decide([*self._assertions(bad), *rules, ("stack", placed)], QUICK_SECONDS, solver)
+        return inputs_from_model(self._question, self.encoding, solver) if answer is Answer.SAT else None
 
     def _depends_on_layout(self, goal: Goal) -> Failed:
         names = self._solver.rests_on

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from isoform.budget import Budget
-from isoform.contract import Argument, argument_value
+from isoform.contract import Argument, argument_value, extended_size
 from isoform.engines.inputs import BUFFERS, put_argument
 from isoform.load.signature import TypeKind
-from isoform.outcome import Inputs
+from isoform.outcome import STACK_POINTER, Inputs
 from isoform.question import Question
 
 MOST_TRIALS = 400
@@ -131,8 +131,15 @@ class _Minimiser:
         return replace(inputs, registers=registers, memory=memory)
 
     def _drop_memory(self, inputs: Pair) -> Pair:
-        """Zero what memory can be zero: all of it, then halves, then single bytes."""
-        for address in self._groups(sorted(inputs[0].memory)):
+        """Zero what memory can be zero: all of it, then halves, then single bytes. Arguments stay what they are."""
+        arguments = {
+            STACK_POINTER + place.offset + i
+            for argument in self._question.contract.arguments
+            for place in argument.places
+            if place.register is None
+            for i in range(extended_size(argument.type, place))
+        }
+        for address in self._groups(sorted(inputs[0].memory.keys() - arguments)):
             gone = set(address)
             left, right = (replace(i, memory={a: b for a, b in i.memory.items() if a not in gone}) for i in inputs)
             inputs = self._first(inputs, iter([(left, right)]))

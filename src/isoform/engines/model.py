@@ -11,8 +11,8 @@ from isoform.engines.confirm import HIGHEST_ADDRESS, LOWEST_ADDRESS, Pair, diffe
 from isoform.outcome import FRAME_LIMIT, STACK_POINTER, CallEffect, CallKey, Inputs
 from isoform.question import Question
 from isoform.smt.solver import Solver
-from isoform.sym.entry import argument_term
 from isoform.sym.execute import CallSite
+from isoform.sym.frame import SLOT_BYTES
 from isoform.sym.state import LIBRARY_STATE, Side
 
 if TYPE_CHECKING:
@@ -106,12 +106,10 @@ def _memory(question: Question, side: Side, solver: Solver) -> dict[int, int]:
 
 
 def _stack_arguments(question: Question, side: Side, solver: Solver) -> Iterator[tuple[int, int]]:
+    """What arguments on the stack are, each with what else is in its last word."""
     entry = side.initial_state()
-    for argument in question.contract.arguments:
-        if any(place.register is None for place in argument.places):
-            value = solver.value(argument_term(entry, argument))
-            for place in argument.places:
-                for index in range(place.size):
-                    if place.register is None:
-                        yield STACK_POINTER + place.offset + index, value >> (8 * index) & 0xFF
-                value >>= 8 * place.size
+    places = [place for argument in question.contract.arguments for place in argument.places]
+    for place in places:
+        if place.register is None:
+            for offset in range(place.offset, place.offset + -(-place.size // SLOT_BYTES) * SLOT_BYTES):
+                yield STACK_POINTER + offset, solver.value(entry.frame.load(offset, 1))

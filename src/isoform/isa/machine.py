@@ -30,6 +30,10 @@ class Convention:
     """How far above its value at entry the stack pointer must be at exit."""
     scratch_after_call: tuple[str, ...] = ()
     """Containers whose value a call to outside code leaves open (never the result or callee-saved ones)."""
+    as_at_entry: tuple[str, ...] = ()
+    """Containers that every callee finds as they are in `Machine.initial`."""
+    stack_alignment: int = 1
+    """Every callee finds its stack pointer where this function found it, modulo so many bytes."""
     not_across_calls: tuple[str, ...] = ()
     """Containers of which isoform does not know what a call to outside code does with them."""
     system_arguments: tuple[str, ...] = ()

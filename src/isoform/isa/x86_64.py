@@ -71,6 +71,8 @@ CONVENTION = Convention(
         *MASK_CONTAINERS,
         *(f"mm{n}" for n in range(8)),
     ),
+    as_at_entry=("df",),
+    stack_alignment=16,
     not_across_calls=("x87",),
     system_arguments=("rax", "rdi", "rsi", "rdx", "r10", "r8", "r9"),
     scratch_after_system=("rcx", "r11"),

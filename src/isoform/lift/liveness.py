@@ -51,9 +51,11 @@ class Liveness:
         self._at_return = self._all_registers if computed else self._outputs
         pointer = (convention.stack_pointer,) if convention.stack_pointer else ()
         arguments = (*convention.integer_arguments, *convention.float_arguments, *convention.result[:1])
-        self._read_by_calls = self.mask_of(machine, (*(arguments if calls_read else ()), *pointer))
+        # What a callee relies on beside its arguments.
+        expected = (*convention.as_at_entry, *pointer)
+        self._read_by_calls = self.mask_of(machine, (*(arguments if calls_read else ()), *expected))
         self._read_by_calls &= ~self.mask_of(machine, not_passed)
-        self._read_by_leaving = self.mask_of(machine, (*(convention.result[:1] if calls_read else ()), *pointer))
+        self._read_by_leaving = self.mask_of(machine, (*(convention.result[:1] if calls_read else ()), *expected))
         self._lost_in_calls = self.mask_of(machine, (*convention.scratch_after_call, *convention.result))
         self._read_by_system = self.mask_of(machine, (*convention.system_arguments, *pointer))
         self._lost_in_system = self.mask_of(machine, (*convention.scratch_after_system, *convention.result[:1]))

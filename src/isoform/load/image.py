@@ -334,6 +334,21 @@ class Image:
         symbol = self.symbol_at(self.aliases.get(address, address))
         return symbol.name if symbol else None
 
+    def function_around(self, address: int) -> str | None:
+        """The function that has a shared address and has `address` inside of it, behind its start. It stands for
+        nothing that the two sides share: only the function as a whole is compared."""
+        starts, ends = self._function_ranges
+        index = bisect_right(starts, address) - 1
+        if index < 0 or not starts[index] < address < ends[index]:
+            return None
+        return self.name_at(starts[index]) or "a function"
+
+    @cached_property
+    def _function_ranges(self) -> tuple[list[int], list[int]]:
+        starts = sorted(self.aliases)
+        symbols = [self.symbol_at(self.aliases[start]) for start in starts]
+        return starts, [start + (symbol.size if symbol else 0) for start, symbol in zip(starts, symbols, strict=True)]
+
     def own_address(self, address: int) -> int:
         """Where this image has what is at a shared address (see `moved`)."""
         starts, ranges = self._shared_ranges

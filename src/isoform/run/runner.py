@@ -302,9 +302,15 @@ class _Run:
         if call.system:
             self._system_call(name)
             return False
+        convention, initial = self._machine.convention, self._machine.initial
+        if any(self._registers[self._position[register]] != initial[register] for register in convention.as_at_entry):
+            raise RefusedCallError(f"a call of {name or 'a function'} with the direction flag set")
         if call.carried_out:
             self._leave_carried_out(call.pure)
             return False
+        inside = None if name else self._program.function.image.function_around(self._memory.target)
+        if inside is not None:
+            raise RefusedCallError(f"a jump into {inside}, behind its start")
         callee = self._callees(name or call.through)
         if callee.refused:
             raise RefusedCallError(callee.refused)

@@ -55,7 +55,6 @@ class _Goals:
         if self._world.contract.return_as is not ReturnAs.VOID and self._world.contract.results:
             yield from self._result()
         if self._world.contract.memory is MemoryRule.COMPARE:
-            yield from self._caller_stack()
             yield self._memory()
         elif any(not site.pure for side in self._sides for site in side.calls):
             # What calls did shows in the memory that they left, and in nothing else.
@@ -183,15 +182,21 @@ class _Goals:
         values = [self.result_term(s, contract.results) for s in self._sides]
         for summary, value in zip(self._sides, values, strict=True):
             assert summary.final is not None
+            if self._world.recursive and summary.side.mentions_stack(value):
+                self._world.note_stack_shown()
             why = "the address of functions or constants that differ between the two sides is returned"
-            summary.side.give_away(summary.final.condition, value, why)
+            if contract.return_as is ReturnAs.VALUE:  # zero or nonzero tells nothing about what is there
+                summary.side.give_away(summary.final.condition, value, why)
         if contract.certain is None:
             yield Goal("return-value", "the return values are the same", self._both_return(self._differs(values)))
             return
         parts = [terms.all_of([self._reads_differ(reading) for reading in part]) for part in contract.certain]
         if parts:
             yield Goal("return-value", "the return values are the same", self._both_return(terms.any_of(parts)))
-        yield Goal(POSSIBLE_RESULT, "what may be the result is the same", self._both_return(self._differs(values)))
+        differs = self._differs(values)
+        if contract.possible:
+            differs = terms.any_of([self._reads_differ(reading) for reading in contract.possible])
+        yield Goal(POSSIBLE_RESULT, "what may be the result is the same", self._both_return(differs))
 
     def _reads_differ(self, reading: Reading) -> Term:
         return self._differs([self.result_term(s, reading) for s in self._sides])
@@ -211,23 +216,10 @@ class _Goals:
             part = terms.extract(register, 8 * result.offset + result.bits - 1, 8 * result.offset)
             if result.is_float:
                 part = with_one_nan(terms, part)
+            if result.is_float and self._world.contract.return_as is ReturnAs.BOOL:
+                part = terms.extract(part, result.bits - 2, 0)  # -0.0 compares equal to 0
             value = part if value is None else terms.concat(part, value)
         return value
-
-    def _caller_stack(self) -> Iterator[Goal]:
-        """Writes above the frame and the arguments are writes to the caller's memory."""
-        convention = self._world.machine.convention
-        if convention.stack_pointer is None:
-            return
-        limit = convention.stack_arguments_offset + self._world.contract.stack_argument_bytes
-        assert self._target.final is not None
-        assert self._rewrite.final is not None
-        frames = self._target.final.frame, self._rewrite.final.frame
-        written = sorted(frames[0].written_from(limit).keys() | frames[1].written_from(limit).keys())
-        if written:
-            differs = [self._terms.negate(self._terms.eq(*(f.load(offset, 1) for f in frames))) for offset in written]
-            bad = self._both_return(self._terms.any_of(differs))
-            yield Goal("caller-stack", "the caller's stack is left the same", bad)
 
     def _without_padding(self, left: Term, right: Term) -> Term:
         """The difference of two memories, but where it is padding that nobody reads."""

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from isoform.borders.bools import bools_by_value
-from isoform.contract import Argument
+from isoform.contract import EXTENDED_BYTES, Argument
+from isoform.isa.machine import Machine
 from isoform.load.signature import TypeKind
-from isoform.smt.terms import Term
+from isoform.smt.terms import Term, Terms
 from isoform.sym.algebra import TermAlgebra
 from isoform.sym.state import State, World
+
+Content = Callable[[str | None, int, int], Term]
+"""By register (None: the stack), offset and size: what a callee finds there."""
 
 
 def argument_term(entry: State, argument: Argument) -> Term:
@@ -15,19 +22,22 @@ def argument_term(entry: State, argument: Argument) -> Term:
     terms = entry.side.terms
     value: Term = None
     for place in argument.places:
-        if place.register is not None:
-            register = entry.container_named(place.register)
-            part = terms.extract(register, 8 * (place.offset + place.size) - 1, 8 * place.offset)
-        else:
-            part = entry.frame.load(place.offset, place.size)
+        part = content_at_entry(entry, place.register, place.offset, place.size)
         value = part if value is None else terms.concat(part, value)
     return value
+
+
+def content_at_entry(entry: State, register: str | None, offset: int, size: int) -> Term:
+    """What a register holds at entry, or the stack from the stack pointer on."""
+    if register is None:
+        return entry.frame.load(offset, size)
+    return entry.side.terms.extract(entry.container_named(register), 8 * (offset + size) - 1, 8 * offset)
 
 
 def constrain_entry(world: World, entry: State) -> None:
     """Put the argument rules and the preconditions into the world's constraints."""
     for argument in world.contract.arguments:
-        condition = extension(entry, argument)
+        condition = extension(argument, world.machine, world.terms, partial(content_at_entry, entry))
         if condition is not None:
             world.constraints.append((f"argument-{argument.name}-extended", condition))
     for argument, offset in bools_by_value(world.contract.arguments):
@@ -44,17 +54,18 @@ def constrain_entry(world: World, entry: State) -> None:
         world.constraints.append((f"precondition-{number}", precondition.evaluate(algebra, values)))
 
 
-def extension(entry: State, argument: Argument) -> Term | None:
-    """Narrow arguments are extended to 32 bits, and a bool is 0 or 1 (both are named assumptions)."""
+def extension(argument: Argument, machine: Machine, terms: Terms, content: Content) -> Term | None:
+    """Narrow arguments are extended to 32 bits, and a bool is 0 or 1 (both are named assumptions). `content` is what a
+    callee finds in a place."""
     kind = argument.type
     place = argument.places[0] if argument.places else None
-    if kind.kind not in (TypeKind.INTEGER, TypeKind.BOOL) or kind.bits >= 32 or place is None:
+    if kind.kind not in (TypeKind.INTEGER, TypeKind.BOOL) or kind.bits >= 8 * EXTENDED_BYTES or place is None:
         return None
-    if place.register is None or 8 * entry.side.world.machine.registers[place.register].size < 32:
+    if place.register is not None and machine.registers[place.register].size < EXTENDED_BYTES:
         return None
-    terms = entry.side.terms
-    word = terms.extract(entry.container_named(place.register), 31, 0)
-    low = terms.extract(word, kind.bits - 1, 0)
+    word = content(place.register, place.offset, EXTENDED_BYTES)
+    width = terms.width(word)
     if kind.kind is TypeKind.BOOL:
-        return terms.ult(word, terms.bv(2, 32))
-    return terms.eq(word, terms.sext(low, 32) if kind.signed else terms.zext(low, 32))
+        return terms.ult(word, terms.bv(2, width))
+    low = terms.extract(word, kind.bits - 1, 0)
+    return terms.eq(word, terms.sext(low, width) if kind.signed else terms.zext(low, width))

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 
 from isoform.allocation import Allocating, AllocationCall
 from isoform.budget import Budget
@@ -19,11 +20,13 @@ from isoform.callee import LONGEST_FORMAT, Callee, Callees, Part, Parts, runs
 from isoform.contract import NoValueError, OutputCall, PureCall, Result, system_callee
 from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF, SYSTEM_CALL
-from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
+from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch, outside_call
 from isoform.lift.library import MOST_BYTES
+from isoform.lift.simplify import overlaps
 from isoform.load.known import NO_RETURN
 from isoform.load.objects import PlacedNumber
 from isoform.microop import Kind, code
+from isoform.smt.division import signed
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base, Node
 from isoform.sym.libc import LIBRARY_MEANING, carry_out
@@ -175,6 +178,9 @@ class Execution:
         self._symbolic_layers = 0
         self._last_condition: Term = side.terms.true
         self._layer = 0
+        calls = (outside_call(block.exit) for block in function.blocks.values())
+        if any(call is not None and call.callee == SELF for call in calls):
+            side.world.recursive = True
 
     def run(self) -> Summary:
         self._arrive(self.function.entry, self.side.initial_state(), {}, 0)
@@ -243,6 +249,7 @@ class Execution:
 
     def _abort(self, state: State, flag: Term) -> None:
         condition = self.terms.condition(flag)
+        self._note_decision(condition)
         self.summary.aborts = self.terms.disj(self.summary.aborts, self.terms.conj(state.condition, condition))
         state.condition = self.terms.conj(state.condition, self.terms.negate(condition))
 
@@ -288,6 +295,7 @@ class Execution:
     def _ways(self, block: Block, layer: int, state: State, condition: Term) -> tuple[Term, Term]:
         """The conditions of taking a branch and of not taking it."""
         terms, context = self.terms, self.side.context
+        self._note_decision(condition)
         if context is not None:
             return context.branch(terms, (layer, block.id), state.condition, condition)
         return terms.conj(state.condition, condition), terms.conj(state.condition, terms.negate(condition))
@@ -313,6 +321,7 @@ class Execution:
         layer: int,
     ) -> None:
         terms = self.terms
+        self._note_decision(value)
         number = self._in_code(value)
         for address, target in targets:
             here = terms.eq(number, terms.bv(address, terms.width(value)))
@@ -351,7 +360,15 @@ class Execution:
         found = terms.layout.origin(value)
         if found is None or not (found[0].start in image.aliases or found[0].start == image.base):
             return value
+        self._refuse_inside(value)
         return terms.add(found[1], terms.bv(found[0].start, terms.width(value)))
+
+    def _refuse_inside(self, value: Term) -> None:
+        """Refuse a computed jump or call to an address inside a function of another name: at a distance from its start
+        the code of the two sides need not correspond."""
+        found = self.terms.layout.origin(value)
+        if found is not None and found[0].start in self.function.image.aliases and self.terms.value(found[1]) != 0:
+            raise Unsupported(f"{self.function.name} jumps to an address that is counted from the start of a function")
 
     def _is_tail_call(self, block: Block, value: Term, state: State) -> bool:
         """Whether a jump through a pointer that was passed in or read is a call whose result is ours: with the stack
@@ -371,6 +388,7 @@ class Execution:
         name = "through a pointer"
         through = block.exit.through if isinstance(block.exit, Switch) else ""
         passed = self._arguments(Call(None, code(0), None, through=through), value, state)
+        self._require_convention(name, state)
         self._refuse_frame_addresses(name, passed.arguments, state)
         target = state.frame.load(0, self.side.width // 8)
         self._return_from(name, passed, state)
@@ -460,7 +478,10 @@ class Execution:
                 self._abort(state, self.terms.flag(self.terms.eq(value, self.terms.bv(0, self.terms.width(value)))))
         name = call.callee or "through a pointer"
         if call.callee is None:
+            self._refuse_inside(value)
             self._discover(block.steps[-1] if block.steps else block.id.address, value)
+        if not call.system:
+            self._require_convention(name, state)
         passed = self._arguments(call, value, state)
         arguments = passed.arguments
         if call.then is None:
@@ -491,6 +512,36 @@ class Execution:
         else:
             self._return_from(name, passed, state, self._text(call.output, state))
         self._go(block, call.then, state, temps, layer)
+
+    def _require_convention(self, name: str, state: State) -> None:
+        """A callee may rely on what the convention says of registers at entry: with the direction flag set, `memcpy`
+        copies backwards. Where no instruction writes them they are as at entry, and need not be asked for."""
+        machine = self.side.world.machine
+        for register in self._moved:
+            initial = self.terms.bv(machine.initial[register], 8 * machine.registers[register].size)
+            if state.container_named(register) != initial:
+                raise Unsupported(
+                    f"{self.function.name} may call {name} with {register} changed: callees expect it as at entry"
+                )
+
+    @cached_property
+    def _moved(self) -> list[str]:
+        registers = self.side.world.machine.registers
+        written = [op.out for block in self.function.blocks.values() for op in block.ops if op.out is not None]
+        names = self.side.world.machine.convention.as_at_entry
+        return [name for name in names if any(overlaps(out, registers[name]) for out in written)]
+
+    def _distance(self, state: State) -> int:
+        """How far from its value at entry the stack pointer is."""
+        convention = self.side.world.machine.convention
+        assert convention.stack_pointer is not None
+        return signed(self.terms.split_sum(state.container_named(convention.stack_pointer))[1], self.side.width)
+
+    def _note_decision(self, condition: Term) -> None:
+        """What a function does depends on a condition. (Without recursion nobody asks where its stack is: both sides
+        have theirs at the same place.)"""
+        if self.side.world.recursive and self.side.mentions_stack(condition):
+            self.side.world.note_stack_shown()
 
     def _after_calls(self) -> bool:
         """Whether an outside call may have been made."""
@@ -668,6 +719,7 @@ class Execution:
         world = self.side.world
         world.assume(CALLS_AGREE)
         world.assume(CALLEE_FRAME)
+        world.note_call(self._distance(state))
         results = (*world.machine.convention.result, *world.machine.convention.float_result)
         self._results_of(name, passed, results, state, event)
         self._leave_callee(state, set(results))
@@ -719,6 +771,7 @@ class Execution:
         terms, world = self.terms, self.side.world
         world.assume(RECURSION)
         world.assume(CALLEE_FRAME)
+        world.note_deeper_call(self._distance(state))
         counts = compares_calls(self)
         allowed = allowed_at_deeper_call(self, state)
         outside = terms.conj(state.condition, terms.negate(allowed))
@@ -908,12 +961,16 @@ class Execution:
             self._clobber_frame(state.registers[index], state)
 
     def _clobber_frame(self, pointer: Term, state: State) -> None:
-        """Whatever lies below the stack pointer was the callee's to use."""
+        """Whatever lies below the stack pointer was the callee's to use. Only a tail call, for which the return address
+        is still in its place, gives it what is above the stack pointer at entry: the return address, which it pops."""
         base, constant = self.terms.split_sum(pointer)
         if not self.side.is_stack_pointer(base):
             raise Unsupported(f"{self.function.name} makes a call with a stack pointer isoform cannot follow")
-        width = self.terms.width(pointer)
-        state.frame.clobber_below(constant - (1 << width) if constant >> (width - 1) else constant)
+        offset, adjustment = signed(constant, self.side.width), self.side.world.machine.convention.stack_adjustment
+        is_tail_call = offset == adjustment and state.frame.load(0, adjustment) == self.side.world.return_address
+        if offset > 0 and not is_tail_call:
+            raise Unsupported(f"{self.function.name} makes a call that writes over its own return address")
+        state.frame.clobber_below(offset)
 
     def _scratch(self, register: str, state: State) -> None:
         machine = self.side.world.machine

@@ -1,4 +1,5 @@
-"""The frame: memory at constant distances from the stack pointer at entry, private to each side.
+"""The frame: memory at constant distances from the stack pointer at entry, private to each side. The return address and
+arguments on the stack are part of it.
 
 It is a dictionary of cells while every access has a constant offset. The first access at a computed offset
 turns it into a chain over an array indexed by offset.
@@ -30,8 +31,6 @@ class Frame:
         self._next_epoch = next_epoch
         self._cells: dict[int, tuple[int, Term]] = {}
         self._owner: dict[int, int] = {}
-        self._above: frozenset[int] = frozenset()
-        """Bytes from the stack pointer at entry on that were written."""
         self._node: Node | None = None
         self._epoch, self._clobbered = 0, None
         """Since an outside call, bytes below `_clobbered` hold what it left there: unknowns of a new epoch."""
@@ -41,7 +40,7 @@ class Frame:
     def copy(self) -> Frame:
         other = Frame(self._chain, self._initial, self._garbage, self._next_epoch)
         other._cells, other._owner, other._node = dict(self._cells), dict(self._owner), self._node
-        other._above, other._epoch, other._clobbered = self._above, self._epoch, self._clobbered
+        other._epoch, other._clobbered = self._epoch, self._clobbered
         return other
 
     @property
@@ -92,8 +91,6 @@ class Frame:
         return self._epoch if self._clobbered is not None and offset < self._clobbered else 0
 
     def store(self, offset: int, value: Term, size: int) -> None:
-        if offset + size > 0:
-            self._above |= frozenset(range(max(0, offset), offset + size))
         if self._node is not None:
             self._node = self._chain.store(self._node, self._address(offset), value, size)
             return
@@ -116,7 +113,6 @@ class Frame:
     def joined(self, selector: Term, other: Frame) -> Frame:
         """The frame after a join: this one where `selector` holds, else `other`."""
         result = self.copy()
-        result._above = self._above | other._above
         if self._epoch != other._epoch:
             # What neither has written since is garbage either way: a new unknown covers both.
             result._epoch = self._next_epoch()
@@ -135,11 +131,6 @@ class Frame:
             size = max(cell[0] for cell in (mine, theirs) if cell is not None)
             result.store(start, terms.ite(selector, self.load(start, size), other.load(start, size)), size)
         return result
-
-    def written_from(self, offset: int) -> dict[int, Term]:
-        """Bytes at or above `offset` that were written, by offset (writes at computed offsets stay below by
-        assumption)."""
-        return {byte: self.load(byte, 1) for byte in sorted(self._above) if byte >= offset}
 
     def written_slots(self) -> set[int]:
         """Offsets of the slots in which cells are."""

@@ -18,7 +18,7 @@ from isoform.lift.function import Function, outside_call
 from isoform.load.signature import TypeKind
 from isoform.microop import Kind
 from isoform.smt.floats import with_one_nan
-from isoform.smt.terms import Term
+from isoform.smt.terms import Term, Terms
 from isoform.sym.algebra import TermAlgebra
 from isoform.sym.chain import Base
 from isoform.sym.entry import extension
@@ -39,7 +39,12 @@ def allowed_at_deeper_call(execution: Execution, state: State) -> Term:
     """The condition that the contract allows the inputs of a deeper call: what is assumed at entry must hold there."""
     world, terms = execution.side.world, execution.terms
     contract = world.contract
-    conditions = [c for a in contract.arguments if (c := extension(state, a)) is not None]
+
+    def content(register: str | None, offset: int, size: int) -> Term:
+        return execution.content(register, offset, size, state)
+
+    extended = (extension(argument, world.machine, terms, content) for argument in contract.arguments)
+    conditions = [condition for condition in extended if condition is not None]
     if contract.preconditions:
         made = len(execution.side.heap_accesses)
         values = {
@@ -119,12 +124,10 @@ def after_deeper_call(execution: Execution, result: Callable[[str, int], Term], 
 def _same(execution: Execution, part: Result, result: Callable[[str, int], Term], left: Term) -> Term:
     """A result of the deeper call: as far as it is compared the same for both, and else what is `left` there."""
     terms, contract = execution.terms, execution.side.world.contract
-    zero = terms.bv(0, part.bits)
     if contract.return_as is ReturnAs.BOOL:
         if len(contract.results) > 1:
             return left
-        nonzero = terms.ite(terms.eq(left, zero), terms.bv(1, part.bits), left)
-        return terms.ite(terms.eq(result("is nonzero", 1), terms.bv(1, 1)), nonzero, zero)
+        return _as_bool(terms, part, left, terms.eq(result("is nonzero", 1), terms.bv(1, 1)))
     value = result(f"{part.register}[{8 * part.offset}]", part.bits)
     if not part.is_float:
         return value
@@ -132,6 +135,15 @@ def _same(execution: Execution, part: Result, result: Callable[[str, int], Term]
     canonical = with_one_nan(terms, value)
     own = terms.eq(with_one_nan(terms, left), canonical)
     return terms.ite(own, left, canonical)
+
+
+def _as_bool(terms: Terms, part: Result, left: Term, is_nonzero: Term) -> Term:
+    """A result of which only whether it is zero is known, and else what is `left` there: the sign of a zero is open."""
+    zero = terms.bv(0, part.bits)
+    sign = terms.bv(1 << (part.bits - 1) if part.is_float else 0, part.bits)
+    signed_zero = terms.and_(left, sign)
+    nonzero = terms.ite(terms.eq(terms.and_(left, terms.not_(sign)), zero), terms.bv(1, part.bits), left)
+    return terms.ite(is_nonzero, nonzero, signed_zero)
 
 
 def _inserted(execution: Execution, value: Term, part: Term, low: int) -> Term:

@@ -20,7 +20,11 @@ from isoform.sym.table import table_lookup, trailing_zeros
 from isoform.verdict import Assumption
 
 VALID_MEMORY = Assumption("valid-memory", "every load and store of the two functions is to memory they may use")
-PRIVATE_FRAME = Assumption("private-frame", "no pointer that is passed in points into a function's own stack frame")
+PRIVATE_FRAME = Assumption(
+    "private-frame",
+    "no pointer that is passed in points into a function's own stack frame, to its return address or to its arguments "
+    "on the stack",
+)
 STACK_IN_BOUNDS = Assumption(
     "stack-in-bounds",
     "an array on the stack is only indexed inside the function's own stack frame or the arguments on the stack",
@@ -81,9 +85,49 @@ class World:
     """Conditions that the assumptions and preconditions put on inputs, with a label each."""
     _bounded: dict[str, None] = field(default_factory=dict)
     """Names of the objects that the target is taken to stay inside of."""
+    recursive: bool = False
+    """Whether one of the functions calls itself."""
+    _alignments: set[int] = field(default_factory=set)
+    """How far from its alignment at entry the stack pointer was at outside calls."""
+    _deeper: set[int] = field(default_factory=set)
+    """How far from its value at entry it was at calls of a function to itself."""
+    _shows_stack: bool = False
+    """Whether what a function does may depend on where its stack is."""
 
     def assume(self, assumption: Assumption) -> None:
         self.assumptions.setdefault(assumption.name, assumption)
+
+    def align_stack(self) -> None:
+        """The stack pointer at entry is aligned: then it must be so at deeper calls, which the same is claimed of."""
+        self.assume(STACK_ALIGNED)
+        self._check_stack()
+
+    def note_call(self, distance: int) -> None:
+        """An outside call is made with the stack pointer so far from its value at entry. A callee may fault on a stack
+        that is not aligned, so that all calls of both sides must be alike in this."""
+        self._alignments.add(distance % self.machine.convention.stack_alignment)
+        self._check_stack()
+
+    def note_deeper_call(self, distance: int) -> None:
+        """A function calls itself. The stack pointer is an input like any other: the same is claimed of the two deeper
+        calls only if they have the same one, or if it makes no difference."""
+        self._deeper.add(distance)
+        self._check_stack()
+
+    def note_stack_shown(self) -> None:
+        self._shows_stack = True
+        self._check_stack()
+
+    def _check_stack(self) -> None:
+        alignments = {distance % self.machine.convention.stack_alignment for distance in self._deeper}
+        if len(self._alignments | (alignments if self._alignments else set())) > 1:
+            raise Unsupported("outside functions are called with the stack aligned in different ways")
+        if any(alignments) and STACK_ALIGNED.name in self.assumptions:
+            raise Unsupported("a function calls itself with a stack that is not aligned")
+        if len(self._deeper) > 1 and self._shows_stack:
+            raise Unsupported(
+                "what a function does depends on where its stack is, and the two call themselves at different depths"
+            )
 
     def assume_in_bounds(self, name: str) -> None:
         self._bounded[name] = None
@@ -163,6 +207,8 @@ class Side:
         """How many accesses there were before each call that may take blocks back."""
         self.fixed_loads: list[tuple[Term, int]] = []
         """Address and size of loads from it at addresses that are numbers."""
+        self.uses_caller_stack = False
+        """Whether it reads or writes the caller's stack above its arguments."""
         self.met: list[Met] | None = None
         """Where something that differs between the sides is read or given away. None: nobody will show that this never
         happens, so it is refused at once."""
@@ -236,6 +282,9 @@ class Side:
 
     def linked_address(self, var: Var) -> Term:
         """An address that a linker decides."""
+        inside = self.image.function_around(var.offset & _WORD)
+        if inside is not None:
+            raise Unsupported(f"an address inside {inside}, behind its start, is used")
         start = self.object_start(origin_of(var))
         offset = (var.offset & ((1 << 64) - 1)) - origin_of(var)
         whole = self.terms.add(start, self.terms.bv(offset, 64))
@@ -291,7 +340,7 @@ class Side:
 
     def initial_frame(self, offset: int, size: int, epoch: int = 0) -> Term:
         """Some bytes of one slot. Below the entry stack pointer: garbage of this side. From it on: the return address
-        and the caller's words, which both sides see alike."""
+        and the arguments, which both sides see alike."""
         slot, byte = divmod(offset, SLOT_BYTES)
         if offset < 0:
             word = self.terms.variable(f"frame_{self.tag}_{epoch}_{-SLOT_BYTES * slot}", 64)
@@ -508,7 +557,13 @@ class State:
             return self._load_constant_address(address, placed, size)
         assert base is not None
         if side.is_stack_pointer(base):
-            return self._load_frame(signed(constant, side.width), size)
+            own = self._own_bytes(signed(constant, side.width), size)
+            if own == size:
+                return self._load_frame(signed(constant, side.width), size)
+            if own:
+                rest = self.load(terms.add(address, terms.bv(own, side.width)), size - own)
+                return terms.concat(rest, self.load(address, own))
+            return self._load_heap(address, base, constant, size)
         found = terms.layout.origin(address)
         leads_astray = side.points_to_differing(base if found is None else found[1])
         if not side.mentions_stack(base) and not leads_astray:
@@ -526,8 +581,17 @@ class State:
         side, terms = self.side, self.side.terms
         base, constant = terms.split_sum(address)
         if side.is_stack_pointer(base):
-            self.holds_addresses = self.holds_addresses or side.mentions_stack(value)
-            self.frame.store(_in_frame(signed(constant, side.width)), value, size)
+            own = self._own_bytes(signed(constant, side.width), size)
+            if own and own < size:
+                self.store(address, terms.extract(value, 8 * own - 1, 0), own)
+                rest = terms.extract(value, 8 * size - 1, 8 * own)
+                self.store(terms.add(address, terms.bv(own, side.width)), rest, size - own)
+                return
+            if own:
+                self.holds_addresses = self.holds_addresses or side.mentions_stack(value)
+                self.frame.store(_in_frame(signed(constant, side.width)), value, size)
+                return
+            self._store_heap(address, value, size)
             return
         if base is None or not side.mentions_stack(base):
             self._store_heap(address, value, size)
@@ -541,6 +605,19 @@ class State:
             return
         self.holds_addresses = self.holds_addresses or side.mentions_stack(value)
         self.frame.store_at(self._frame_offset(address, size), value, size)
+
+    def _own_bytes(self, offset: int, size: int) -> int:
+        """How many bytes of an access at an offset from the stack pointer at entry are the function's own: its frame,
+        its return address and its arguments. What lies above is the caller's, to which pointers may point: memory like
+        any other."""
+        convention, contract = self.side.world.machine.convention, self.side.world.contract
+        if not convention.return_address_on_stack:
+            return size
+        own = min(size, max(0, convention.stack_arguments_offset + contract.stack_argument_bytes - offset))
+        if own < size:
+            self.side.uses_caller_stack = True
+            self.side.world.note_stack_shown()
+        return own
 
     def _load_frame(self, offset: int, size: int) -> Term:
         _in_frame(offset)
@@ -701,6 +778,7 @@ class State:
         side.stores.append((self.condition, address, size))
         if side.mentions_stack(value):
             self.escaped = True
+            side.world.note_stack_shown()
         side.give_away(
             self.condition, value, "an address of functions or constants that differ between the two sides is stored"
         )

@@ -8,7 +8,7 @@ from isoform.evaluate_floats import FLOAT_RULES
 from isoform.microop import Kind, MicroOp, Space, Var
 from isoform.smt import floats
 from isoform.smt.terms import Term, Terms
-from isoform.sym.state import DEFAULT_ROUNDING_MODE, STACK_ALIGNED, State
+from isoform.sym.state import DEFAULT_ROUNDING_MODE, State
 
 Temps = dict[int, Term]
 
@@ -63,7 +63,7 @@ def _aligned_stack(state: State, op: MicroOp, values: list[Term]) -> Term | None
     alignment = (1 << width) - mask
     if alignment not in (1, 2, 4, 8, 16):
         return None
-    state.side.world.assume(STACK_ALIGNED)
+    state.side.world.align_stack()
     return terms.add(base, terms.bv(constant - (8 + constant) % alignment, width))
 
 

@@ -32,6 +32,21 @@ def frame_bounds(side: Side) -> list[tuple[str, Term]]:
     return found
 
 
+def private_frame(side: Side) -> list[tuple[str, Term]]:
+    """Accesses to the rest of memory touch neither the frame nor the return address and the arguments above it
+    (`private-frame`). Encodings keep the two apart anyway; a model that is to be run must do so too."""
+    terms, pointer = side.terms, side.world.stack_pointer
+    if pointer is None:
+        return []
+    above = side.world.machine.convention.stack_arguments_offset + side.world.contract.stack_argument_bytes
+    found: dict[Term, None] = {}
+    for condition, address, size in side.heap_accesses:
+        lowest = terms.sub(pointer, terms.bv(FRAME_LIMIT + size - 1, side.width))
+        reach = terms.bv(FRAME_LIMIT + above + size - 1, side.width)
+        found[terms.implies(condition, terms.ule(reach, terms.sub(address, lowest)))] = None
+    return [(f"private-{side.tag}-{number}", rule) for number, rule in enumerate(found, 1)]
+
+
 def fresh_blocks(side: Side) -> list[tuple[str, Term]]:
     """Blocks from the library's allocator are apart from everything that is reached in another way (`fresh-memory`):
     through an address that was not computed from the block's, while it cannot have been taken back."""

@@ -26,15 +26,11 @@ class Structure:
     def check(self, edge: Edge, arrived: tuple[State, State]) -> None:
         """Refuse what is not known enough. What has to be known at the cut from now on changes its version."""
         node = self._simulation.nodes[edge.to]
-        contract = self._simulation.question.contract
-        limit = self._machine.convention.stack_arguments_offset + contract.stack_argument_bytes
         for state in arrived:
             if state.escaped:
                 raise Unsupported("an address of the stack frame is stored in memory and a loop goes on")
             if state.frame.is_indexed:
                 raise Unsupported("a loop goes on with an array on the stack that is indexed")
-            if state.frame.written_from(limit):
-                raise Unsupported("the caller's stack is written and a loop goes on")
             self._note_addresses(node, state)
             for feature in (f for f in node.features if f.tag == state.side.tag):
                 self._check_feature(node, feature, state)
