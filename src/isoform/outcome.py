@@ -164,6 +164,8 @@ class Outcome:
     """The first access that left the object it was meant for, in words; empty if none did, or if nobody looked."""
     unseen: frozenset[int] = frozenset()
     """The same of what outside functions find."""
+    overlaps: bool = False
+    """Whether `memcpy` was given blocks that overlap, for which it is undefined: compilers make other code of it."""
 
 
 STACK_POINTER = 0x7FFF_F000_0008

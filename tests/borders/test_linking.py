@@ -191,3 +191,67 @@ def test_a_resolver_of_a_linked_file_is_followed(tmp_path: Path, flags: list[str
     other = built(tmp_path, CHOSEN.replace("EXTRA", "2"), *flags, "-g", name="other")
     assert isinstance(api.compare(f"{target}:{name}", f"{same}:{name}"), Equivalent)
     assert isinstance(api.compare(f"{target}:{name}", f"{other}:{name}"), Different)
+
+
+FIXED = """
+int FIRST[4] = {1, 2}, SECOND[4] = {1, 2};
+int *held = x;
+void take(int *);
+void gives(void) { take(x); }
+int *returns(void) { return x; }
+int reads(void) { return held[0]; }
+int main(void) { gives(); return reads(); }
+"""
+
+
+@pytest.mark.parametrize("name", ["gives", "returns", "reads"])
+def test_a_number_is_an_address_in_a_program_at_fixed_addresses(tmp_path: Path, name: str) -> None:
+    """The two variables change places, so that one number is the address of either."""
+    library = built(tmp_path, "void take(int *p) { *p = 0; }", "-shared", "-fPIC", name="library.so")
+    flags = ["-no-pie", "-fno-pic", "-g", "-Wl,--no-as-needed", str(library)]
+    one = FIXED.replace("FIRST", "x").replace("SECOND", "y")
+    other = FIXED.replace("FIRST", "y").replace("SECOND", "x")
+    target = built(tmp_path, one, *flags, name="target")
+    same = built(tmp_path, other, *flags, name="same")
+    swapped = other.replace("take(x)", "take(y)").replace("return x", "return y")
+    verdict = api.compare(f"{target}:{name}", f"{same}:{name}")
+    assert isinstance(verdict, Equivalent)
+    assert "fixed-addresses" in names(verdict)
+    if name != "reads":
+        rewrite = built(tmp_path, swapped, *flags, name="swapped")
+        assert isinstance(api.compare(f"{target}:{name}", f"{rewrite}:{name}"), Different)
+
+
+def test_a_pointer_in_the_data_of_a_program_at_fixed_addresses(tmp_path: Path) -> None:
+    source = "int FIRST = 1, SECOND = 2; int *held = &x; int f(void) { return *held; } int main(void) { return f(); }"
+    one, other = (source.replace("FIRST", a).replace("SECOND", b) for a, b in (("x", "y"), ("y", "x")))
+    paths = [built(tmp_path, text, "-no-pie", "-fno-pic", "-g", name=f"p{n}") for n, text in enumerate((one, other))]
+    assert not isinstance(api.compare(f"{paths[0]}:f", f"{paths[1]}:f"), Equivalent)  # x is 1 in one of them
+
+
+def test_the_operand_size_prefix_does_not_change_a_displacement(tmp_path: Path) -> None:
+    """Replay moves the addresses in code; capstone gives displacements behind this prefix another size."""
+    source = "static short t[4]; short *f(int x) { t[0] = x; t[1] = VALUE; return t; }"
+    paths = [
+        built(tmp_path, source.replace("VALUE", value), "-shared", "-fPIC", "-g", name=f"{value}.so")
+        for value in ("65", "66")
+    ]
+    assert isinstance(api.compare(f"{paths[0]}:f", f"{paths[1]}:f"), Different)
+
+
+def test_a_table_of_distances_to_objects_beside_it(tmp_path: Path) -> None:
+    """Such a table has no relocations, so that objects which are moved apart must not be looked for by it."""
+    text = tmp_path / "source.s"
+    table = ".globl f\n.type f, @function\nf:\n leaq p.rel(%rip), %rcx\n movslq (%rcx,%rdi,4), %rdx\n"
+    table += " movl (%rcx,%rdx), %eax\n ret\n.section .rodata\n{}p.rel: .long a - p.rel, b - p.rel\n"
+    table += "a: .long 1\nb: .long 2\n.type p.rel, @object\n.size p.rel, 8\n.type a, @object\n.size a, 4\n"
+    table += ".type b, @object\n.size b, 4\n"
+    paths = []
+    for extra in ("", ".globl q\n.type q, @object\n.size q, 4\nq: .long 7\n"):
+        text.write_text(table.format(extra))
+        paths.append(tmp_path / f"built{len(paths)}.o")
+        subprocess.run(["gcc", "-c", str(text), "-o", str(paths[-1])], check=True)
+    verdict = api.compare(
+        f"{paths[0]}:f", f"{paths[1]}:f", Options(signature="int f(long i)", assume="0 <= i && i <= 1")
+    )
+    assert not isinstance(verdict, Different)

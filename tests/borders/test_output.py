@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+from random import Random
+
 import pytest
 
 from isoform.allocation import BLOCKS, Allocating, AllocationCall, Blocks
@@ -25,10 +28,28 @@ def _written(name: str, text: bytes, *words: int | None) -> bytes:
         (b"%u %x %#X %o", (0x1_FFFFFFFF, 255, 255, 8), b"4294967295 ff 0XFF 10"),
         (b"%ld %hhd %+d % d", (1 << 63, 0x1FF, 3, 4), b"-9223372036854775808 -1 +3  4"),
         (b"%.3d|%.0d", (7, 0), b"007|"),
+        (b"% 05d|%#06x|%#.3o|%#.0o", (5, 31, 8, 0), b" 0005|0x001f|010|0"),
     ],
 )
 def test_format(text: bytes, words: tuple[int, ...], expected: bytes) -> None:
     assert _written("printf", text, *words) == expected
+
+
+def test_numbers_are_written_as_the_library_writes_them() -> None:
+    """The model against the real thing."""
+    try:
+        library = ctypes.CDLL("libc.so.6")
+    except OSError:
+        pytest.skip("there is no libc.so.6")
+    random = Random(7)
+    for _ in range(2000):
+        flags = "".join(flag for flag in "-+ 0#" if random.random() < 0.4)
+        width, precision = random.choice(("", "1", "3", "12")), random.choice(("", "", ".", ".0", ".1", ".7"))
+        text = f"%{flags}{width}{precision}{random.choice(('', 'l', 'h', 'hh', 'll', 'z'))}{random.choice('diuxXo')}"
+        number = random.choice((0, 1, 8, 255, 256, 1 << 31, (1 << 32) - 1, 1 << 63, (1 << 64) - 1))
+        room = ctypes.create_string_buffer(64)
+        size = library.snprintf(room, 64, text.encode(), ctypes.c_ulonglong(number))
+        assert _written("printf", text.encode(), number) == room.raw[:size], (text, number)
 
 
 def test_text_in_format() -> None:
@@ -37,7 +58,7 @@ def test_text_in_format() -> None:
     assert WRITERS["printf"]((0x1000, 0x100E, 0x100E, 65), read) == b"<hello|   h|A>"
 
 
-@pytest.mark.parametrize("text", [b"%f", b"%*d", b"%n", b"%d"])
+@pytest.mark.parametrize("text", [b"%f", b"%*d", b"%n", b"%d", b"%ls", b"%lc"])
 def test_what_is_not_known(text: bytes) -> None:
     with pytest.raises(NoValueError):
         _written("printf", text, None)

@@ -50,6 +50,8 @@ class Inferred:
     """What certainly is."""
     narrow: tuple[tuple[str, int], ...]
     """Argument registers of which one side reads only so many low bits: the caller may have extended them, or not."""
+    bytes_read: tuple[str, ...] = ()
+    """Argument registers of which a side reads one byte only."""
     stack: tuple[Argument, ...] = ()
     """Arguments on the stack, word by word, whichever registers are used: a large structure is passed there."""
 
@@ -124,11 +126,14 @@ def infer(target: Function, rewrite: Function, inline: bool, gone: Collection[st
     if len(found) == 1 and not any(side.has_effects for side in sides):
         found = [replace(found[0], certain=found[0].guess)]  # a function without other effects returns something
     results = tuple(result for part in found for result in part.results)
-    parameters, narrow = _parameters(machine, (target, rewrite), results)
+    parameters, reads = _parameters(machine, (target, rewrite), results)
     certain = tuple(part.certain for part in found if part.certain)
     stack = tuple(_on_stack(machine, max(stack_argument_bytes(function) for function in (target, rewrite))))
     parameters += tuple(Parameter(argument.name, argument.type) for argument in stack)
-    return Inferred(Signature(target.name, parameters, _result_type(results)), results, certain, narrow, stack)
+    narrow = tuple((name, 8 * min(sizes)) for name, sizes in reads.items() if len(sizes) > 1 and min(sizes) < 4)
+    bytes_read = tuple(name for name, sizes in reads.items() if 1 in sizes)
+    signature = Signature(target.name, parameters, _result_type(results))
+    return Inferred(signature, results, certain, narrow, bytes_read, stack)
 
 
 def readings_as_bool(machine: Machine, found: Inferred) -> tuple[tuple[ResultPart, ...], ResultPart]:
@@ -274,8 +279,9 @@ def _member(result: Result) -> CType:
 
 def _parameters(
     machine: Machine, functions: Sequence[Function], results: Sequence[Result]
-) -> tuple[tuple[Parameter, ...], tuple[tuple[str, int], ...]]:
-    """Registers read before they are written, and those before them in the convention's order."""
+) -> tuple[tuple[Parameter, ...], dict[str, frozenset[int]]]:
+    """Registers read before they are written, and those before them in the convention's order; and up to which byte
+    each side reads them."""
     convention = machine.convention
     parts = [Var(Space.REGISTER, machine.registers[r.register].offset + r.offset, r.bits // 8) for r in results]
     lives = [Liveness(f, output_containers(machine, ()), parts) for f in functions]
@@ -285,12 +291,8 @@ def _parameters(
     for name, sizes in zip(convention.float_arguments[: _used(floats)], floats, strict=False):
         wanted = max(sizes) or 8
         parameters.append(Parameter(name, _FLOATS[next(size for size in _FLOATS if size >= wanted)]))
-    narrow = tuple(
-        (name, 8 * min(size for size in sizes if size))
-        for name, sizes in zip(convention.integer_arguments, _own_reads(machine, functions, parts), strict=True)
-        if len({*sizes} - {0}) > 1 and min(size for size in sizes if size) < 4
-    )
-    return tuple(parameters), narrow
+    own = zip(convention.integer_arguments, _own_reads(machine, functions, parts), strict=True)
+    return tuple(parameters), {name: frozenset(sizes) - {0} for name, sizes in own}
 
 
 def _own_reads(machine: Machine, functions: Sequence[Function], results: Sequence[Var]) -> list[list[int]]:

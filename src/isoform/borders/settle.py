@@ -62,6 +62,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         bools=bool_cells(placement.arguments),
         certain=inferred.certain if inferred is not None else None,
         narrow=inferred.narrow if inferred is not None else (),
+        bytes_read=inferred.bytes_read if inferred is not None else (),
     )
     contract = replace(contract, preconditions=_preconditions(options, signature))
     if options.return_as is ReturnAs.BOOL and inferred is None:

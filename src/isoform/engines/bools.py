@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from isoform.borders.bools import bools_by_value
 from isoform.contract import Argument, argument_value
+from isoform.load.known import known_signature
 from isoform.load.signature import TypeKind
-from isoform.outcome import Inputs, Outcome, in_frame
+from isoform.outcome import CallKey, Inputs, Outcome, in_frame
 from isoform.question import Question
 
 _NEAR = 256
@@ -67,3 +68,56 @@ def _is_of_another_type(question: Question, inputs: Inputs, address: int) -> boo
 def _says_what_is_there(argument: Argument) -> bool:
     pointee = argument.type.pointee if argument.type.kind is TypeKind.POINTER else None
     return pointee is not None and pointee.bits > 0
+
+
+Pair = tuple[Inputs, Inputs]
+
+
+def as_if_bools(question: Question, inputs: Pair) -> Iterator[list[Pair]]:
+    """Where types are not known: inputs of which one must show the difference as well, because an argument, or what an
+    outside function returned, may be a bool."""
+    wide = [name for name in question.contract.bytes_read if inputs[0].registers.get(name, 0) > 1]
+    if wide:
+        yield [_with_registers(inputs, dict.fromkeys(wide, bit)) for bit in (1, 0)]
+    results = _results_of_unknown_type(question, inputs)
+    if results and _looks_at_bytes_only(question, inputs, results):
+        yield [
+            _with_results(inputs, results, lambda value: value & ~0xFF | 1),
+            _with_results(inputs, results, lambda value: value & ~0xFF),
+        ]
+
+
+def _with_registers(inputs: Pair, registers: Mapping[str, int]) -> Pair:
+    left, right = (replace(side, registers={**side.registers, **registers}) for side in inputs)
+    return left, right
+
+
+def _results_of_unknown_type(question: Question, inputs: Pair) -> list[CallKey]:
+    """Of the results that the inputs give to calls, those that no declaration says the type of."""
+    sides = question.target.image.signatures, question.rewrite.image.signatures
+    return [
+        key
+        for key, effect in inputs[0].call_results.items()
+        if any(value & 0xFF > 1 for value in effect.registers.values())
+        and not any(key.callee in signatures for signatures in sides)
+        and known_signature(key.callee) is None
+    ]
+
+
+def _looks_at_bytes_only(question: Question, inputs: Pair, results: Sequence[CallKey]) -> bool:
+    """Whether a side does the same whatever is above the lowest byte of these results."""
+    changed = _with_results(inputs, results, lambda value: value ^ 0xFFFFFF00)
+    before, after = question.run_both(inputs), question.run_both(changed)
+    return any(not question.contract.differences(old, new) for old, new in zip(before, after, strict=True))
+
+
+def _with_results(inputs: Pair, keys: Sequence[CallKey], change: Callable[[int], int]) -> Pair:
+    def changed(side: Inputs) -> Inputs:
+        effects = {key: side.call_results[key] for key in keys if key in side.call_results}
+        new = {
+            key: replace(effect, registers={name: change(value) for name, value in effect.registers.items()})
+            for key, effect in effects.items()
+        }
+        return replace(side, call_results={**side.call_results, **new})
+
+    return changed(inputs[0]), changed(inputs[1])

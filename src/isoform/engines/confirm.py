@@ -15,7 +15,7 @@ from isoform.borders.result_space import with_space_apart
 from isoform.budget import Budget
 from isoform.check.replay import independent_runner
 from isoform.contract import CallRule, Difference, argument_value
-from isoform.engines.bools import rests_on_bools
+from isoform.engines.bools import as_if_bools, rests_on_bools
 from isoform.engines.minimise import minimise
 from isoform.engines.outside import outside_results, show_value
 from isoform.engines.replaceable import rests_on_replaceable_calls
@@ -66,8 +66,13 @@ def differs(question: Question, inputs: Pair) -> bool:
     if not all(_differs(question, _as_callers_pass(question, inputs, start)) for start in starts):
         return False
     sizes = filter(None, (question.contract.result_space, *_FILLED_BYTES))
-    return not _gives_objects(question, inputs) or all(
+    if _gives_objects(question, inputs) and not all(
         _differs(question, _as_callers_pass(question, _filled(inputs, size))) for size in sizes
+    ):
+        return False
+    return all(
+        any(_differs(question, _as_callers_pass(question, variant)) for variant in variants)
+        for variants in as_if_bools(question, inputs)
     )
 
 
@@ -96,6 +101,8 @@ def _differs(question: Question, inputs: Pair) -> bool:
         return False
     outcomes = question.run_both(inputs)
     if not question.differences(*outcomes) or rests_on_replaceable_calls(*outcomes):
+        return False
+    if any(outcome.overlaps for outcome in outcomes):
         return False
     if not question.contract.differences(*outcomes) and not _depends_on_what_differs(question, inputs, outcomes):
         return False
@@ -321,6 +328,10 @@ def rests_on_placement(image: Image, other: Image, outcome: Outcome, results: It
     def private(address: int) -> bool:
         return any(low <= address < high for low, high in image.private)
 
+    def unnamed(address: int) -> bool:
+        """Whether it is in a program at fixed addresses, where nothing that both sides have by name is."""
+        return image.is_fixed and image.section_at(address) is not None
+
     def own_code(address: int) -> bool:
         if address in image.aliases:
             return address not in other.aliases and address not in other.externals
@@ -332,7 +343,7 @@ def rests_on_placement(image: Image, other: Image, outcome: Outcome, results: It
     # Bytes that did not change were zero, as those of an address often are.
     starts = {address - back for address in outcome.writes for back in range(8)}
     left = [sum(outcome.writes.get(start + i, 0) << (8 * i) for i in range(8)) for start in starts]
-    if any(own_code(value) for value in (*shown, *left)):
+    if any(own_code(value) or unnamed(value) for value in (*shown, *left)):
         return True
     return any(private(value) for value in (*shown, *words, *outcome.writes, *outcome.reads))
 

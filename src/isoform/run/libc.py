@@ -20,6 +20,7 @@ def carry_out(memory: Memory, name: str, arguments: tuple[int, ...]) -> int | No
     if name == "memset":
         data = bytes([source & 0xFF]) * size
     else:
+        memory.overlaps |= name == "memcpy" and 0 < abs(destination - source) < size
         data = bytes(memory.load((source + i) % (1 << 64), 1) for i in range(size))
     for index, byte in enumerate(data):
         memory.store((destination + index) % (1 << 64), 1, byte)

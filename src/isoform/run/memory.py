@@ -51,6 +51,8 @@ class Memory:
         self._written: set[int] = set()
         self.stores: set[tuple[int, int]] | None = None
         """Addresses and sizes of all stores, if the run is to note them."""
+        self.overlaps = False
+        """Whether `memcpy` was given blocks that overlap."""
 
     def load(self, address: int, size: int) -> int:
         offset = address % PAGE

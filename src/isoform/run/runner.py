@@ -514,6 +514,7 @@ class _Run:
             frozenset(self._memory.stores or ()),
             frozenset(),
             "" if self._memory.outside is None else str(self._program.function.bounds[self._memory.outside]),
+            overlaps=self._memory.overlaps,
         )
 
     def _passed(self) -> set[int]:
