@@ -292,7 +292,10 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
     sides = zip(images, reversed(images), ours, strict=True)
     layout = question.contract.machine.memory
     is_linked = layout is not None and not layout.zeroed  # else the program itself says where everything is
-    if is_linked and any(rests_on_placement(image, other, outcome, results) for image, other, outcome in sides):
+    if is_linked and (
+        any(rests_on_placement(image, other, outcome, results) for image, other, outcome in sides)
+        or _are_apart_as_placed(images, ours, results)
+    ):
         return NotConfirmed("the difference may only be where unnamed data was placed in memory", False)
     found = question.differences(*theirs)
     if not found:
@@ -346,6 +349,27 @@ def rests_on_placement(image: Image, other: Image, outcome: Outcome, results: It
     if any(own_code(value) or unnamed(value) for value in (*shown, *left)):
         return True
     return any(private(value) for value in (*shown, *words, *outcome.writes, *outcome.reads))
+
+
+def _are_apart_as_placed(
+    images: tuple[Image, Image], outcomes: tuple[Outcome, Outcome], results: Iterable[str]
+) -> bool:
+    """Whether a result or an argument of the two differs by as much as data that only one side has is apart from data
+    that only the other side has: an address with something added that leads far away from it."""
+    shown = [
+        [
+            *(outcome.registers.get(name, 0) for name in results),
+            *(argument for call in outcome.calls if call.output is None for argument in call.arguments),
+        ]
+        for outcome in outcomes
+    ]
+    distances = [(left - right) % (1 << 64) for left, right in zip(*shown, strict=False) if left != right]
+    return any(
+        (low - other_high) % (1 << 64) <= distance <= (high - other_low) % (1 << 64)
+        for distance in distances
+        for low, high in images[0].private
+        for other_low, other_high in images[1].private
+    )
 
 
 def _not_confirmed(question: Question, name: str, ours: tuple[Outcome, Outcome], theirs: list[Outcome]) -> NotConfirmed:
