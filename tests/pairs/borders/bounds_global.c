@@ -16,19 +16,3 @@ const double factor = 2.5;
 double scaled(double x) { return x * 3.25 + factor; }
 const char *text(void) { return "beside the table"; }
 #endif
-
-/* A number from one table is kept beside the index of another one. */
-static const int sizes[4] = {3, 4, 4, 6};
-static const int places[6] = {0xA2F983, 0x6E4E44, 0x1529FC, 0x2757D1, 0xF534DD, 0xC0DB62};
-int sized(unsigned k, int j)
-{
-    int size = sizes[k & 3];
-    int index = j - size;
-    return places[index] + size;
-}
-int sized_wrong(unsigned k, int j)
-{
-    int size = sizes[k & 3];
-    int index = j - size;
-    return places[index] + size + (index == 5);
-}
