@@ -46,7 +46,7 @@ class Symbol:
     """Whether another definition may take its place when the file is linked or loaded: it is weak, or visible to other
     files in a way that lets them interpose their own."""
     is_local: bool = False
-    """Of a linked file: whether only one of the files that it was linked from could name it."""
+    """Of a function, and of data of a linked file: whether only one source file could name it."""
 
 
 class WeakSymbol(NamedTuple):
