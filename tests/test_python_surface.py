@@ -100,3 +100,18 @@ def test_a_function_is_not_compared_with_itself(sources: tuple[Path, Path]) -> N
         isoform.compare(f"{sources[0]}:f")
     with pytest.raises(isoform.UserError, match="with itself"):
         isoform.compare(sources[0], cflags="-O1")
+
+
+def test_a_static_function_comes_with_a_hint(sources: tuple[Path, Path]) -> None:
+    """Only what no other file can call may be compiled for its callers."""
+    for number, path in enumerate(sources):
+        text = f"int given(unsigned k) {{ return k + {number}; }}"
+        path.write_text(
+            f"static __attribute__((noinline)) {text} int used(unsigned x) {{ return given(x) * given(3); }}"
+        )
+    found = [isoform.compare(*(f"{path}:{name}" for path in sources)) for name in ("given", "used")]
+    assert isinstance(found[0], isoform.Different)
+    assert isinstance(found[1], isoform.Different)
+    assert found[0].hint.startswith("given is static: a compiler may have specialised it")
+    assert "hint" in found[0].to_json()
+    assert found[1].hint == ""

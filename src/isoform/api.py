@@ -27,7 +27,7 @@ from isoform.report.listing import View, view_of
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
 from isoform.smt.certificate import require_place
-from isoform.verdict import Subject, Unknown, Verdict
+from isoform.verdict import Different, Subject, Unknown, Verdict
 
 if TYPE_CHECKING:
     from isoform.check.certificate import AtHand, CheckReport, Progress
@@ -137,9 +137,23 @@ def answer_question(question: Question, subjects: tuple[Subject, Subject], budge
     """What the ladder says."""
     ladder = Ladder(question, subjects, budget)
     verdict = ladder.climb()
+    if isinstance(verdict, Different):
+        verdict = replace(verdict, hint=_hint(question))
     views = views_of((question.target, question.rewrite))
     tried, companions = tuple(ladder.tried), question.border.companions
     return replace(verdict, tried=tried, companions=companions, steps=ladder.steps, seconds=budget.elapsed, views=views)
+
+
+def _hint(question: Question) -> str:
+    """Only a function that no other file can call may be compiled for what its callers pass."""
+    sides = question.target, question.rewrite
+    own = [next((s for s in f.image.symbols if s.is_function and s.address == f.entry.address), None) for f in sides]
+    if sides[0].name != sides[1].name or not any(symbol is not None and symbol.is_local for symbol in own):
+        return ""
+    return (
+        f"{sides[0].name} is static: a compiler may have specialised it for the values that its callers pass; "
+        "compare a function that calls it"
+    )
 
 
 def lifted(loaded: Loaded, inline: bool = True, budget: Budget | None = None) -> Function:

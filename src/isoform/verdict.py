@@ -164,6 +164,8 @@ class Different(Verdict):
 
     witness: Witness | None = None
     root_cause: dict[str, Any] | None = None
+    hint: str = ""
+    """What may be behind it although the sources agree; empty where nothing is known."""
     word: ClassVar[str] = "different"
     exit_code: ClassVar[int] = 1
 

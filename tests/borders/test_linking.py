@@ -255,3 +255,31 @@ def test_a_table_of_distances_to_objects_beside_it(tmp_path: Path) -> None:
         f"{paths[0]}:f", f"{paths[1]}:f", Options(signature="int f(long i)", assume="0 <= i && i <= 1")
     )
     assert not isinstance(verdict, Different)
+
+
+ENDS = """
+struct range { int *begin, *end; };
+FIRST
+SECOND
+struct range ranges[2] = {{first, first + 4}, {second, second + 4}};
+const struct range constant[2] = {{first, first + 4}, {second, OTHER}};
+long length(unsigned k) { return ranges[k & 1].end - ranges[k & 1].begin; }
+int *end(unsigned k) { return constant[k & 1].end; }
+"""
+HIDDEN_ARRAY = '__attribute__((visibility("hidden"))) int {} [4] = {{1, 2, 3, 4}};'
+
+
+def test_one_past_an_object_is_not_the_next_one(tmp_path: Path) -> None:
+    """In each of the two libraries one array ends where the other starts: not the same one."""
+    arrays = [HIDDEN_ARRAY.format(name) for name in ("first", "second")]
+    flags = ("-shared", "-fPIC", "-fno-toplevel-reorder", "-g")
+    paths = []
+    for number, (one, other, end) in enumerate(
+        ((*arrays, "second + 4"), (*reversed(arrays), "second + 4"), (*reversed(arrays), "second + 3"))
+    ):
+        text = ENDS.replace("FIRST", one).replace("SECOND", other).replace("OTHER", end)
+        paths.append(built(tmp_path, text, *flags, name=f"built{number}.so"))
+    for function in ("length", "end"):
+        assert isinstance(api.compare(f"{paths[0]}:{function}", f"{paths[1]}:{function}"), Equivalent)
+        assert isinstance(api.compare(f"{paths[1]}:{function}", f"{paths[0]}:{function}"), Equivalent)
+    assert isinstance(api.compare(f"{paths[0]}:end", f"{paths[2]}:end"), Different)

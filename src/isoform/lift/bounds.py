@@ -9,10 +9,12 @@ frame to any array there.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
+from isoform.errors import Unsupported
 from isoform.lift.function import Block, BlockId, Bound, Call, Function
 from isoform.lift.simplify import overlaps
 from isoform.load.image import Image, Local, Reference
@@ -21,6 +23,8 @@ from isoform.microop import Instruction, Kind, MicroOp, Space, Var, const, linke
 MOST_BLOCKS = 4000
 DISTANCE_BYTES = 4
 """Size of the smallest number that may be a distance between two objects."""
+MOST_CONSTANTS = 1 << 16
+"""Bytes that are looked through for distances."""
 _Context = tuple[int, ...]
 """Of a block: the calls that its code is here through."""
 _FIRST_TEMP = 1 << 23
@@ -74,6 +78,7 @@ class _Flow:
         assert name is not None
         self.stack_pointer = function.machine.registers[name]
         self.entries: dict[BlockId, _State] = {}
+        self._may_hold_distances = cache(self._find_distances)
         self._hides_distances = False
         """Whether a mixed number was stored: what is loaded may be one, too."""
 
@@ -128,9 +133,9 @@ class _Flow:
         if op.kind is Kind.LOAD:
             assert op.out is not None
             source = self.value(state, op.ins[0], address)
-            from_object = isinstance(source, _Pointer) and source.reference is not None
-            if from_object and op.out.size >= DISTANCE_BYTES:
-                return _MIXED  # a table may hold distances from itself to other objects
+            reference = source.reference if isinstance(source, _Pointer) else None
+            if reference is not None and op.out.size >= DISTANCE_BYTES and self._may_hold_distances(reference):
+                return _MIXED
             return self._loaded(op)
         values = [self.value(state, var, address) for var in op.ins]
         if all(value is None for value in values):
@@ -146,6 +151,33 @@ class _Flow:
                 return None
             case _:
                 return None if op.out is not None and op.out.size == 1 else _MIXED
+
+    def _find_distances(self, reference: Reference) -> bool:
+        """Whether an object may hold distances from itself to other objects, as some tables do. Constants do not if
+        none of them leads from the object's start to anything else that the file has."""
+        if sum(high - low for low, high in reference.ranges) > MOST_CONSTANTS:
+            return True
+        return any(self._leads_elsewhere(low, high) for low, high in reference.ranges)
+
+    def _leads_elsewhere(self, low: int, high: int) -> bool:
+        image = self._image
+        try:
+            content = image.constant_bytes(low, high - low)
+        except Unsupported:  # it holds something that is not known
+            return True
+        start = image.own_address(low)
+        end = start + high - low
+        if content is None or bisect_left(self._relocated, end) > bisect_left(self._relocated, start):
+            return True
+        for offset in range(0, len(content) - DISTANCE_BYTES + 1, DISTANCE_BYTES):
+            distance = int.from_bytes(content[offset : offset + DISTANCE_BYTES], "little", signed=True)
+            if not start <= start + distance < end and image.section_at(start + distance) is not None:
+                return True
+        return False
+
+    @cached_property
+    def _relocated(self) -> list[int]:
+        return sorted(self._image.relocated)
 
     def _loaded(self, op: MicroOp) -> _Value:
         where = number_of(op.ins[0])

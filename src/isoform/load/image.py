@@ -46,7 +46,7 @@ class Symbol:
     """Whether another definition may take its place when the file is linked or loaded: it is weak, or visible to other
     files in a way that lets them interpose their own."""
     is_local: bool = False
-    """Of a linked file: whether only one of the files that it was linked from could name it."""
+    """Of a function, and of data of a linked file: whether only one source file could name it."""
 
 
 class WeakSymbol(NamedTuple):
@@ -223,6 +223,9 @@ class Image:
     """Ranges where both images of a question have constants, but other bytes; functions of one name that were not
     shown to do the same; and what leads there. Code outside that is given an address in there would see the two
     sides differ."""
+    ends: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Of a linked file: pointers that may also be one past an object, by where they are; as a number, and as the start
+    of that object."""
     unlike_at_start: tuple[tuple[int, int], ...] = ()
     """Ranges of writable data that does not hold the same at first in both images of a question."""
     private: tuple[tuple[int, int], ...] = ()

@@ -52,6 +52,8 @@ PAGE = 4096
 AROUND = 1 << 28
 """So far beside a file code may compute an address from where the file is (`table - 1000` and an index)."""
 FIXED_LIMIT = 1 << 47
+MOST_PADDING = 31
+"""Bytes between two objects that are there for alignment: compilers align large arrays to 32."""
 
 _THREAD = (
     thread.DYNAMIC_MODULE,
@@ -173,6 +175,7 @@ class LinkedImage:
         self.copied = copied_objects(file)
         self.linked_words: dict[int, int] = {}
         self.objects: dict[int, PlacedObject] = {}
+        self.ends: dict[int, tuple[int, int]] = {}
         self.moved = sorted(self._moves(common))
         self.moved_starts = [start for start, _, _ in self.moved]
         self.shared_starts = sorted(self.objects)
@@ -204,6 +207,7 @@ class LinkedImage:
             linked_words=self.linked_words,
             spans=tuple(self._spans()),
             objects=Objects.of([self.objects.values()]),
+            ends=self.ends,
             from_source=self.file.from_source,
             has_handlers=self.file.has_handlers,
         )
@@ -361,9 +365,9 @@ class LinkedImage:
             number = self._thread_value(relocation)
             return None if number is None else (number, None)
         if kind == PACKED_RELATIVE:
-            return self._at(self._translate(self.base + there))
+            return self._pointer(relocation.offset, self.base + there)
         if kind in (_RELATIVE, _RELATIVE_64):
-            return self._at(self._translate(self.base + relocation.addend))
+            return self._pointer(relocation.offset, self.base + relocation.addend)
         if kind == _RESOLVED:
             return self._at(self._resolved(relocation.offset, relocation.addend))
         if kind not in (_ABSOLUTE, _GLOBAL_DATA, _JUMP_SLOT):
@@ -383,6 +387,41 @@ class LinkedImage:
         if symbol.kind == FUNCTION:
             self.own_slots[relocation.offset] = self.base + symbol.value
         return self._at(self._translate(self.base + symbol.value), addend)
+
+    def _pointer(self, field: int, address: int) -> tuple[int, int | None]:
+        """A pointer of which the file gives only the number: to what starts there, unless nothing does. If a moved
+        object ends there, it may also be one past that one (see `ends.py`)."""
+        end = self._end_of_moved(address)
+        section = self._section_of(field)
+        if end is None or (section is not None and section.name.startswith(".got")):
+            return self._at(self._translate(address))
+        if self._nothing_starts_at(address - self.base):
+            return end
+        self.ends[self.base + field] = end
+        return self._at(self._translate(address))
+
+    def _end_of_moved(self, address: int) -> tuple[int, int] | None:
+        """One past the object that was moved from just before an address, and that object."""
+        index = bisect_right(self.moved_starts, address - 1) - 1
+        start, end, shared = self.moved[index] if index >= 0 else (0, 0, 0)
+        if end != address or shared not in self.objects or not self.objects[shared].size:
+            return None
+        return shared + end - start, shared
+
+    def _nothing_starts_at(self, value: int) -> bool:
+        """Whether there is at most padding at an address of the file."""
+        section = self._section_of(value)
+        if section is None:
+            return True
+        following = bisect_right(self._object_starts, value - 1)
+        if following == len(self._object_starts):
+            return False
+        offset, gap = value - section.address, self._object_starts[following] - value
+        return 0 < gap <= MOST_PADDING and not any(section.data[offset : offset + gap])
+
+    @cached_property
+    def _object_starts(self) -> list[int]:
+        return sorted({s.value for s in defined_symbols(self.file) if s.kind in (OBJECT, NOTYPE)})
 
     def _at(self, address: int, addend: int = 0) -> tuple[int, int | None]:
         return address + addend, self._origin(address)

@@ -14,6 +14,7 @@ from isoform.errors import UserError
 from isoform.load.blocks import PlacedData, Region, blocks_of, is_name, object_keys, place_blocks
 from isoform.load.differing import differing
 from isoform.load.elf import COMMON_SECTION, LOCAL, UNDEFINED_SECTION, WEAK, ParsedFile
+from isoform.load.ends import agreeing_ends
 from isoform.load.image import Image
 from isoform.load.linked import LinkedImage, base_of, loaded_sections, shareable_names
 from isoform.load.objects import Objects
@@ -167,7 +168,8 @@ def _with_differences(
 ) -> list[Placement]:
     if len(placements) < 2:
         return placements
-    images = [p.image for p in placements]
+    images = agreeing_ends(placements[0].image, placements[1].image)
+    placements = [replace(p, image=image) for p, image in zip(placements, images, strict=True)]
     apart = tuple(differing(images[0], images[1], unseen))
     private = private_ranges(images[0], images[1]), private_ranges(images[1], images[0])
     inner = tuple(unseen)

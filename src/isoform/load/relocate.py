@@ -698,7 +698,14 @@ class ObjectImage:
 
     def _symbols(self) -> list[Symbol]:
         found = [
-            Symbol(s.name, self.code[s.section] + s.value, s.size or self._extent(s), True, is_replaceable(s))
+            Symbol(
+                s.name,
+                self.code[s.section] + s.value,
+                s.size or self._extent(s),
+                True,
+                is_replaceable(s),
+                s.binding == LOCAL,
+            )
             for s in self._function_symbols
         ]
         functions = set(self._function_symbols)

@@ -48,9 +48,11 @@ def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
 
 
 def _reasons(verdict: Verdict) -> dict[str, str]:
-    """What stopped an undecided question; the decided ones have no such keys."""
+    """What stopped an undecided question, or may be behind a difference; no such keys where there is nothing to say."""
     if isinstance(verdict, Unknown):
         return {"why": verdict.why, "helps": verdict.helps}
+    if isinstance(verdict, Different):
+        return {"hint": verdict.hint} if verdict.hint else {}
     return {"why": verdict.why} if isinstance(verdict, Bounded) else {}
 
 

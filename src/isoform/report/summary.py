@@ -176,6 +176,7 @@ def _written(run: list[int], writes: Mapping[int, int]) -> str:
 def _rest(verdict: Verdict, witness: Witness | None) -> Iterator[Entry]:
     if isinstance(verdict, Different):
         yield Entry("root cause", tuple(_pairs(verdict.root_cause or {})))
+        yield Entry("hint", (_sentence(verdict.hint),) if verdict.hint else ())
         yield Entry("replayed on", (", ".join(witness.replayed_on),) if witness and witness.replayed_on else ())
     if isinstance(verdict, Bounded):
         yield Entry("bound", tuple(_pairs(verdict.bound)))

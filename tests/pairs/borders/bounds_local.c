@@ -24,3 +24,16 @@ int calls_square(int i)
 }
 
 int calls_square_wrong(int i) { return calls_square(i) + (i == 3); }
+
+/* A number from a table is kept beside the index. */
+static const int sizes[4] = {3, 4, 4, 6};
+
+int sized(unsigned k, int j)
+{
+    int size = sizes[k & 3];
+    int squares[8] = {0, 1, 4, 9, 16, 25, 36, 49};
+    int index = j - size;
+    return squares[index] + size;
+}
+
+int sized_wrong(unsigned k, int j) { return sized(k, j) + (j == 10); }

@@ -1,0 +1,89 @@
+"""Pointers in linked files that may be to the start of one object or one past another.
+
+Such a pointer is a number, and where one object ends and another starts it is the address of both. isoform moves
+objects that both files have, so that it must know which of them is meant. It is taken for the start, unless the other
+side has, in the same place of an object of the same name, what can only be the end: then it is the end here too, which
+is as true of the number. Where there is no such place, it is not known what it points to.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import replace
+from functools import cached_property
+
+from isoform.load.image import Image, Symbol
+
+
+def agreeing_ends(left: Image, right: Image) -> list[Image]:
+    """The images, with such pointers read alike where they can be."""
+    if not left.ends and not right.ends:
+        return [left, right]
+    sides = _Side(left), _Side(right)
+    return [sides[0].settled(sides[1]), sides[1].settled(sides[0])]
+
+
+class _Side:
+    def __init__(self, image: Image) -> None:
+        self.image = image
+
+    def settled(self, other: _Side) -> Image:
+        pointers: dict[int, tuple[int, int]] = {}
+        broken = dict(self.image.broken)
+        for own, end in self.image.ends.items():
+            there = self._counterpart(other, own)
+            if there is None:
+                where = f"{self.image.path}: the pointer at {own - self.image.base:#x}"
+                broken[own] = f"{where} may be to the start of one object or one past another"
+                continue
+            theirs = other.word(there)
+            if theirs != self.word(own) and end[0] in (theirs, other.image.ends.get(there, (None,))[0]):
+                pointers[own] = end
+        return replace(_with_pointers(self.image, pointers), broken=broken)
+
+    def _counterpart(self, other: _Side, own: int) -> int | None:
+        """Where the other image has what is here at an address: in an object of the same name and size."""
+        index = bisect_right(self._starts, own) - 1
+        symbol = self._objects[index] if index >= 0 else None
+        if symbol is None or own >= symbol.address + symbol.size:
+            return None
+        named = self._by_name[symbol.name], other._by_name.get(symbol.name, [])
+        if [len(found) for found in named] != [1, 1] or named[1][0].size != symbol.size:
+            return None
+        return named[1][0].address + own - symbol.address
+
+    def word(self, own: int) -> int | None:
+        section = self.image.section_at(own)
+        if section is None or own + 8 > section.end:
+            return None
+        return int.from_bytes(section.data[own - section.address :][:8], "little")
+
+    @cached_property
+    def _objects(self) -> list[Symbol]:
+        found = [s for s in self.image.symbols if not s.is_function and s.size]
+        return sorted(found, key=lambda symbol: symbol.address)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [symbol.address for symbol in self._objects]
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Symbol]]:
+        found: dict[str, list[Symbol]] = {}
+        for symbol in self._objects:
+            found.setdefault(symbol.name, []).append(symbol)
+        return found
+
+
+def _with_pointers(image: Image, pointers: dict[int, tuple[int, int]]) -> Image:
+    if not pointers:
+        return image
+    contents = {section.address: bytearray(section.data) for section in image.sections}
+    for own, (number, _) in pointers.items():
+        section = image.section_at(own)
+        assert section is not None
+        at = own - section.address
+        contents[section.address][at : at + 8] = number.to_bytes(8, "little")
+    sections = tuple(replace(section, data=bytes(contents[section.address])) for section in image.sections)
+    origins = {own: origin for own, (_, origin) in pointers.items()}
+    return replace(image, sections=sections, linked_words={**image.linked_words, **origins})
