@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import isoform
+import isoform.cli
 from isoform.cli import run_command
 from isoform.processes import processor_seconds
 
@@ -235,6 +236,19 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0
     assert "--signature" in out
     assert "\\[" not in out
+
+
+def test_a_bug_is_not_taken_for_a_difference(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(**_: object) -> int:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(isoform.cli, "app", broken)
+    assert run_command(["compare"]) == 2
+    err = capsys.readouterr().err
+    assert "ZeroDivisionError" in err
+    assert "a bug in isoform" in err
 
 
 def test_reader_that_goes_away_is_no_traceback() -> None:

@@ -50,6 +50,11 @@ def compare(
 
     `keywords` are the options by name, as in `compare("old.o:f", "new.o:f", budget=5, assume="n > 0")`: those of
     `Options`, of `LoadOptions` for both sides, and `cc_a`, `cc_b`, `cflags_a` and `cflags_b` for one."""
+    for value, kind in ((options, Options), (load_target, LoadOptions), (load_rewrite, LoadOptions)):
+        if value is not None and not isinstance(value, kind):
+            raise TypeError(
+                f"compare() takes isoform.{kind.__name__}(...) there, not {value!r}; options also go by name"
+            )
     if keywords:
         options, load_target, load_rewrite = with_keywords(options, load_target, load_rewrite, keywords)
     options = options or Options()
@@ -277,7 +282,7 @@ def _at_hand(loaded: Loaded, index: Mapping[str, Any]) -> AtHand:
         raise UserError("the contract in the certificate's index cannot be read; write the certificate again") from None
     image, name = loaded.image, loaded.symbol.name
     parts = [Part(part.kind, part.name, part.sha256) for part in parts_of(image, loaded.symbol.address, *rules)]
-    return AtHand(loaded.display_path, name, declared(image, name), parts)
+    return AtHand(loaded.display_path, name, image.machine, declared(image, name), parts)
 
 
 def subject(loaded: Loaded) -> Subject:

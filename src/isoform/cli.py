@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import sys
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -564,7 +565,7 @@ def main() -> None:
 
 def run_command(words: list[str] | None = None) -> int:
     """The exit code of `isoform WORDS…`. A user's mistake is one sentence and exit code 2; only a bug shows a
-    traceback."""
+    traceback, and has exit code 2 as well: Python's own, 1, would say `different`."""
     try:
         code = app(args=words, prog_name="isoform", standalone_mode=False)
         sys.stdout.flush()
@@ -578,6 +579,9 @@ def run_command(words: list[str] | None = None) -> int:
     except (BrokenPipeError, SystemExit):
         # The reader of our output is gone: typer turns that into SystemExit. Nothing may be flushed there any more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+    except Exception:
+        traceback.print_exc()
+        _complain("this is a bug in isoform; please report it with what is above.")
     return TROUBLE
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from os import PathLike, fspath
 
 from isoform.borders.apart import Border, apart_differences
 from isoform.borders.padding import without_padding
@@ -84,8 +85,13 @@ class Options:
             self._set(name, _chosen(name, kind, getattr(self, name)))
         for name in ("assume", "shapes", "pure"):
             self._set(name, _texts(name, getattr(self, name)))
+        if not all(self.pure):
+            raise ValueError("pure must name functions, not ''")
         for name in ("tests", "cert"):
-            self._set(name, None if getattr(self, name) is None else str(getattr(self, name)))
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str | PathLike):
+                raise TypeError(f"{name} must be a path, not {value!r}")
+            self._set(name, None if value is None else fspath(value))
         for name, (least, most) in _RANGES.items():
             _require_number(name, getattr(self, name), least, most)
         if self.signature is not None and not isinstance(self.signature, str):
@@ -105,7 +111,7 @@ _CHOICES: dict[str, type[Enum]] = {
     "engine": Engine,
 }
 _RANGES: dict[str, tuple[float, float]] = {
-    "budget": (0, math.inf),
+    "budget": (0, 1e9),
     "fuel": (1, math.inf),
     "depth": (1, math.inf),
     "unroll": (0, math.inf),
@@ -139,7 +145,7 @@ def _require_number(name: str, value: object, least: float, most: float) -> None
     wanted = (int, float) if name == "budget" else int
     if isinstance(value, bool) or not isinstance(value, wanted):
         raise TypeError(f"{name} must be a number, not {value!r}")
-    if not least <= value <= most or not math.isfinite(value):
+    if not least <= value <= most:
         limits = f"from {least:g} to {most:g}" if math.isfinite(most) else f"at least {least:g}"
         raise ValueError(f"{name} must be {limits}, not {value!r}")
 

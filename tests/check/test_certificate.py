@@ -106,8 +106,10 @@ def test_confirmed_by_a_solver(tmp_path: Path) -> None:
 
 
 def at_hand(**changes: Any) -> tuple[AtHand, AtHand]:
-    target = AtHand("old.o", "f", None, [Part(**PARTS[0])])
-    rewrite = {"path": "new.o", "function": "f", "declared": "int f(int x)", "parts": [Part(**p) for p in PARTS]}
+    target = AtHand("old.o", "f", "x86_64", None, [Part(**PARTS[0])])
+    declared = "int f(int x)"
+    parts = [Part(**p) for p in PARTS]
+    rewrite = {"path": "new.o", "function": "f", "isa": "x86_64", "declared": declared, "parts": parts}
     return target, AtHand(**{**rewrite, **changes})
 
 
@@ -122,6 +124,7 @@ def test_the_code_at_hand(certificate: Path) -> None:
     ("changes", "said"),
     [
         ({"function": "g"}, "The certificate is about f, not about g of new.o."),
+        ({"isa": "toy"}, "The certificate is about code for x86_64, new.o has code for toy."),
         ({"parts": [Part("function", "f", "12"), Part(**PARTS[1])]}, "The code of f in new.o is not what"),
         ({"parts": [Part(**PARTS[0]), Part("constants", "table", "23")]}, "What table holds in new.o is not what"),
         ({"parts": [Part(**PARTS[0])]}, "What table holds in new.o is not what"),

@@ -106,15 +106,15 @@ def test_a_test_that_no_engine_thought_of_is_a_witness(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     text = (SUBMISSIONS / "sum" / "counts_up.asm").read_text()
-    trap = "lis $7\n.word 77\nbne $2, $7, ok\nadd $3, $2, $0\nok: jr $31\n"
+    trap = "lis $7\n.word 1234577\nbne $2, $7, ok\nadd $3, $2, $0\nok: jr $31\n"
     (folder / "a.asm").write_text(text.replace("done:   jr   $31\n", f"done: {trap}"))
-    grading = GradeOptions(tests=file_of(tmp_path, "3 77\n"), jobs=1)
+    grading = GradeOptions(tests=file_of(tmp_path, "3 1234577\n"), jobs=1)
     from isoform.question import Engine
 
     options = Options(engine=Engine.TESTING, budget=2)
     (row,) = grade(str(SUBMISSIONS / "sum_reference.asm"), folder, options, grading=grading).rows
     assert row.answer.standing is Standing.DIFFERENT
-    assert dict(row.answer.inputs)["$2"] == "77"
+    assert int(dict(row.answer.inputs)["$2"].split()[0]) == 1234577
     assert row.answer.engine == "fixed tests"
     assert row.answer.tests is not None
     assert (row.answer.tests.passed, row.answer.tests.ran) == (0, 1)

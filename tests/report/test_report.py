@@ -17,7 +17,7 @@ from isoform.outcome import Outcome, Status
 from isoform.report.html import verdict_as_html
 from isoform.report.json import dumps, verdict_as_json
 from isoform.report.listing import Row, View, lines_of, view_of
-from isoform.report.terminal import print_verdict, verdict_as_text
+from isoform.report.terminal import print_verdict, printable, verdict_as_text
 from isoform.verdict import Subject, Verdict, Witness
 
 ALL = [samples.equivalent(), samples.different(), samples.bounded(), samples.unknown()]
@@ -28,6 +28,15 @@ KEYS = {
 
 
 # --- JSON ---
+
+
+def test_a_path_that_is_no_text_is_escaped() -> None:
+    verdict = replace(samples.equivalent(), target=Subject("bad\udcff.o", "f", "x86_64"))
+    text = dumps(verdict)
+    assert "bad\\udcff.o" in text
+    assert text.encode()
+    assert json.loads(text)["target"]["path"] == "bad\udcff.o"
+    assert "bad\\xff.o" in printable("bad\udcff.o")
 
 
 @pytest.mark.parametrize("verdict", ALL, ids=lambda v: v.word)

@@ -12,12 +12,6 @@ _BY_PLACE: tuple[tuple[str, str, str, str], ...] = (
     ("order of objects", "int a, b;", "return &a < &b;", "return @;"),
     ("order of outside objects", "extern int a, b;", "return &a < &b;", "return @;"),
     (
-        "order of statics",
-        "static int a, b; int *pa = &a, *pb = &b;",
-        "a += x; b -= x; return &a < &b;",
-        "a += x; b -= x; return @;",
-    ),
-    (
         "order through pointers",
         "extern int a[], b[];",
         "int *p = x ? a : b; return p < a + 1;",

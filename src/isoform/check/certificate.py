@@ -109,6 +109,7 @@ class AtHand:
 
     path: str
     function: str
+    isa: str
     declared: str | None
     """How the file declares it, if it does."""
     parts: Sequence[Part]
@@ -249,6 +250,8 @@ def _unlike(side: Mapping[str, Any], at_hand: AtHand) -> Iterator[str]:
     if side.get("function") != at_hand.function:
         yield f"The certificate is about {side.get('function')}, not about {at_hand.function} of {at_hand.path}."
         return
+    if side.get("isa") != at_hand.isa:
+        yield f"The certificate is about code for {side.get('isa')}, {at_hand.path} has code for {at_hand.isa}."
     rows = side.get("parts")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         yield f"The index does not say what {at_hand.function} of {at_hand.path} consists of."

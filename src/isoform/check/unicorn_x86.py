@@ -183,6 +183,8 @@ class _Execution:
         self._narrow_exchanges: set[int] = set()
         """Instructions that are run as they should be if bits 63:32 of rax are zero."""
         self._call_sites: set[int] = set()
+        self._came_back = False
+        """Whether an outside function returned, and no code was run since."""
         self._rewritten = False
         """Whether the run was stopped only because the next instruction was rewritten."""
         self._beneath_canary: bytes | None = None
@@ -221,6 +223,7 @@ class _Execution:
 
     def _run_code(self, address: int) -> int:
         """Runs until control arrives outside the image's code or the run ends; where control is then."""
+        self._came_back = False
         error = self._cpu.start(address)
         reached = self._cpu.get("rip")
         if self._ending is None and error is not None:
@@ -344,6 +347,7 @@ class _Execution:
         called = bool(self._trace) and self._trace[-1] in self._call_sites
         if not called and self._jumped() and self._cpu.get("rsp") == self._stack_pointer:
             called = True  # with the stack as at entry: a call whose result is the function's own
+        called = called and not self._came_back
         if self._is_absent(name):
             self._end(Status.ABORTED, "call of a null address")
             return address
@@ -485,6 +489,7 @@ class _Execution:
 
     def _return_address(self) -> int:
         """Pops it."""
+        self._came_back = True
         stack_pointer = self._cpu.get("rsp")
         self._cpu.set("rsp", (stack_pointer + 8) & ADDRESS_MASK)
         return int.from_bytes(self._cpu.read(stack_pointer, 8), "little")

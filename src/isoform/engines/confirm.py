@@ -379,8 +379,7 @@ def _not_confirmed(question: Question, name: str, ours: tuple[Outcome, Outcome],
     if all(not question.contract.differences(mine, other) for mine, other in zip(ours, theirs, strict=True)):
         return NotConfirmed(f"on {name} the difference does not show", True)
     return NotConfirmed(
-        f"the difference found rests on a value that the manual leaves undefined, and {name} picks one for which "
-        "the two agree",
+        f"the difference found does not show on {name}: it may rest on a value that the manual leaves undefined",
         False,
     )
 

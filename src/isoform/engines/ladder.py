@@ -146,6 +146,8 @@ class Ladder:
             result, said = run()
         except Unsupported as reason:
             result, said = None, str(reason)
+        except RecursionError:  # terms are taken apart by functions that call themselves
+            result, said = None, "a formula is nested too deeply"
         except (OutOfLimits, MemoryError) as reason:
             self.tried.append(Tried(engine, str(reason) or "memory ran out", time.perf_counter() - started))
             raise
@@ -182,8 +184,13 @@ class Ladder:
             return self._unknown(Failed(tested.unconfirmed.sentence()))
         if tested.ran == 0:
             return self._unknown(Failed("no test satisfies the preconditions", "drop --engine testing"))
+        decided = tested.ran - tested.undecided
+        if not decided:
+            why = f"on none of {tested.ran} tests both came to an end ({tested.why_undecided})"
+            return self._unknown(Failed(why, "another engine, or a larger --fuel, may help"))
         bound = {"tests": tested.ran, "undecided": tested.undecided, "fuel": self.question.options.fuel}
-        why = f"no difference in {tested.ran} tests; nothing is claimed about other inputs"
+        undecided = f" ({tested.undecided} more were undecided)" if tested.undecided else ""
+        why = f"no difference in {decided} tests{undecided}; nothing is claimed about other inputs"
         return self._verdict(Bounded, "testing", bound=bound, why=why)
 
     # -- loopfree -------------------------------------------------------------------------------
@@ -286,6 +293,9 @@ class Ladder:
                 target, rewrite = engine.paths
                 said = f"all {target} paths of the target and {rewrite} of the rewrite, nothing cut"
                 return self._verdict(Equivalent, "concolic", assumptions, proof=proof), said
+            case WithinPaths(bound, why) if bound["compared"] == 0 and not alone:
+                # A bound within which nothing came to its end would hide what another engine found.
+                return Failed("no run of both came to its end within the step bound (--fuel)"), why
             case WithinPaths(bound, why):
                 return self._verdict(Bounded, "concolic", assumptions, bound=bound, why=why), why
             case Failed() as failed:

@@ -377,9 +377,18 @@ class Loopfree:
             )
         if may_hold_bools(self._question):
             return Failed(f"whether {goal.shows} may depend on a bool in memory that is neither 0 nor 1")
-        return Failed(
-            f"the solver found an input against it that {goal.shows}, but running it shows no difference: it rests on "
-            "a value the manual leaves undefined, or on what a frame holds before it is written",
+        return Failed(f"the solver found an input against it that {goal.shows}, {self._why_not_run(goal)}")
+
+    def _why_not_run(self, goal: Goal) -> str:
+        """Why runs may not show what a model says."""
+        world, terms = self.encoding.world, self._terms
+        if world.stack_pointer is not None and terms.depends_on(goal.bad, world.stack_pointer):
+            return "but that depends on where the stack is, and no address of it counts as a difference"
+        if terms.depends_on(goal.bad, world.return_address):
+            return "but that depends on the address of the caller"
+        return (
+            "but running it shows no difference within the step bound (--fuel): it may rest on a value the manual "
+            "leaves undefined, or on what a frame holds before it is written"
         )
 
     def _called_in_model(self) -> list[str]:

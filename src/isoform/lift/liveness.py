@@ -47,8 +47,8 @@ class Liveness:
             self._outputs |= self.mask(part)
         convention = machine.convention
         # Where only one address ends the program, a return to another one is a computed jump.
-        computed = convention.return_address in machine.initial
-        self._at_return = self._all_registers if computed else self._outputs
+        self._is_computed = convention.return_address in machine.initial
+        self._at_return = self._all_registers if self._is_computed else self._outputs
         pointer = (convention.stack_pointer,) if convention.stack_pointer else ()
         arguments = (*convention.integer_arguments, *convention.float_arguments, *convention.result[:1])
         # What a callee relies on beside its arguments.
@@ -103,7 +103,8 @@ class Liveness:
                 # The candidates may be incomplete: nothing is known of what follows elsewhere.
                 return (self._all_registers if self._calls_read else live) | self.mask(value)
             case Return(value, to):
-                return self.mask(value) | (self._at_return if to is None else live)
+                # A function that was inlined may return elsewhere, too.
+                return self.mask(value) | (self._at_return if to is None or self._is_computed else live)
             case Call(system=True):
                 return (live & ~self._lost_in_system) | self._read_by_system
             case Call(carried_out=True, pure=pure):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -26,9 +26,18 @@ class LoadOptions:
     function: str | None = None
 
     def __post_init__(self) -> None:
-        """Flags in one string, as on the command line, are several."""
-        if isinstance(self.cflags, str):
-            object.__setattr__(self, "cflags", tuple(shlex.split(self.cflags)))
+        """Flags in one string, as on the command line, are several; what is no text raises TypeError."""
+        given: object = self.cflags
+        flags = tuple(
+            shlex.split(given) if isinstance(given, str) else given if isinstance(given, Iterable) else (None,)
+        )
+        if not all(isinstance(flag, str) for flag in flags):
+            raise TypeError(f"cflags must be a string or several, not {given!r}")
+        object.__setattr__(self, "cflags", flags)
+        for name in ("cc", "isa", "function"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                raise TypeError(f"{name} must be a string, not {value!r}")
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,8 @@ def read_file(path: Path) -> bytes:
     try:
         if path.is_dir():
             raise UserError(f"{path} is a directory: name a file in it.")
+        if path.is_symlink() and not path.exists():
+            raise UserError(f"{path} is a symbolic link to a file that does not exist.")
         if not path.exists():
             raise UserError(f"there is no file {path}{_similar_file(path)}")
         if not path.is_file():
@@ -104,8 +106,10 @@ def _common_choice(candidates: Sequence[Sequence[str]], chosen: list[str | None]
 
 
 def _candidates(image: Image) -> list[str]:
-    """Functions that can be meant without being named: the global-looking ones with code."""
-    return [name for name, symbol in image.functions.items() if symbol.size and name not in STARTUP and "." not in name]
+    """Functions that can be meant without being named: the global-looking ones with code. Names with a dot are parts
+    that a compiler split off (`f.part.0`), unless there is no other: a program in text has the name of its file."""
+    names = [name for name, symbol in image.functions.items() if symbol.size and name not in STARTUP]
+    return [name for name in names if "." not in name] or names
 
 
 def _which(image: Image, candidates: Sequence[Sequence[str]], side: int, named: bool) -> str:

@@ -65,6 +65,27 @@ def _about_code(report: CheckReport) -> Iterator[str]:
         yield "The code itself was not compared: give --target and --rewrite."
     if report.index.get("returns") is False:
         yield "It says that neither function ever returns."
+    contract = report.index.get("contract")
+    yield from _departures(contract if isinstance(contract, dict) else {})
+
+
+_LEFT_OUT = {
+    ("return_as", "bool"): "Of the results only zero or nonzero is compared.",
+    ("return_as", "void"): "Results are not compared.",
+    ("memory", "ignore"): "Memory that is left behind is not compared.",
+    ("aborts", "refine"): "Nothing is said of inputs on which the target aborts.",
+    ("data", "any"): "What data holds at first is not compared.",
+}
+
+
+def _departures(contract: Mapping[str, Any]) -> Iterator[str]:
+    """What the contract leaves out that is compared by default."""
+    yield from (said for (name, value), said in _LEFT_OUT.items() if contract.get(name) == value)
+    if contract.get("return_as") == "value" and not contract.get("results"):
+        yield "The contract has no result to compare."
+    given = contract.get("assume")
+    if isinstance(given, list) and given:
+        yield f"It is about inputs with {' and '.join(str(condition) for condition in given)}."
 
 
 def _about(index: Mapping[str, Any]) -> str:

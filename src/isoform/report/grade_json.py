@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from isoform import __version__
 from isoform.grade.answer import FixedTestResults
 from isoform.grade.grade import Grades, Row
 from isoform.report.grade_words import note_of
+from isoform.report.json import as_text
 
 
 def grades_dumps(grades: Grades) -> str:
-    return json.dumps(grades_as_json(grades), indent=2, ensure_ascii=False)
+    return as_text(grades_as_json(grades))
 
 
 def grades_as_json(grades: Grades) -> dict[str, Any]:

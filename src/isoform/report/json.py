@@ -8,6 +8,7 @@ their type is signed.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,7 +23,13 @@ WIDEST_NUMBER = 53
 
 
 def dumps(verdict: Verdict) -> str:
-    return json.dumps(verdict_as_json(verdict), indent=2, ensure_ascii=False)
+    return as_text(verdict_as_json(verdict))
+
+
+def as_text(content: Any) -> str:
+    """JSON that any encoding of Unicode has: bytes of a path that are no text stay escaped."""
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def verdict_as_json(verdict: Verdict) -> dict[str, Any]:

@@ -128,8 +128,13 @@ def _report(summary: Summary, width: int, verbose: bool) -> list[Spans]:
 
 
 def printable(text: str) -> str:
-    """Names come from hostile files: nothing in them may steer the terminal."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    """Names come from hostile files: nothing in them may steer the terminal. A byte of a path that is no text is shown
+    as that byte (Python has 0xff as U+DCFF)."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else f"\\x{ord(c) & 0xFF if 0xDC80 <= ord(c) < 0xDD00 else ord(c):02x}" for c in text
+    )
 
 
 def _heading(summary: Summary, width: int) -> Iterator[Spans]:

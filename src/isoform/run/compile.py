@@ -78,6 +78,7 @@ class _Containers:
     """Where in the register list a register's bytes are."""
 
     def __init__(self, function: Function) -> None:
+        self.has_convention = function.machine.convention.stack_pointer is not None
         self._vars = function.machine.container_vars()
         self._by_byte = function.machine.containers_by_byte
 
@@ -232,7 +233,12 @@ class _BlockWriter:
                 self._lines.append(f"M.target = {self.read(value)}")
                 if to is None:
                     return str(RETURNED)
-                return f"{self._index[to]} if M.target == {self._block.id.context[-1]} else {UNRESOLVED}"
+                astray = UNRESOLVED
+                if self._containers.has_convention:
+                    # What the callee computes for the place that it really returns to may have been left out.
+                    self._lines.append(f"M.reason = {self._block.steps[-1]}")
+                    astray = UNSUPPORTED
+                return f"{self._index[to]} if M.target == {self._block.id.context[-1]} else {astray}"
             case Call() as call:
                 self._lines.append(f"M.target = {self.read(call.value)}")
                 return str(self._call(call))

@@ -74,6 +74,12 @@ function tail_elsewhere
     jmp g@PLT
 .size tail_elsewhere, .-tail_elsewhere
 
+# g returns to where rax points.
+function tail_pushed
+    push rax
+    jmp g@PLT
+.size tail_pushed, .-tail_pushed
+
 function unaligned
     call g@PLT
     ret

@@ -47,4 +47,17 @@ function chosen
     add rsp, 8
     ret
 .size chosen, .-chosen
+# Returns 4 to the caller of its caller.
+.type pop_and_four, @function
+pop_and_four:
+    add rsp, 8
+    mov eax, 4
+    ret
+.size pop_and_four, .-pop_and_four
+
+function popped
+    call pop_and_four
+    mov eax, 1
+    ret
+.size popped, .-popped
 .section .note.GNU-stack,"",@progbits
