@@ -51,6 +51,8 @@ class Given:
     """The bits that belong to the result. All others are whatever the callee left there: each side's own."""
     is_bool: bool = False
     """Whether the low byte is 0 or 1."""
+    is_space: bool = False
+    """Whether it is the address of the space for a result in memory, which is the first argument."""
 
 
 Parts = tuple[Part, ...]
@@ -83,6 +85,11 @@ class Callee:
     many hold arguments."""
     maybe_on_stack: bool = False
     """Whether there may be arguments on the stack that `parts` does not have."""
+
+    @property
+    def space(self) -> str | None:
+        """The register in which it gives back the address of the space for its result, if it does."""
+        return next((given.register for given in self.results if given.is_space), None)
 
     @property
     def primary(self) -> Given | None:
@@ -140,7 +147,12 @@ def common_results(one: Iterable[Given], other: Iterable[Given]) -> tuple[Given,
     """The bits that are the result whichever of the two is right."""
     theirs: Mapping[str, Given] = {given.register: given for given in other}
     return tuple(
-        Given(given.register, given.bits & match.bits, given.is_bool and match.is_bool)
+        Given(
+            given.register,
+            given.bits & match.bits,
+            given.is_bool and match.is_bool,
+            given.is_space and match.is_space,
+        )
         for given in one
         if (match := theirs.get(given.register)) is not None and given.bits & match.bits
     )

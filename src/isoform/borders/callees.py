@@ -276,6 +276,8 @@ class CalleeTable:
             return Callee((), (), refused=placement)
         parts = tuple(argument_parts(placement.arguments))
         results = tuple(given_results(placement.results, signature.result))
+        if placement.result_space:
+            results = tuple(replace(given, is_space=True) for given in results)
         callee = Callee(parts, results, is_library=is_library)
         return self._variadic(signature, callee) if signature.variadic else callee
 

@@ -415,11 +415,13 @@ class _Execution:
             if not callee.returns:
                 self._end(Status.EXITED, name or "a function")
                 return 0
+            space = self._cpu.get(INTEGER_ARGUMENTS[0])
             self._scramble()
             counts = output is not None and isinstance(known, OutputCall) and known.counts
             usual = CallEffect({"rax": len(output[1])} if counts and output is not None else {})
             effect = self._inputs.call_results.get(CallKey(*record, number), usual)
-            self._give_results(callee, effect.registers)
+            given = {**effect.registers, callee.space: space} if callee.space is not None else effect.registers
+            self._give_results(callee, given)
             for at, byte in effect.memory.items():
                 self._cpu.write(at, bytes([byte]))
         else:

@@ -336,9 +336,12 @@ class _Run:
         self._calls.append(CallRecord(name, arguments, shown, sees, output))
         if call.then is None:
             return True
-        self._results.append(CallResult(name, arguments, tuple(effect.registers.items()), effect.memory))
+        registers = dict(effect.registers)
+        if callee.space is not None:
+            registers[callee.space] = self._registers[self._position[self._machine.convention.integer_arguments[0]]]
+        self._results.append(CallResult(name, arguments, tuple(registers.items()), effect.memory))
         self._leave_call(0)
-        self._give_results(callee, effect.registers)
+        self._give_results(callee, registers)
         for address, byte in effect.memory.items():
             self._memory.store(address, 1, byte)
         if self._inputs.filled:

@@ -801,6 +801,10 @@ class Execution:
         if given is None:
             self._scratch(register, state)
             return
+        if given.is_space:
+            space = state.container_named(machine.convention.integer_arguments[0])
+            state.registers[machine.container_positions[register]] = space
+            return
         left: Term = None
         value: Term = None
         for low, high, taken in runs(given.bits, width):

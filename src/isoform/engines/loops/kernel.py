@@ -15,6 +15,8 @@ _SWEEPS = 3
 _SHORT = 2
 LARGE = 4096
 """Coefficients in equations that programs keep are smaller."""
+_MOST_COLUMNS = 64
+"""Features for which short vectors are looked for: 60 take 1.2 s of a computation that cannot be interrupted, 80 take 30."""
 _WEIGHT = 256
 """How much more a coefficient counts than the constant."""
 
@@ -76,6 +78,8 @@ class Kernel:
     def _small(self) -> list[list[int]]:
         """Members of the module with small coefficients: they are short vectors of a lattice (LLL finds them)."""
         width = len(self.generators[0])
+        if width > _MOST_COLUMNS:
+            return []
         rows = [[g[0], *(_WEIGHT * c for c in g[1:])] for g in self.generators]
         rows += [[0] * i + [self._modulus * (_WEIGHT if i else 1)] + [0] * (width - i - 1) for i in range(width)]
         reduced = fmpz_mat(rows).hnf().table()[:width]
