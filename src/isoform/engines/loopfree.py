@@ -30,6 +30,7 @@ from isoform.smt.terms import Term, Terms
 from isoform.sym.compare import POSSIBLE_RESULT, Goal, goals
 from isoform.sym.entry import constrain_entry
 from isoform.sym.execute import Execution, Gap, GapKind, Summary
+from isoform.sym.recursion import calls_itself
 from isoform.sym.state import Side, World
 from isoform.sym.validity import (
     frame_bounds,
@@ -165,7 +166,7 @@ def _add_hints(known: dict[int, frozenset[int]], new: dict[int, set[int]]) -> bo
 
 
 def _encode(question: Question, functions: tuple[Function, Function], budget: Budget) -> Encoding:
-    world = World(Terms(), question.contract)
+    world = World(Terms(), question.contract, recursive=calls_itself(*functions))
     for assumption in link_assumptions(*functions):
         world.assume(assumption)
     sides = [Side(world, f.image, tag) for f, tag in zip(functions, "ab", strict=True)]

@@ -41,6 +41,13 @@ class Convention:
     scratch_after_system: tuple[str, ...] = ()
     """Containers whose value a system call leaves open; all others stay as they are."""
 
+    @cached_property
+    def changeable(self) -> frozenset[str]:
+        """Containers that may hold something else at each call: all but the stack pointer and what stays the same
+        throughout a program."""
+        arguments, results = (*self.integer_arguments, *self.float_arguments), (*self.result, *self.float_result)
+        return frozenset((*arguments, *results, *self.callee_saved, *self.scratch_after_call))
+
 
 @dataclass(frozen=True)
 class Memory:

@@ -10,7 +10,8 @@ import heapq
 from collections.abc import Iterable
 
 from isoform.isa.machine import Machine
-from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Return, Stop, Switch
+from isoform.lift.cfg import SELF
+from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Return, Stop, Switch, outside_call
 from isoform.microop import Kind, MicroOp, Space, Var
 
 Bits = int
@@ -93,7 +94,9 @@ class Liveness:
         live = 0
         for successor in block.successors:
             live |= self.entry.get(successor, 0)
-        return self._before_exit(block.exit, live)
+        live = self._before_exit(block.exit, live)
+        # A function that calls itself finds all that it reads at its start, whether or not that is an argument.
+        return live | self.entry.get(self._function.entry, 0) if _calls_itself(block) else live
 
     def _before_exit(self, exit_: Exit, live: Bits) -> Bits:
         match exit_:
@@ -145,6 +148,7 @@ class Liveness:
     def _solve(self) -> None:
         """Successors first, so that without loops every block is visited once."""
         position = {block: index for index, block in enumerate(reversed(self._function.order))}
+        deeper = [block for block in position if _calls_itself(self._function.blocks[block])]
         queue = list(position.values())
         blocks = list(position)
         queued = set(queue)
@@ -156,7 +160,10 @@ class Liveness:
             if live == self.entry.get(block_id):
                 continue
             self.entry[block_id] = live
-            for before in self._function.predecessors[block_id]:
+            for before in (
+                *self._function.predecessors[block_id],
+                *(deeper if block_id == self._function.entry else ()),
+            ):
                 if before in position and position[before] not in queued:
                     queued.add(position[before])
                     heapq.heappush(queue, position[before])
@@ -170,6 +177,11 @@ class Liveness:
 
     def is_live_at_entry(self, var: Var) -> bool:
         return bool(self.entry[self._function.entry] & self.mask(var))
+
+
+def _calls_itself(block: Block) -> bool:
+    call = outside_call(block.exit)
+    return call is not None and call.callee == SELF
 
 
 def sources(op: MicroOp) -> list[Var | None]:

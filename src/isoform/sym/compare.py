@@ -171,6 +171,7 @@ class _Goals:
             if name == machine.convention.stack_pointer:
                 before = terms.add(before, terms.bv(machine.convention.stack_adjustment, terms.width(before)))
             differs.append(terms.negate(terms.eq(final.container_named(name), before)))
+        differs.append(terms.negate(terms.eq(self._target.return_target, self._world.return_address)))
         return Goal("restored", "what a callee must restore is restored", self._both_return(terms.any_of(differs)))
 
     def _register_goal(self, name: str, shows: str) -> Goal:
@@ -182,6 +183,7 @@ class _Goals:
         values = [self.result_term(s, contract.results) for s in self._sides]
         for summary, value in zip(self._sides, values, strict=True):
             assert summary.final is not None
+            summary.side.refuse_open(value)
             if self._world.recursive and summary.side.mentions_stack(value):
                 self._world.note_stack_shown()
             why = "the address of functions or constants that differ between the two sides is returned"

@@ -20,7 +20,7 @@ from isoform.callee import LONGEST_FORMAT, Callee, Callees, Part, Parts, runs
 from isoform.contract import NoValueError, OutputCall, PureCall, Result, system_callee
 from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF, SYSTEM_CALL
-from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch, outside_call
+from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
 from isoform.lift.library import MOST_BYTES
 from isoform.lift.simplify import overlaps
 from isoform.load.known import NO_RETURN
@@ -178,9 +178,6 @@ class Execution:
         self._symbolic_layers = 0
         self._last_condition: Term = side.terms.true
         self._layer = 0
-        calls = (outside_call(block.exit) for block in function.blocks.values())
-        if any(call is not None and call.callee == SELF for call in calls):
-            side.world.recursive = True
 
     def run(self) -> Summary:
         self._arrive(self.function.entry, self.side.initial_state(), {}, 0)
@@ -484,6 +481,8 @@ class Execution:
             self._require_convention(name, state)
         passed = self._arguments(call, value, state)
         arguments = passed.arguments
+        for argument in arguments:
+            self.side.refuse_open(argument)
         if call.then is None:
             self._give_away(name, arguments, state)
             self.summary.endings.append(Ending(state.condition, name, arguments, state.heap, self._after_calls()))
@@ -540,6 +539,7 @@ class Execution:
     def _note_decision(self, condition: Term) -> None:
         """What a function does depends on a condition. (Without recursion nobody asks where its stack is: both sides
         have theirs at the same place.)"""
+        self.side.refuse_open(condition)
         if self.side.world.recursive and self.side.mentions_stack(condition):
             self.side.world.note_stack_shown()
 

@@ -1,9 +1,9 @@
 """A function that calls itself: what the induction hypothesis says about the deeper call, and what it requires.
 
-The claim is: on every input that the contract allows and on which both end, the two agree in what the contract
-compares. It is shown by induction on the number of nested calls of the longer of the two runs. A deeper call nests
-fewer, so that the claim may be used for it, and no more than the claim: its inputs must be allowed (that is shown), and
-only what the contract compares is the same afterwards.
+The claim is: for all arguments and memory that the contract allows and on which both end, the two agree in what the
+contract compares, whatever else each finds at entry (`World.open_inputs`). It is shown by induction on the number of
+nested calls of the longer of the two runs. A deeper call nests fewer, so that the claim may be used for it, and no more
+than the claim: its inputs must be allowed (that is shown), and only what the contract compares is the same afterwards.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def _argument(execution: Execution, argument: Argument, state: State) -> Term:
     return value
 
 
-def calls_itself(function: Function) -> bool:
-    calls = (outside_call(block.exit) for block in function.blocks.values())
+def calls_itself(*functions: Function) -> bool:
+    calls = (outside_call(block.exit) for function in functions for block in function.blocks.values())
     return any(call is not None and call.callee == SELF for call in calls)
 
 

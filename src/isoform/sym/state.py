@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from isoform.contract import BoundsRule, Contract
+from isoform.callee import runs
+from isoform.contract import BoundsRule, Contract, extended_size
 from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
 from isoform.load.image import POINTER_BYTES, Image
@@ -15,6 +16,7 @@ from isoform.smt.division import signed
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base, Chain, Node
 from isoform.sym.context import Context
+from isoform.sym.dependence import Dependence
 from isoform.sym.frame import SLOT_BYTES, Frame
 from isoform.sym.table import table_lookup, trailing_zeros
 from isoform.verdict import Assumption
@@ -86,7 +88,10 @@ class World:
     _bounded: dict[str, None] = field(default_factory=dict)
     """Names of the objects that the target is taken to stay inside of."""
     recursive: bool = False
-    """Whether one of the functions calls itself."""
+    """Whether one of the functions calls itself, and the deeper calls are taken to be equal by induction."""
+    open_inputs: dict[Term, str] = field(default_factory=dict)
+    """Of recursive functions: the variables for what is there at entry and no argument, by name. The two sides find the
+    same there when they are called, but not at their deeper calls, so that nothing that they do may depend on it."""
     _alignments: set[int] = field(default_factory=set)
     """How far from its alignment at entry the stack pointer was at outside calls."""
     _deeper: set[int] = field(default_factory=set)
@@ -145,11 +150,45 @@ class World:
         width = 8 * machine.registers[name].size
         if name in machine.initial:
             return self.terms.bv(machine.initial[name], width)
-        term = self.terms.variable(name, width)
+        term = self._variable(name, name, width)
         if width == 8 and name in BOOLEAN:
             # Flags hold one bit; as bytes they are 0 or 1 (see microop.py).
             return self.terms.flag(self.terms.eq(self.terms.extract(term, 0, 0), self.terms.bv(1, 1)))
         return term
+
+    def _variable(self, name: str, register: str, width: int) -> Term:
+        """What a container holds at entry. Of recursive functions, what is no argument of it is an open input."""
+        if not self.recursive or register not in self.machine.convention.changeable:
+            return self.terms.variable(name, width)
+        return self._with_open_bits(name, self._passed_bits(register, 0, width), width)
+
+    def stack_word(self, offset: int) -> Term:
+        """What a slot above the return address holds at entry."""
+        name, width = f"stack_{offset}", 8 * SLOT_BYTES
+        if not self.recursive:
+            return self.terms.variable(name, width)
+        return self._with_open_bits(name, self._passed_bits(None, offset, width), width)
+
+    def _passed_bits(self, register: str | None, start: int, width: int) -> int:
+        """The bits of a container, or of a slot of the stack, that arguments determine."""
+        bits = 0
+        for argument in self.contract.arguments:
+            for place in (p for p in argument.places if p.register == register):
+                low = 8 * (place.offset - start)
+                taken = (1 << (8 * extended_size(argument.type, place))) - 1
+                bits |= taken << low if low >= 0 else taken >> -low
+        return bits & ((1 << width) - 1)
+
+    def _with_open_bits(self, name: str, passed: int, width: int) -> Term:
+        whole, value = self.terms.variable(name, width), None
+        if passed == (1 << width) - 1:
+            return whole
+        rest = self.terms.variable(f"{name} (open)", width) if passed else whole
+        self.open_inputs[rest] = name
+        for low, high, taken in runs(passed, width):
+            piece = self.terms.extract(whole if taken else rest, high - 1, low)
+            value = piece if value is None else self.terms.concat(piece, value)
+        return value
 
     @property
     def stack_pointer(self) -> Term | None:
@@ -162,7 +201,10 @@ class World:
         if name is not None:
             return self.register(name)
         layout = self.machine.memory
-        return self.terms.variable("return_address", 8 * (layout.address_bytes if layout else 8))
+        found = self.terms.variable("return_address", 8 * (layout.address_bytes if layout else 8))
+        if self.recursive:
+            self.open_inputs[found] = "the return address"
+        return found
 
 
 BOOLEAN = frozenset({"cf", "pf", "af", "zf", "sf", "of"})
@@ -189,6 +231,7 @@ class Side:
         self._undefined = 0
         self._epochs = 0
         self._mentions: dict[Term, bool] = {}
+        self._openness = Dependence(self.terms, world.open_inputs)
         self.frame_accesses: list[tuple[Term, Term, int]] = []
         """Condition, offset and size of accesses to the frame at computed offsets."""
         self.bounds: list[tuple[Term, Term]] = []
@@ -347,7 +390,7 @@ class Side:
         elif slot == 0 and self.world.machine.convention.return_address_on_stack:
             word = self.world.return_address
         else:
-            word = self.terms.variable(f"stack_{SLOT_BYTES * slot}", 64)
+            word = self.world.stack_word(SLOT_BYTES * slot)
         return self.terms.extract(word, 8 * (byte + size) - 1, 8 * byte)
 
     def _frame_array(self) -> Term:
@@ -477,6 +520,16 @@ class Side:
             self._mentions[top] = any(self._mentions[c] for c in children)
             pending.pop()
         return self._mentions[term]
+
+    def refuse_open(self, term: Term) -> None:
+        """Refuse what a recursive function does if it depends on what is no argument (`World.open_inputs`)."""
+        if not self.world.recursive or not self._openness.of(term):
+            return
+        names = [name for one, name in self.world.open_inputs.items() if self.terms.depends_on(term, one)]
+        raise Unsupported(
+            f"what a function that calls itself does depends on {names[0]}, and no argument says what that is at the "
+            "deeper call"
+        )
 
 
 @dataclass
@@ -614,9 +667,9 @@ class State:
         if not convention.return_address_on_stack:
             return size
         own = min(size, max(0, convention.stack_arguments_offset + contract.stack_argument_bytes - offset))
-        if own < size:
-            self.side.uses_caller_stack = True
-            self.side.world.note_stack_shown()
+        if own < size and self.side.world.recursive:
+            raise Unsupported("a function that calls itself uses its caller's stack, which may be a frame of its own")
+        self.side.uses_caller_stack = self.side.uses_caller_stack or own < size
         return own
 
     def _load_frame(self, offset: int, size: int) -> Term:
@@ -769,6 +822,8 @@ class State:
     def _store_heap(self, address: Term, value: Term, size: int) -> None:
         side = self.side
         self._refuse_hidden_addresses(address)
+        side.refuse_open(address)
+        side.refuse_open(value)
         side.world.assume(VALID_MEMORY)
         if side.terms.layout.placed(address, size) is None:
             side.world.assume(PRIVATE_FRAME)

@@ -16,7 +16,7 @@ _SHORT = 2
 LARGE = 4096
 """Coefficients in equations that programs keep are smaller."""
 _MOST_COLUMNS = 64
-"""Features for which short vectors are looked for: 60 take 1.2 s of a computation that cannot be interrupted, 80 take 30."""
+"""Features for which short vectors are looked for: 60 take 1.2 s of a computation that no budget ends, 80 take 30 s."""
 _WEIGHT = 256
 """How much more a coefficient counts than the constant."""
 

@@ -35,6 +35,7 @@ from isoform.sym.chain import Base
 from isoform.sym.compare import Goal, goals
 from isoform.sym.context import Context
 from isoform.sym.entry import constrain_entry
+from isoform.sym.recursion import calls_itself
 from isoform.sym.state import Side, State, World
 from isoform.sym.validity import frame_bounds, valid_addresses
 
@@ -123,7 +124,7 @@ class Simulation:
         self.functions: tuple[Function, Function] = question.target, question.rewrite
         self.machine = question.contract.machine
         self.terms = Terms()
-        self.world = World(self.terms, question.contract)
+        self.world = World(self.terms, question.contract, recursive=calls_itself(question.target, question.rewrite))
         sides = [Side(self.world, f.image, tag) for f, tag in zip(self.functions, TAGS, strict=True)]
         self._sides = sides
         self.entry = sides[0].initial_state()

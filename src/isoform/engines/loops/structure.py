@@ -48,6 +48,8 @@ class Structure:
         term = feature.of_state(state)
         if state.side.mentions_stack(term) and not _is_on_stack(node, feature):
             raise Unsupported(f"{feature.text(self._machine)} is an address of the stack frame, and a loop moves it")
+        if not _is_written_out(node, feature):
+            state.side.refuse_open(term)
         if self._is_own_address(state.side, term) and not _is_written_out(node, feature):
             raise Unsupported(
                 f"{feature.text(self._machine)} is an address of code or of constants that differ between the sides, "
