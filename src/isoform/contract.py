@@ -259,6 +259,8 @@ class Contract:
     possible: ResultPart = ()
     """Where the type of the result is guessed and only zero or nonzero counts: all that may be the result, as each of
     the types that it may have. A difference in any of them leaves the question open."""
+    bool_variables: tuple[tuple[int, int], ...] = ()
+    """Places of variables that are declared to hold a `bool`: the variable's address, and the distance from it."""
     bytes_read: tuple[str, ...] = ()
     """Without debug information: argument registers of which a side reads one byte only, so that it may be a bool."""
     narrow: tuple[tuple[str, int], ...] = ()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from isoform.contract import Argument, BoolCell
-from isoform.load.signature import CType, TypeKind
+from isoform.lift.function import Function
+from isoform.load.signature import TypeKind
+from isoform.microop import Space, origin_of
 from isoform.verdict import Assumption
 
 _MOST_CELLS = 16
@@ -17,7 +19,7 @@ def bool_cells(arguments: Iterable[Argument]) -> tuple[BoolCell, ...]:
     for argument in arguments:
         pointee = argument.type.pointee if argument.type.kind is TypeKind.POINTER else None
         if pointee is not None and pointee.bits >= 8:
-            found += [BoolCell(argument, offset, pointee.bits // 8) for offset in bool_offsets(pointee)]
+            found += [BoolCell(argument, offset, pointee.bits // 8) for offset in pointee.bool_offsets()]
     return tuple(found[:_MOST_CELLS])
 
 
@@ -25,16 +27,33 @@ def bools_by_value(arguments: Iterable[Argument]) -> Iterator[tuple[Argument, in
     """The places of type `bool` in structures that are passed by value, in bytes from their start."""
     for argument in arguments:
         if argument.type.kind is TypeKind.STRUCT:
-            yield from ((argument, offset) for offset in bool_offsets(argument.type))
+            yield from ((argument, offset) for offset in argument.type.bool_offsets())
 
 
-def bool_assumptions(cells: Iterable[BoolCell]) -> Iterator[Assumption]:
-    if any(cells):
+def bool_variables(target: Function, rewrite: Function) -> tuple[tuple[int, int], ...]:
+    """The places of type `bool` in variables that either function names and both files declare so: the start of the
+    variable, and the distance from there."""
+    named = {origin for function in (target, rewrite) for origin in _origins(function)}
+    declared = target.image.pointers.bools, rewrite.image.pointers.bools
+    found = []
+    for symbol in target.image.symbols:
+        start = target.image.shared_address(symbol.address)
+        kind = declared[0].get(symbol.name)
+        if start not in named or kind is None or declared[1].get(symbol.name) != kind:
+            continue
+        size = kind.bits // 8
+        count = min(max(symbol.size // size, 1), _MOST_CELLS)
+        found += [(start, element * size + offset) for element in range(count) for offset in kind.bool_offsets()]
+    return tuple(found[:_MOST_CELLS])
+
+
+def _origins(function: Function) -> Iterator[int]:
+    """Starts of the objects that a function names."""
+    for instruction in function.instructions.values():
+        for op in instruction.ops:
+            yield from (origin_of(var) for var in op.ins if var.space is Space.ADDRESS)
+
+
+def bool_assumptions(cells: Iterable[object]) -> Iterator[Assumption]:
+    if any(True for _ in cells):
         yield Assumption("bool-is-0-or-1", "memory that is declared to hold a bool holds 0 or 1, as compilers rely on")
-
-
-def bool_offsets(ctype: CType) -> Iterator[int]:
-    if ctype.kind is TypeKind.BOOL and not ctype.is_bit_field:
-        yield 0
-    for _, start, member in ctype.fields:
-        yield from (start + offset for offset in bool_offsets(member))

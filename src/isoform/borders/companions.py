@@ -154,7 +154,9 @@ class Companions:
     def _about_data(self, data: dict[str, bool], contents: Contents) -> Iterator[Assumption]:
         """What is taken to be the same though the files do not say so."""
         alone = [name for name, in_both in data.items() if not in_both]
-        unlike = sorted({one.name for one in contents.apart(self.own.named, ()) if one.kind is ApartKind.DATA})
+        unlike = sorted(
+            {one.name for one in contents.apart(self.own.named, self._functions_apart()) if one.kind is ApartKind.DATA}
+        )
         whys = []
         if alone:
             whys.append(f"{', '.join(alone)}, which only one of the files defines, holds the same on both sides")
@@ -200,8 +202,8 @@ class Companions:
             why = getattr(verdict, "why", "")
             companion.found = Companion(companion.name, "unknown", why)
 
-    def _border(self, contents: Contents) -> Border:
-        functions = [
+    def _functions_apart(self) -> list[Apart]:
+        return [
             Apart(
                 ApartKind.FUNCTION,
                 one.address,
@@ -213,6 +215,9 @@ class Companions:
             for one in self.all.values()
             if one.found is not None
         ]
+
+    def _border(self, contents: Contents) -> Border:
+        functions = self._functions_apart()
         extents = set(self.own.data).union(*(one.uses.data for one in self.all.values()))
         data = contents.apart(extents, functions)
         if not self.initial:

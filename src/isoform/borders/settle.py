@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from isoform.borders.bools import bool_assumptions, bool_cells
+from isoform.borders.bools import bool_assumptions, bool_cells, bool_variables
 from isoform.borders.callees import CalleeTable
 from isoform.borders.coming_back import coming_back_assumptions
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
@@ -60,6 +60,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         pure=options.pure,
         bounds=options.bounds,
         bools=bool_cells(placement.arguments),
+        bool_variables=bool_variables(target, rewrite),
         certain=inferred.certain if inferred is not None else None,
         narrow=inferred.narrow if inferred is not None else (),
         bytes_read=inferred.bytes_read if inferred is not None else (),
@@ -78,7 +79,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in (target, rewrite))
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
     assumptions += [RESULT_APART] if placement.result_space else []
-    assumptions += bool_assumptions(contract.bools)
+    assumptions += bool_assumptions((*contract.bools, *contract.bool_variables))
     assumptions += link_assumptions(target, rewrite)
     assumptions += fixed_assumptions(target, rewrite)
     assumptions += coming_back_assumptions(target, rewrite)

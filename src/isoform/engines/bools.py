@@ -24,8 +24,8 @@ def may_hold_bools(question: Question) -> bool:
 
 def rests_on_bools(question: Question, inputs: tuple[Inputs, Inputs]) -> bool:
     """Whether a run reads something else than 0 or 1 where a bool is declared to be; or, of memory whose type is not
-    known, bytes of which one side takes the lowest bit only, and with nothing else in them the two agree: that is how
-    code looks that relies on a bool, and code that does not."""
+    known, bytes of which one side takes only the lowest bit, or only whether they are zero, and with 0 or 1 in them the
+    two agree: that is how code looks that relies on a bool, and code that does not."""
     passed = [argument_value(a, inputs[0]) >> (8 * at) & 0xFF for a, at in bools_by_value(question.contract.arguments)]
     if any(byte > 1 for byte in passed):
         return True
@@ -35,10 +35,10 @@ def rests_on_bools(question: Question, inputs: tuple[Inputs, Inputs]) -> bool:
     read = {address: byte for outcome in outcomes for address, byte in outcome.reads.items() if byte > 1}
     if any(_is_declared_bool(question, inputs[0], address) for address in read):
         return True
-    open_ = {
-        a: byte & 1 for a, byte in read.items() if not in_frame(a) and not _is_of_another_type(question, inputs[0], a)
-    }
-    return bool(open_) and _agree_with(question, inputs, outcomes, open_)
+    open_ = [a for a in read if not in_frame(a) and not _is_of_another_type(question, inputs[0], a)]
+    # Code that relies on a bool may take its lowest bit for it, or whether it is zero.
+    as_bools = ({a: read[a] & 1 for a in open_}, dict.fromkeys(open_, 1))
+    return bool(open_) and any(_agree_with(question, inputs, outcomes, bits) for bits in as_bools)
 
 
 def _agree_with(
@@ -52,6 +52,8 @@ def _agree_with(
 
 
 def _is_declared_bool(question: Question, inputs: Inputs, address: int) -> bool:
+    if any(address == start + offset for start, offset in question.contract.bool_variables):
+        return True
     for cell in question.contract.bools:
         distance = address - argument_value(cell.argument, inputs) - cell.offset
         if 0 <= distance < _NEAR and distance % cell.stride == 0:
@@ -67,7 +69,7 @@ def _is_of_another_type(question: Question, inputs: Inputs, address: int) -> boo
 
 def _says_what_is_there(argument: Argument) -> bool:
     pointee = argument.type.pointee if argument.type.kind is TypeKind.POINTER else None
-    return pointee is not None and pointee.bits > 0
+    return pointee is not None and pointee.bits > 0 and not any(True for _ in pointee.bool_offsets())
 
 
 Pair = tuple[Inputs, Inputs]

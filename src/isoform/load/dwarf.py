@@ -166,6 +166,7 @@ class _Pointers:
     unread: bool = False
     """Whether there is a type of functions that is not understood."""
     has_bools: bool = False
+    bools: dict[str, CType] = field(default_factory=dict)
 
     def note(self, types: TypeReader, depth: int, die: Any) -> None:
         if die.tag == "DW_TAG_subroutine_type":
@@ -181,9 +182,11 @@ class _Pointers:
                 kind = types.of_variable(die)
                 if kind.leads_to_functions:
                     self.variables[name] = kind
+                if any(True for _ in kind.bool_offsets()):
+                    self.bools[name] = kind
 
     def types(self, is_c: bool) -> PointerTypes:
-        return PointerTypes(self.variables, tuple(self.functions), is_c and not self.unread, self.has_bools)
+        return PointerTypes(self.variables, tuple(self.functions), is_c and not self.unread, self.has_bools, self.bools)
 
 
 class Entry(IntEnum):

@@ -142,6 +142,8 @@ class PointerTypes:
     """Whether no other pointers are called: not in C++, whose virtual functions have no such types."""
     has_bools: bool = False
     """Whether there is a type `bool`."""
+    bools: dict[str, CType] = field(default_factory=dict)
+    """Types of global variables (of an array: of its elements) that are or hold a `bool`, by name."""
 
 
 @dataclass(frozen=True)
@@ -351,6 +353,14 @@ class Image:
         starts = sorted(self.aliases)
         symbols = [self.symbol_at(self.aliases[start]) for start in starts]
         return starts, [start + (symbol.size if symbol else 0) for start, symbol in zip(starts, symbols, strict=True)]
+
+    def shared_address(self, address: int) -> int:
+        """Where both images have what starts at an address of this one (see `moved`)."""
+        return self._shared_starts.get(address, address)
+
+    @cached_property
+    def _shared_starts(self) -> dict[int, int]:
+        return {start: shared for start, _, shared in self.moved}
 
     def own_address(self, address: int) -> int:
         """Where this image has what is at a shared address (see `moved`)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -39,6 +40,13 @@ class CType:
     def leads_to_functions(self) -> bool:
         """Whether it is a pointer to a function of known type, or has a member that is."""
         return self.function is not None or any(member.leads_to_functions for _, _, member in self.fields)
+
+    def bool_offsets(self) -> Iterator[int]:
+        """Where in it there is a `bool`, in bytes from its start."""
+        if self.kind is TypeKind.BOOL and not self.is_bit_field:
+            yield 0
+        for _, start, member in self.fields:
+            yield from (start + offset for offset in member.bool_offsets())
 
     @property
     def is_float(self) -> bool:

@@ -44,6 +44,10 @@ def constrain_entry(world: World, entry: State) -> None:
         byte = world.terms.extract(argument_term(entry, argument), 8 * offset + 7, 8 * offset)
         holds = world.terms.ult(byte, world.terms.bv(2, 8))
         world.constraints.append((f"bool-in-{argument.name}-{offset}", holds))
+    for start, offset in world.contract.bool_variables:
+        address = world.terms.add(entry.side.object_start(start), world.terms.bv(offset, entry.side.width))
+        holds = world.terms.ult(entry.side.heap.load(entry.heap, address, 1), world.terms.bv(2, 8))
+        world.constraints.append((f"bool-at-{start:#x}-{offset}", holds))
     for number, cell in enumerate(world.contract.bools, 1):
         address = world.terms.add(argument_term(entry, cell.argument), world.terms.bv(cell.offset, entry.side.width))
         holds = world.terms.ult(entry.side.heap.load(entry.heap, address, 1), world.terms.bv(2, 8))
