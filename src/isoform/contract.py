@@ -116,16 +116,11 @@ def extended_value(ctype: CType, place: Place, value: int) -> int:
     return value
 
 
-@dataclass(frozen=True)
-class Padded:
-    """An argument that points to structures with padding."""
+class _Unused:
+    """What of a structure belongs to no member."""
 
-    argument: Argument
-    size: int
-    """Bytes of one structure."""
     unused: tuple[tuple[int, int], ...]
     """The bytes of it with bits that belong to no member, and these bits."""
-    spelling: str
 
     @cached_property
     def offsets(self) -> frozenset[int]:
@@ -136,6 +131,29 @@ class Padded:
     def partly(self) -> dict[int, int]:
         """The bytes that have part of a bit-field in them, with the bits that belong to no member."""
         return {byte: bits for byte, bits in self.unused if bits != 0xFF}
+
+
+@dataclass(frozen=True)
+class Padded(_Unused):
+    """An argument that points to structures with padding."""
+
+    argument: Argument
+    size: int
+    """Bytes of one structure."""
+    unused: tuple[tuple[int, int], ...]
+    spelling: str
+
+
+@dataclass(frozen=True)
+class PaddedVariable(_Unused):
+    """A variable that is a structure with padding, or an array of them."""
+
+    start: int
+    extent: int
+    """Bytes of all of it."""
+    size: int
+    """Bytes of one structure."""
+    unused: tuple[tuple[int, int], ...]
 
 
 def argument_value(argument: Argument, inputs: Inputs) -> int:
@@ -253,6 +271,10 @@ class Contract:
     preconditions: tuple[Precondition, ...] = ()
     certain: tuple[ResultPart, ...] | None = None
     """Where `results` are guessed from the code: what certainly is the result. None where all of it is."""
+    padded_behind: tuple[Padded, ...] = ()
+    """The arguments that point to pointers to structures with padding; used in runs only."""
+    padded_variables: tuple[PaddedVariable, ...] = ()
+    """The variables that are structures with padding; used in runs only."""
     padded: tuple[Padded, ...] = ()
     """The arguments that point to structures with padding, where both sides declare them so."""
     bools: tuple[BoolCell, ...] = ()

@@ -176,7 +176,8 @@ class Question:
     ) -> tuple[Outcome, Outcome]:
         inline = self.contract.calls is not CallRule.UNINTERPRETED
         record = record or bool(self.watched)
-        padded = bool(self.contract.padded)
+        contract = self.contract
+        padded = bool(contract.padded or contract.padded_behind or contract.padded_variables)
         options = RunOptions(self.options.fuel, trace, record, self.contract.stack_argument_bytes, inline, padded)
         left, right = (
             run(program, side, options, self.callees) for program, side in zip(self.programs, inputs, strict=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from isoform.contract import Argument, BoolCell
-from isoform.lift.function import Function
+from isoform.lift.function import Function, named_objects
 from isoform.load.signature import TypeKind
-from isoform.microop import Space, origin_of
 from isoform.verdict import Assumption
 
 _MOST_CELLS = 16
@@ -33,7 +32,7 @@ def bools_by_value(arguments: Iterable[Argument]) -> Iterator[tuple[Argument, in
 def bool_variables(target: Function, rewrite: Function) -> tuple[tuple[int, int], ...]:
     """The places of type `bool` in variables that either function names and both files declare so: the start of the
     variable, and the distance from there."""
-    named = {origin for function in (target, rewrite) for origin in _origins(function)}
+    named = {origin for function in (target, rewrite) for origin in named_objects(function)}
     declared = target.image.pointers.bools, rewrite.image.pointers.bools
     found = []
     for symbol in target.image.symbols:
@@ -45,13 +44,6 @@ def bool_variables(target: Function, rewrite: Function) -> tuple[tuple[int, int]
         count = min(max(symbol.size // size, 1), _MOST_CELLS)
         found += [(start, element * size + offset) for element in range(count) for offset in kind.bool_offsets()]
     return tuple(found[:_MOST_CELLS])
-
-
-def _origins(function: Function) -> Iterator[int]:
-    """Starts of the objects that a function names."""
-    for instruction in function.instructions.values():
-        for op in instruction.ops:
-            yield from (origin_of(var) for var in op.ins if var.space is Space.ADDRESS)
 
 
 def bool_assumptions(cells: Iterable[object]) -> Iterator[Assumption]:

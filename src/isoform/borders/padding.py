@@ -8,9 +8,10 @@ that are nothing but padding.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from isoform.contract import Argument, Contract, Padded, argument_value
+from isoform.contract import Argument, Contract, Padded, PaddedVariable, argument_value
+from isoform.lift.function import Function, named_objects
 from isoform.load.signature import CType, Signature, TypeKind
 from isoform.outcome import CallRecord, Inputs, Outcome
 
@@ -18,15 +19,32 @@ Store = tuple[int, int]
 """Address and size."""
 
 
-def padded_arguments(arguments: Sequence[Argument], declared: Sequence[Signature | None]) -> tuple[Padded, ...]:
-    """The arguments that point to structures with padding, where both sides are declared and say so."""
+def padded_arguments(
+    arguments: Sequence[Argument], declared: Sequence[Signature | None], through: bool = False
+) -> tuple[Padded, ...]:
+    """The arguments that point to structures with padding, where both sides are declared and say so; or `through` which
+    there are pointers to such structures."""
     found = []
     hidden = len(arguments) - (len(declared[0].parameters) if declared and declared[0] is not None else 0)
     for position, argument in enumerate(arguments):
         views = [_pointee(signature, position - hidden) for signature in declared]
+        if through:
+            views = [view.pointee if view is not None else None for view in views]
         own = views[0]
         if own is not None and own.padding and all(_is_like(own, other) for other in views):
             found.append(Padded(argument, own.bits // 8, own.padding, own.spelling))
+    return tuple(found)
+
+
+def padded_variables(target: Function, rewrite: Function) -> tuple[PaddedVariable, ...]:
+    """The variables that either function names and both files declare as structures with padding, or arrays of them."""
+    named = {origin for function in (target, rewrite) for origin in named_objects(function)}
+    declared = target.image.pointers.padded, rewrite.image.pointers.padded
+    found = []
+    for symbol in target.image.symbols:
+        start, kind = target.image.shared_address(symbol.address), declared[0].get(symbol.name)
+        if start in named and kind is not None and _is_like(kind, declared[1].get(symbol.name)):
+            found.append(PaddedVariable(start, symbol.size, kind.bits // 8, kind.padding))
     return tuple(found)
 
 
@@ -52,8 +70,8 @@ def without_padding(
 ) -> tuple[Outcome, Outcome]:
     """The outcomes of runs without what nobody reads in memory. `at_entry` is what memory held before."""
     stores = [outcome.stores for outcome in outcomes]
-    unread = frozenset(_unread(contract, inputs, stores))
-    partly = dict(_partly_unread(contract, inputs, stores))
+    unread = frozenset(_unread(contract, inputs, stores, at_entry))
+    partly = dict(_partly_unread(contract, inputs, stores, at_entry))
     alike = {byte for byte, bits in partly.items() if _agree(outcomes, byte, bits, at_entry)}
     left, right = (leave_out(outcome, unread | alike, unread | partly.keys()) for outcome in outcomes)
     return left, right
@@ -79,28 +97,66 @@ def _without(call: CallRecord, unread: frozenset[int]) -> CallRecord:
     return replace(call, sees={address: byte for address, byte in call.sees.items() if address not in unread})
 
 
-def _partly_unread(contract: Contract, inputs: Inputs, stores: Iterable[frozenset[Store]]) -> Iterator[tuple[int, int]]:
-    """Bytes that were stored of which some bits belong to no member, and these bits."""
-    stored = frozenset().union(*stores)
+@dataclass(frozen=True)
+class _Structures:
+    """Where structures with padding are in a run, one behind the other."""
+
+    start: int
+    end: int | None
+    """None: how many there are is not known."""
+    kind: Padded | PaddedVariable
+    is_own: bool
+    """Whether nobody can have another use for the padding: the space for the result."""
+
+    def offset(self, byte: int) -> int | None:
+        """Where in a structure a byte is, if it is in one."""
+        if self.end is not None and not self.start <= byte < self.end:
+            return None
+        return (byte - self.start) % self.kind.size
+
+
+def _structures(contract: Contract, inputs: Inputs, at_entry: ReadByte) -> Iterator[_Structures]:
     for padded in contract.padded:
         start = argument_value(padded.argument, inputs)
-        for address, size in stored if padded.partly else ():
+        is_own = bool(contract.result_space) and padded.argument == contract.arguments[0]
+        yield _Structures(start, start + contract.result_space if is_own else None, padded, is_own)
+    for padded in contract.padded_behind:
+        pointer = argument_value(padded.argument, inputs)
+        start = sum(at_entry((pointer + index) % (1 << 64)) << (8 * index) for index in range(8))
+        yield _Structures(start, None, padded, True)
+    for variable in contract.padded_variables:
+        yield _Structures(variable.start, variable.start + variable.extent, variable, True)
+
+
+def _partly_unread(
+    contract: Contract, inputs: Inputs, stores: Iterable[frozenset[Store]], at_entry: ReadByte
+) -> Iterator[tuple[int, int]]:
+    """Bytes that were stored of which some bits belong to no member, and these bits."""
+    stored = frozenset().union(*stores)
+    for there in _structures(contract, inputs, at_entry):
+        for address, size in stored if there.kind.partly else ():
             for byte in range(address, address + size):
-                unused = padded.partly.get((byte - start) % padded.size)
+                offset = there.offset(byte)
+                unused = None if offset is None else there.kind.partly.get(offset)
                 if unused is not None:
                     yield byte, unused
 
 
-def _unread(contract: Contract, inputs: Inputs, stores: Iterable[frozenset[Store]]) -> Iterator[int]:
+def _unread(
+    contract: Contract, inputs: Inputs, stores: Iterable[frozenset[Store]], at_entry: ReadByte
+) -> Iterator[int]:
     stored = frozenset().union(*stores)
-    for padded in contract.padded:
-        start = argument_value(padded.argument, inputs)
-
-        def is_padding(store: Store, start: int = start, padded: Padded = padded) -> list[bool]:
-            return [(byte - start) % padded.size in padded.offsets for byte in range(store[0], sum(store))]
-
-        found = {store: is_padding(store) for store in stored}
-        meant = {byte for store in stored if _is_meant(store, found) for byte in range(store[0], sum(store))}
+    for there in _structures(contract, inputs, at_entry):
+        found = {
+            (address, size): [there.offset(byte) in there.kind.offsets for byte in range(address, address + size)]
+            for address, size in stored
+        }
+        meant = {
+            byte
+            for store in stored
+            if not there.is_own and _is_meant(store, found)
+            for byte in range(store[0], sum(store))
+        }
         for (address, _), padding in found.items():
             yield from (byte for byte, is_one in enumerate(padding, address) if is_one and byte not in meant)
 

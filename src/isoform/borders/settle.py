@@ -13,7 +13,7 @@ from isoform.borders.inferred import Inferred, infer, readings_as_bool
 from isoform.borders.known_calls import known_calls, library_assumptions
 from isoform.borders.linking import fixed_assumptions, link_assumptions
 from isoform.borders.other_convention import refuse_declared_conventions, refuse_other_conventions
-from isoform.borders.padding import padded_arguments
+from isoform.borders.padding import padded_arguments, padded_variables
 from isoform.borders.result_space import RESULT_APART
 from isoform.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
 from isoform.errors import Unsupported, UserError
@@ -75,7 +75,10 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         for function in (target, rewrite):
             refuse_other_conventions(function, signature, placement)
         both = [function.image.signatures.get(function.name) for function in (target, rewrite)]
-        contract = replace(contract, padded=padded_arguments(contract.arguments, both))
+        padded = padded_arguments(contract.arguments, both)
+        behind = padded_arguments(contract.arguments, both, through=True)
+        variables = padded_variables(target, rewrite)
+        contract = replace(contract, padded=padded, padded_behind=behind, padded_variables=variables)
     target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in (target, rewrite))
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
     assumptions += [RESULT_APART] if placement.result_space else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from isoform.contract import OutputCall, PureCall
 from isoform.isa.machine import Machine
 from isoform.load.image import Image
 from isoform.load.signature import CType, Signature
-from isoform.microop import Instruction, MicroOp, Var
+from isoform.microop import Instruction, MicroOp, Space, Var, origin_of
 
 
 class BlockId(NamedTuple):
@@ -242,3 +243,10 @@ class Function:
         return b"".join(
             self.image.code_at(address, self.instructions[address].length) for address in sorted(self.instructions)
         )
+
+
+def named_objects(function: Function) -> Iterator[int]:
+    """Starts of the objects whose addresses a linker puts into a function's code."""
+    for instruction in function.instructions.values():
+        for op in instruction.ops:
+            yield from (origin_of(var) for var in op.ins if var.space is Space.ADDRESS)

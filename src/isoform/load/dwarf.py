@@ -167,6 +167,7 @@ class _Pointers:
     """Whether there is a type of functions that is not understood."""
     has_bools: bool = False
     bools: dict[str, CType] = field(default_factory=dict)
+    padded: dict[str, CType] = field(default_factory=dict)
 
     def note(self, types: TypeReader, depth: int, die: Any) -> None:
         if die.tag == "DW_TAG_subroutine_type":
@@ -184,9 +185,13 @@ class _Pointers:
                     self.variables[name] = kind
                 if any(True for _ in kind.bool_offsets()):
                     self.bools[name] = kind
+                if kind.padding:
+                    self.padded[name] = kind
 
     def types(self, is_c: bool) -> PointerTypes:
-        return PointerTypes(self.variables, tuple(self.functions), is_c and not self.unread, self.has_bools, self.bools)
+        return PointerTypes(
+            self.variables, tuple(self.functions), is_c and not self.unread, self.has_bools, self.bools, self.padded
+        )
 
 
 class Entry(IntEnum):

@@ -144,6 +144,8 @@ class PointerTypes:
     """Whether there is a type `bool`."""
     bools: dict[str, CType] = field(default_factory=dict)
     """Types of global variables (of an array: of its elements) that are or hold a `bool`, by name."""
+    padded: dict[str, CType] = field(default_factory=dict)
+    """Types of global variables (of an array: of its elements) that are structures with padding, by name."""
 
 
 @dataclass(frozen=True)
