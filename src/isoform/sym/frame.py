@@ -61,7 +61,7 @@ class Frame:
         self._clobbered = offset if self._clobbered is None else max(offset, self._clobbered)
         if self._node is not None:
             self._since = frozenset()
-            return  # reads of what is stale are refused by `State`
+            return  # `State` does not read what is stale
         for byte in [b for b in self._owner if b < offset]:
             self._break_up(byte)
         for byte in [b for b in self._owner if b < offset]:

@@ -675,7 +675,7 @@ class State:
     def _load_frame(self, offset: int, size: int) -> Term:
         _in_frame(offset)
         if self.frame.is_stale(offset, size):
-            raise Unsupported("the stack that a call may have changed is read after it, beside an indexed array")
+            return self.side.undefined(8 * size)  # whatever a call left there
         if size < _POINTER and self.side.image.differing and not self.frame.is_indexed:
             word = self.side.terms.layout.number(self.frame.load(offset // _POINTER * _POINTER, _POINTER))
             if word is not None:
