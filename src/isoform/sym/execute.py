@@ -117,6 +117,8 @@ class Passed:
     places: str
     """Where these are, if another call of the same name may have them elsewhere."""
     keys: tuple[tuple[Term, tuple[Term, ...]], ...]
+    on_stack: int = 0
+    """Bytes above its return address in which a callee may find arguments."""
 
 
 @dataclass(frozen=True)
@@ -596,7 +598,9 @@ class Execution:
             for condition, parts in choices
         )
         places = "" if call.callee is not None else " ".join(f"{p.register}+{p.offset}" for p in choices[0][1]) + ":"
-        return Passed(callee, (*pointer, *arguments), places, keys)
+        ends = (part.offset + part.size for _, parts in choices for part in parts if part.register is None)
+        on_stack = max(ends, default=0) - self.side.world.machine.convention.stack_arguments_offset
+        return Passed(callee, (*pointer, *arguments), places, keys, max(0, on_stack))
 
     def _choices(self, callee: Callee, state: State) -> list[tuple[Term, Parts]]:
         """Where the arguments are, by the condition under which they are there; the last one stands for all else."""
@@ -722,7 +726,7 @@ class Execution:
         world.note_call(self._distance(state))
         results = (*world.machine.convention.result, *world.machine.convention.float_result)
         self._results_of(name, passed, results, state, event)
-        self._leave_callee(state, set(results))
+        self._leave_callee(state, set(results), passed.on_stack)
 
     def _return_from_system(self, passed: Passed, state: State) -> None:
         world = self.side.world
@@ -790,7 +794,7 @@ class Execution:
             self.summary.calls.append(CallSite(state.condition, SELF, passed.keys, ()))
         self.side.note_call()
         results = (*world.machine.convention.result, *world.machine.convention.float_result)
-        self._leave_callee(state, set(results))
+        self._leave_callee(state, set(results), passed.on_stack)
 
     def _give(self, register: str, callee: Callee, result: Callable[[str, int], Term], state: State) -> None:
         """What a call leaves in a register: its result, and in the other bits an unknown value of each side's own."""
@@ -948,9 +952,9 @@ class Execution:
         state.registers[machine.containers.index(machine.convention.result[0])] = result
         self._leave_callee(state, set(machine.convention.result))
 
-    def _leave_callee(self, state: State, kept: set[str]) -> None:
+    def _leave_callee(self, state: State, kept: set[str], on_stack: int = 0) -> None:
         """Scratch registers except those `kept` are unknown, the return address is popped, and what lies below it
-        belonged to the callee."""
+        belonged to the callee, and so did the arguments `on_stack` above it."""
         terms = self.terms
         machine = self.side.world.machine
         convention = machine.convention
@@ -962,9 +966,9 @@ class Execution:
             pointer = state.container(index)
             adjustment = terms.bv(convention.stack_adjustment, terms.width(pointer))
             state.registers[index] = terms.add(pointer, adjustment)
-            self._clobber_frame(state.registers[index], state)
+            self._clobber_frame(state.registers[index], state, on_stack)
 
-    def _clobber_frame(self, pointer: Term, state: State) -> None:
+    def _clobber_frame(self, pointer: Term, state: State, on_stack: int) -> None:
         """Whatever lies below the stack pointer was the callee's to use. Only a tail call, for which the return address
         is still in its place, gives it what is above the stack pointer at entry: the return address, which it pops."""
         base, constant = self.terms.split_sum(pointer)
@@ -974,7 +978,7 @@ class Execution:
         is_tail_call = offset == adjustment and state.frame.load(0, adjustment) == self.side.world.return_address
         if offset > 0 and not is_tail_call:
             raise Unsupported(f"{self.function.name} makes a call that writes over its own return address")
-        state.frame.clobber_below(offset)
+        state.frame.clobber_below(max(offset, min(offset + on_stack, 0)))
 
     def _scratch(self, register: str, state: State) -> None:
         machine = self.side.world.machine

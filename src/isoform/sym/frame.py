@@ -36,27 +36,32 @@ class Frame:
         """Since an outside call, bytes below `_clobbered` hold what it left there: unknowns of a new epoch."""
 
     _clobbered: int | None
+    _since: frozenset[int] = frozenset()
+    """Of a frame that is indexed: bytes that were written since the last outside call."""
 
     def copy(self) -> Frame:
         other = Frame(self._chain, self._initial, self._garbage, self._next_epoch)
         other._cells, other._owner, other._node = dict(self._cells), dict(self._owner), self._node
-        other._epoch, other._clobbered = self._epoch, self._clobbered
+        other._epoch, other._clobbered, other._since = self._epoch, self._clobbered, self._since
         return other
 
     @property
     def is_indexed(self) -> bool:
         return self._node is not None
 
-    @property
-    def was_clobbered(self) -> bool:
-        return self._clobbered is not None
+    def is_stale(self, offset: int, size: int) -> bool:
+        """Whether a frame that is indexed may still have what was there before an outside call changed it."""
+        if self._node is None or self._clobbered is None:
+            return False
+        return any(byte not in self._since for byte in range(offset, min(offset + size, self._clobbered)))
 
     def clobber_below(self, offset: int) -> None:
         """An outside call may have written anything below its own frame's end, `offset`."""
         self._epoch = self._next_epoch()
         self._clobbered = offset if self._clobbered is None else max(offset, self._clobbered)
         if self._node is not None:
-            return  # reads down there are refused by `State`
+            self._since = frozenset()
+            return  # `State` does not read what is stale
         for byte in [b for b in self._owner if b < offset]:
             self._break_up(byte)
         for byte in [b for b in self._owner if b < offset]:
@@ -93,6 +98,8 @@ class Frame:
     def store(self, offset: int, value: Term, size: int) -> None:
         if self._node is not None:
             self._node = self._chain.store(self._node, self._address(offset), value, size)
+            if self._clobbered is not None:
+                self._since |= frozenset(range(offset, offset + size))
             return
         cell = self._cells.get(offset)
         if cell is None or cell[0] != size:
@@ -120,6 +127,7 @@ class Frame:
             result._clobbered = max(bounds) if bounds else None
         if self._node is not None or other._node is not None:
             result._node = self._chain.join(selector, self._as_chain(), other._as_chain())
+            result._since = self._since & other._since
             return result
         terms = self._chain.terms
         for start in self._cells.keys() | other._cells.keys():
@@ -156,5 +164,5 @@ class Frame:
         for start in sorted(self._cells):
             size, value = self._cells[start]
             node = self._chain.store(node, self._address(start), value, size)
-        self._node = node
+        self._node, self._since = node, frozenset(self._owner)
         return node

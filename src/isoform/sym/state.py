@@ -674,12 +674,8 @@ class State:
 
     def _load_frame(self, offset: int, size: int) -> Term:
         _in_frame(offset)
-        if self.frame.is_indexed and self.frame.was_clobbered:
-            pointer = self.side.world.machine.convention.stack_pointer
-            assert pointer is not None
-            base, constant = self.side.terms.split_sum(self.container_named(pointer))
-            if not self.side.is_stack_pointer(base) or offset < signed(constant, self.side.width):
-                raise Unsupported("the stack below the stack pointer is read after a call, beside an indexed array")
+        if self.frame.is_stale(offset, size):
+            return self.side.undefined(8 * size)  # whatever a call left there
         if size < _POINTER and self.side.image.differing and not self.frame.is_indexed:
             word = self.side.terms.layout.number(self.frame.load(offset // _POINTER * _POINTER, _POINTER))
             if word is not None:

@@ -91,4 +91,30 @@ function unaligned_more
     add rsp, 16
     ret
 .size unaligned_more, .-unaligned_more
+
+# Six numbers are printed; the last one is on the stack, which is the callee's to change.
+.macro six name, after
+function \name
+    mov esi, 1
+    mov edx, 2
+    mov ecx, 3
+    mov r8d, 4
+    mov r9d, 5
+    push 7
+    lea rdi, [rip + format]
+    xor eax, eax
+    call printf@PLT
+    \after
+    ret
+.size \name, .-\name
+.endm
+
+six argument_again, "pop rax"
+six argument_popped, "pop rcx; mov eax, 7"
+six argument_dropped, "add rsp, 8; mov eax, 7"
+six argument_other, "add rsp, 8; mov eax, 8"
+
+.section .rodata
+format:
+    .string "%d %d %d %d %d %d"
 .section .note.GNU-stack,"",@progbits
