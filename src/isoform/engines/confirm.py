@@ -31,6 +31,9 @@ HIGHEST_ADDRESS = 1 << 47
 
 Pair = tuple[Inputs, Inputs]
 
+NOT_COMPARED = "the two differ in what is not taken for a difference"
+"""Of runs that end differently for a reason that no `different` may rest on: they show nothing either way."""
+
 _WORD_BYTES = 8
 _FILLED_BYTES = (4, 8, 64, 16, 1, 2, 12, 32)
 """What a callee may write into an object of the frame whose size is not known. A difference counts only if it shows for

@@ -9,7 +9,7 @@ from math import inf
 
 from isoform.budget import Budget
 from isoform.contract import BoundsRule
-from isoform.engines.confirm import NotConfirmed, confirm, differs
+from isoform.engines.confirm import NOT_COMPARED, NotConfirmed, confirm, differs
 from isoform.engines.inputs import InputMaker
 from isoform.outcome import Inputs, Status
 from isoform.question import Question
@@ -78,7 +78,12 @@ def run_tests(
             why = why or stuck.reason or stuck.status.value
             if undecided == ran == 5 + len(mine):
                 break  # nothing here can be run to its end
-        if question.differences(*outcomes) and differs(question, inputs):
+        is_apart = bool(question.differences(*outcomes))
+        separates = is_apart and differs(question, inputs)
+        if is_apart and not separates and not left and stuck is None:
+            undecided += 1
+            why = why or NOT_COMPARED
+        if separates:
             found = confirm(question, inputs, budget)
             if isinstance(found, Witness):
                 return Tested(found, None, ran, undecided)

@@ -18,7 +18,7 @@ from isoform.engines.concolic.path import End, Path
 from isoform.engines.concolic.pointers import Pointers
 from isoform.engines.concolic.rows import row
 from isoform.engines.concolic.tree import Closed
-from isoform.engines.confirm import NotConfirmed, confirm, differs
+from isoform.engines.confirm import NOT_COMPARED, NotConfirmed, confirm, differs
 from isoform.engines.loopfree import Encoding, Failed, Found, Proved, not_confirmed
 from isoform.outcome import Inputs, Outcome, Status
 from isoform.question import Question
@@ -152,9 +152,13 @@ class Concolic:
                 self.counts.undecided[outcome.reason or outcome.status.value] += 1
                 self.counts.out_of_fuel += outcome.status is Status.OUT_OF_FUEL
                 return None
-        self.counts.compared += 1
         pair = (inputs, inputs)
-        if not self._question.differences(*outcomes) or not differs(self._question, pair):
+        is_apart = bool(self._question.differences(*outcomes))
+        if is_apart and not differs(self._question, pair):
+            self.counts.undecided[NOT_COMPARED] += 1
+            return None
+        self.counts.compared += 1
+        if not is_apart:
             return None
         result = confirm(self._question, pair, self._budget)
         if not isinstance(result, NotConfirmed):
