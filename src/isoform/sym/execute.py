@@ -964,8 +964,8 @@ class Execution:
             self._clobber_frame(state.registers[index], state, on_stack)
 
     def _clobber_frame(self, pointer: Term, state: State, on_stack: int) -> None:
-        """Whatever lies below the stack pointer was the callee's to use. Only a tail call gives it more than the frame: the
-        return address, to which it returns. A call would have put its own there, a number."""
+        """Whatever lies below the stack pointer was the callee's to use. Only a tail call gives it more than the frame:
+        the return address, to which it returns. A call would have put its own there, a number."""
         base, constant = self.terms.split_sum(pointer)
         if not self.side.is_stack_pointer(base):
             raise Unsupported(f"{self.function.name} makes a call with a stack pointer isoform cannot follow")
