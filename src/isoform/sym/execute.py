@@ -969,16 +969,16 @@ class Execution:
             self._clobber_frame(state.registers[index], state, on_stack)
 
     def _clobber_frame(self, pointer: Term, state: State, on_stack: int) -> None:
-        """Whatever lies below the stack pointer was the callee's to use. Only a tail call, for which the return address
-        is still in its place, gives it what is above the stack pointer at entry: the return address, which it pops."""
+        """Whatever lies below the stack pointer was the callee's to use. Only a tail call gives it more than the frame:
+        the return address, to which it returns. A call would have put its own there, a number."""
         base, constant = self.terms.split_sum(pointer)
         if not self.side.is_stack_pointer(base):
             raise Unsupported(f"{self.function.name} makes a call with a stack pointer isoform cannot follow")
         offset, adjustment = signed(constant, self.side.width), self.side.world.machine.convention.stack_adjustment
-        is_tail_call = offset == adjustment and state.frame.load(0, adjustment) == self.side.world.return_address
+        is_tail_call = offset == adjustment and self.terms.value(state.frame.load(0, adjustment)) is None
         if offset > 0 and not is_tail_call:
             raise Unsupported(f"{self.function.name} makes a call that writes over its own return address")
-        state.frame.clobber_below(max(offset, min(offset + on_stack, 0)))
+        state.frame.clobber_below(min(0, offset + on_stack))
 
     def _scratch(self, register: str, state: State) -> None:
         machine = self.side.world.machine

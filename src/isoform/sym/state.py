@@ -12,11 +12,11 @@ from isoform.load.image import POINTER_BYTES, Image
 from isoform.load.objects import PlacedObject
 from isoform.microop import Var, linked_address, origin_of
 from isoform.outcome import FRAME_LIMIT
+from isoform.smt.dependence import Dependence
 from isoform.smt.division import signed
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base, Chain, Node
 from isoform.sym.context import Context
-from isoform.sym.dependence import Dependence
 from isoform.sym.frame import SLOT_BYTES, Frame
 from isoform.sym.table import table_lookup, trailing_zeros
 from isoform.verdict import Assumption

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from isoform.smt.dependence import Dependence
 from isoform.smt.terms import Term, Terms
-from isoform.sym.dependence import Dependence
 
 
 @pytest.fixture
