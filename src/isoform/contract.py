@@ -121,6 +121,8 @@ class _Unused:
 
     unused: tuple[tuple[int, int], ...]
     """The bytes of it with bits that belong to no member, and these bits."""
+    room: frozenset[int]
+    """Bytes that are padding if a `long double` has the x87 format: they make no `different`; proofs compare them."""
 
     @cached_property
     def offsets(self) -> frozenset[int]:
@@ -142,6 +144,7 @@ class Padded(_Unused):
     """Bytes of one structure."""
     unused: tuple[tuple[int, int], ...]
     spelling: str
+    room: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,7 @@ class PaddedVariable(_Unused):
     size: int
     """Bytes of one structure."""
     unused: tuple[tuple[int, int], ...]
+    room: frozenset[int] = frozenset()
 
 
 def argument_value(argument: Argument, inputs: Inputs) -> int:

@@ -174,7 +174,7 @@ class Companions:
     def _unseen_initialisers(self) -> list[str]:
         """Names of constructors that differ between the two sides and might write data that is compared."""
         names = []
-        for one in unlike_initialisers(self.functions[0].machine, self.images):
+        for one in unlike_initialisers(self.functions[0].machine, self.images, self._functions_apart()):
             if _overlap(one.uses.named, self.own.named):
                 raise Unsupported(
                     f"{one.name} runs when the file is loaded, uses the same data, and is not the same code"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +34,8 @@ class _Link:
     extent: Range
     offset: int
     place: Range
+    other: Range
+    """The same of the rewrite's side."""
 
 
 class Contents:
@@ -52,6 +55,7 @@ class Contents:
         both = sorted(self._in_both(extents))
         found = [part for extent in both for part in (*self._unlike(extent), *self._undetermined(extent))]
         links = [link for extent in both for link in self._links(extent)]
+        found += self._mixed_up(links)
         pending: Sequence[Apart] = [*others, *found]
         while pending:
             known = {(part.low, part.high) for part in found}
@@ -190,7 +194,18 @@ class Contents:
             words = [int.from_bytes(content[offset : offset + WORD], "little") for content in held]
             places = self._places(words[0], words[1]) if words[0] != words[1] else None
             if places is not None and self._alike(words[0], words[1]):
-                yield _Link(extent, offset, places[0])
+                yield _Link(extent, offset, *places)
+
+    def _mixed_up(self, links: Sequence[_Link]) -> Iterator[Apart]:
+        """Pointers to variables of which one side has two where the other has one: what is stored through one of them
+        is then seen through the other on one side only."""
+        partners = [{(link.place, link.other) for link in links}, {(link.other, link.place) for link in links}]
+        several = [{one for one, count in Counter(one for one, _ in pairs).items() if count > 1} for pairs in partners]
+        for link in links:
+            if link.place in several[0] or link.other in several[1]:
+                low, unclear = link.extent[0] + link.offset, "one variable or two"
+                kind = self._kind(link.extent)
+                yield Apart(kind, low, low + WORD, self._name(link.extent), unclear, unclear, False, link.extent)
 
     def _through(self, link: _Link, others: Sequence[Apart]) -> Iterator[Apart]:
         """A pointer to an object that holds the same bytes on both sides, but leads to one of `others`."""

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from isoform.isa.machine import Machine
 from isoform.lift.function import Block, BlockId, Call, Function, Switch
-from isoform.microop import Instruction, Space, Var
+from isoform.microop import Instruction, Kind, Space, Var
 
 
 class Evidence:
@@ -83,10 +83,17 @@ class Evidence:
 
     def _set_for_call(self, block: Block) -> frozenset[str]:
         unread: set[str] = set()
+        addresses: set[str] = set()
+        """Registers that were used as an address since they were set."""
         for instruction in self._before(block):
             unread -= {name for name in unread if _reads(instruction, self._offsets[name])}
             written = {name for name in self._registers if _sets(instruction, self._offsets[name])}
             unread -= written
+            # Unoptimised code moves a pointer on after the last store through it, too.
+            moved = {name for name in written & addresses if _reads(instruction, self._offsets[name])}
+            addresses -= written - moved
+            addresses |= {name for name in self._registers if _is_address(instruction, self._offsets[name])}
+            written -= moved
             if len(_words_set(self._machine, instruction)) <= 1:
                 # An instruction with several results (a division, a string operation) may have some that nobody needs.
                 unread |= written
@@ -112,6 +119,11 @@ def _holds(var: Var, offset: int) -> bool:
 
 def _reads(instruction: Instruction, offset: int) -> bool:
     return any(_holds(var, offset) for op in instruction.ops for var in op.ins)
+
+
+def _is_address(instruction: Instruction, offset: int) -> bool:
+    """Whether memory is read or written at the address in a register."""
+    return any(op.kind in (Kind.LOAD, Kind.STORE) and _holds(op.ins[0], offset) for op in instruction.ops)
 
 
 def _sets(instruction: Instruction, offset: int) -> bool:

@@ -3,9 +3,10 @@ its contents are no longer those in the file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from isoform.borders.apart import Apart
 from isoform.borders.contents import Contents
 from isoform.borders.reach import Reach, reach
 from isoform.borders.same_code import is_same_code
@@ -26,8 +27,9 @@ class Initialiser:
     uses: Reach
 
 
-def unlike_initialisers(machine: Machine, images: tuple[Image, Image]) -> list[Initialiser]:
-    """The constructors of both sides; none if they are the same code with the same constants in the same order."""
+def unlike_initialisers(machine: Machine, images: tuple[Image, Image], apart: Sequence[Apart]) -> list[Initialiser]:
+    """The constructors of both sides; none if they are the same code with the same constants in the same order, and use
+    nothing that is `apart`."""
     entries = [list(initialiser_entries(image)) for image in images]
     found = [
         [Initialiser(_name(image, entry), _uses(machine, image, entry)) for entry in there]
@@ -35,7 +37,10 @@ def unlike_initialisers(machine: Machine, images: tuple[Image, Image]) -> list[I
     ]
     contents = Contents(*images)
     alike = len(entries[0]) == len(entries[1]) and all(
-        one.uses.complete and not contents.apart(one.uses.data, ()) and is_same_code(machine, images, pair)
+        one.uses.complete
+        and not contents.apart(one.uses.data, apart)
+        and not any(part.low in one.uses.functions for part in apart)
+        and is_same_code(machine, images, pair)
         for one, pair in zip(found[0], zip(*entries, strict=True), strict=True)
     )
     return [] if alike else [one for side in found for one in side]

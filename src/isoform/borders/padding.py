@@ -31,8 +31,9 @@ def padded_arguments(
         if through:
             views = [view.pointee if view is not None else None for view in views]
         own = views[0]
-        if own is not None and own.padding and all(_is_like(own, other) for other in views):
-            found.append(Padded(argument, own.bits // 8, own.padding, own.spelling))
+        room = frozenset(own.room_offsets()) if own is not None else frozenset()
+        if own is not None and (own.padding or room) and own.bits >= 8 and all(_is_like(own, other) for other in views):
+            found.append(Padded(argument, own.bits // 8, own.padding, own.spelling, room))
     return tuple(found)
 
 
@@ -44,7 +45,8 @@ def padded_variables(target: Function, rewrite: Function) -> tuple[PaddedVariabl
     for symbol in target.image.symbols:
         start, kind = target.image.shared_address(symbol.address), declared[0].get(symbol.name)
         if start in named and kind is not None and _is_like(kind, declared[1].get(symbol.name)):
-            found.append(PaddedVariable(start, symbol.size, kind.bits // 8, kind.padding))
+            room = frozenset(kind.room_offsets())
+            found.append(PaddedVariable(start, symbol.size, kind.bits // 8, kind.padding, room))
     return tuple(found)
 
 
@@ -114,6 +116,10 @@ class _Structures:
             return None
         return (byte - self.start) % self.kind.size
 
+    def is_padding(self, byte: int) -> bool:
+        offset = self.offset(byte)
+        return offset in self.kind.offsets or offset in self.kind.room
+
 
 def _structures(contract: Contract, inputs: Inputs, at_entry: ReadByte) -> Iterator[_Structures]:
     for padded in contract.padded:
@@ -123,7 +129,7 @@ def _structures(contract: Contract, inputs: Inputs, at_entry: ReadByte) -> Itera
     for padded in contract.padded_behind:
         pointer = argument_value(padded.argument, inputs)
         start = sum(at_entry((pointer + index) % (1 << 64)) << (8 * index) for index in range(8))
-        yield _Structures(start, None, padded, True)
+        yield _Structures(start, start + padded.size, padded, True)
     for variable in contract.padded_variables:
         yield _Structures(variable.start, variable.start + variable.extent, variable, True)
 
@@ -148,7 +154,7 @@ def _unread(
     stored = frozenset().union(*stores)
     for there in _structures(contract, inputs, at_entry):
         found = {
-            (address, size): [there.offset(byte) in there.kind.offsets for byte in range(address, address + size)]
+            (address, size): [there.is_padding(byte) for byte in range(address, address + size)]
             for address, size in stored
         }
         meant = {

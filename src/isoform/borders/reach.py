@@ -3,6 +3,7 @@ initial contents of that data."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -122,6 +123,10 @@ def as_signed(word: int) -> int:
     return word - (1 << 64) if word >> 63 else word
 
 
+_TEXTS = re.compile(r"\.rodata(\..*)?\.str(\d|$)")
+"""Sections of texts that a linker may merge, by the names that compilers give them, and that isoform gives literals."""
+
+
 class Objects:
     """The data of one image under the addresses that both sides share."""
 
@@ -229,7 +234,7 @@ class Objects:
     def holds_texts(self, extent: Range) -> bool:
         """Whether it is in a section of nothing but texts, each up to its zero, which a linker may merge."""
         home = self._home(extent[0])
-        return home is not None and ".str" in home.name
+        return home is not None and _TEXTS.match(home.name) is not None
 
     def name(self, extent: Range) -> str:
         return self._names.get(extent[0], f"data at {extent[0]:#x}")

@@ -98,7 +98,7 @@ def _as_callers_pass(question: Question, inputs: Pair, start: int = RESULT_SPACE
 
 
 def _differs(question: Question, inputs: Pair) -> bool:
-    if not question.admits(inputs[0]) or any(_holds_code(question, side) for side in inputs):
+    if not question.admits(inputs[0]) or any(_holds_placed(question, side) for side in inputs):
         return False
     if not _are_extended(question, inputs[0]):
         return False
@@ -116,16 +116,20 @@ def _differs(question: Question, inputs: Pair) -> bool:
     return uses_valid_memory(question, inputs)
 
 
-def _holds_code(question: Question, inputs: Inputs) -> bool:
-    """Whether inputs hold addresses of code: where isoform placed it says nothing, and functions that are passed in are
-    not the pair's own."""
+def _holds_placed(question: Question, inputs: Inputs) -> bool:
+    """Whether inputs hold addresses of code, or of data that only one side has: where isoform placed it says nothing,
+    and functions that are passed in are not the pair's own."""
     layout, memory = question.contract.machine.memory, inputs.memory
     if layout is None or layout.zeroed:
         return False  # a program that is at the addresses it was written for
     words = [sum(memory[a + i] << (8 * i) for i in range(8)) for a in memory if all(a + i in memory for i in range(8))]
     values = {*inputs.registers.values(), *words}
     images = question.target.image, question.rewrite.image
-    return any(value in image.aliases or image.code_at(value, 1) for image in images for value in values)
+    return any(
+        value in image.aliases or image.code_at(value, 1) or any(low <= value <= high for low, high in image.private)
+        for image in images
+        for value in values
+    )
 
 
 def _depends_on_what_differs(question: Question, inputs: Pair, outcomes: tuple[Outcome, Outcome]) -> bool:

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 
+from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
 from isoform.load.image import Image
 from isoform.microop import CONTROL, Instruction, Kind, MicroOp, Space, Var, const, linked_address
@@ -69,6 +70,8 @@ def _relative(machine: Machine, image: Image, code: bytes, instruction: Instruct
         if image.is_fixed and _is_extended_number(op) and _moved(image, op.ins[0].offset) is not None:
             yield MicroOp(Kind.COPY, op.out, (_in_linked(image, const(op.ins[0].offset, 8), False),))
             continue
+        if image.is_fixed:
+            _refuse_unclear(image, instruction, op)
         ins = list(op.ins)
         for position, var in enumerate(op.ins):
             if var.space is not Space.CONST or not _is_in_image(image, var.offset):
@@ -78,6 +81,18 @@ def _relative(machine: Machine, image: Image, code: bytes, instruction: Instruct
             moves = elsewhere.ops[index].ins[position] != var
             ins[position] = _in_linked(image, var, moves)
         yield MicroOp(op.kind, op.out, tuple(ins))
+
+
+def _refuse_unclear(image: Image, instruction: Instruction, op: MicroOp) -> None:
+    """A number that may be the address of code without a name, or of variables that the other program has elsewhere."""
+    # A call has its return address in it, and a jump the place that it leads to.
+    leads = any(step.kind in CONTROL for step in instruction.ops)
+    for number in (var.offset for var in op.ins if var.space is Space.CONST and var.size >= 4):
+        if not leads and image.code_at(number, 1) and not _moved(image, number):
+            raise Unsupported(f"{instruction.address:#x} may use the address of code without a name ({number:#x})")
+        why = next((why for low, high, why in image.unclear if low <= number <= high), None)
+        if why is not None:
+            raise Unsupported(f"{instruction.address:#x} may use the address {number:#x}: {why}")
 
 
 def _is_extended_number(op: MicroOp) -> bool:

@@ -185,7 +185,7 @@ class _Pointers:
                     self.variables[name] = kind
                 if any(True for _ in kind.bool_offsets()):
                     self.bools[name] = kind
-                if kind.padding:
+                if kind.padding or any(True for _ in kind.room_offsets()):
                     self.padded[name] = kind
 
     def types(self, is_c: bool) -> PointerTypes:

@@ -44,8 +44,6 @@ _QUALIFIERS = {
 _POINTERS = ("DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type")
 
 
-_EXTENDED_BYTES = 10
-"""Of a long double, whose room is larger."""
 _EVERY_BIT = 0xFF
 _Bits = dict[int, int]
 """Bits by the byte that they are in."""
@@ -266,18 +264,27 @@ class TypeReader:
             return {start + byte: bits for byte, bits in inside.items()}
         count, element = self._count(target), self._behind_names(target)
         step = _number(element, "DW_AT_byte_size", 0) if element is not None else 0
-        if not count or not step or start + count * step > size:
-            # An array without a size may use the bytes up to the end, and more.
+        if not count or not step or start + count * step > size or self._is_last(die, start):
+            # An array without a size, or of one element at the end, may use the bytes up to the end, and more.
             return _whole_bytes(start, size)
         inside = self._taken_by_value(element, step, depth)
         return {start + index * step + byte: bits for index in range(count) for byte, bits in inside.items()}
+
+    def _is_last(self, die: Any, start: int) -> bool:
+        """Whether no member of its structure comes after it."""
+        members = [child for child in self._children(die.get_parent()) if child.tag == "DW_TAG_member"]
+        starts = [self._first_byte(member) for member in members if member.offset != die.offset]
+        return all(other <= start for other in starts)
+
+    def _first_byte(self, die: Any) -> int:
+        first = self._first_bit(die, self._behind_names(die))
+        return _number(die, "DW_AT_data_member_location", 0) if first is None else first // 8
 
     def _taken_by_value(self, target: Any, room: int, depth: int) -> _Bits:
         if target.tag == "DW_TAG_structure_type":
             return self._taken(target, depth + 1)
         if target.tag in ("DW_TAG_base_type", "DW_TAG_enumeration_type", *_POINTERS):
-            is_extended = target.tag == "DW_TAG_base_type" and _name(target) == "long double"
-            return _whole_bytes(0, _EXTENDED_BYTES if is_extended else _number(target, "DW_AT_byte_size", 8))
+            return _whole_bytes(0, _number(target, "DW_AT_byte_size", 8))
         return _whole_bytes(0, room)
 
     @property

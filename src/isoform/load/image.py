@@ -193,6 +193,8 @@ class Image:
     """What was added to the addresses that the file itself has (a linked file that can be anywhere)."""
     is_fixed: bool = False
     """Whether this is a program that is always at the addresses in the file: what holds an address is not marked."""
+    unclear: tuple[tuple[int, int, str], ...] = ()
+    """(first, last, why): numbers in its code that may be addresses of variables, and do not tell which."""
     broken: dict[int, str] = field(default_factory=dict)
     """Address of a field in code or data whose value could not be determined (a relocation isoform has no
     rule for), to one sentence. An instruction or constant that contains such an address is unsupported."""

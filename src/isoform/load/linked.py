@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -61,6 +61,7 @@ _THREAD = (
     thread.DYNAMIC_DISTANCE,
     thread.DYNAMIC_DESCRIPTOR,
 )
+_VARIABLES = (".data", ".bss", ".ldata", ".lbss", ".sdata", ".sbss")
 _NONE, _ABSOLUTE, _COPY, _GLOBAL_DATA, _JUMP_SLOT, _RELATIVE, _RESOLVED, _RELATIVE_64 = 0, 1, 5, 6, 7, 8, 37, 38
 
 
@@ -148,6 +149,34 @@ def _is_writable_object(file: ParsedFile, symbol: FileSymbol) -> bool:
     return symbol.kind == OBJECT and symbol.size > 0 and file.sections[symbol.section].writable
 
 
+def variable_ranges(file: ParsedFile) -> list[tuple[int, int]]:
+    """Where a file has its writable variables: the sections, their ends included."""
+    found = [s for s in file.sections.values() if s.size and s.writable and s.name.startswith(_VARIABLES)]
+    return [(section.address, section.address + section.size) for section in found]
+
+
+def fixed_conflict(files: Sequence[ParsedFile]) -> str:
+    """Why a number in a program at fixed addresses does not tell which variable it is the address of: nothing in the
+    program says which numbers are addresses, so that all variables must be at the same ones on both sides."""
+    if len(files) < 2 or not any(file.fixed for file in files):
+        return ""
+    if all(file.fixed for file in files) and _variables(files[0]) == _variables(files[1]):
+        return ""
+    return "the variables of a program at fixed addresses are elsewhere in the other file; link it with -pie"
+
+
+def _variables(file: ParsedFile) -> tuple[set[tuple[str, int, int]], list[tuple[int, int]]]:
+    named = {(s.name, s.value, s.size) for s in defined_symbols(file) if _is_writable_object(file, s)}
+    return named, variable_ranges(file)
+
+
+def _numbers_from(content: bytes, low: int, high: int) -> Iterator[tuple[int, int]]:
+    """Offset and value of every number of 32 bits in a range, wherever it begins."""
+    for shift in range(4):
+        words = memoryview(content[shift : shift + (len(content) - shift) // 4 * 4]).cast("I")
+        yield from ((4 * index + shift, word) for index, word in enumerate(words) if low <= word <= high)
+
+
 class LinkedImage:
     """Builds the Image of one linked file. `common` are the names that the other side has too."""
 
@@ -173,6 +202,7 @@ class LinkedImage:
         self.imports: dict[int, str] = {}
         self.own_slots: dict[int, int] = {}
         self.copied = copied_objects(file)
+        self.conflict = shared.fixed_conflict
         self.linked_words: dict[int, int] = {}
         self.objects: dict[int, PlacedObject] = {}
         self.ends: dict[int, tuple[int, int]] = {}
@@ -200,6 +230,7 @@ class LinkedImage:
             weak_fields=self.weak_fields,
             base=self.base,
             is_fixed=self.file.fixed,
+            unclear=tuple((low, high, self.conflict) for low, high in variable_ranges(self.file) if self.conflict),
             moved=tuple(sorted([*self.moved, *stubs])),
             resolvers=self.resolvers,
             loader_code=self.loader_code,
@@ -254,11 +285,13 @@ class LinkedImage:
 
     def _moves(self, common: set[str]) -> Iterator[tuple[int, int, int]]:
         for value, symbol in self.copied.items():
-            shared = self.shared.by_name(bare(symbol.name))
+            shared = self.base + value if self.file.fixed else self.shared.by_name(bare(symbol.name))
             self.externals[shared] = bare(symbol.name)
-            yield self.base + value, self.base + value + symbol.size, shared
+            if not self.file.fixed:
+                yield self.base + value, self.base + value + symbol.size, shared
         for name, symbol in shareable_names(self.file).items():
-            if name not in common or symbol.value in self.copied:
+            is_left = self.file.fixed and not _is_function(self.file, symbol)
+            if name not in common or symbol.value in self.copied or is_left:
                 continue
             start = self.base + symbol.value
             if _is_function(self.file, symbol):
@@ -271,6 +304,18 @@ class LinkedImage:
                 item = PlacedObject(name, shared, symbol.size, symbol.size, alignment)
                 self.objects[shared] = replace(item, homes=frozenset({(self.base, symbol.value)}))
                 yield start, start + symbol.size, shared
+        if self.file.fixed:
+            yield from self._own_functions(common)
+
+    def _own_functions(self, common: set[str]) -> Iterator[tuple[int, int, int]]:
+        """Entries of functions that the other side has not, in a program at fixed addresses: there another function of
+        the other side may be, so that each gets an address that is this side's alone."""
+        shared = {symbol.value for name, symbol in shareable_names(self.file).items() if name in common}
+        own = {s.value: s.name for s in defined_symbols(self.file) if _is_function(self.file, s)}
+        for value in sorted(own.keys() - shared):
+            address = self._named(f"{own[value]} at {value:#x} of side {self.side}", frozenset({(self.base, value)}))
+            self.aliases[address] = self.base + value
+            yield self.base + value, self.base + value + 1, address
 
     def _named(self, name: str, homes: frozenset[tuple[int, int]] = frozenset()) -> int:
         address = self.shared.by_name(name)
@@ -341,22 +386,33 @@ class LinkedImage:
             self.linked_words[self.base + relocation.offset] = origin
 
     def _fill_fixed_words(self) -> None:
-        """A program at fixed addresses has no relocations for pointers in its data: a word that is the address of
-        something that both sides have by name is taken for one (assumption `fixed-addresses`)."""
+        """A program at fixed addresses has no relocations for pointers in its data. A word that is the address of a
+        function stands for it (assumption `fixed-addresses`). What else may be the address of a function, or of
+        variables that the other side has elsewhere, is not known."""
         for section in self.sections:
             if section.executable or section.thread_local:
                 continue
             content = self.contents[section.index]
-            for offset in range(-section.address % 8, len(content) - 7, 8):
-                word = int.from_bytes(content[offset : offset + 8], "little")
+            for offset, number in _numbers_from(bytes(content), *self._fixed_range):
                 place = section.address + offset
-                if place in self.relocated or not word or self._translate(word) == word:
+                shared = self._translate(number)
+                if place in self.relocated:
                     continue
-                shared, origin = self._at(self._translate(word))
-                content[offset : offset + 8] = shared.to_bytes(8, "little")
-                self.relocated[place] = Field(8, relative=False, name="")
-                if origin is not None:
-                    self.linked_words[place] = origin
+                if shared != number and place % 8 == 0 and not any(content[offset + 4 : offset + 8]):
+                    content[offset : offset + 8] = shared.to_bytes(8, "little")
+                    self.relocated[place] = Field(8, relative=False, name="")
+                elif shared != number or (self.conflict and self._is_variable(number)):
+                    why = self.conflict or "it may hold the address of a function in a packed structure or in 32 bits"
+                    self.broken[place] = f"{self.file.path}: {section.name}+{offset:#x}: {why}"
+
+    @cached_property
+    def _fixed_range(self) -> tuple[int, int]:
+        starts = [section.address for section in self.sections]
+        ends = [section.address + section.size for section in self.sections]
+        return min(starts, default=0), max(ends, default=0)
+
+    def _is_variable(self, number: int) -> bool:
+        return any(low <= number <= high for low, high in variable_ranges(self.file))
 
     def _meant(self, relocation: Relocation, there: int) -> tuple[int, int | None] | None:
         """What a field is filled with, and the object that it is counted from, if it is an address."""
@@ -393,12 +449,24 @@ class LinkedImage:
         object ends there, it may also be one past that one (see `ends.py`)."""
         end = self._end_of_moved(address)
         section = self._section_of(field)
-        if end is None or (section is not None and section.name.startswith(".got")):
+        if section is not None and section.name.startswith(".got"):
+            return self._at(self._translate(address))
+        if end is None and self._translate(address) != address and address - self.base in self._own_ends:
+            why = "may be to the start of one object or one past another"
+            self.broken[self.base + field] = f"{self.file.path}: the pointer at {field:#x} {why}"
+        if end is None:
             return self._at(self._translate(address))
         if self._nothing_starts_at(address - self.base):
             return end
         self.ends[self.base + field] = end
         return self._at(self._translate(address))
+
+    @cached_property
+    def _own_ends(self) -> set[int]:
+        """Where objects end that stay where this file has them."""
+        moved = {*self.moved_starts}
+        own = (s for s in defined_symbols(self.file) if s.kind == OBJECT and s.size)
+        return {s.value + s.size for s in own if self.base + s.value not in moved}
 
     def _end_of_moved(self, address: int) -> tuple[int, int] | None:
         """One past the object that was moved from just before an address, and that object."""

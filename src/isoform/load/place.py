@@ -16,7 +16,7 @@ from isoform.load.differing import differing
 from isoform.load.elf import COMMON_SECTION, LOCAL, UNDEFINED_SECTION, WEAK, ParsedFile
 from isoform.load.ends import agreeing_ends
 from isoform.load.image import Image
-from isoform.load.linked import LinkedImage, base_of, loaded_sections, shareable_names
+from isoform.load.linked import LinkedImage, base_of, fixed_conflict, loaded_sections, shareable_names
 from isoform.load.objects import Objects
 from isoform.load.relocate import ObjectImage, object_functions
 from isoform.load.shared import Shared
@@ -64,6 +64,7 @@ def place_files(files: Sequence[ParsedFile]) -> list[Placement]:
         Region(max(SHARED_START, -(-highest // 0x1000) * 0x1000), NAMES_START), Region(NAMES_START, NAMES_END)
     )
     shared.weak.update(_weak_names(files))
+    shared.fixed_conflict = fixed_conflict(files)
     data = _place_data(files, shared)
     place_threads(files, shared.thread)
     common = _common_names(files)

@@ -24,6 +24,8 @@ class Shared:
     objects: dict[Hashable, int] = field(default_factory=dict)
     """Of named data objects, by the keys of `blocks.object_keys`."""
     rooms: dict[int, int] = field(default_factory=dict)
+    fixed_conflict: str = ""
+    """Why numbers in programs at fixed addresses do not tell variables apart; empty where they do, or are none."""
     thread: ThreadLayout = field(default_factory=ThreadLayout)
     weak: dict[str, int | None] = field(default_factory=dict)
     """Names that may have no definition at all, and a number for each (see `Image.weak`); None past the last one that

@@ -16,6 +16,11 @@ class TypeKind(Enum):
     STRUCT = "struct"
 
 
+_EXTENDED_BITS = 80
+_EXTENDED_ROOM = 16
+"""Bytes that a `long double` takes in memory."""
+
+
 @dataclass(frozen=True)
 class CType:
     kind: TypeKind
@@ -40,6 +45,14 @@ class CType:
     def leads_to_functions(self) -> bool:
         """Whether it is a pointer to a function of known type, or has a member that is."""
         return self.function is not None or any(member.leads_to_functions for _, _, member in self.fields)
+
+    def room_offsets(self) -> Iterator[int]:
+        """The bytes of every `long double` in it behind the ten of the x87 format. Debug information does not tell this
+        format from one of sixteen bytes."""
+        if self.kind is TypeKind.FLOAT and self.bits == _EXTENDED_BITS:
+            yield from range(_EXTENDED_BITS // 8, _EXTENDED_ROOM)
+        for _, start, member in self.fields:
+            yield from (start + offset for offset in member.room_offsets())
 
     def bool_offsets(self) -> Iterator[int]:
         """Where in it there is a `bool`, in bytes from its start."""

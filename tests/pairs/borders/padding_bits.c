@@ -2,7 +2,7 @@
 struct fields {
     int low : 14;
     float numbers[3];
-    long double wide;
+    double wide;
 };
 
 void copy(struct fields *to, struct fields from) { *to = from; }
