@@ -28,7 +28,6 @@ _BY_PLACE: tuple[tuple[str, str, str, str], ...] = (
     ("low bits of a byte", "extern char a;", "return ((long)&a & 3) == 0;", "return @;"),
     ("distance", "int a, b;", "return (char *)&a - (char *)&b == 4;", "return @;"),
     ("distance of members of two objects", "extern int a[4], b[4];", "return b - a > 4;", "return @;"),
-    ("address of a function", "int g(int);", "return ((long)g & 1) == 0;", "return @;"),
     ("order of functions", "int g(int); int h(int);", "return (long)g < (long)h;", "return @;"),
     ("literals", "", 'const char *p = "abc", *q = "abcd"; return p < q;', "return @;"),
     ("weak function", "extern int w(int) __attribute__((weak));", "return w ? w(x) : 5;", "return w(x);"),

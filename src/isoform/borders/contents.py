@@ -150,7 +150,9 @@ class Contents:
             return None if any(in_code) or around != [None, None] else False
         shared = self._sides[1].around(left) == places[0], self._sides[0].around(right) == places[1]
         if all(shared) or (any(shared) and any(s.is_writable(p) for s, p in zip(self._sides, places, strict=True))):
-            return False  # one of the two objects is on both sides, and only one of the pointers leads to it
+            return (
+                False  # a variable that is on both sides, or two objects that are: the pointers are to different ones
+            )
         offsets = left - places[0][0], right - places[1][0]
         texts = [self._literal(*each) for each in zip(self._sides, places, offsets, strict=True)]
         if texts[0] is not None and texts[1] is not None:

@@ -28,7 +28,7 @@ def fixed_assumptions(target: Function, rewrite: Function) -> list[Assumption]:
     """What numbers mean in programs whose addresses were fixed when they were linked."""
     if not (target.image.is_fixed or rewrite.image.is_fixed):
         return []
-    why = "in a program at fixed addresses, a number that is the address of a named function or variable stands for it"
+    why = "in a program at fixed addresses, a number that is the address of a named function stands for it"
     return [Assumption("fixed-addresses", why)]
 
 

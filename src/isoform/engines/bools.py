@@ -8,10 +8,12 @@ from dataclasses import replace
 from isoform.borders.bools import bools_by_value
 from isoform.contract import Argument, argument_value
 from isoform.load.known import known_signature
-from isoform.load.signature import TypeKind
+from isoform.load.signature import Signature, TypeKind
 from isoform.outcome import CallKey, Inputs, Outcome, in_frame
 from isoform.question import Question
 
+_MOST_BYTES = 24
+"""Of what a run reads, that are looked at one by one."""
 _NEAR = 256
 """Bytes after a pointer in which further elements of what it points to are taken to be."""
 
@@ -37,7 +39,9 @@ def rests_on_bools(question: Question, inputs: tuple[Inputs, Inputs]) -> bool:
         return True
     open_ = [a for a in read if not in_frame(a) and not _is_of_another_type(question, inputs[0], a)]
     # Code that relies on a bool may take its lowest bit for it, or whether it is zero.
-    as_bools = ({a: read[a] & 1 for a in open_}, dict.fromkeys(open_, 1))
+    as_bools = [{a: read[a] & 1 for a in open_}, dict.fromkeys(open_, 1)]
+    # Bytes of a pointer are read as well, and must stay as they are.
+    as_bools += [{a: bit} for a in open_[:_MOST_BYTES] for bit in {read[a] & 1, 1}]
     return bool(open_) and any(_agree_with(question, inputs, outcomes, bits) for bits in as_bools)
 
 
@@ -101,9 +105,14 @@ def _results_of_unknown_type(question: Question, inputs: Pair) -> list[CallKey]:
         key
         for key, effect in inputs[0].call_results.items()
         if any(value & 0xFF > 1 for value in effect.registers.values())
-        and not any(key.callee in signatures for signatures in sides)
         and known_signature(key.callee) is None
+        and all(_may_be_bool(signatures.get(key.callee)) for signatures in sides)
     ]
+
+
+def _may_be_bool(declared: Signature | None) -> bool:
+    """Whether a result may be a bool, or begin with one, as far as that is declared."""
+    return declared is None or 0 in declared.result.bool_offsets()
 
 
 def _looks_at_bytes_only(question: Question, inputs: Pair, results: Sequence[CallKey]) -> bool:

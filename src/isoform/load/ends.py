@@ -14,6 +14,8 @@ from functools import cached_property
 
 from isoform.load.image import Image, Symbol
 
+_UNCLEAR = "may be to the start of one object or one past another"
+
 
 def agreeing_ends(left: Image, right: Image) -> list[Image]:
     """The images, with such pointers read alike where they can be."""
@@ -33,10 +35,13 @@ class _Side:
         for own, end in self.image.ends.items():
             there = self._counterpart(other, own)
             if there is None:
-                where = f"{self.image.path}: the pointer at {own - self.image.base:#x}"
-                broken[own] = f"{where} may be to the start of one object or one past another"
+                broken[own] = f"{self.image.path}: the pointer at {own - self.image.base:#x} {_UNCLEAR}"
                 continue
             theirs = other.word(there)
+            if there in other.image.ends and theirs != self.word(own):
+                # Each side's number has two readings, and only one of them is the same on both sides.
+                broken[own] = f"{self.image.path}: the pointer at {own - self.image.base:#x} {_UNCLEAR}"
+                continue
             if theirs != self.word(own) and end[0] in (theirs, other.image.ends.get(there, (None,))[0]):
                 pointers[own] = end
         return replace(_with_pointers(self.image, pointers), broken=broken)
