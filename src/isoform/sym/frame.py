@@ -39,7 +39,7 @@ class Frame:
     _since: frozenset[int] = frozenset()
     """Of a frame that is indexed: bytes that were written since the last outside call."""
     _outdated: int | None = None
-    """Of a frame that was indexed before an outside call: below this offset the chain may have what was there before."""
+    """Of a frame that was indexed before an outside call: below this, the chain may have what was there before."""
 
     def copy(self) -> Frame:
         other = Frame(self._chain, self._initial, self._garbage, self._next_epoch)
