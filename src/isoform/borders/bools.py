@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from isoform.contract import Argument, BoolCell
+from isoform.contract import Argument, BoolCell, Contract
 from isoform.lift.function import Function, named_objects
 from isoform.load.signature import TypeKind
 from isoform.verdict import Assumption
@@ -44,6 +45,11 @@ def bool_variables(target: Function, rewrite: Function) -> tuple[tuple[int, int]
         count = min(max(symbol.size // size, 1), _MOST_CELLS)
         found += [(start, element * size + offset) for element in range(count) for offset in kind.bool_offsets()]
     return tuple(found[:_MOST_CELLS])
+
+
+def without_bools_in_memory(contract: Contract) -> Contract:
+    """The contract with nothing assumed of memory that is declared to hold a `bool`: it allows more inputs."""
+    return replace(contract, bools=(), bool_variables=())
 
 
 def bool_assumptions(cells: Iterable[object]) -> Iterator[Assumption]:

@@ -44,13 +44,14 @@ class CalleeTable:
         return target, rewrite
 
     def names(self) -> set[str]:
-        """Names of what is called; "" for pointers of whatever type."""
-        return {
+        """Names of what is called; "" for pointers of whatever type, tail calls among them."""
+        found = {
             call.callee or ""
             for function in self._functions
             for block in function.blocks.values()
             if (call := outside_call(block.exit)) is not None and not call.system
         }
+        return found | {""} if any(evidence.calls("") for evidence in self._evidence) else found
 
     # -- assumptions ----------------------------------------------------------------------------
 

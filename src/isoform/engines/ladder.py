@@ -10,13 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from isoform.borders.bools import without_bools_in_memory
 from isoform.budget import Budget
-from isoform.engines.loopfree import Encoding, Failed, Found, Loopfree, Proved, WithinBound
+from isoform.engines.loopfree import Encoding, Failed, Finding, Found, Loopfree, Proved, WithinBound, encode
 from isoform.engines.testing import Tested, run_tests
 from isoform.errors import OutOfLimits, Unsupported
 from isoform.outcome import Inputs
 from isoform.question import Engine, Question
 from isoform.sym.execute import CALLS_AGREE
+from isoform.sym.recursion import calls_itself
 from isoform.verdict import (
     Assumption,
     Bounded,
@@ -196,8 +198,7 @@ class Ladder:
     # -- loopfree -------------------------------------------------------------------------------
 
     def _loopfree(self, budget: Budget | None = None) -> tuple[Verdict | Failed, str]:
-        engine = Loopfree(self.question, budget or self.budget)
-        finding = engine.answer()
+        engine, finding = self._follow_whole(budget or self.budget)
         self.timings |= engine.encoding.timings
         assumptions = engine.encoding.assumptions
         match finding:
@@ -214,6 +215,19 @@ class Ladder:
                 return self._verdict(Bounded, "loopfree", assumptions, bound=bound, why=why), why
             case Failed() as failed:
                 return failed, failed.why
+
+    def _follow_whole(self, budget: Budget) -> tuple[Loopfree, Finding]:
+        """What the encoding of both functions says. Of a function that calls itself, bools in memory may be assumed at
+        entry only if they are shown at the deeper call. Where that fails, a proof may do without them."""
+        question = self.question
+        engine = Loopfree(question, budget)
+        finding = engine.answer()
+        weaker = replace(question, contract=without_bools_in_memory(question.contract))
+        recursive = calls_itself(question.target, question.rewrite)
+        if recursive and weaker.contract != question.contract and isinstance(finding, Failed) and not finding.is_bug:
+            engine = Loopfree(question, budget, encode(weaker, budget))
+            finding = engine.answer()
+        return engine, finding
 
     def _certificate(
         self, engine: str, encoding: Encoding | Loops, assumptions: tuple[Assumption, ...], how: str = ""

@@ -29,7 +29,7 @@ from isoform.smt.sweep import Step, sweep
 from isoform.smt.terms import Term, Terms
 from isoform.sym.compare import POSSIBLE_RESULT, Goal, goals
 from isoform.sym.entry import constrain_entry
-from isoform.sym.execute import Execution, Gap, GapKind, Summary
+from isoform.sym.execute import MOST_FIXED_TURNS, Execution, Gap, GapKind, Summary
 from isoform.sym.recursion import calls_itself
 from isoform.sym.state import Side, World
 from isoform.sym.validity import (
@@ -417,7 +417,7 @@ class Loopfree:
         other = [gap for gap in open_gaps if gap.kind is not GapKind.LOOP_BOUND]
         if other:
             return Failed(other[0].why)
-        return WithinBound(self._question.options.unroll)
+        return WithinBound(min(self._question.options.unroll, MOST_FIXED_TURNS))
 
     def _unless_vacuous(self) -> Finding:
         """Everything is shown; but a proof that the rules for memory leave no input for says nothing."""

@@ -106,10 +106,8 @@ class Terms(Conditions):
                 return self.extract(inner, high, low, depth)
             case ("sext", inner) if low == 0:
                 return self.sext(inner, size)
-            case ("ite", condition, then, otherwise) if self._worth_pushing(then, otherwise):
-                return self.ite(
-                    condition, self.extract(then, high, low, depth), self.extract(otherwise, high, low, depth)
-                )
+            case ("ite", _, then, otherwise) if self._worth_pushing(then, otherwise):
+                return self._extract_choice(term, high, low, depth)
             case (("and" | "or" | "xor") as name, left, right) if depth < _PUSH_DEPTH:
                 build = getattr(self, name + "_")
                 result: Term = build(
@@ -138,6 +136,25 @@ class Terms(Conditions):
             case ("scaled", inner, bits):
                 return self.concat(self.extract(inner, high - bits, 0, depth), self.bv(0, bits - low))
         return None
+
+    def _extract_choice(self, term: Term, high: int, low: int, depth: int) -> Term:
+        """A choice of parts. Choices are nested as deeply as code has branches: this does not call itself for them."""
+        pending = [term]
+        while pending:
+            _, condition, *ways = self._shapes[pending[-1]]
+            missing = [way for way in ways if self._is_choice_to_cut(way, high, low)]
+            if missing:
+                pending += missing
+                continue
+            then, otherwise = (self.extract(way, high, low, depth) for way in ways)
+            self._extracts[pending.pop(), high, low] = self.ite(condition, then, otherwise)
+        return self._extracts[term, high, low]
+
+    def _is_choice_to_cut(self, term: Term, high: int, low: int) -> bool:
+        shape = self._shapes.get(term)
+        if shape is None or shape[0] != "ite" or (term, high, low) in self._extracts:
+            return False
+        return self._worth_pushing(shape[2], shape[3])
 
     def _shifted_to(self, top: Term, bits: int, width: int, depth: int) -> Term:
         """The low `width` bits of `top` above `bits` zeros."""

@@ -15,6 +15,8 @@ from isoform.sym.context import Access, Context
 
 _MOST_SWAPS = 32
 """Stores that a new one is put before."""
+_MOST_JOINS = 256
+"""Joins that one load looks through: with 500 branches, each of which loads and stores, all would take 2 GB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,11 +146,33 @@ class Chain:
             return self.join_bytes(parts)
         address = self._address(address)
         node = self._skip(node, address, size)
-        key = (id(node), address, size)
-        found = self._loads.get(key)
-        if found is None:
-            found = self._loads[key] = (node, self._load(node, address, size))
-        return found[1]
+        found = self._loads.get((id(node), address, size))
+        return found[1] if found is not None else self._load_through_joins(node, address, size)
+
+    def _load_through_joins(self, node: Node, address: Term, size: int) -> Term:
+        """Load from the nodes that are joined, then choose. Joins are nested as deeply as code has branches: so this
+        does not call itself, and past `_MOST_JOINS` the load becomes a `select`."""
+        pending: list[Node] = [node]
+        joins = 0
+        while pending:
+            top = pending[-1]
+            ways = [self._skip(n, address, size) for n in (top.then, top.otherwise)] if isinstance(top, Joined) else []
+            missing = [n for n in ways if (id(n), address, size) not in self._loads]
+            if missing and joins < _MOST_JOINS:
+                pending += missing
+                joins += 1
+                continue
+            pending.pop()
+            if (id(top), address, size) in self._loads:
+                continue
+            if missing:
+                value = self._select(top, address, size)
+            elif isinstance(top, Joined):
+                value = self.terms.ite(top.selector, *(self._loads[id(n), address, size][1] for n in ways))
+            else:
+                value = self._load(top, address, size)
+            self._loads[id(top), address, size] = (top, value)
+        return self._loads[id(node), address, size][1]
 
     def is_stored(self, node: Node, address: Term, size: int) -> bool:
         """Whether a load would wholly get what was stored there."""
@@ -220,7 +244,7 @@ class Chain:
             found = self._of_reserved[address] = self.terms.depends_on(address, start)
         return found
 
-    def _load(self, node: Node, address: Term, size: int) -> Term:
+    def _load(self, node: Stored | Base, address: Term, size: int) -> Term:
         if isinstance(node, Stored):
             distance = self._distance(node, address, size)
             if distance is None:
@@ -230,9 +254,6 @@ class Chain:
             if distance + size <= node.size:
                 return self.part_of(node.value, node.size, distance, size)
             return self.join_bytes([self.load(node, self.offset(address, i), 1) for i in range(size)])
-        if isinstance(node, Joined):
-            then, otherwise = self.load(node.then, address, size), self.load(node.otherwise, address, size)
-            return self.terms.ite(node.selector, then, otherwise)
         return self._load_base(node, address, size)
 
     def _load_base(self, node: Base, address: Term, size: int) -> Term:

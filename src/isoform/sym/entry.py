@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from isoform.borders.bools import bools_by_value
@@ -19,10 +19,14 @@ Content = Callable[[str | None, int, int], Term]
 
 def argument_term(entry: State, argument: Argument) -> Term:
     """An argument's value at entry."""
-    terms = entry.side.terms
+    return _value(argument, entry.side.terms, partial(content_at_entry, entry))
+
+
+def _value(argument: Argument, terms: Terms, content: Content) -> Term:
+    """An argument's value, from the places in which a callee finds it."""
     value: Term = None
     for place in argument.places:
-        part = content_at_entry(entry, place.register, place.offset, place.size)
+        part = content(place.register, place.offset, place.size)
         value = part if value is None else terms.concat(part, value)
     return value
 
@@ -36,26 +40,40 @@ def content_at_entry(entry: State, register: str | None, offset: int, size: int)
 
 def constrain_entry(world: World, entry: State) -> None:
     """Put the argument rules and the preconditions into the world's constraints."""
-    for argument in world.contract.arguments:
-        condition = extension(argument, world.machine, world.terms, partial(content_at_entry, entry))
+    world.constraints += entry_conditions(world, entry, partial(content_at_entry, entry))
+
+
+def entry_conditions(world: World, state: State, content: Content) -> Iterator[tuple[str, Term]]:
+    """Everything that a proof assumes of arguments and memory, with a label each. `constrain_entry` asserts it at
+    entry; a deeper call must satisfy it (`recursion.py`), because the induction hypothesis holds only for inputs that
+    the contract allows. `state` has the memory, and `content` is what a callee finds in a place."""
+    contract, terms = world.contract, world.terms
+    for argument in contract.arguments:
+        condition = extension(argument, world.machine, terms, content)
         if condition is not None:
-            world.constraints.append((f"argument-{argument.name}-extended", condition))
-    for argument, offset in bools_by_value(world.contract.arguments):
-        byte = world.terms.extract(argument_term(entry, argument), 8 * offset + 7, 8 * offset)
-        holds = world.terms.ult(byte, world.terms.bv(2, 8))
-        world.constraints.append((f"bool-in-{argument.name}-{offset}", holds))
+            yield f"argument-{argument.name}-extended", condition
+    for argument, offset in bools_by_value(contract.arguments):
+        byte = terms.extract(_value(argument, terms, content), 8 * offset + 7, 8 * offset)
+        yield f"bool-in-{argument.name}-{offset}", terms.ult(byte, terms.bv(2, 8))
+    yield from _bools_in_memory(world, state, content)
+    algebra = TermAlgebra(terms, state)
+    scalars = (a for a in contract.arguments if a.type.kind is not TypeKind.STRUCT)
+    values = {a.name: _value(a, terms, content) for a in scalars} if contract.preconditions else {}
+    for number, precondition in enumerate(contract.preconditions, 1):
+        yield f"precondition-{number}", precondition.evaluate(algebra, values)
+
+
+def _bools_in_memory(world: World, state: State, content: Content) -> Iterator[tuple[str, Term]]:
+    side, terms = state.side, world.terms
+
+    def is_bool(start: Term, offset: int) -> Term:
+        address = terms.add(start, terms.bv(offset, side.width))
+        return terms.ult(side.heap.load(state.heap, address, 1), terms.bv(2, 8))
+
     for start, offset in world.contract.bool_variables:
-        address = world.terms.add(entry.side.object_start(start), world.terms.bv(offset, entry.side.width))
-        holds = world.terms.ult(entry.side.heap.load(entry.heap, address, 1), world.terms.bv(2, 8))
-        world.constraints.append((f"bool-at-{start:#x}-{offset}", holds))
+        yield f"bool-at-{start:#x}-{offset}", is_bool(side.object_start(start), offset)
     for number, cell in enumerate(world.contract.bools, 1):
-        address = world.terms.add(argument_term(entry, cell.argument), world.terms.bv(cell.offset, entry.side.width))
-        holds = world.terms.ult(entry.side.heap.load(entry.heap, address, 1), world.terms.bv(2, 8))
-        world.constraints.append((f"bool-{number}", holds))
-    algebra = TermAlgebra(world.terms, entry)
-    values = {a.name: argument_term(entry, a) for a in world.contract.arguments if a.type.kind is not TypeKind.STRUCT}
-    for number, precondition in enumerate(world.contract.preconditions, 1):
-        world.constraints.append((f"precondition-{number}", precondition.evaluate(algebra, values)))
+        yield f"bool-{number}", is_bool(_value(cell.argument, terms, content), cell.offset)
 
 
 def extension(argument: Argument, machine: Machine, terms: Terms, content: Content) -> Term | None:

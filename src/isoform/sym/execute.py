@@ -386,8 +386,7 @@ class Execution:
     def _tail_call(self, block: Block, value: Term, state: State) -> None:
         name = "through a pointer"
         through = block.exit.through if isinstance(block.exit, Switch) else ""
-        passed = self._arguments(Call(None, code(0), None, through=through), value, state)
-        self._require_convention(name, state)
+        passed = self._passed(Call(None, code(0), None, through=through), value, state)
         self._refuse_frame_addresses(name, passed.arguments, state)
         target = state.frame.load(0, self.side.width // 8)
         self._return_from(name, passed, state)
@@ -479,12 +478,8 @@ class Execution:
         if call.callee is None:
             self._refuse_inside(value)
             self._discover(block.steps[-1] if block.steps else block.id.address, value)
-        if not call.system:
-            self._require_convention(name, state)
-        passed = self._arguments(call, value, state)
+        passed = self._passed(call, value, state)
         arguments = passed.arguments
-        for argument in arguments:
-            self.side.refuse_open(argument)
         if call.then is None:
             self._give_away(name, arguments, state)
             self.summary.endings.append(Ending(state.condition, name, arguments, state.heap, self._after_calls()))
@@ -513,6 +508,15 @@ class Execution:
         else:
             self._return_from(name, passed, state, self._text(call.output, state))
         self._go(block, call.then, state, temps, layer)
+
+    def _passed(self, call: Call, value: Term, state: State) -> Passed:
+        """What a call passes, after the checks that every call has to stand, a tail call too."""
+        if not call.system:
+            self._require_convention(call.callee or "through a pointer", state)
+        passed = self._arguments(call, value, state)
+        for argument in passed.arguments:
+            self.side.refuse_open(argument)
+        return passed
 
     def _require_convention(self, name: str, state: State) -> None:
         """A callee may rely on what the convention says of registers at entry: with the direction flag set, `memcpy`
@@ -780,7 +784,7 @@ class Execution:
         allowed = allowed_at_deeper_call(self, state)
         outside = terms.conj(state.condition, terms.negate(allowed))
         if outside != terms.false:
-            why = f"{self.function.name} calls itself with arguments that the contract does not allow"
+            why = f"{self.function.name} calls itself with arguments or memory that the contract does not allow"
             self.summary.gaps.append(Gap(GapKind.UNSUPPORTED, outside, why))
         state.condition = terms.conj(state.condition, allowed)
         result, memory = self._functions_of(SELF, passed, state)

@@ -38,11 +38,14 @@ class Frame:
     _clobbered: int | None
     _since: frozenset[int] = frozenset()
     """Of a frame that is indexed: bytes that were written since the last outside call."""
+    _outdated: int | None = None
+    """Of a frame that was indexed before an outside call: below this, the chain may have what was there before."""
 
     def copy(self) -> Frame:
         other = Frame(self._chain, self._initial, self._garbage, self._next_epoch)
         other._cells, other._owner, other._node = dict(self._cells), dict(self._owner), self._node
         other._epoch, other._clobbered, other._since = self._epoch, self._clobbered, self._since
+        other._outdated = self._outdated
         return other
 
     @property
@@ -55,13 +58,22 @@ class Frame:
             return False
         return any(byte not in self._since for byte in range(offset, min(offset + size, self._clobbered)))
 
+    def maybe_stale(self, offset: Term) -> Term:
+        """The condition that a load at a computed offset may get what was there before an outside call changed it. What
+        was written since counts too: at which offsets that was may be computed as well."""
+        terms = self._chain.terms
+        if self._outdated is None:
+            return terms.false
+        return terms.slt(offset, self._address(self._outdated))
+
     def clobber_below(self, offset: int) -> None:
         """An outside call may have written anything below its own frame's end, `offset`."""
         self._epoch = self._next_epoch()
         self._clobbered = offset if self._clobbered is None else max(offset, self._clobbered)
         if self._node is not None:
             self._since = frozenset()
-            return  # `State` does not read what is stale
+            self._outdated = self._clobbered
+            return  # `State` does not use what is stale: it asks `is_stale` and `maybe_stale`
         for byte in [b for b in self._owner if b < offset]:
             self._break_up(byte)
         for byte in [b for b in self._owner if b < offset]:
@@ -125,6 +137,8 @@ class Frame:
             result._epoch = self._next_epoch()
             bounds = [b for b in (self._clobbered, other._clobbered) if b is not None]
             result._clobbered = max(bounds) if bounds else None
+            outdated = [b for b in (self._outdated, other._outdated) if b is not None]
+            result._outdated = max(outdated) if outdated else None
         if self._node is not None or other._node is not None:
             result._node = self._chain.join(selector, self._as_chain(), other._as_chain())
             result._since = self._since & other._since

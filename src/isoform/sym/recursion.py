@@ -11,17 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from isoform.contract import Argument, MemoryRule, Result, ReturnAs
+from isoform.contract import MemoryRule, Result, ReturnAs
 from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Function, outside_call
-from isoform.load.signature import TypeKind
 from isoform.microop import Kind
 from isoform.smt.floats import with_one_nan
 from isoform.smt.terms import Term, Terms
-from isoform.sym.algebra import TermAlgebra
 from isoform.sym.chain import Base
-from isoform.sym.entry import extension
+from isoform.sym.entry import entry_conditions
 from isoform.sym.state import State
 from isoform.verdict import Assumption
 
@@ -37,31 +35,17 @@ RECURSION = Assumption(
 
 def allowed_at_deeper_call(execution: Execution, state: State) -> Term:
     """The condition that the contract allows the inputs of a deeper call: what is assumed at entry must hold there."""
-    world, terms = execution.side.world, execution.terms
-    contract = world.contract
+    side = execution.side
 
     def content(register: str | None, offset: int, size: int) -> Term:
         return execution.content(register, offset, size, state)
 
-    extended = (extension(argument, world.machine, terms, content) for argument in contract.arguments)
-    conditions = [condition for condition in extended if condition is not None]
-    if contract.preconditions:
-        made = len(execution.side.heap_accesses)
-        values = {
-            a.name: _argument(execution, a, state) for a in contract.arguments if a.type.kind is not TypeKind.STRUCT
-        }
-        algebra = TermAlgebra(terms, state)
-        conditions += [p.evaluate(algebra, values) for p in contract.preconditions]
-        del execution.side.heap_accesses[made:]  # what a condition reads the function need not read
-    return terms.all_of(conditions)
-
-
-def _argument(execution: Execution, argument: Argument, state: State) -> Term:
-    value: Term = None
-    for place in argument.places:
-        part = execution.content(place.register, place.offset, place.size, state)
-        value = part if value is None else execution.terms.concat(part, value)
-    return value
+    accesses = side.heap_accesses, side.fixed_accesses
+    made = [len(each) for each in accesses]
+    conditions = [condition for _, condition in entry_conditions(side.world, state, content)]
+    for each, count in zip(accesses, made, strict=True):
+        del each[count:]  # what a condition reads the function need not read
+    return execution.terms.all_of(conditions)
 
 
 def calls_itself(*functions: Function) -> bool:

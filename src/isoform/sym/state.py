@@ -628,7 +628,7 @@ class State:
         if leads_astray:
             # Only a constant beside the base leads to an object's own contents.
             raise Unsupported("a pointer that may be to constants that differ between the two sides is read through")
-        return self.frame.load_at(self._frame_offset(address, size), size)
+        return self._load_indexed(self._frame_offset(address, size), size)
 
     def store(self, address: Term, value: Term, size: int) -> None:
         side, terms = self.side, self.side.terms
@@ -681,6 +681,12 @@ class State:
             if word is not None:
                 self.side.tear(self.condition, word.to_bytes(_POINTER, "big" if self.side.big_endian else "little"))
         return self.frame.load(offset, size)
+
+    def _load_indexed(self, offset: Term, size: int) -> Term:
+        value, stale = self.frame.load_at(offset, size), self.frame.maybe_stale(offset)
+        if stale == self.side.terms.false:
+            return value
+        return self.side.terms.ite(stale, self.side.undefined(8 * size), value)  # whatever a call left there
 
     def _refuse_hidden_addresses(self, address: Term) -> None:
         """An address that was read from memory could be one of the frame's own, if any was put there."""

@@ -75,7 +75,7 @@ def fresh_blocks(side: Side) -> list[tuple[str, Term]]:
 def reserve_result(side: Side, entry: State) -> None:
     """Let loads and stores make use of what `result_apart` says of them."""
     contract = side.world.contract
-    if contract.result_space:
+    if _is_result_apart(side):
         side.heap.reserved = argument_term(entry, contract.arguments[0]), contract.result_space
 
 
@@ -84,7 +84,7 @@ def result_apart(side: Side, entry: State) -> list[tuple[str, Term]]:
     through an address that was not computed from the space's. Only for a whole function followed from its entry on:
     where a path starts anew with unknowns for what it has, one of them may be the space's address."""
     contract, terms = side.world.contract, side.terms
-    if not contract.result_space:
+    if not _is_result_apart(side):
         return []
     space = argument_term(entry, contract.arguments[0])
     length = terms.bv(contract.result_space, side.width)
@@ -95,6 +95,12 @@ def result_apart(side: Side, entry: State) -> list[tuple[str, Term]]:
             after = terms.ule(length, terms.sub(address, space))
             found[terms.implies(condition, terms.conj(before, after))] = None
     return [(f"result-space-{side.tag}-{number}", rule) for number, rule in enumerate(found, 1)]
+
+
+def _is_result_apart(side: Side) -> bool:
+    """Whether proofs use that the space is apart. Proofs about functions that call themselves do not: nothing shows
+    that the space which a function passes to its deeper call is apart from what else that call is given."""
+    return bool(side.world.contract.result_space) and not side.world.recursive
 
 
 def _may_be_taken_back(side: Side, block: Block, access: int) -> bool:
