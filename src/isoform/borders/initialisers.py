@@ -19,6 +19,8 @@ _TABLES = (".preinit_array", ".init_array", ".ctors")
 _OF_THE_COMPILER = frozenset({"frame_dummy"})
 """Added to every linked file by the compiler."""
 _WORD = 8
+_NO_PRIORITY = 65535
+"""The lowest that a compiler gives."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +49,24 @@ def unlike_initialisers(machine: Machine, images: tuple[Image, Image], apart: Se
 
 
 def initialiser_entries(image: Image) -> Iterator[int]:
-    """Where the code of each is."""
-    for section in image.sections:
+    """Where the code of each is, in the order in which they run."""
+    for section in sorted(image.sections, key=lambda section: _turn(section.name)):
         if section.name.startswith(_TABLES):
             for start in range(0, len(section.data) - _WORD + 1, _WORD):
                 address = int.from_bytes(section.data[start : start + _WORD], "little")
                 own = image.aliases.get(address, address)
                 if image.code_at(own) and _name(image, own) not in _OF_THE_COMPILER:
                     yield own
+
+
+def _turn(name: str) -> tuple[int, int]:
+    """When the constructors of a section run: a linker sorts those of object files by the number in its name, and those
+    without one come last. In `.ctors` it is the other way round."""
+    table = next((index for index, start in enumerate(_TABLES) if name.startswith(start)), len(_TABLES))
+    number = name.rpartition(".")[2]
+    if not number.isdecimal():
+        return table, _NO_PRIORITY
+    return table, _NO_PRIORITY - int(number) if name.startswith(".ctors") else int(number)
 
 
 def _uses(machine: Machine, image: Image, entry: int) -> Reach:

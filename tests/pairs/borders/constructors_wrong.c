@@ -1,0 +1,2 @@
+int value;
+int reads(void) { return value + 1; }
