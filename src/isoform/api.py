@@ -150,7 +150,7 @@ def answer_question(question: Question, subjects: tuple[Subject, Subject], budge
 
 
 def _hint(question: Question) -> str:
-    """Only a function that no other file can call may be compiled for what its callers pass."""
+    """A compiler can specialise only functions that no other file can call."""
     sides = question.target, question.rewrite
     own = [next((s for s in f.image.symbols if s.is_function and s.address == f.entry.address), None) for f in sides]
     if sides[0].name != sides[1].name or not any(symbol is not None and symbol.is_local for symbol in own):

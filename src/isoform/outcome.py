@@ -60,15 +60,18 @@ class Inputs:
     """What outside calls do."""
     call_seed: int = 0
     """0: other calls return zero; else small pseudo-random numbers, by callee, arguments and how many came before."""
-    filled: int = 0
-    """How many bytes an outside function that is given an address of the frame, or of the space for the result, writes
-    there, each of them as undefined bytes are; where debug information knows the variable, all of it. 0: nothing."""
+    bytes_filled: int = 0
+    """How many undefined bytes an outside function writes to each object of the function's own that it is given: a
+    local, or the space for the result (the whole variable, if debug information gives its size)."""
 
     def byte(self, address: int) -> int:
         """A byte of memory where no image has anything."""
         found = self.memory.get(address)
         return mixed_byte(self.fill_seed, address) if found is None else found
 
+
+Pair = tuple[Inputs, Inputs]
+"""The inputs of both sides: the same but for what is left open."""
 
 MOST_SIGHTS = 16
 """So many calls of a run are recorded with the memory that they find."""
@@ -163,7 +166,7 @@ class Outcome:
     outside: str = ""
     """The first access that left the object it was meant for, in words; empty if none did, or if nobody looked."""
     unseen: frozenset[int] = frozenset()
-    """The same of what outside functions find."""
+    """Bytes that are not compared in the memory that outside functions see."""
     overlaps: bool = False
     """Whether `memcpy` was given blocks that overlap, for which it is undefined: compilers make other code of it."""
 

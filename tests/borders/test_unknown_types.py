@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 BOOL_ARGUMENT = "int f(_Bool a) { return a ? 3 : OTHER; }"
 BOOL_RESULT = "_Bool g(int); int f(int a) { if (g(a)) return 4; return OTHER; }"
 LEFTOVER = "int h(unsigned char); float f(signed char a, unsigned char b) { return h(b) + a + b + OTHER; }"
-NEGATED = "float f(float x) { return -x * 1 + (OTHER - OTHER); }"
+NEGATED = "float f(float x) { return OTHER == 5 ? -x : x; }"
 
 
 def built(folder: Path, source: str, cc: str, level: str, name: str) -> Path:
@@ -48,7 +48,9 @@ def test_one_source_at_two_levels(tmp_path: Path, source: str, one: tuple[str, s
     assert not isinstance(api.compare(f"{paths[0]}:f", f"{paths[1]}:f", budget=10), Different)
 
 
-@pytest.mark.parametrize("source", [BOOL_ARGUMENT, BOOL_RESULT, LEFTOVER], ids=["argument", "result", "leftover"])
+@pytest.mark.parametrize(
+    "source", [BOOL_ARGUMENT, BOOL_RESULT, LEFTOVER, NEGATED], ids=["argument", "result", "leftover", "sign"]
+)
 def test_a_planted_difference_is_found(tmp_path: Path, source: str) -> None:
     target = built(tmp_path, source.replace("OTHER", "5"), "gcc", "-O2", "target")
     rewrite = built(tmp_path, source.replace("OTHER", "6"), "gcc", "-O1", "rewrite")

@@ -45,8 +45,8 @@ def call(random: Random) -> Case:
         shape.kinds,
         outside("g", result, shape.passed) + prototype(result, arguments) + calls(result, arguments),
     )
-    excuses = () if differs else ("callee-arguments",)  # padding, and a bool among other members
-    return Case("call", declared + left, declared + right, not differs, change, harness, excuses=excuses)
+    violated = () if differs else ("callee-arguments",)  # padding, and a bool among other members
+    return Case("call", declared + left, declared + right, not differs, change, harness, violates_stripped=violated)
 
 
 class _Body:
@@ -304,8 +304,8 @@ def other_prototype(random: Random) -> Case:
         [INT, LONG, DOUBLE, *arguments, *inputs],
         outside("g", result, arguments) + prototype(result, inputs) + calls(result, inputs),
     )
-    excuses = ("callee-declared-once", "callee-declarations-differ")
-    made = Case("other prototype", left, right, False, change, harness, excuses=excuses)
+    violated = ("callee-declared-once", "callee-declarations-differ")
+    made = Case("other prototype", left, right, False, change, harness, violates=violated)
     return made if random.random() < 0.5 else made.swapped()
 
 

@@ -30,8 +30,12 @@ class Case:
     debug: bool | None = None
     """Whether the sides keep their debug information; None: drawn."""
     function: str = "f"
-    excuses: tuple[str, ...] = ()
-    """Assumptions that this pair violates, or differences that name it: a verdict with one of them is not wrong."""
+    violates: tuple[str, ...] = ()
+    """Assumptions that the pair violates: a verdict that lists one of them is not wrong."""
+    violates_stripped: tuple[str, ...] = ()
+    """The same where there is no debug information, which would tell."""
+    allowed: tuple[str, ...] = ()
+    """Differences that the pair really has, by what differs."""
     forms: tuple[str, ...] = ("object", "library", "program")
     """What the sides may be built as."""
 

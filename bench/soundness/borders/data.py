@@ -231,4 +231,4 @@ def past_objects(random: Random) -> Case:
     text = f"{extra}\nint f(int x, int y) {{ {body} }}\n"
     around = _HEAD + _UNRELATED + "int used(void) { return junk3[2] + (int)junk2 + junk5(); }\n"
     left, right = random.sample((_HEAD + text, around + text, _HEAD + text + around.removeprefix(_HEAD)), 2)
-    return Case("past objects", left, right, True, "other data around the object", debug=True, excuses=("accesses",))
+    return Case("past objects", left, right, True, "other data around the object", debug=True, allowed=("accesses",))

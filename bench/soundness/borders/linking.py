@@ -57,11 +57,11 @@ def placement(random: Random) -> Case:
     texts = (f"{extra}\nlong f(long x) {{ {body} }}\n" for body in (left, right.replace("@", answer)))
     first, second = texts
     flags = ("-fno-builtin",)
-    excuses = {"weak object": ("valid-memory",), "weak definition": ("not-interposed",)}.get(name, ())
+    violated = {"weak object": ("valid-memory",), "weak definition": ("not-interposed",)}.get(name, ())
     # What one file has of its own is where its linker put it.
     forms = ("object", "library", "program") if extra.startswith("extern") else ("object",)
     change = f"{name} against {answer}"
-    made = Case("placement", first, second, False, change, differs=True, flags=flags, excuses=excuses, forms=forms)
+    made = Case("placement", first, second, False, change, differs=True, flags=flags, violates=violated, forms=forms)
     return made if random.random() < 0.7 else made.swapped()
 
 

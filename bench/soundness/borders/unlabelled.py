@@ -154,7 +154,9 @@ def assembly(random: Random) -> Case:
         options=("--signature", _SIGNATURE),
         suffix=".s",
         debug=False,
-        excuses=("calls-agree",) if "die" in one and not differs else (),  # nothing says that die does not come back
+        violates_stripped=("calls-agree",)
+        if "die" in one and not differs
+        else (),  # nothing says that die does not come back
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from isoform.borders.variables import declared_alike
 from isoform.contract import Argument, BoolCell, Contract
-from isoform.lift.function import Function, named_objects
+from isoform.lift.function import Function
 from isoform.load.signature import TypeKind
 from isoform.verdict import Assumption
 
@@ -33,14 +34,9 @@ def bools_by_value(arguments: Iterable[Argument]) -> Iterator[tuple[Argument, in
 def bool_variables(target: Function, rewrite: Function) -> tuple[tuple[int, int], ...]:
     """The places of type `bool` in variables that either function names and both files declare so: the start of the
     variable, and the distance from there."""
-    named = {origin for function in (target, rewrite) for origin in named_objects(function)}
     declared = target.image.pointers.bools, rewrite.image.pointers.bools
-    found = []
-    for symbol in target.image.symbols:
-        start = target.image.shared_address(symbol.address)
-        kind = declared[0].get(symbol.name)
-        if start not in named or kind is None or declared[1].get(symbol.name) != kind:
-            continue
+    found: list[tuple[int, int]] = []
+    for symbol, start, kind in declared_alike(target, rewrite, *declared):
         size = kind.bits // 8
         count = min(max(symbol.size // size, 1), _MOST_CELLS)
         found += [(start, element * size + offset) for element in range(count) for offset in kind.bool_offsets()]

@@ -44,7 +44,8 @@ class Contents:
     def __init__(self, left: Image, right: Image) -> None:
         self._images = (left, right)
         self.rests_on_texts = False
-        """Whether something is taken to be the same because what has no name in a linked file is the same text."""
+        """Whether two unnamed strings of a linked file were taken as equal, each up to its first zero
+        (`texts-end-at-zero`)."""
 
     @cached_property
     def _sides(self) -> tuple[Objects, Objects]:
@@ -185,7 +186,7 @@ class Contents:
         if left.text[left.at :] != right.text[right.at :]:
             return False
         if (left.text, left.at) != (right.text, right.at):
-            return None  # whoever gets the address may look at what is before it
+            return None  # a reader may look at the bytes before the pointer
         self.rests_on_texts |= not (left.is_whole and right.is_whole)
         return True
 

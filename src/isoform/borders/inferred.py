@@ -296,9 +296,9 @@ def _parameters(
 
 
 def _own_reads(machine: Machine, functions: Sequence[Function], results: Sequence[Var]) -> list[list[int]]:
-    """For each argument register and function: up to which byte the function itself reads it. What the register still
-    holds at an outside call may be an argument or a leftover: where the function also reads the register itself, that
-    says nothing about the width."""
+    """For each argument register and function: up to which byte the function itself reads it. Reads by the
+    function itself decide; a value that merely stays in the register until an outside call, as an argument or a
+    leftover, does not, unless there is no other read."""
     names = machine.convention.integer_arguments
     return [[_own_read(machine, function, results, name) for function in functions] for name in names]
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from isoform.borders.variables import declared_alike
 from isoform.contract import Argument, Contract, Padded, PaddedVariable, argument_value
-from isoform.lift.function import Function, named_objects
+from isoform.lift.function import Function
 from isoform.load.signature import CType, Signature, TypeKind
 from isoform.outcome import CallRecord, Inputs, Outcome
 
@@ -39,14 +40,11 @@ def padded_arguments(
 
 def padded_variables(target: Function, rewrite: Function) -> tuple[PaddedVariable, ...]:
     """The variables that either function names and both files declare as structures with padding, or arrays of them."""
-    named = {origin for function in (target, rewrite) for origin in named_objects(function)}
     declared = target.image.pointers.padded, rewrite.image.pointers.padded
-    found = []
-    for symbol in target.image.symbols:
-        start, kind = target.image.shared_address(symbol.address), declared[0].get(symbol.name)
-        if start in named and kind is not None and _is_like(kind, declared[1].get(symbol.name)):
-            room = frozenset(kind.room_offsets())
-            found.append(PaddedVariable(start, symbol.size, kind.bits // 8, kind.padding, room))
+    found = [
+        PaddedVariable(start, symbol.size, kind.bits // 8, kind.padding, frozenset(kind.room_offsets()))
+        for symbol, start, kind in declared_alike(target, rewrite, *declared)
+    ]
     return tuple(found)
 
 

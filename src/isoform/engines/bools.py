@@ -9,7 +9,7 @@ from isoform.borders.bools import bools_by_value
 from isoform.contract import Argument, argument_value
 from isoform.load.known import known_signature
 from isoform.load.signature import Signature, TypeKind
-from isoform.outcome import CallKey, Inputs, Outcome, in_frame
+from isoform.outcome import CallKey, Inputs, Outcome, Pair, in_frame
 from isoform.question import Question
 
 _MOST_BYTES = 24
@@ -26,8 +26,8 @@ def may_hold_bools(question: Question) -> bool:
 
 def rests_on_bools(question: Question, inputs: tuple[Inputs, Inputs]) -> bool:
     """Whether a run reads something else than 0 or 1 where a bool is declared to be; or, of memory whose type is not
-    known, bytes of which one side takes only the lowest bit, or only whether they are zero, and with 0 or 1 in them the
-    two agree: that is how code looks that relies on a bool, and code that does not."""
+    known, bytes of which one side takes only the lowest bit, or only whether they are zero, and the two agree once
+    these bytes are 0 or 1. Then one side may rely on a bool being 0 or 1, and the other not."""
     passed = [argument_value(a, inputs[0]) >> (8 * at) & 0xFF for a, at in bools_by_value(question.contract.arguments)]
     if any(byte > 1 for byte in passed):
         return True
@@ -37,12 +37,12 @@ def rests_on_bools(question: Question, inputs: tuple[Inputs, Inputs]) -> bool:
     read = {address: byte for outcome in outcomes for address, byte in outcome.reads.items() if byte > 1}
     if any(_is_declared_bool(question, inputs[0], address) for address in read):
         return True
-    open_ = [a for a in read if not in_frame(a) and not _is_of_another_type(question, inputs[0], a)]
+    untyped = [a for a in read if not in_frame(a) and not _is_of_another_type(question, inputs[0], a)]
     # Code that relies on a bool may take its lowest bit for it, or whether it is zero.
-    as_bools = [{a: read[a] & 1 for a in open_}, dict.fromkeys(open_, 1)]
+    as_bools = [{a: read[a] & 1 for a in untyped}, dict.fromkeys(untyped, 1)]
     # Bytes of a pointer are read as well, and must stay as they are.
-    as_bools += [{a: bit} for a in open_[:_MOST_BYTES] for bit in {read[a] & 1, 1}]
-    return bool(open_) and any(_agree_with(question, inputs, outcomes, bits) for bits in as_bools)
+    as_bools += [{a: bit} for a in untyped[:_MOST_BYTES] for bit in {read[a] & 1, 1}]
+    return bool(untyped) and any(_agree_with(question, inputs, outcomes, bits) for bits in as_bools)
 
 
 def _agree_with(
@@ -76,12 +76,9 @@ def _says_what_is_there(argument: Argument) -> bool:
     return pointee is not None and pointee.bits > 0 and not any(True for _ in pointee.bool_offsets())
 
 
-Pair = tuple[Inputs, Inputs]
-
-
 def as_if_bools(question: Question, inputs: Pair) -> Iterator[list[Pair]]:
-    """Where types are not known: inputs of which one must show the difference as well, because an argument, or what an
-    outside function returned, may be a bool."""
+    """For the arguments, and for the results of outside functions, that may be bools: the inputs with 0 and with 1 in
+    their place. A difference counts only if one of them shows it."""
     wide = [name for name in question.contract.bytes_read if inputs[0].registers.get(name, 0) > 1]
     if wide:
         yield [_with_registers(inputs, dict.fromkeys(wide, bit)) for bit in (1, 0)]

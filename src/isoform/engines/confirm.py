@@ -21,7 +21,17 @@ from isoform.engines.outside import outside_results, show_value
 from isoform.engines.replaceable import rests_on_replaceable_calls
 from isoform.lift.function import Call, Function, Switch
 from isoform.load.image import Image
-from isoform.outcome import FRAME_LIMIT, RESULT_SPACES, STACK_POINTER, Inputs, Outcome, Status, in_frame, is_own_object
+from isoform.outcome import (
+    FRAME_LIMIT,
+    RESULT_SPACES,
+    STACK_POINTER,
+    Inputs,
+    Outcome,
+    Pair,
+    Status,
+    in_frame,
+    is_own_object,
+)
 from isoform.question import Question
 from isoform.verdict import Witness
 
@@ -29,16 +39,14 @@ LOWEST_ADDRESS = 0x1000
 HIGHEST_ADDRESS = 1 << 47
 """Addresses that a program may use: not the page around null, and those that x86-64 gives to programs."""
 
-Pair = tuple[Inputs, Inputs]
-
-NOT_COMPARED = "the two differ in what is not taken for a difference"
+NOT_COMPARED = "the runs differ only in what is not compared, such as padding or undefined values"
 """Of runs that end differently for a reason that no `different` may rest on: they show nothing either way."""
 
 _WORD_BYTES = 8
 _FILLED_BYTES = (4, 8, 64, 16, 1, 2, 12, 32)
-"""What a callee may write into an object of the frame whose size is not known. A difference counts only if it shows for
-each of them, since code may keep something else there before the call: an older object, or whatever a push left. The
-usual ones come first, as one that shows no difference is enough."""
+"""Sizes in bytes that a callee may write into a local whose size is not known. A difference must be visible for each of
+them: otherwise what the local held before the call (an older variable, a pushed register) may be all that differs. The
+usual sizes come first, because one without a difference decides."""
 _OPEN_TEXT = (0,)
 _OPEN_BYTES_FILLED = (0, 1)
 _OPEN_BYTES = (0, 1, 0xA5, 0xFF)
@@ -86,7 +94,7 @@ def _gives_objects(question: Question, inputs: Pair) -> bool:
 
 
 def _filled(inputs: Pair, size: int) -> Pair:
-    return replace(inputs[0], filled=size), replace(inputs[1], filled=size)
+    return replace(inputs[0], bytes_filled=size), replace(inputs[1], bytes_filled=size)
 
 
 def _as_callers_pass(question: Question, inputs: Pair, start: int = RESULT_SPACES[0]) -> Pair:
@@ -301,7 +309,7 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
     is_linked = layout is not None and not layout.zeroed  # else the program itself says where everything is
     if is_linked and (
         any(rests_on_placement(image, other, outcome, results) for image, other, outcome in sides)
-        or _are_apart_as_placed(images, ours, results)
+        or _differ_by_placement(images, ours, results)
     ):
         return NotConfirmed("the difference may only be where unnamed data was placed in memory", False)
     found = question.differences(*theirs)
@@ -358,11 +366,11 @@ def rests_on_placement(image: Image, other: Image, outcome: Outcome, results: It
     return any(private(value) for value in (*shown, *words, *outcome.writes, *outcome.reads))
 
 
-def _are_apart_as_placed(
+def _differ_by_placement(
     images: tuple[Image, Image], outcomes: tuple[Outcome, Outcome], results: Iterable[str]
 ) -> bool:
-    """Whether a result or an argument of the two differs by as much as data that only one side has is apart from data
-    that only the other side has: an address with something added that leads far away from it."""
+    """Whether two results or arguments differ by the distance between unnamed data of the one side and unnamed data of
+    the other: then both may be addresses, and the difference only their placement."""
     shown = [
         [
             *(outcome.registers.get(name, 0) for name in results),

@@ -9,13 +9,12 @@ from isoform.budget import Budget
 from isoform.contract import Argument, argument_value, extended_size
 from isoform.engines.inputs import BUFFERS, put_argument
 from isoform.load.signature import TypeKind
-from isoform.outcome import STACK_POINTER, Inputs
+from isoform.outcome import STACK_POINTER, Inputs, Pair
 from isoform.question import Question
 
 MOST_TRIALS = 400
 _ROUND = (0, 1, 2, 3, -1, 4, 5, 8, 10, -2, 16, 100, 256, 1000, -10)
 
-Pair = tuple[Inputs, Inputs]
 Keeps = Callable[[Question, Pair], bool]
 
 

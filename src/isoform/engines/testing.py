@@ -78,9 +78,9 @@ def run_tests(
             why = why or stuck.reason or stuck.status.value
             if undecided == ran == 5 + len(mine):
                 break  # nothing here can be run to its end
-        is_apart = bool(question.differences(*outcomes))
-        separates = is_apart and differs(question, inputs)
-        if is_apart and not separates and not left and stuck is None:
+        outcomes_differ = bool(question.differences(*outcomes))
+        separates = outcomes_differ and differs(question, inputs)
+        if outcomes_differ and not separates and not left and stuck is None:
             undecided += 1
             why = why or NOT_COMPARED
         if separates:

@@ -33,7 +33,7 @@ class Convention:
     as_at_entry: tuple[str, ...] = ()
     """Containers that every callee finds as they are in `Machine.initial`."""
     stack_alignment: int = 1
-    """Every callee finds its stack pointer where this function found it, modulo so many bytes."""
+    """In bytes: at entry to a callee the stack pointer is what it was at entry to its caller, modulo these."""
     not_across_calls: tuple[str, ...] = ()
     """Containers of which isoform does not know what a call to outside code does with them."""
     system_arguments: tuple[str, ...] = ()

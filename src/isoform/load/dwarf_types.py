@@ -230,7 +230,7 @@ class TypeReader:
                 yield byte, unused
 
     def _taken(self, die: Any, depth: int) -> _Bits:
-        """What of a type is part of its value."""
+        """The bits of a type that carry its value; all others are padding."""
         size = _number(die, "DW_AT_byte_size", 0)
         if depth > DEPTH_LIMIT or size > ELEMENT_LIMIT * 8:
             raise Unusable("a type whose padding is not looked for")

@@ -2,8 +2,8 @@
 
 Such a pointer is a number, and where one object ends and another starts it is the address of both. isoform moves
 objects that both files have, so that it must know which of them is meant. It is taken for the start, unless the other
-side has, in the same place of an object of the same name, what can only be the end: then it is the end here too, which
-is as true of the number. Where there is no such place, it is not known what it points to.
+side has, in the same place of an object of the same name, what can only be the end: then it is read as the end here
+too, since the number is the same. Without such a counterpart the pointer is undetermined.
 """
 
 from __future__ import annotations

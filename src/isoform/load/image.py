@@ -385,7 +385,7 @@ class Image:
         """Whether something that code of this image may get at differs between the two sides."""
         return bool(self.differing or self.unlike_at_start)
 
-    @property
+    @cached_property
     def differing_constants(self) -> tuple[tuple[int, int], ...]:
         """This image's own constant sections in `differing`."""
         own = [s for s in self.sections if not s.writable and not s.executable]

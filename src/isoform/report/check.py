@@ -85,7 +85,7 @@ def _departures(contract: Mapping[str, Any]) -> Iterator[str]:
         yield "The contract has no result to compare."
     given = contract.get("assume")
     if isinstance(given, list) and given:
-        yield f"It is about inputs with {' and '.join(str(condition) for condition in given)}."
+        yield f"It holds only for inputs with {' and '.join(str(condition) for condition in given)}."
 
 
 def _about(index: Mapping[str, Any]) -> str:

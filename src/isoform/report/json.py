@@ -27,7 +27,7 @@ def dumps(verdict: Verdict) -> str:
 
 
 def as_text(content: Any) -> str:
-    """JSON that any encoding of Unicode has: bytes of a path that are no text stay escaped."""
+    """JSON text that can be encoded as UTF-8: bytes of a path that are not text stay escaped."""
     text = json.dumps(content, indent=2, ensure_ascii=False)
     return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
 

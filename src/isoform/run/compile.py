@@ -235,7 +235,7 @@ class _BlockWriter:
                     return str(RETURNED)
                 astray = UNRESOLVED
                 if self._containers.has_convention:
-                    # What the callee computes for the place that it really returns to may have been left out.
+                    # Liveness assumed a return to the call site: elsewhere, registers may be missing.
                     self._lines.append(f"M.reason = {self._block.steps[-1]}")
                     astray = UNSUPPORTED
                 return f"{self._index[to]} if M.target == {self._block.id.context[-1]} else {astray}"

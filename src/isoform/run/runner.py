@@ -344,14 +344,14 @@ class _Run:
         self._give_results(callee, registers)
         for address, byte in effect.memory.items():
             self._memory.store(address, 1, byte)
-        if self._inputs.filled:
+        if self._inputs.bytes_filled:
             self._fill_objects(arguments)
         return False
 
     def _fill_objects(self, arguments: tuple[int, ...]) -> None:
         """What a callee may write into objects of this function that it is given."""
         for address in filter(is_own_object, arguments):
-            size = self._inputs.filled
+            size = self._inputs.bytes_filled
             if in_frame(address):
                 offset = address - self._stack_pointer
                 known = [v for v in self._program.function.image.locals if v.offset <= offset < v.offset + v.size]

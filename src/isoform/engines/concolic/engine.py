@@ -153,12 +153,12 @@ class Concolic:
                 self.counts.out_of_fuel += outcome.status is Status.OUT_OF_FUEL
                 return None
         pair = (inputs, inputs)
-        is_apart = bool(self._question.differences(*outcomes))
-        if is_apart and not differs(self._question, pair):
+        outcomes_differ = bool(self._question.differences(*outcomes))
+        if outcomes_differ and not differs(self._question, pair):
             self.counts.undecided[NOT_COMPARED] += 1
             return None
         self.counts.compared += 1
-        if not is_apart:
+        if not outcomes_differ:
             return None
         result = confirm(self._question, pair, self._budget)
         if not isinstance(result, NotConfirmed):

@@ -25,7 +25,7 @@ from isoform.contract import Argument, Contract
 from isoform.engines.inputs import BUFFERS, put_argument
 from isoform.errors import UserError
 from isoform.load.signature import CType, TypeKind
-from isoform.outcome import FRAME_LIMIT, STACK_POINTER, Inputs
+from isoform.outcome import FRAME_LIMIT, STACK_POINTER, Inputs, Pair
 
 FILE_LIMIT = 1 << 22
 MOST_TESTS = 1000
@@ -37,8 +37,6 @@ _ALIGNMENT, _GAP = 64, 64
 _HEX = re.compile(r"[+-]?0[xX][0-9a-fA-F]{1,40}")
 _BYTE = CType(TypeKind.INTEGER, 8, spelling="unsigned char")
 _WAYS = "null, a number, a list of elements, an object of fields, 'to', 'text' or 'same_as'"
-
-Pair = tuple[Inputs, Inputs]
 
 
 def read_own_tests(path: str, contract: Contract) -> tuple[Pair, ...]:

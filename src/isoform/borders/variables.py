@@ -1,0 +1,21 @@
+"""Variables of which both files say the same type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from isoform.lift.function import Function, named_objects
+from isoform.load.image import Symbol
+from isoform.load.signature import CType
+
+
+def declared_alike(
+    target: Function, rewrite: Function, left: Mapping[str, CType], right: Mapping[str, CType]
+) -> Iterator[tuple[Symbol, int, CType]]:
+    """The variables that either function names and both sides declare with one type, with the address that both sides
+    have them at. `left` and `right` are the types by name."""
+    named = {start for function in (target, rewrite) for start in named_objects(function)}
+    for symbol in target.image.symbols:
+        start, kind = target.image.shared_address(symbol.address), left.get(symbol.name)
+        if start in named and kind is not None and right.get(symbol.name) == kind:
+            yield symbol, start, kind
