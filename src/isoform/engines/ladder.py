@@ -6,8 +6,10 @@ This is the one place where `Unsupported` becomes `unknown`.
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isoform.borders.bools import without_bools_in_memory
@@ -148,8 +150,9 @@ class Ladder:
             result, said = run()
         except Unsupported as reason:
             result, said = None, str(reason)
-        except RecursionError:  # terms are taken apart by functions that call themselves
-            result, said = None, "a formula is nested too deeply"
+        except RecursionError as error:
+            # Terms are taken apart by functions that call themselves: this need not be a bug, but it may be one.
+            result, said = None, _nested_too_deeply(error)
         except (OutOfLimits, MemoryError) as reason:
             self.tried.append(Tried(engine, str(reason) or "memory ran out", time.perf_counter() - started))
             raise
@@ -334,6 +337,16 @@ class Ladder:
             assumptions=_all_assumptions(self.question, (*assumptions, *_about_calls(rest.get("witness")))),
             **rest,
         )
+
+
+def _nested_too_deeply(error: RecursionError) -> str:
+    """What to say of an engine that Python's recursion limit ended, with the place: a bug must look like one."""
+    innermost = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(innermost.filename).name}:{innermost.lineno}"
+    return (
+        f"Python's recursion limit was reached at {place}: a formula is nested too deeply, or this is a bug in isoform "
+        "(if both functions are small, please report it)"
+    )
 
 
 def _leaves_more(finding: Verdict | Failed | None) -> bool:

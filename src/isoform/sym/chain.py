@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from isoform.errors import Unsupported
 from isoform.smt.terms import Term, Terms
 from isoform.sym.context import Access, Context
 
 _MOST_SWAPS = 32
 """Stores that a new one is put before."""
-_MOST_JOINS = 256
-"""Joins that one load looks through: with 500 branches, each of which loads and stores, all would take 2 GB."""
+_MOST_NESTED = 400
+"""Joins that one load looks through. The formula of 500 branches that each load and store takes more than 2 GB in the
+solver, while other engines may still give a bound."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,23 +153,21 @@ class Chain:
 
     def _load_through_joins(self, node: Node, address: Term, size: int) -> Term:
         """Load from the nodes that are joined, then choose. Joins are nested as deeply as code has branches: so this
-        does not call itself, and past `_MOST_JOINS` the load becomes a `select`."""
-        pending: list[Node] = [node]
-        joins = 0
+        does not call itself."""
+        pending: list[tuple[Node, int]] = [(node, 0)]
         while pending:
-            top = pending[-1]
+            top, depth = pending[-1]
+            if depth > _MOST_NESTED:
+                raise Unsupported(f"a load looks through more than {_MOST_NESTED} branches")
             ways = [self._skip(n, address, size) for n in (top.then, top.otherwise)] if isinstance(top, Joined) else []
             missing = [n for n in ways if (id(n), address, size) not in self._loads]
-            if missing and joins < _MOST_JOINS:
-                pending += missing
-                joins += 1
+            if missing:
+                pending += [(n, depth + 1) for n in missing]
                 continue
             pending.pop()
             if (id(top), address, size) in self._loads:
                 continue
-            if missing:
-                value = self._select(top, address, size)
-            elif isinstance(top, Joined):
+            if isinstance(top, Joined):
                 value = self.terms.ite(top.selector, *(self._loads[id(n), address, size][1] for n in ways))
             else:
                 value = self._load(top, address, size)
