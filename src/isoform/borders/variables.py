@@ -12,10 +12,15 @@ from isoform.load.signature import CType
 def declared_alike(
     target: Function, rewrite: Function, left: Mapping[str, CType], right: Mapping[str, CType]
 ) -> Iterator[tuple[Symbol, int, CType]]:
-    """The variables that either function names and both sides declare with one type, with the address that both sides
-    have them at. `left` and `right` are the types by name."""
+    """The variables that either function names and both sides declare with the same layout, with the address that both
+    sides have them at. `left` and `right` are the types by name; compilers spell one type differently."""
     named = {start for function in (target, rewrite) for start in named_objects(function)}
     for symbol in target.image.symbols:
         start, kind = target.image.shared_address(symbol.address), left.get(symbol.name)
-        if start in named and kind is not None and right.get(symbol.name) == kind:
+        other = right.get(symbol.name)
+        if start in named and kind is not None and other is not None and _layout(kind) == _layout(other):
             yield symbol, start, kind
+
+
+def _layout(kind: CType) -> tuple[object, ...]:
+    return kind.bits, kind.padding, tuple(kind.bool_offsets()), tuple(kind.room_offsets())
