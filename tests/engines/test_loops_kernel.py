@@ -7,8 +7,9 @@ from itertools import product
 from random import Random
 
 import pytest
+from flint import fmpz_mat
 
-from isoform.engines.loops.kernel import Kernel
+from isoform.engines.loops.kernel import Kernel, hermite
 
 Vector = Sequence[int]
 
@@ -132,3 +133,15 @@ def test_few_observations(bits: int) -> None:
     solutions = kernel_of(small, 10, bits).generators
     for vector in wanted:
         assert all(dot(vector, solution, bits) == 0 for solution in solutions), vector
+
+
+def test_the_hermite_form_is_that_of_a_general_algorithm() -> None:
+    random = Random(5)
+    for _ in range(120):
+        bits, width = random.choice((4, 8, 32, 64)), random.choice((2, 3, 5, 9))
+        modulus = 1 << bits
+        choices = (0, 1, 2, random.getrandbits(bits), random.getrandbits(bits) & ~7)
+        generators = [[random.choice(choices) for _ in range(width)] for _ in range(random.randint(1, width + 2))]
+        rows = [*generators, *([0] * i + [modulus] + [0] * (width - i - 1) for i in range(width))]
+        expected = [[int(c) for c in row] for row in fmpz_mat(rows).hnf().table()[:width]]
+        assert hermite(generators, modulus) == expected

@@ -33,6 +33,7 @@ Key = tuple[Hashable, ...]
 NAMELESS, INNER = "nameless", "inner"
 OVERLAP_LIMIT = 64
 """More symbols than this over the same bytes are not compared one by one."""
+_NUMBER = re.compile(r"(?<=[^.])\.\d+$")
 TEXT_BYTES = string.printable.encode() + b"\0"
 PADDING_LIMIT = 64
 """A nameless run of zeros shorter than this between two objects is padding."""
@@ -136,16 +137,22 @@ def plain_keys(file: ParsedFile, named: Mapping[int, FileSymbol]) -> dict[int, K
     for index, symbol in named.items():
         if uses[plain[index]] == 1:
             keys[index] = ("object", plain[index])
-        elif uses_full[symbol.name] == 1:
+        elif uses_full[symbol.name] == 1 and not is_numbered(symbol):
             keys[index] = ("object", symbol.name)
     return keys
+
+
+def is_numbered(symbol: FileSymbol) -> bool:
+    """Whether a compiler gave a local variable its number: several functions have one of that name, and at another
+    level of optimisation the numbers may be others."""
+    return symbol.binding == LOCAL and _NUMBER.search(symbol.name) is not None
 
 
 def _plain(symbol: FileSymbol, functions: set[str]) -> str:
     name = symbol.name
     if symbol.binding != LOCAL:
         return name
-    name = re.sub(r"(?<=[^.])\.\d+$", "", name)
+    name = _NUMBER.sub("", name)
     head, _, tail = name.partition(".")
     return tail if tail and head in functions else name
 

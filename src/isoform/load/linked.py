@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from isoform.load import thread
-from isoform.load.blocks import is_name
+from isoform.load.blocks import is_name, is_numbered
 from isoform.load.elf import (
     FILE_SYMBOL,
     FUNCTION,
@@ -98,6 +98,8 @@ def defined_symbols(file: ParsedFile) -> list[FileSymbol]:
 def shareable_names(file: ParsedFile) -> dict[str, FileSymbol]:
     """Functions and writable objects by name, as far as a name stands for one thing only."""
     wanted = [s for s in defined_symbols(file) if _is_function(file, s) or _is_writable_object(file, s)]
+    plain = Counter(s.name.rpartition(".")[0] for s in wanted if is_numbered(s))
+    wanted = [s for s in wanted if not is_numbered(s) or plain[s.name.rpartition(".")[0]] == 1]
     uses = Counter(s.name for s in wanted)
     found = {s.name: s for s in wanted if uses[s.name] == 1}
     sources = _source_files(file) if len(found) < len(wanted) else {}
@@ -390,7 +392,7 @@ class LinkedImage:
         function stands for it (assumption `fixed-addresses`). What else may be the address of a function, or of
         variables that the other side has elsewhere, is not known."""
         for section in self.sections:
-            if section.executable or section.thread_local:
+            if section.executable:
                 continue
             content = self.contents[section.index]
             for offset, number in _numbers_from(bytes(content), *self._fixed_range):
@@ -398,12 +400,16 @@ class LinkedImage:
                 shared = self._translate(number)
                 if place in self.relocated:
                     continue
-                if shared != number and place % 8 == 0 and not any(content[offset + 4 : offset + 8]):
+                is_word = place % 8 == 0 and not any(content[offset + 4 : offset + 8]) and not section.thread_local
+                if shared != number and is_word:
                     content[offset : offset + 8] = shared.to_bytes(8, "little")
                     self.relocated[place] = Field(8, relative=False, name="")
                 elif shared != number or (self.conflict and self._is_variable(number)):
                     why = self.conflict or "it may hold the address of a function in a packed structure or in 32 bits"
-                    self.broken[place] = f"{self.file.path}: {section.name}+{offset:#x}: {why}"
+                    where = f"{self.file.path}: {section.name}+{offset:#x}: {why}"
+                    if section.thread_local:
+                        self.shared.thread.conflicts.setdefault(self.side, where)
+                    self.broken[place] = where
 
     @cached_property
     def _fixed_range(self) -> tuple[int, int]:
