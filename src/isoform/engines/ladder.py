@@ -213,8 +213,9 @@ class Ladder:
                 said = f"{len(proof.obligations)} obligations shown"
                 return self._verdict(Equivalent, "loopfree", assumptions, proof=proof), said
             case WithinBound(turns):
-                why = f"no difference while loops turn at most {turns} times; nothing is claimed beyond that"
-                bound = {"unroll": turns, "covered": f"every input on which no loop turns more than {turns} times"}
+                why = f"no difference while loops turn at most {turns} times in all; nothing is claimed beyond that"
+                covered = f"every input on which the loops of each function turn at most {turns} times in all"
+                bound = {"unroll": turns, "covered": covered}
                 return self._verdict(Bounded, "loopfree", assumptions, bound=bound, why=why), why
             case Failed() as failed:
                 return failed, failed.why
