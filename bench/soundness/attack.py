@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
-from isoform.borders.padding import without_padding
 from isoform.check.replay import independent_runner
 from isoform.contract import Contract
 from isoform.engines.confirm import uses_valid_memory
@@ -72,7 +71,7 @@ def independent_attack(question: Question, inputs: Sides, ours: tuple[Outcome, O
     undecided = (Status.UNSUPPORTED, Status.OUT_OF_FUEL)
     if any(o.status in undecided for o in ours):
         return None
-    theirs = without_padding(question.contract, inputs[0], independent_outcomes(question, inputs))
+    theirs = question.without_padding(inputs[0], independent_outcomes(question, inputs))
     if any(o.status in undecided for o in theirs):
         return None
     trouble = _trouble(question, ours, theirs)

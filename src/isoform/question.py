@@ -176,15 +176,23 @@ class Question:
     ) -> tuple[Outcome, Outcome]:
         inline = self.contract.calls is not CallRule.UNINTERPRETED
         record = record or bool(self.watched)
-        contract = self.contract
-        padded = bool(contract.padded or contract.padded_behind or contract.padded_variables)
+        padded = self._is_padded
         options = RunOptions(self.options.fuel, trace, record, self.contract.stack_argument_bytes, inline, padded)
         left, right = (
             run(program, side, options, self.callees) for program, side in zip(self.programs, inputs, strict=True)
         )
-        if not padded:
-            return left, right
-        return without_padding(self.contract, inputs[0], (left, right), self._entry_memory(inputs[0]))
+        return self.without_padding(inputs[0], (left, right))
+
+    @property
+    def _is_padded(self) -> bool:
+        contract = self.contract
+        return bool(contract.padded or contract.padded_behind or contract.padded_variables)
+
+    def without_padding(self, inputs: Inputs, outcomes: tuple[Outcome, Outcome]) -> tuple[Outcome, Outcome]:
+        """The outcomes of runs on these inputs without what nobody reads in memory."""
+        if not self._is_padded:
+            return outcomes
+        return without_padding(self.contract, inputs, outcomes, self._entry_memory(inputs))
 
     def _entry_memory(self, inputs: Inputs) -> Callable[[int], int]:
         memory = Memory(self.contract.machine, self.target.image, inputs, 0, frozenset())

@@ -12,7 +12,7 @@ from isoform import api
 from isoform.errors import UserError
 from isoform.load.open import LoadOptions
 from isoform.question import Options
-from isoform.verdict import Different, Equivalent, Unknown, Verdict
+from isoform.verdict import Bounded, Different, Equivalent, Unknown, Verdict
 
 HELPER = """
 HOW int helper(int x) { return x + 1; }
@@ -227,6 +227,32 @@ def test_variables_of_a_program_at_fixed_addresses_that_are_elsewhere(tmp_path: 
     verdict = api.compare(f"{fixed(tmp_path, 'target')}:{name}", f"{fixed(tmp_path, 'other', first='y')}:{name}")
     assert isinstance(verdict, Unknown)
     assert "elsewhere" in verdict.why
+
+
+def test_constants_that_a_program_at_fixed_addresses_copies(tmp_path: Path) -> None:
+    library = built(tmp_path, "const int table[4] = {5, 6, 7, 8};\n", "-shared", "-fPIC", name="libtable.so")
+    source = "extern const int table[]; int f(int x) { return table[x & 3]; } int main(void) { return 0; }\n"
+    flags = ["-g", "-Wl,--no-as-needed", str(library)]
+    moving = built(tmp_path, source, "-pie", "-fpic", *flags, name="moving")
+    fixed_one = built(tmp_path, source, "-no-pie", "-fno-pic", *flags, name="fixed")
+    assert isinstance(api.compare(f"{moving}:f", f"{fixed_one}:f"), Unknown)
+
+
+@pytest.mark.parametrize(("last", "kind"), [("+= x", Bounded), ("+= x + 1", Bounded)])
+def test_a_tail_call_to_code_that_cannot_be_followed_is_no_outside_call(
+    tmp_path: Path, last: str, kind: type[Verdict]
+) -> None:
+    """`h` uses a variable that the other program has elsewhere: nothing is known of what it does there."""
+    source = """
+    int memory[64];
+    __attribute__((noinline)) int h(int x) { memory[5] CHANGE; return 0; }
+    __attribute__((noinline)) int k(int x) { return x * 5; }
+    int f(int x, int y) { return (y > 5 ? h : k)(x); }
+    int main(void) { return 0; }
+    """
+    moving = built(tmp_path, source.replace("CHANGE", "+= x"), "-O0", "-pie", "-fpic", "-g", name="moving")
+    fixed_one = built(tmp_path, source.replace("CHANGE", last), "-O2", "-no-pie", "-fno-pic", "-g", name="fixed")
+    assert isinstance(api.compare(f"{moving}:f", f"{fixed_one}:f"), kind)
 
 
 def test_functions_of_other_names_at_the_same_fixed_address(tmp_path: Path) -> None:

@@ -158,10 +158,10 @@ def test_names_of_static_locals_match_across_compilers(tmp_path: Path) -> None:
     assert address_of(b, "f.n") in {s.address for s in a.symbols if s.name.startswith("n.")}
 
 
-def test_static_locals_of_one_name_are_kept_apart(tmp_path: Path) -> None:
+def test_static_locals_of_one_name_are_not_paired_by_their_numbers(tmp_path: Path) -> None:
     text = "int f(void) { static int n; return n++; } int g(void) { static int n; return n--; }"
-    (image, _) = placed(build(tmp_path, text), build(tmp_path, text, "-O2"))
-    assert len({s.address for s in image.symbols if s.name.startswith("n.")}) == 2
+    for image in placed(build(tmp_path, text), build(tmp_path, text, "-O2")):
+        assert not [s for s in image.symbols if s.name.startswith("n.")]
 
 
 ORDERED = """
@@ -267,9 +267,9 @@ def test_linked_files_resolve_their_imports(tmp_path: Path, flags: tuple[str, ..
         assert not image.broken
     moves = [{image.name_at(low): shared for low, _, shared in image.moved} for image in (a, b)]
     assert moves[0]["exported"] == moves[1]["exported"]
-    assert moves[0]["counter"] == moves[1]["counter"]
     assert moves[0]["exported"] in a.aliases
-    if flags[0] != "-no-pie":
+    if flags[0] != "-no-pie":  # where variables stay where the programs have them
+        assert moves[0]["counter"] == moves[1]["counter"]
         first = a.constant_bytes(address_of(a, "table"), 8)
         assert first == moves[0]["exported"].to_bytes(8, "little")
     own = references(a, "f")[0][1]

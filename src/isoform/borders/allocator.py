@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from isoform.allocation import Allocating, AllocationCall, LibraryCall
-from isoform.borders.library import callees, is_library
+from isoform.borders.library import callees, is_library, looks_at_errno
 from isoform.lift.function import Function
 from isoform.verdict import Assumption
 
@@ -28,9 +28,12 @@ _FUNCTIONS = (
 
 
 def allocation_calls(target: Function, rewrite: Function) -> tuple[AllocationCall, ...]:
-    """The callees of either function that are the library's allocator."""
+    """The callees of either function that are the library's allocator. Where the code looks at errno they are outside
+    calls like any other: those that fail set it."""
     functions = target, rewrite
     called = {name for function in functions for name in callees(function)}
+    if looks_at_errno(called):
+        return ()
     return tuple(a for a in _FUNCTIONS if a.name in called and is_library(functions, a.name))
 
 

@@ -15,7 +15,7 @@ from isoform.errors import Unsupported, UserError
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Function, outside_call
 from isoform.load.format_text import PRINTF, SCANF, promoted_arguments
-from isoform.load.known import NO_RETURN, known_signature
+from isoform.load.known import NO_RETURN, is_reserved, known_signature
 from isoform.load.signature import Parameter, Signature
 from isoform.verdict import Assumption
 
@@ -88,9 +88,8 @@ class CalleeTable:
             yield Assumption("callees-agree", why)
 
     def _is_library_name(self, name: str) -> bool:
-        """Whether a verdict rests on a name being the C library's. Names with two underscores, or an underscore and a
-        capital letter, are reserved for the implementation: they need no assumption."""
-        if name.startswith("__") or (name[:1] == "_" and name[1:2].isupper()):
+        """Whether a verdict rests on a name being the C library's."""
+        if is_reserved(name):
             return False
         return self._library(name) is not None or (name in NO_RETURN and not self.of(name).returns)
 

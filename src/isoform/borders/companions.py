@@ -9,18 +9,20 @@ fewer. If a pair turns out different or undecided, that is taken back, and all t
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from isoform.borders.apart import Apart, ApartKind, Border, Images
 from isoform.borders.contents import Contents
 from isoform.borders.initialisers import unlike_initialisers
-from isoform.borders.reach import Range, Reach, reach
+from isoform.borders.reach import MOST_OBJECTS, Range, Reach, reach
 from isoform.borders.same_code import is_same_code
 from isoform.errors import Unsupported, UserError
 from isoform.lift.function import Function
 from isoform.verdict import Assumption, Companion, Different, Equivalent, Verdict
 
-MOST_COMPANIONS = 64
+MOST_COMPANIONS = 512
+"""Most of them are settled by their code being the same, in milliseconds each."""
 
 Names = tuple[str, str]
 Entries = tuple[int, int]
@@ -38,7 +40,9 @@ class _Companion:
     entries: Entries
     same_code: bool
     uses: Reach
-    """Of both sides."""
+    """Of both sides, as far as they could be lifted."""
+    lifted: bool = True
+    """Whether both could be."""
     found: Companion | None = None
     """The result, if the two were not shown to be the same."""
     proved: Verdict | None = None
@@ -61,21 +65,21 @@ class Companions:
     asks: bool
     """Whether companions are asked about, or taken to agree."""
     all: dict[int, _Companion] = field(default_factory=dict)
-    complete: bool = True
 
     def collect(self) -> None:
-        """Everything that the two can get at, on through the companions themselves."""
+        """Everything that the two can get at, on through the companions themselves. Nothing may be left out: what is
+        not compared counts as the same."""
         pending = [reach(function) for function in self.functions]
         self.own = _union(pending)
         seen: set[int] = set()
         while pending:
             uses = pending.pop()
-            self.complete = self.complete and uses.complete
+            if not uses.complete:
+                raise Unsupported(f"the two can get at more than {MOST_OBJECTS} objects by their addresses")
             for address in sorted(uses.functions - seen):
                 seen.add(address)
                 if len(self.all) >= MOST_COMPANIONS:
-                    self.complete = False
-                    return
+                    raise Unsupported(f"the two can get at more than {MOST_COMPANIONS} functions by their addresses")
                 found = self._companion(address)
                 if found is not None:
                     self.all[address] = found
@@ -99,11 +103,9 @@ class Companions:
         same = is_same_code(machine, images, entries)
         uses = []
         for side in range(2):
-            try:
+            with suppress(Unsupported, UserError):
                 uses.append(reach(self.lift(names[side], entries[side], side)))
-            except (Unsupported, UserError):
-                uses.append(Reach(frozenset(), frozenset(), complete=False))
-        return _Companion(address, names, entries, same, _union(uses))
+        return _Companion(address, names, entries, same, _union(uses), lifted=len(uses) == 2)
 
     def _chosen_on_one_side(self, address: int) -> _Companion | None:
         """A function that a resolver chooses in one file, and that the other file only names."""
@@ -111,7 +113,7 @@ class Companions:
         if not names:
             return None
         found = Companion(names[0], "unknown", "it is chosen by a resolver that only one of the files has")
-        return _Companion(address, (names[0], names[0]), (0, 0), False, Reach(frozenset(), frozenset()), found)
+        return _Companion(address, (names[0], names[0]), (0, 0), False, Reach(frozenset(), frozenset()), found=found)
 
     def _refuse_choices(self) -> None:
         """A call of a function that a resolver chooses is compared by name, so both sides must choose the same."""
@@ -136,7 +138,7 @@ class Companions:
                 if companion.found is not None:
                     continue
                 met = self._met(companion, border.apart)
-                if companion.same_code and companion.uses.complete and not met:
+                if companion.same_code and companion.lifted and not met:
                     continue
                 if asked.get(companion.address) == met:
                     continue

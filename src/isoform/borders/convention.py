@@ -17,6 +17,8 @@ from isoform.load.signature import CType, Signature, TypeKind
 from isoform.verdict import Assumption
 
 _EIGHTBYTE = 8
+_STACK_ALIGNMENT = 16
+"""Bytes, of the first argument on the stack."""
 MOST_STACK_ARGUMENTS = 1 << 14
 """Bytes of arguments on the stack: each of them is an input of its own."""
 _RESULT_POINTER = "result"
@@ -177,10 +179,12 @@ class _SystemV:
         return tuple(places)
 
     def _on_stack(self, name: str, ctype: CType, size: int) -> Place:
-        if self._stack % 16 and not _alignment_is_known(ctype):
+        if self._stack % _STACK_ALIGNMENT and not _alignment_is_known(ctype):
             raise self._unsupported(f"parameter {name}", ctype, "its alignment is not known")
+        if _alignment(ctype) > _STACK_ALIGNMENT:
+            raise self._unsupported(f"parameter {name}", ctype, f"it is aligned to {_alignment(ctype)} bytes")
         if _alignment(ctype) > _EIGHTBYTE:
-            self._stack += self._stack % 16
+            self._stack += self._stack % _STACK_ALIGNMENT
         start = self._stack
         self._stack += -(-size // _EIGHTBYTE) * _EIGHTBYTE
         if self._stack > MOST_STACK_ARGUMENTS:
@@ -320,7 +324,7 @@ def _is_spelled_out(ctype: CType) -> bool:
 
 def _alignment(ctype: CType) -> int:
     """Bytes; of a bit-field's byte 1."""
-    return max((1, *(size_of(scalar) for _, scalar in _scalars(ctype))))
+    return max((1, ctype.alignment, *(size_of(scalar) for _, scalar in _scalars(ctype))))
 
 
 def _alignment_is_known(ctype: CType) -> bool:

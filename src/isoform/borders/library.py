@@ -10,7 +10,7 @@ with other types.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from isoform.borders.convention import place_signature
 from isoform.borders.library_values import VALUES
@@ -58,6 +58,8 @@ PARSERS = _words("strtol strtoll strtoul strtoull")
 PLACES = _words("__errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc")
 """Those that give the address of something that is the library's, always the same one."""
 
+_ERRNO_PLACES = _words("__errno_location ___errno_location __errno __error")
+"""Functions that give the address of errno, in one library or another."""
 _LOCALE = CHARACTERS | {"strcasecmp", "strncasecmp"}
 _SETS_LOCALE = frozenset({"setlocale", "uselocale", "newlocale"})
 _STORES = {"sincos": ((1, "sin"), (2, "cos")), "sincosf": ((1, "sinf"), (2, "cosf"))}
@@ -92,11 +94,16 @@ def callees(function: Function) -> Iterator[str]:
             yield block.exit.callee
 
 
+def looks_at_errno(called: Collection[str]) -> bool:
+    """Whether code that calls these functions reads or sets errno."""
+    return any(name in _ERRNO_PLACES for name in called)
+
+
 def _in_doubt(called: set[str]) -> frozenset[str]:
     """Functions that do more than compute here: the code also reads or changes errno, the rounding mode or the
     locale."""
     doubtful: frozenset[str] = frozenset()
-    if "__errno_location" in called:
+    if looks_at_errno(called):
         doubtful |= SET_ERRNO | PARSERS
     if any(name.startswith("fe") and name[2:5] in ("get", "set", "tes", "cle", "rai", "hol", "upd") for name in called):
         doubtful |= NUMBERS

@@ -135,7 +135,7 @@ _LIBM: dict[str, Callable[..., float]] = {
     "erfc": math.erfc,
     "fmin": _smaller,
     "fmax": _larger,
-    "fdim": lambda x, y: x + y if math.isnan(x + y) else max(x - y, 0.0),
+    "fdim": lambda x, y: x + y if math.isnan(x) or math.isnan(y) else x - y if x > y else 0.0,
 }
 
 

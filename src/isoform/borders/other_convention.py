@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from isoform.borders.convention import Placement
 from isoform.errors import Unsupported
-from isoform.lift.function import Block, Function
+from isoform.lift.function import Block, Function, Switch
 from isoform.lift.liveness import Liveness, byte_of
 from isoform.lift.pointers import stack_accesses
 from isoform.load.signature import Signature, TypeKind
@@ -36,6 +36,7 @@ def refuse_other_conventions(function: Function, signature: Signature, placement
     them."""
     if function.machine.name != "x86_64" or signature.variadic:
         return
+    function = _without_strays(function)
     declared = {place.register for argument in placement.arguments for place in argument.places}
     elsewhere = [name for name in _microsoft_registers(signature, placement) if name not in declared]
     read = list(_read_by_code(function, elsewhere))
@@ -66,6 +67,26 @@ def _read_by_code(function: Function, names: list[str]) -> Iterator[str]:
     live = Liveness(_without_pushes(function), (), calls_read=False)
     registers = function.machine.registers
     yield from (name for name in names if live.is_live_at_entry(byte_of(registers[name], 0)))
+
+
+def _without_strays(function: Function) -> Function:
+    """Without what a jump table leads to outside the function: it was read beyond its end."""
+    own = next((s for s in function.image.symbols if s.is_function and s.address == function.entry.address), None)
+    if own is None or not own.size:
+        return function
+    inside = [
+        range(s.address, s.address + s.size)
+        for s in function.image.symbols
+        if s.is_function and (s.address == own.address or s.name.startswith(f"{own.name}."))
+    ]
+    blocks = {}
+    for number, block in function.blocks.items():
+        jump = block.exit
+        if isinstance(jump, Switch) and jump.elsewhere is None and not number.context:
+            kept = tuple((value, to) for value, to in jump.targets if any(to.address in part for part in inside))
+            block = replace(block, exit=replace(jump, targets=kept))
+        blocks[number] = block
+    return replace(function, blocks=blocks)
 
 
 def _without_pushes(function: Function) -> Function:

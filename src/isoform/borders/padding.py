@@ -103,14 +103,15 @@ class _Structures:
 
     start: int
     end: int | None
-    """None: how many there are is not known."""
+    """None: how many there are is not known. A run then leaves out too much rather than too little: it decides nothing
+    where it differs in that only (proofs leave out the padding of the first structure alone)."""
     kind: Padded | PaddedVariable
     is_own: bool
     """Whether nobody can have another use for the padding: the space for the result."""
 
     def offset(self, byte: int) -> int | None:
         """Where in a structure a byte is, if it is in one."""
-        if self.end is not None and not self.start <= byte < self.end:
+        if byte < self.start or (self.end is not None and byte >= self.end):
             return None
         return (byte - self.start) % self.kind.size
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
 from isoform.lift.addresses import with_addresses
+from isoform.lift.returning import leaves
 from isoform.load.image import Image
-from isoform.load.known import NO_RETURN
+from isoform.load.known import is_reserved
 from isoform.microop import Instruction, Kind, MicroOp, Space, Var
 
 MOST_INSTRUCTIONS = 20_000
@@ -54,7 +55,7 @@ def _following(machine: Machine, images: tuple[Image, Image], pair: Pair) -> lis
             found += where
         if len(one.ins) != len(other.ins):
             return None
-    if not any(_ends(op, images[0]) for op in left.ops):
+    if not any(_ends(op, images) for op in left.ops):
         found.append(after)
     return found
 
@@ -84,8 +85,15 @@ def _operands(images: tuple[Image, Image], a: Var, b: Var, after: Pair) -> list[
     return [] if (a.offset, b.offset) == after else None
 
 
-def _ends(op: MicroOp, image: Image) -> bool:
-    """Whether control does not continue after the instruction."""
+def _ends(op: MicroOp, images: tuple[Image, Image]) -> bool:
+    """Whether control does not continue after the instruction. Of a call only a declaration or a reserved name says so:
+    that other names are the library's is an assumption, which the engines list."""
     if op.kind is Kind.CALL:
-        return image.externals.get(image.aliases.get(op.ins[0].offset, op.ins[0].offset)) in NO_RETURN
+        name = images[0].externals.get(images[0].aliases.get(op.ins[0].offset, op.ins[0].offset))
+        return name is not None and all(_certainly_leaves(image, name) for image in images)
     return op.kind in (Kind.RETURN, Kind.BRANCH) and not any(v.space is Space.INNER for v in op.ins)
+
+
+def _certainly_leaves(image: Image, name: str) -> bool:
+    is_told = name in image.signatures or is_reserved(name)
+    return is_told and leaves(image, name)

@@ -309,7 +309,7 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
     is_linked = layout is not None and not layout.zeroed  # else the program itself says where everything is
     if is_linked and (
         any(rests_on_placement(image, other, outcome, results) for image, other, outcome in sides)
-        or _differ_by_placement(images, ours, results)
+        or _differ_by_placement(images, ours, results, inputs)
     ):
         return NotConfirmed("the difference may only be where unnamed data was placed in memory", False)
     found = question.differences(*theirs)
@@ -367,10 +367,11 @@ def rests_on_placement(image: Image, other: Image, outcome: Outcome, results: It
 
 
 def _differ_by_placement(
-    images: tuple[Image, Image], outcomes: tuple[Outcome, Outcome], results: Iterable[str]
+    images: tuple[Image, Image], outcomes: tuple[Outcome, Outcome], results: Iterable[str], inputs: Pair
 ) -> bool:
     """Whether two results or arguments differ by the distance between unnamed data of the one side and unnamed data of
-    the other: then both may be addresses, and the difference only their placement."""
+    the other: then both may be addresses with something added, and the difference only their placement. Small numbers
+    are no such sums, unless an input is about as large as an address and takes it away again."""
     shown = [
         [
             *(outcome.registers.get(name, 0) for name in results),
@@ -378,12 +379,38 @@ def _differ_by_placement(
         ]
         for outcome in outcomes
     ]
-    distances = [(left - right) % (1 << 64) for left, right in zip(*shown, strict=False) if left != right]
+    private = images[0].private, images[1].private
+    pairs = [(left, right) for left, right in zip(*shown, strict=False) if left != right]
+    if not _may_cancel_address(inputs, (*private[0], *private[1])):
+        pairs = [pair for pair in pairs if not all(_is_small(value) for value in pair)]
     return any(
-        (low - other_high) % (1 << 64) <= distance <= (high - other_low) % (1 << 64)
-        for distance in distances
-        for low, high in images[0].private
-        for other_low, other_high in images[1].private
+        (low - other_high) % (1 << 64) <= (left - right) % (1 << 64) <= (high - other_low) % (1 << 64)
+        for left, right in pairs
+        for low, high in private[0]
+        for other_low, other_high in private[1]
+    )
+
+
+_NEAR = 1 << 20
+"""Bytes around unnamed data within which a number counts as an address of it; less than the lowest such address."""
+
+
+def _is_small(value: int) -> bool:
+    """As a number of 64 or of 32 bits, with a sign."""
+    return any((value + _NEAR) % (1 << bits) < 2 * _NEAR and value >> bits == 0 for bits in (32, 64))
+
+
+def _may_cancel_address(inputs: Pair, private: Iterable[tuple[int, int]]) -> bool:
+    """Whether an input is close to an address of unnamed data, or to its negative."""
+    memory = {**inputs[0].memory, **inputs[1].memory}
+    words = [sum(memory.get(start + i, 0) << (8 * i) for i in range(8)) for start in memory]
+    numbers = [*words, *(value for side in inputs for value in side.registers.values())]
+    return any(
+        (sign * number - low + _NEAR) % (1 << bits) < high - low + 2 * _NEAR
+        for low, high in private
+        for number in numbers
+        for sign in (1, -1)
+        for bits in (32, 64)
     )
 
 

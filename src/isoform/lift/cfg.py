@@ -12,7 +12,7 @@ from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
 from isoform.lift.addresses import with_addresses
 from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, Stop, Switch, outside_call
-from isoform.lift.returning import Returning
+from isoform.lift.returning import Returning, leaves
 from isoform.lift.simplify import Known, known_value, propagate
 from isoform.lift.tables import jump_targets
 from isoform.lift.thread import with_thread_pointer
@@ -491,7 +491,7 @@ class _Lifter:
         """A jump to another function is a call, then a return to our own caller."""
         name, present = self._outside_name(target) or "", self._real(target) not in self.image.externals
         call, back = BlockId(context, address, _TAIL), BlockId(context, address, _TAIL + 1)
-        gone = not present and self.returning.leaves(name)
+        gone = not present and leaves(self.image, name)
         exit_ = Call(name, value, None if gone else back, present=present)
         guard = null_guard(exit_, self.image, self.machine)
         self.blocks[call] = Block(call, guard, (address,) * len(guard), (), exit_)

@@ -30,11 +30,6 @@ class Returning:
             return declared.returns
         return name not in NO_RETURN or self._only_follows_call(address, after)
 
-    def leaves(self, name: str) -> bool:
-        """Whether a jump to an outside function never comes back to the caller."""
-        declared = self._image.signatures.get(name)
-        return name in NO_RETURN if declared is None else not declared.returns
-
     def nothing_follows(self, address: int, after: int) -> bool:
         """Whether what stands after a call is no code of the function that makes it: the next function, or nothing. A
         compiler that knows of no return writes none."""
@@ -84,6 +79,12 @@ class Returning:
         index = bisect_right(starts, address) - 1
         found = ordered[index] if index >= 0 else None
         return found if found is not None and address < found.address + max(found.size, 1) else None
+
+
+def leaves(image: Image, name: str) -> bool:
+    """Whether an outside function never comes back to its caller: by its declaration, else by its name."""
+    declared = image.signatures.get(name)
+    return name in NO_RETURN if declared is None else not declared.returns
 
 
 def never_returning(functions: Collection[Function]) -> frozenset[str]:

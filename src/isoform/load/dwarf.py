@@ -10,7 +10,7 @@ import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from io import BytesIO
 from pathlib import Path
@@ -28,7 +28,7 @@ from isoform.load.dwarf_types import (
 )
 from isoform.load.elf import ParsedFile
 from isoform.load.image import Line, Local, PointerTypes
-from isoform.load.signature import VOID, CType, Parameter, Signature
+from isoform.load.signature import VOID, CType, Parameter, Signature, TypeKind
 
 ENTRY_LIMIT = 400_000
 UNIT_LIMIT = 100_000
@@ -43,6 +43,7 @@ _WIDTHS = {1: 8, 10: 4, 11: 4}  # of R_X86_64_64, R_X86_64_32 and R_X86_64_32S
 _ASSEMBLER = 0x8001  # DW_LANG_Mips_Assembler: of every assembler
 _FRAME_BASES = {b"\x9c": 8, b"\x56": -8}  # the canonical frame address; rbp, after push rbp
 _FBREG = 0x91
+_DOUBLE = CType(TypeKind.FLOAT, 64, spelling="double")
 LOCALS_LIMIT = 256
 _MOST_QUALIFIERS = 32
 """Steps from a type to what it is made of."""
@@ -295,11 +296,14 @@ def _finish(
     name = name or _text(die, "DW_AT_name") or _text(origin, "DW_AT_name")
     declaration = "DW_AT_declaration" in die.attributes
     convention = die.attributes.get("DW_AT_calling_convention") or origin.attributes.get("DW_AT_calling_convention")
-    unprototyped = declaration and "DW_AT_prototyped" not in die.attributes and not parameters
-    if not name or unprototyped or (convention is not None and convention.value == NO_CALL):
+    prototyped = "DW_AT_prototyped" in die.attributes or "DW_AT_prototyped" in origin.attributes
+    unknown = declaration and not prototyped and not parameters
+    if not name or unknown or (convention is not None and convention.value == NO_CALL):
         return
     try:
         listed = tuple(_parameter(types, p, index) for index, p in enumerate(parameters))
+        if types.is_c and not prototyped:
+            listed = tuple(replace(p, type=_promoted(p.type)) for p in listed)
         result = types.of(die) if "DW_AT_type" in die.attributes else types.of(origin)
     except Unusable:
         return
@@ -308,6 +312,12 @@ def _finish(
     returns = "DW_AT_noreturn" not in die.attributes and "DW_AT_noreturn" not in origin.attributes
     other = declared_convention(die) or declared_convention(origin)
     yield name, (Signature(name, listed, result or VOID, variadic, returns, other), entry)
+
+
+def _promoted(kind: CType) -> CType:
+    """How a parameter of a definition without a prototype is passed: a float as a double (C17 6.5.2.2). Integers are
+    passed as ones of 32 bits in any case."""
+    return _DOUBLE if kind.kind is TypeKind.FLOAT and kind.bits == 32 else kind
 
 
 def _parameter(types: TypeReader, die: Any, index: int) -> Parameter:

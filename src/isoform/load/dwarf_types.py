@@ -42,6 +42,9 @@ _QUALIFIERS = {
     "DW_TAG_atomic_type": "_Atomic ",
 }
 _POINTERS = ("DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type")
+_AGGREGATES = ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type")
+_WRAPPERS = ("DW_TAG_typedef", "DW_TAG_array_type", *_QUALIFIERS)
+"""Types that are aligned as the type behind them, or as they say."""
 
 
 _EVERY_BIT = 0xFF
@@ -109,7 +112,7 @@ class TypeReader:
             return self._spelled(self._target(die, depth + 1, pointers), _name(die) or "?")
         if tag == "DW_TAG_enumeration_type":
             return self._enumeration(die, depth)
-        if tag in ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type"):
+        if tag in _AGGREGATES:
             return self._struct(die, depth)
         if tag == "DW_TAG_array_type" and "DW_AT_GNU_vector" in die.attributes:
             return self._vector(die, depth)
@@ -215,8 +218,29 @@ class TypeReader:
         fields: tuple[tuple[str, int, CType], ...] = ()
         if word != "union" and size <= ELEMENT_LIMIT * 8:
             fields = self._fields(die, depth)
-        padding = tuple(self._padding(die, size)) if self._is_c and size <= ELEMENT_LIMIT * 8 else ()
-        return CType(TypeKind.STRUCT, 8 * size, spelling=spelling, fields=fields, padding=padding)
+        padding = tuple(self._padding(die, size)) if self.is_c and size <= ELEMENT_LIMIT * 8 else ()
+        aligned = self._declared_alignment(die, depth)
+        return CType(TypeKind.STRUCT, 8 * size, spelling=spelling, fields=fields, padding=padding, alignment=aligned)
+
+    def _declared_alignment(self, die: Any, depth: int) -> int:
+        """What attributes say of a structure or of a type inside it. A typedef's attribute counts for the members that
+        are declared with it, not for a parameter: gcc and clang pass a parameter as the type behind the typedef."""
+        if depth > DEPTH_LIMIT:
+            raise Unusable("types are nested too deep")
+        found = [_number(die, "DW_AT_alignment", 0)]
+        for child in self._children(die):
+            if child.tag not in ("DW_TAG_member", "DW_TAG_inheritance"):
+                continue
+            found.append(_number(child, "DW_AT_alignment", 0))
+            target = reference(child, "DW_AT_type")
+            while target is not None:
+                self.spend()
+                if target.tag in _AGGREGATES:
+                    found.append(self._declared_alignment(target, depth + 1))
+                    break
+                found.append(_number(target, "DW_AT_alignment", 0))
+                target = reference(target, "DW_AT_type") if target.tag in _WRAPPERS else None
+        return max(found)
 
     def _padding(self, die: Any, size: int) -> Iterator[tuple[int, int]]:
         """The bytes of a structure with bits that belong to no member, and these bits, where that is certain."""
@@ -288,7 +312,7 @@ class TypeReader:
         return _whole_bytes(0, room)
 
     @property
-    def _is_c(self) -> bool:
+    def is_c(self) -> bool:
         language = self.unit.get_top_DIE().attributes.get("DW_AT_language")
         return language is not None and language.value in C_LANGUAGES
 

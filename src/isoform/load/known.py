@@ -20,6 +20,12 @@ NO_RETURN: frozenset[str] = frozenset(
 )
 """Functions that never return: a call to one ends the run with that outcome."""
 
+
+def is_reserved(name: str) -> bool:
+    """Whether C reserves the name for the implementation: that it means the library's function needs no assumption."""
+    return name.startswith("__") or (name[:1] == "_" and name[1:2].isupper())
+
+
 _PROTOTYPES = """
 void *malloc(size_t size);
 void *calloc(size_t count, size_t size);

@@ -152,9 +152,11 @@ def _is_writable_object(file: ParsedFile, symbol: FileSymbol) -> bool:
 
 
 def variable_ranges(file: ParsedFile) -> list[tuple[int, int]]:
-    """Where a file has its writable variables: the sections, their ends included."""
+    """Where a file has its writable variables (the sections, their ends included), and what it copies from libraries:
+    of that, constants are in sections that are not writable."""
     found = [s for s in file.sections.values() if s.size and s.writable and s.name.startswith(_VARIABLES)]
-    return [(section.address, section.address + section.size) for section in found]
+    copied = [(start, start + symbol.size) for start, symbol in sorted(copied_objects(file).items())]
+    return [*((section.address, section.address + section.size) for section in found), *copied]
 
 
 def fixed_conflict(files: Sequence[ParsedFile]) -> str:

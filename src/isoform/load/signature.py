@@ -40,6 +40,8 @@ class CType:
     """Of a bit-field: how many bits of its first byte are below it."""
     function: Signature | None = None
     """Of a pointer to a function: what that takes and returns, where it is declared."""
+    alignment: int = 0
+    """Of a struct: bytes that it or a member is declared to be aligned to (`aligned(16)`), where that is said."""
 
     @property
     def leads_to_functions(self) -> bool:

@@ -235,7 +235,7 @@ class _Run:
                     elif index in (RETURNED, UNRESOLVED) and memory.target != self._return_address:
                         going_on = program_at(program.function, memory.target)
                         if going_on is None:
-                            return self._elsewhere(index, bool(recursions))
+                            return self._elsewhere(index, program, bool(recursions))
                         memory.fetch(going_on.guarded)
                         program, code, costs, index = going_on, going_on.code, going_on.costs, 0
                     else:
@@ -269,8 +269,11 @@ class _Run:
             return Status.UNSUPPORTED, f"{text} at {memory.reason:#x}"
         return Status.DONE, ""
 
-    def _elsewhere(self, code: int, nested: bool) -> tuple[Status, str]:
-        """Control went to an address that is neither code nor the caller."""
+    def _elsewhere(self, code: int, program: Program, nested: bool) -> tuple[Status, str]:
+        """Control went to an address that is neither the caller nor code that can be followed."""
+        present = self._code_called(program)
+        if present is not None and present % self._machine.instruction_alignment == 0:
+            return Status.UNSUPPORTED, f"a jump to {self._name(present)}, which cannot be followed"
         if code == UNRESOLVED and not nested and self._stack_is_as_at_entry():
             return self._tail_call()
         if self._machine.memory is not None and self._machine.memory.zeroed:

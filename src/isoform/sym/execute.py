@@ -22,8 +22,8 @@ from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF, SYSTEM_CALL
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
 from isoform.lift.library import MOST_BYTES
+from isoform.lift.returning import leaves
 from isoform.lift.simplify import overlaps
-from isoform.load.known import NO_RETURN
 from isoform.load.objects import PlacedNumber
 from isoform.microop import Kind, code
 from isoform.smt.division import signed
@@ -471,8 +471,9 @@ class Execution:
     def _call(self, block: Block, call: Call, value: Term, state: State, temps: Temps, layer: int) -> None:
         if call.callee is None:
             callee = self._only_external(value)
-            call = replace(call, callee=callee, then=None if callee in NO_RETURN else call.then)
             if callee is not None:
+                is_last = leaves(self.function.image, callee)
+                call = replace(call, callee=callee, then=None if is_last else call.then)
                 self._abort(state, self.terms.flag(self.terms.eq(value, self.terms.bv(0, self.terms.width(value)))))
         name = call.callee or "through a pointer"
         if call.callee is None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from isoform.contract import Padded
 from isoform.load.signature import TypeKind
-from isoform.smt.terms import Term
+from isoform.smt.terms import Term, Terms
 from isoform.sym.entry import argument_term
 from isoform.sym.state import Side, without_summand
 from isoform.verdict import Assumption
@@ -61,7 +61,10 @@ def _is_within(side: Side, bits: Term, unused: int) -> Term:
 
 def padding_unread(padded: Sequence[Padded]) -> Assumption:
     shown = ", ".join(dict.fromkeys(f"*{one.argument.name} ({one.spelling})" for one in padded))
-    return Assumption("padding-unread", f"nobody reads the padding of {shown} that the functions leave behind")
+    return Assumption(
+        "padding-unread",
+        f"nobody reads the padding of {shown}, or of what an index selects there, that the functions leave behind",
+    )
 
 
 def _distance(side: Side, address: Term, padded: Padded) -> Term | None:
@@ -77,18 +80,25 @@ def _distance(side: Side, address: Term, padded: Padded) -> Term | None:
 
 
 def _is_at(side: Side, distance: Term, at: int, padded: Padded, offsets: Collection[int]) -> Term:
-    """That the byte `at` bytes further is at one of these offsets in a structure of the array that begins at the
-    argument."""
+    """That the byte `at` bytes further is at one of these offsets in the structure that the argument points to, or in
+    the entry of an array that an index selects. What else lies before or behind that structure may be no such structure
+    (a flexible array member, a payload behind a header, the object around it): it is compared."""
     terms = side.terms
-    number = terms.value(distance)
-    if number is not None:
-        signed = number - (1 << side.width) if number >> (side.width - 1) else number
-        return terms.true if (signed + at) % padded.size in offsets else terms.false
     place = terms.add(distance, terms.bv(at, side.width))
-    inside = terms.urem(place, terms.bv(padded.size, side.width))
-    found = terms.any_of([terms.eq(inside, terms.bv(offset, side.width)) for offset in sorted(offsets)])
-    # Below the argument the distance is negative, and an unsigned remainder is not the offset in a structure.
-    return terms.conj(found, terms.eq(terms.extract(place, side.width - 1, side.width - 1), terms.bv(0, 1)))
+    here = place
+    if is_entry(terms, distance, padded.size):
+        # `size` is a power of two, so that this is the offset in the entry also where the index is negative.
+        here = terms.urem(place, terms.bv(padded.size, side.width))
+    return terms.any_of([terms.eq(here, terms.bv(offset, side.width)) for offset in sorted(offsets)])
+
+
+def is_entry(terms: Terms, distance: Term, size: int) -> bool:
+    """Whether a distance is plainly an index times `size` plus an offset inside one entry: `p[i].member`, and neither
+    `p[i + 1]` nor the i-th number behind a header of the same size."""
+    base, offset = terms.split_sum(distance)
+    if base is None or offset >= size or size < 2 or size & (size - 1):
+        return False
+    return terms.value(terms.extract(base, size.bit_length() - 2, 0)) == 0
 
 
 def _covers(side: Side, store: Access, where: Term) -> Term:
