@@ -84,7 +84,9 @@ class Callee:
     """Of a variadic function: the registers of which the caller says, in the low byte of the first result register, how
     many hold arguments."""
     maybe_on_stack: bool = False
-    """Whether there may be arguments on the stack that `parts` does not have."""
+    """Whether there may be arguments on the stack that `parts` does not have: all registers before them are used."""
+    uses_last_register: bool = False
+    """Whether the last register for arguments may hold one, as far as is known."""
 
     @property
     def space(self) -> str | None:

@@ -285,8 +285,13 @@ class CalleeTable:
         name = signature.name
         more = self._registers_set(name, {part.register for part in callee.parts})
         stack = self._fills_registers((*callee.parts, *more))
+        parts = (*callee.parts, *more)
         found = replace(
-            callee, parts=(*callee.parts, *more), vectors=self._machine.convention.float_arguments, maybe_on_stack=stack
+            callee,
+            parts=parts,
+            vectors=self._machine.convention.float_arguments,
+            maybe_on_stack=stack,
+            uses_last_register=self._uses_last_register(parts),
         )
         if not callee.is_library or name not in PRINTF | SCANF or not signature.parameters:
             return found
@@ -309,7 +314,8 @@ class CalleeTable:
         parts = self._registers_set(name, set())
         results = (*convention.result, *convention.float_result)
         given = tuple(Given(register, whole(self._machine, register)) for register in results)
-        callee = Callee(parts, given, maybe_on_stack=self._fills_registers(parts))
+        last = self._uses_last_register(parts)
+        callee = Callee(parts, given, maybe_on_stack=self._fills_registers(parts), uses_last_register=last)
         skipping = {register for evidence in self._evidence for register in self._set_beyond_a_gap(evidence, name)}
         return replace(callee, refused=self._other_convention(name, skipping)) if skipping else callee
 
@@ -344,10 +350,13 @@ class CalleeTable:
 
     def _fills_registers(self, parts: Iterable[Part]) -> bool:
         """Whether further arguments would be on the stack."""
+        return self._uses_last_register(part for part in parts if part.reads)
+
+    def _uses_last_register(self, parts: Iterable[Part]) -> bool:
         convention = self._machine.convention
-        read = {part.register for part in parts if part.reads}
         ends = (convention.integer_arguments[-1:], convention.float_arguments[-1:])
-        return any(name in read for names in ends for name in names)
+        held = {part.register for part in parts}
+        return any(name in held for names in ends for name in names)
 
 
 def _either(one: Callee, other: Callee) -> Callee:
@@ -361,6 +370,7 @@ def _either(one: Callee, other: Callee) -> Callee:
         one.refused or other.refused,
         one.vectors or other.vectors,
         one.maybe_on_stack or other.maybe_on_stack,
+        one.uses_last_register or other.uses_last_register,
     )
 
 

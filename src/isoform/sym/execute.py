@@ -621,8 +621,8 @@ class Execution:
                 return [*found[:-1], (self.terms.true, found[-1][1])]
         if callee.vectors:
             self.side.world.assume(VARIADIC)
-        if callee.maybe_on_stack:
-            self._refuse_stack_arguments(state)
+        if callee.maybe_on_stack or callee.uses_last_register:
+            self._refuse_stack_arguments(callee, state)
         first = state.container_named(self.side.world.machine.convention.result[0])
         parts = callee.parts_at_most(self.terms.value(self.terms.extract(first, 7, 0)) if callee.vectors else None)
         return [*found, (self.terms.true, parts)]
@@ -658,15 +658,21 @@ class Execution:
             found += byte
         return None
 
-    def _refuse_stack_arguments(self, state: State) -> None:
-        """If all argument registers are used, what lies just above the stack pointer may be further arguments."""
+    def _refuse_stack_arguments(self, callee: Callee, state: State) -> None:
+        """If all argument registers are used, what lies just above the stack pointer may be further arguments. At a
+        tail call that is where our own caller put arguments, which may be passed on as they are or changed."""
         convention = self.side.world.machine.convention
         assert convention.stack_pointer is not None
         base, constant = self.terms.split_sum(state.container_named(convention.stack_pointer))
-        width = self.side.width
-        offset = (constant - (1 << width) if constant >> (width - 1) else constant) + convention.stack_arguments_offset
+        offset = signed(constant, self.side.width) + convention.stack_arguments_offset
         known = self.side.is_stack_pointer(base) and not state.frame.is_indexed
-        if not known or (offset < 0 and offset - offset % 8 in state.frame.written_slots()):
+        written = state.frame.written_slots() if known else ()
+        if offset >= 0 and known:
+            own = callee.maybe_on_stack and self.side.world.contract.stack_argument_bytes > 0
+            is_passed = own or any(slot >= offset for slot in written)
+        else:
+            is_passed = callee.maybe_on_stack and (not known or offset - offset % 8 in written)
+        if is_passed:
             raise Unsupported(
                 f"{self.function.name} may pass arguments on the stack to a function of which there is no declaration"
             )
