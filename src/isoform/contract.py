@@ -217,6 +217,11 @@ class PureCall:
     """Straight machine code that does the same, with arguments and results where they are in a call."""
 
 
+def stored_size(function: str) -> int:
+    """Bytes of a number that the named function of `math.h` gives."""
+    return 4 if function.endswith("f") else 8
+
+
 @dataclass(frozen=True)
 class OutputCall:
     """An outside function that writes text to a stream."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import ctypes.util
 import math
 from random import Random
 
@@ -13,6 +15,7 @@ from isoform.contract import NoValueError
 from isoform.evaluate_floats import to_bits, to_float
 from isoform.isa.x86_64 import MACHINE
 from isoform.load.known import known_signature
+from isoform.load.signature import TypeKind
 from isoform.sample_floats import sample_float
 
 EVERY = library.NUMBERS | library.BITS | library.CHARACTERS | library.TEXTS | library.PARSERS | library.PLACES
@@ -92,3 +95,43 @@ def test_texts() -> None:
 def test_text_without_end() -> None:
     with pytest.raises(NoValueError):
         VALUES["strlen"]((0,), lambda address: 1)
+
+
+_EXACT = "fdim fmin fmax ldexp scalbn logb ilogb nextafter lround modf trunc round remainder fmod"
+
+
+@pytest.mark.parametrize("name", [f"{name}{suffix}" for name in _EXACT.split() for suffix in ("", "f")])
+def test_values_are_those_of_the_library(name: str) -> None:
+    """Of functions whose result is exact, so that every library must give the same."""
+    path = ctypes.util.find_library("m")
+    signature = known_signature(name)
+    if path is None or signature is None:
+        pytest.skip("there is no libm here")
+    size = signature.parameters[0].type.bits // 8
+    kind = ctypes.c_double if size == 8 else ctypes.c_float
+    function = getattr(ctypes.CDLL(path), name)
+    is_float = signature.result.is_float
+    function.restype = kind if is_float else {32: ctypes.c_uint32, 64: ctypes.c_uint64}[signature.result.bits]
+    random = Random(name)
+    for _ in range(400):
+        numbers, passed, stored = [], [], kind()
+        for parameter in signature.parameters:
+            if parameter.type.is_float:
+                numbers.append(random.choice([sample_float(random, size), to_bits(random.uniform(-9, 9), size)]))
+                passed.append(kind.from_buffer_copy(numbers[-1].to_bytes(size, "little")))
+            elif parameter.type.kind is TypeKind.POINTER:
+                numbers.append(0x1000)
+                passed.append(ctypes.byref(stored))
+            else:
+                numbers.append(random.choice([0, 1, 7, -3 % (1 << 32), 1100, random.getrandbits(32)]))
+                passed.append(ctypes.c_uint32(numbers[-1]))
+        try:
+            expected = VALUES[name](tuple(numbers), lambda address: 0)
+        except NoValueError:
+            continue
+        given = function(*passed)
+        found = [to_bits(given, size) if is_float else given]
+        found += [to_bits(stored.value, size)] if len(expected) > 1 else []
+        for one, other in zip(found, expected, strict=True):
+            both_nan = is_float and math.isnan(to_float(one, size)) and math.isnan(to_float(other, size))
+            assert one == other or both_nan, [hex(n) for n in numbers]

@@ -34,13 +34,14 @@ def _in_both_sizes(names: frozenset[str]) -> frozenset[str]:
 SET_ERRNO = _in_both_sizes(
     _words(
         "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh cbrt erf "
-        "erfc pow atan2 hypot fmod remainder sincos"
+        "erfc pow atan2 hypot fmod remainder sincos ldexp scalbn scalbln logb ilogb nextafter fma lround llround"
     )
 )
 """Functions of numbers that may say in errno that there is no result."""
 NUMBERS = SET_ERRNO | _in_both_sizes(
-    _words("floor ceil trunc rint nearbyint roundeven round fabs copysign fmin fmax fdim lrint")
+    _words("floor ceil trunc rint nearbyint roundeven round fabs copysign fmin fmax fdim lrint llrint modf")
 )
+NUMBERS |= _words("__powidf2 __powisf2 __muldc3 __mulsc3 __divdc3 __divsc3")
 BITS = _words(
     "abs labs llabs imaxabs ffs ffsl ffsll __popcountsi2 __popcountdi2 __bswapsi2 __bswapdi2 htonl ntohl htons ntohs "
     "toascii isascii"
@@ -62,7 +63,12 @@ _ERRNO_PLACES = _words("__errno_location ___errno_location __errno __error")
 """Functions that give the address of errno, in one library or another."""
 _LOCALE = CHARACTERS | {"strcasecmp", "strncasecmp"}
 _SETS_LOCALE = frozenset({"setlocale", "uselocale", "newlocale"})
-_STORES = {"sincos": ((1, "sin"), (2, "cos")), "sincosf": ((1, "sinf"), (2, "cosf"))}
+_STORES = {
+    "sincos": ((1, "sin"), (2, "cos")),
+    "sincosf": ((1, "sinf"), (2, "cosf")),
+    "modf": ((1, "trunc"),),
+    "modff": ((1, "truncf"),),
+}
 
 
 def pure_calls(target: Function, rewrite: Function, more: Iterable[str]) -> tuple[PureCall, ...]:
@@ -129,6 +135,8 @@ def may_return(name: str, arguments: tuple[int, ...], value: int) -> bool:
         return number >= 0
     if name in _COUNTED:
         return number < 0  # it counts what it writes, unless it fails
+    if name in _COUNTED_IN_MEMORY:
+        return False  # it counts what it writes, and compilers know how much that is
     if name in _CHARACTER_OR_END:
         return -1 <= number <= 255
     if name in _AT_MOST_COUNT and len(arguments) > _COUNT:
@@ -138,6 +146,7 @@ def may_return(name: str, arguments: tuple[int, ...], value: int) -> bool:
 
 
 _COUNTED = _words("printf __printf_chk fprintf __fprintf_chk")
+_COUNTED_IN_MEMORY = _words("sprintf snprintf __sprintf_chk __snprintf_chk")
 _NOT_NEGATIVE = _words("rand random rand_r")
 _CHARACTER_OR_END = _words("getchar getc fgetc ungetc putchar putc fputc")
 _AT_MOST_COUNT = _words("read write recv send pread pwrite fread fwrite")

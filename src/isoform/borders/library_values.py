@@ -40,6 +40,18 @@ def _float_value(function: Callable[..., float], size: int) -> Value:
     return value
 
 
+def _of_quiet(function: Callable[..., float], size: int) -> Value:
+    """What libraries make of a signalling NaN is not the same everywhere."""
+    value = _float_value(function, size)
+
+    def of_quiet(arguments: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+        if any(is_nan(argument, size) and not argument & quiet_bit(size) for argument in arguments):
+            raise NoValueError
+        return value(arguments, read)
+
+    return of_quiet
+
+
 def _with_poles(function: Callable[[float], float], pole: float, at_pole: float) -> Callable[[float], float]:
     return lambda x: at_pole if x == pole else function(x)
 
@@ -159,6 +171,95 @@ def _nearest_integer(size: int) -> Value:
 def _sine_and_cosine(size: int) -> Value:
     parts = [_float_value(function, size) for function in (math.sin, math.cos)]
     return lambda arguments, read: tuple(part(arguments[:1], read)[0] for part in parts)
+
+
+def _with_nan(size: int, function: Callable[[float, tuple[int, ...]], float]) -> Value:
+    """Of a number and what comes after it; a NaN comes out as it came in, made quiet."""
+
+    def value(arguments: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+        if is_nan(arguments[0], size):
+            return (arguments[0] | quiet_bit(size),)
+        return (to_bits(function(to_float(arguments[0], size), arguments[1:]), size),)
+
+    return value
+
+
+def _scaled(exponent_bits: int) -> Callable[[float, tuple[int, ...]], float]:
+    def value(x: float, others: tuple[int, ...]) -> float:
+        exponent = _signed(others[0] % (1 << exponent_bits), exponent_bits)
+        return _odd(lambda number: math.ldexp(number, max(-5000, min(5000, exponent))))(x)
+
+    return value
+
+
+def _exponent(x: float, others: tuple[int, ...]) -> float:
+    return -math.inf if x == 0 else math.inf if math.isinf(x) else float(math.frexp(x)[1] - 1)
+
+
+def _integer_exponent(size: int) -> Value:
+    def value(arguments: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+        x = to_float(arguments[0], size)
+        if math.isnan(x) or x == 0:
+            return (1 << 31,)
+        return ((1 << 31) - 1 if math.isinf(x) else (math.frexp(x)[1] - 1) % (1 << 32),)
+
+    return value
+
+
+def _rounded_integer(size: int) -> Value:
+    def value(arguments: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+        x = to_float(arguments[0], size)
+        if not math.isfinite(x) or not -(1 << 63) <= (whole := _half_away(x)) < 1 << 63:
+            raise NoValueError  # the standard says nothing
+        return (whole % _WORD,)
+
+    return value
+
+
+def _parts(size: int) -> Value:
+    def value(arguments: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+        number = arguments[0]
+        if is_nan(number, size):
+            return (number | quiet_bit(size),) * 2
+        x = to_float(number, size)
+        fraction, whole = (math.copysign(0.0, x), x) if math.isinf(x) else math.modf(x)
+        return to_bits(fraction, size), to_bits(whole, size)
+
+    return value
+
+
+def _next_number(size: int) -> Value:
+    def value(arguments: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+        x, y = (to_float(argument, size) for argument in arguments)
+        if math.isnan(x) or math.isnan(y):
+            raise NoValueError
+        if x == y:
+            return (arguments[1],)
+        if x == 0:
+            return (1 | (arguments[1] & sign_bit(size)),)
+        return (arguments[0] + (1 if (x < y) == (x > 0) else -1),)
+
+    return value
+
+
+def _product(size: int) -> Value:
+    """Of two complex numbers, where no rule for infinities is needed."""
+
+    def value(arguments: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+        a, b, c, d = (to_float(argument, size) for argument in arguments)
+        rounded = [to_float(to_bits(product, size), size) for product in (a * c, b * d, a * d, b * c)]
+        real, imaginary = rounded[0] - rounded[1], rounded[2] + rounded[3]
+        if math.isnan(real) or math.isnan(imaginary):
+            raise NoValueError
+        parts = to_bits(real, size), to_bits(imaginary, size)
+        return parts if size == 8 else (parts[0] | parts[1] << 32,)
+
+    return value
+
+
+def _not_known(arguments: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+    """The last bits depend on the library."""
+    raise NoValueError
 
 
 # -- integers -------------------------------------------------------------------------------------
@@ -339,9 +440,25 @@ _STATE = 0x7F00_0000_0000
 VALUES: Mapping[str, Value] = {
     **{name: _float_value(function, 8) for name, function in _LIBM.items()},
     **{f"{name}f": _float_value(function, 4) for name, function in _LIBM.items()},
+    **{
+        f"{name}{suffix}": _of_quiet(_LIBM[name], size)
+        for name in ("fmin", "fmax")
+        for suffix, size in (("", 8), ("f", 4))
+    },
     **{name: _magnitude(size) for name, size in (("fabs", 8), ("fabsf", 4))},
     **{name: _copied_sign(size) for name, size in (("copysign", 8), ("copysignf", 4))},
     **{name: _nearest_integer(size) for name, size in (("lrint", 8), ("lrintf", 4))},
+    **{name: _nearest_integer(size) for name, size in (("llrint", 8), ("llrintf", 4))},
+    **{name: _rounded_integer(8) for name in ("lround", "llround")},
+    **{name: _rounded_integer(4) for name in ("lroundf", "llroundf")},
+    **{name: _with_nan(8, _scaled(bits)) for name, bits in (("ldexp", 32), ("scalbn", 32), ("scalbln", 64))},
+    **{name: _with_nan(4, _scaled(bits)) for name, bits in (("ldexpf", 32), ("scalbnf", 32), ("scalblnf", 64))},
+    **{name: _with_nan(size, _exponent) for name, size in (("logb", 8), ("logbf", 4))},
+    **{name: _integer_exponent(size) for name, size in (("ilogb", 8), ("ilogbf", 4))},
+    **{name: _next_number(size) for name, size in (("nextafter", 8), ("nextafterf", 4))},
+    **{name: _parts(size) for name, size in (("modf", 8), ("modff", 4))},
+    **{name: _product(size) for name, size in (("__muldc3", 8), ("__mulsc3", 4))},
+    **dict.fromkeys(("fma", "fmaf", "__powidf2", "__powisf2", "__divdc3", "__divsc3"), _not_known),
     **{name: _sine_and_cosine(size) for name, size in (("sincos", 8), ("sincosf", 4))},
     "abs": _of_integer(abs, 32),
     **dict.fromkeys(("labs", "llabs", "imaxabs"), _of_integer(abs, 64)),

@@ -20,7 +20,7 @@ from isoform.callee import LONGEST_FORMAT, NOTHING, Callee, Callees, Part, Parts
 from isoform.check.entry_memory import ADDRESS_MASK, EntryMemory
 from isoform.check.unicorn_cpu import GENERAL, PAGE_LIMIT, VECTOR, MemoryLimitError, UnicornX86
 from isoform.check.x86_shared import OutOfReachError, with_shared_addresses
-from isoform.contract import NoValueError, OutputCall, PureCall
+from isoform.contract import NoValueError, OutputCall, PureCall, stored_size
 from isoform.load.image import Image
 from isoform.outcome import (
     FRAME_LIMIT,
@@ -473,8 +473,8 @@ class _Execution:
         except NoValueError:
             self._end(Status.UNSUPPORTED, f"{pure.name} with arguments for which its result is not known")
             return 0
-        for (pointer, _), value in zip(pure.stores, values[len(pure.results) :], strict=True):
-            self._cpu.write(arguments[pointer], value.to_bytes(4 if pure.name.endswith("f") else 8, "little"))
+        for (pointer, function), value in zip(pure.stores, values[len(pure.results) :], strict=True):
+            self._cpu.write(arguments[pointer], value.to_bytes(stored_size(function), "little"))
         self._scramble()
         for register in ("rax", "rdx"):
             self._cpu.set(register, mixed_number(self._inputs.side_seed, len(self._trace), 8))

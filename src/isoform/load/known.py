@@ -279,6 +279,34 @@ float powf(float x, float y);
 float fmodf(float x, float y);
 long lrint(double x);
 long lrintf(float x);
+double ldexp(double x, int exponent);
+float ldexpf(float x, int exponent);
+double scalbn(double x, int exponent);
+float scalbnf(float x, int exponent);
+double scalbln(double x, long exponent);
+float scalblnf(float x, long exponent);
+double logb(double x);
+float logbf(float x);
+int ilogb(double x);
+int ilogbf(float x);
+double nextafter(double x, double y);
+float nextafterf(float x, float y);
+long lround(double x);
+long lroundf(float x);
+long long llround(double x);
+long long llroundf(float x);
+long long llrint(double x);
+long long llrintf(float x);
+double fma(double x, double y, double z);
+float fmaf(float x, float y, float z);
+double modf(double x, double *whole);
+float modff(float x, float *whole);
+double __powidf2(double x, int exponent);
+float __powisf2(float x, int exponent);
+struct complex_double __muldc3(double a, double b, double c, double d);
+struct complex_double __divdc3(double a, double b, double c, double d);
+struct complex_float __mulsc3(float a, float b, float c, float d);
+struct complex_float __divsc3(float a, float b, float c, float d);
 void sincos(double x, double *sine, double *cosine);
 void sincosf(float x, float *sine, float *cosine);
 long imaxabs(long value);
@@ -319,6 +347,12 @@ int pthread_mutex_lock(void *mutex);
 int pthread_mutex_unlock(void *mutex);
 """
 
+_COMPLEX = {
+    "complex_double": "struct complex_double { double real, imag; }; ",
+    "complex_float": "struct complex_float { float real, imag; }; ",
+}
+"""Complex numbers are passed and returned as structures of two parts."""
+
 
 @cache
 def known_signature(name: str) -> Signature | None:
@@ -328,4 +362,4 @@ def known_signature(name: str) -> Signature | None:
         return None
     from isoform.load.prototype import parse_prototype
 
-    return parse_prototype(line[0])
+    return parse_prototype(_COMPLEX.get(line[0].split()[1], "") + line[0])

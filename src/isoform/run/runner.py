@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from isoform.allocation import Allocating, AllocationCall, Blocks
 from isoform.callee import LONGEST_FORMAT, NOTHING, Callee, Callees, Part, Parts
-from isoform.contract import NoValueError, OutputCall, PureCall, Result, system_callee
+from isoform.contract import NoValueError, OutputCall, PureCall, Result, stored_size, system_callee
 from isoform.evaluate import evaluate, mask
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Block, Call
@@ -407,9 +407,8 @@ class _Run:
             given = self._inputs.call_results.get(CallKey(pure.name, arguments, None), CallEffect({})).registers
             values = tuple(given.get(r.register, 0) & ((1 << r.bits) - 1) for r in pure.results)
         self._results.append(CallResult(pure.name, arguments, _named(pure.results, values)))
-        for (pointer, _), value in zip(pure.stores, values[len(pure.results) :], strict=True):
-            size = 4 if pure.name.endswith("f") else 8
-            self._memory.store(arguments[pointer], size, value)
+        for (pointer, function), value in zip(pure.stores, values[len(pure.results) :], strict=True):
+            self._memory.store(arguments[pointer], stored_size(function), value)
         self._leave_with(pure.results, values[: len(pure.results)])
 
     def _leave_with(self, results: Sequence[Result], values: Sequence[int]) -> None:

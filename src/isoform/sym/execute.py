@@ -928,7 +928,8 @@ class Execution:
             width = self.terms.width(arguments[0])
             register = self.side.world.machine.convention.float_result[0]
             state.store(arguments[pointer], self._computed(name, register, width, inputs[:1]), width // 8)
-        values = [self._computed(pure.name, r.register, r.bits, inputs) for r in pure.results]
+        read = inputs[:1] if pure.stores else inputs  # where it stores says nothing about what it gives
+        values = [self._computed(pure.name, r.register, r.bits, read) for r in pure.results]
         results = tuple((r.register, value) for r, value in zip(pure.results, values, strict=True))
         self.summary.calls.append(CallSite(state.condition, pure.name, passed.keys, results, pure=True))
         self._leave_with(pure.results, values, state)
