@@ -49,8 +49,8 @@ class Given:
     register: str
     bits: int
     """The bits that belong to the result. All others are whatever the callee left there: each side's own."""
-    is_bool: bool = False
-    """Whether the low byte is 0 or 1."""
+    zeros: int = 0
+    """The bits of these that are 0: all but the lowest of a bool."""
     is_space: bool = False
     """Whether it is the address of the space for a result in memory, which is the first argument."""
 
@@ -84,9 +84,9 @@ class Callee:
     """Of a variadic function: the registers of which the caller says, in the low byte of the first result register, how
     many hold arguments."""
     maybe_on_stack: bool = False
-    """Whether there may be arguments on the stack that `parts` does not have: all registers before them are used."""
+    """Whether there may be arguments on the stack that `parts` does not have, as no declaration says."""
     uses_last_register: bool = False
-    """Whether the last register for arguments may hold one, as far as is known."""
+    """Whether the last register for arguments may hold one: what does not fit the registers is then on the stack."""
 
     @property
     def space(self) -> str | None:
@@ -152,7 +152,7 @@ def common_results(one: Iterable[Given], other: Iterable[Given]) -> tuple[Given,
         Given(
             given.register,
             given.bits & match.bits,
-            given.is_bool and match.is_bool,
+            given.zeros & match.zeros,
             given.is_space and match.is_space,
         )
         for given in one

@@ -344,7 +344,7 @@ def test_an_outside_call_is_recorded_answered_and_leaves_scratch_registers_open(
 
 def test_bits_beside_the_result_are_each_sides_own(tmp_path: Path) -> None:
     image = assembled(tmp_path, "call outside; ret", outside=OUTSIDE)
-    callee = Callee((), (Given("rax", 0xFF, is_bool=True),))
+    callee = Callee((), (Given("rax", 0xFF, zeros=0xFE),))
     inputs = [
         Inputs({}, side_seed=seed, call_results={CallKey("outside", (), 0): CallEffect({"rax": 3})}) for seed in (7, 8)
     ]

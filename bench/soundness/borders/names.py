@@ -79,7 +79,9 @@ def reused(random: Random) -> Case:
     flags = ("-fno-builtin",)
     # The harness has its own strlen; one of the case is stronger, but not one of another type.
     harness = harness.replace("__attribute__((weak)) word strlen(", "static word own_strlen(")
-    return Case("reused name", left, right, not differs, f"{name}: {change}", harness, flags=flags)
+    change = f"{name}: {change}"
+    violated = ("library-prototypes",)
+    return Case("reused name", left, right, not differs, change, harness, flags=flags, violates_stripped=violated)
 
 
 _NO_RETURN = (

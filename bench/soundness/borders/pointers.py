@@ -79,8 +79,8 @@ _FORMS: dict[str, tuple[str, str]] = {
     "compared": ("int apply(handler, int); extern handler fp;", "return fp == h ? h(x) : fp == k ? 2 : 3;"),
     "switch": (
         "",
-        "switch (y & 7) { case 0: return h(x); case 1: return k(x); case 2: return 3; case 3: return h(x + 1);"
-        " case 4: return 9; case 5: return k(x + 2); default: return 1; }",
+        "switch (y & 7) { case 0: return h(x); case 1: return k(x); case 2: return 3; case 3: return h((int)(x + 1u));"
+        " case 4: return 9; case 5: return k((int)(x + 2u)); default: return 1; }",
     ),
 }
 

@@ -284,13 +284,12 @@ class CalleeTable:
     def _variadic(self, signature: Signature, callee: Callee) -> Callee:
         name = signature.name
         more = self._registers_set(name, {part.register for part in callee.parts})
-        stack = self._fills_registers((*callee.parts, *more))
         parts = (*callee.parts, *more)
         found = replace(
             callee,
             parts=parts,
             vectors=self._machine.convention.float_arguments,
-            maybe_on_stack=stack,
+            maybe_on_stack=True,
             uses_last_register=self._uses_last_register(parts),
         )
         if not callee.is_library or name not in PRINTF | SCANF or not signature.parameters:
@@ -314,8 +313,7 @@ class CalleeTable:
         parts = self._registers_set(name, set())
         results = (*convention.result, *convention.float_result)
         given = tuple(Given(register, whole(self._machine, register)) for register in results)
-        last = self._uses_last_register(parts)
-        callee = Callee(parts, given, maybe_on_stack=self._fills_registers(parts), uses_last_register=last)
+        callee = Callee(parts, given, maybe_on_stack=True, uses_last_register=self._uses_last_register(parts))
         skipping = {register for evidence in self._evidence for register in self._set_beyond_a_gap(evidence, name)}
         return replace(callee, refused=self._other_convention(name, skipping)) if skipping else callee
 
@@ -347,10 +345,6 @@ class CalleeTable:
 
     def _is_plain(self, name: str, register: str) -> bool:
         return any(register in evidence.plainly_set(name) for evidence in self._evidence)
-
-    def _fills_registers(self, parts: Iterable[Part]) -> bool:
-        """Whether further arguments would be on the stack."""
-        return self._uses_last_register(part for part in parts if part.reads)
 
     def _uses_last_register(self, parts: Iterable[Part]) -> bool:
         convention = self._machine.convention

@@ -82,8 +82,18 @@ def given_results(results: Iterable[Result], ctype: CType) -> Iterator[Given]:
     found: dict[str, int] = {}
     for result in results:
         found[result.register] = found.get(result.register, 0) | ((1 << result.bits) - 1) << (8 * result.offset)
-    for register, bits in found.items():
-        yield Given(register, bits, ctype.kind is TypeKind.BOOL)
+    zeros = _zero_bits(ctype) if ctype.bits <= 64 * len(found) else 0  # else the result is in memory
+    for index, (register, bits) in enumerate(found.items()):
+        yield Given(register, bits, zeros >> (64 * index) & bits)
+
+
+def _zero_bits(ctype: CType) -> int:
+    """The bits of a value that are 0 as a bool is 0 or 1."""
+    zeros = 0
+    for start, scalar in _scalars(ctype):
+        if scalar.kind is TypeKind.BOOL and not scalar.is_bit_field:
+            zeros |= ((1 << scalar.bits) - 2) << (8 * start)
+    return zeros
 
 
 def _value_bits(ctype: CType) -> int | None:

@@ -503,8 +503,8 @@ class _Execution:
             here = given.get(register)
             bits = here.bits if here is not None else 0
             value = results.get(register, 0)
-            if here is not None and here.is_bool:
-                value &= 1
+            if here is not None:
+                value &= ~here.zeros
             left = left_in_results(self._inputs.side_seed, len(self._calls), number, size)
             self._cpu.set(register, (value & bits) | (left & ~bits & ((1 << (8 * size)) - 1)))
 

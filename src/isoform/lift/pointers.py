@@ -231,6 +231,16 @@ def stack_accesses(function: Function) -> Iterator[int]:
             yield where.offset + (op.out.size if op.out is not None else op.ins[-1].size)
 
 
+def stack_loads(function: Function) -> Iterator[tuple[int, int]]:
+    """Start and end of all loads from the stack at a known distance from the stack pointer at entry."""
+    if function.machine.convention.stack_pointer is None:
+        return
+    for op, values in _Flow(function, ()).steps():
+        where = values.get(op.ins[0]) if op.kind is Kind.LOAD else None
+        if isinstance(where, _Stack) and op.out is not None:
+            yield where.offset, where.offset + op.out.size
+
+
 def _is_followed(op: MicroOp) -> bool:
     """Whether what it makes of an address is an address that is followed in turn."""
     return op.kind in (Kind.COPY, Kind.INT_ADD, Kind.INT_SUB) and op.out is not None

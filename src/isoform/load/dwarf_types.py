@@ -218,9 +218,22 @@ class TypeReader:
         fields: tuple[tuple[str, int, CType], ...] = ()
         if word != "union" and size <= ELEMENT_LIMIT * 8:
             fields = self._fields(die, depth)
-        padding = tuple(self._padding(die, size)) if self.is_c and size <= ELEMENT_LIMIT * 8 else ()
-        aligned = self._declared_alignment(die, depth)
-        return CType(TypeKind.STRUCT, 8 * size, spelling=spelling, fields=fields, padding=padding, alignment=aligned)
+        padding, perhaps = self._paddings(die, size) if self.is_c and size <= ELEMENT_LIMIT * 8 else ((), ())
+        return CType(
+            TypeKind.STRUCT,
+            8 * size,
+            spelling=spelling,
+            fields=fields,
+            padding=padding,
+            perhaps_padding=perhaps,
+            alignment=self._declared_alignment(die, depth),
+        )
+
+    def _paddings(self, die: Any, size: int) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
+        """What is padding, and the bytes that may be padding: those behind an array at the end."""
+        certain = dict(self._padding(die, size))
+        likely = dict(self._padding(die, size, arrays_end=True))
+        return tuple(certain.items()), tuple(b for b, bits in likely.items() if bits == _EVERY_BIT and b not in certain)
 
     def _declared_alignment(self, die: Any, depth: int) -> int:
         """What attributes say of a structure or of a type inside it. A typedef's attribute counts for the members that
@@ -242,10 +255,11 @@ class TypeReader:
                 target = reference(target, "DW_AT_type") if target.tag in _WRAPPERS else None
         return max(found)
 
-    def _padding(self, die: Any, size: int) -> Iterator[tuple[int, int]]:
-        """The bytes of a structure with bits that belong to no member, and these bits, where that is certain."""
+    def _padding(self, die: Any, size: int, arrays_end: bool = False) -> Iterator[tuple[int, int]]:
+        """The bytes of a structure with bits that belong to no member, and these bits, where that is certain; or as far
+        as no array at the end of a structure is used beyond its size (`arrays_end`)."""
         try:
-            taken = self._taken(die, 0)
+            taken = self._taken(die, 0, arrays_end)
         except Unusable:
             return
         for byte in range(size):
@@ -253,7 +267,7 @@ class TypeReader:
             if unused:
                 yield byte, unused
 
-    def _taken(self, die: Any, depth: int) -> _Bits:
+    def _taken(self, die: Any, depth: int, arrays_end: bool) -> _Bits:
         """The bits of a type that carry its value; all others are padding."""
         size = _number(die, "DW_AT_byte_size", 0)
         if depth > DEPTH_LIMIT or size > ELEMENT_LIMIT * 8:
@@ -264,13 +278,13 @@ class TypeReader:
         taken: _Bits = {}
         for child in self._children(die):
             if child.tag == "DW_TAG_member":
-                for byte, bits in self._taken_by_member(child, size, depth).items():
+                for byte, bits in self._taken_by_member(child, size, depth, arrays_end).items():
                     taken[byte] = taken.get(byte, 0) | bits
             elif child.tag == "DW_TAG_inheritance":
                 raise Unusable("a class")
         return taken
 
-    def _taken_by_member(self, die: Any, size: int, depth: int) -> _Bits:
+    def _taken_by_member(self, die: Any, size: int, depth: int, arrays_end: bool) -> _Bits:
         """Of the structure that it is in, whose size is known."""
         target = self._behind_names(die)
         if target is None:
@@ -284,14 +298,15 @@ class TypeReader:
             return {byte: bits >> (8 * byte) & _EVERY_BIT for byte in range(first // 8, -(-(first + width) // 8))}
         start = _number(die, "DW_AT_data_member_location", 0)
         if target.tag != "DW_TAG_array_type" or "DW_AT_GNU_vector" in target.attributes:
-            inside = self._taken_by_value(target, size - start, depth)
+            inside = self._taken_by_value(target, size - start, depth, arrays_end)
             return {start + byte: bits for byte, bits in inside.items()}
         count, element = self._count(target), self._behind_names(target)
         step = _number(element, "DW_AT_byte_size", 0) if element is not None else 0
-        if not count or not step or start + count * step > size or self._is_last(die, start):
+        is_open = not arrays_end and self._is_last(die, start)
+        if not count or not step or start + count * step > size or is_open:
             # An array without a size, or of one element at the end, may use the bytes up to the end, and more.
             return _whole_bytes(start, size)
-        inside = self._taken_by_value(element, step, depth)
+        inside = self._taken_by_value(element, step, depth, arrays_end)
         return {start + index * step + byte: bits for index in range(count) for byte, bits in inside.items()}
 
     def _is_last(self, die: Any, start: int) -> bool:
@@ -304,9 +319,9 @@ class TypeReader:
         first = self._first_bit(die, self._behind_names(die))
         return _number(die, "DW_AT_data_member_location", 0) if first is None else first // 8
 
-    def _taken_by_value(self, target: Any, room: int, depth: int) -> _Bits:
+    def _taken_by_value(self, target: Any, room: int, depth: int, arrays_end: bool) -> _Bits:
         if target.tag == "DW_TAG_structure_type":
-            return self._taken(target, depth + 1)
+            return self._taken(target, depth + 1, arrays_end)
         if target.tag in ("DW_TAG_base_type", "DW_TAG_enumeration_type", *_POINTERS):
             return _whole_bytes(0, _number(target, "DW_AT_byte_size", 8))
         return _whole_bytes(0, room)

@@ -35,6 +35,8 @@ class CType:
     padding: tuple[tuple[int, int], ...] = ()
     """Of a struct of C in debug information: the bytes with bits that belong to no member, and these bits, as far as
     that is known."""
+    perhaps_padding: tuple[int, ...] = ()
+    """Bytes that may be padding, or used by an array at the end beyond its size."""
     is_bit_field: bool = False
     low: int = 0
     """Of a bit-field: how many bits of its first byte are below it."""
@@ -49,8 +51,9 @@ class CType:
         return self.function is not None or any(member.leads_to_functions for _, _, member in self.fields)
 
     def room_offsets(self) -> Iterator[int]:
-        """The bytes of every `long double` in it behind the ten of the x87 format. Debug information does not tell this
-        format from one of sixteen bytes."""
+        """Bytes that may be padding, of which debug information does not say whether they are: of every `long double`
+        those behind the ten of the x87 format (another format has sixteen), and those behind an array at the end."""
+        yield from self.perhaps_padding
         if self.kind is TypeKind.FLOAT and self.bits == _EXTENDED_BITS:
             yield from range(_EXTENDED_BITS // 8, _EXTENDED_ROOM)
         for _, start, member in self.fields:

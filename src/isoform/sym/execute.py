@@ -22,6 +22,7 @@ from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF, SYSTEM_CALL
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
 from isoform.lift.library import MOST_BYTES
+from isoform.lift.pointers import stack_loads
 from isoform.lift.returning import leaves
 from isoform.lift.simplify import overlaps
 from isoform.load.objects import PlacedNumber
@@ -621,7 +622,7 @@ class Execution:
                 return [*found[:-1], (self.terms.true, found[-1][1])]
         if callee.vectors:
             self.side.world.assume(VARIADIC)
-        if callee.maybe_on_stack or callee.uses_last_register:
+        if callee.maybe_on_stack:
             self._refuse_stack_arguments(callee, state)
         first = state.container_named(self.side.world.machine.convention.result[0])
         parts = callee.parts_at_most(self.terms.value(self.terms.extract(first, 7, 0)) if callee.vectors else None)
@@ -659,23 +660,34 @@ class Execution:
         return None
 
     def _refuse_stack_arguments(self, callee: Callee, state: State) -> None:
-        """If all argument registers are used, what lies just above the stack pointer may be further arguments. At a
-        tail call that is where our own caller put arguments, which may be passed on as they are or changed."""
+        """What lies just above the stack pointer may be further arguments: if all argument registers are used, or if
+        nothing reads what was stored there (large structures are passed there whichever registers are free). At a tail
+        call that is where our own caller put arguments, which may be passed on as they are or changed."""
         convention = self.side.world.machine.convention
         assert convention.stack_pointer is not None
         base, constant = self.terms.split_sum(state.container_named(convention.stack_pointer))
         offset = signed(constant, self.side.width) + convention.stack_arguments_offset
         known = self.side.is_stack_pointer(base) and not state.frame.is_indexed
         written = state.frame.written_slots() if known else ()
-        if offset >= 0 and known:
-            own = callee.maybe_on_stack and self.side.world.contract.stack_argument_bytes > 0
-            is_passed = own or any(slot >= offset for slot in written)
+        slot = offset - offset % 8
+        if not known:
+            is_passed = callee.uses_last_register
+        elif offset < 0:
+            is_passed = slot in written and (callee.uses_last_register or not self._reads_slot(slot))
         else:
-            is_passed = callee.maybe_on_stack and (not known or offset - offset % 8 in written)
+            own = callee.uses_last_register and self.side.world.contract.stack_argument_bytes > 0
+            is_passed = own or any(other >= slot for other in written)
         if is_passed:
             raise Unsupported(
-                f"{self.function.name} may pass arguments on the stack to a function of which there is no declaration"
+                f"{self.function.name} may pass arguments on the stack, and no declaration of the callee tells of them"
             )
+
+    def _reads_slot(self, slot: int) -> bool:
+        return any(start < slot + 8 and slot < end for start, end in self._stack_loads)
+
+    @cached_property
+    def _stack_loads(self) -> list[tuple[int, int]]:
+        return list(stack_loads(self.function))
 
     def _all_of(self, parts: Parts, state: State) -> list[Term]:
         return [self._bits(part, part.may, state) for part in parts if part.may]
@@ -823,10 +835,10 @@ class Execution:
         left: Term = None
         value: Term = None
         for low, high, taken in runs(given.bits, width):
-            if taken and given.is_bool:
-                piece = terms.zext(result(register, 1), high - low)
-            elif taken:
+            if taken:
                 piece = result(register if not low else f"{register}[{low}]", high - low)
+                free = ~given.zeros >> low & ((1 << (high - low)) - 1)
+                piece = terms.and_(piece, terms.bv(free, high - low)) if given.zeros else piece
             else:
                 left = self.side.undefined(width) if left is None else left
                 piece = terms.extract(left, high - 1, low)
