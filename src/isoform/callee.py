@@ -87,6 +87,8 @@ class Callee:
     """Whether there may be arguments on the stack that `parts` does not have, as no declaration says."""
     uses_last_register: bool = False
     """Whether the last register for arguments may hold one: what does not fit the registers is then on the stack."""
+    mixed: str = ""
+    """Why calls cannot be compared unless a format tells their arguments: some pass more than others."""
 
     @property
     def space(self) -> str | None:

@@ -283,11 +283,13 @@ class CalleeTable:
 
     def _variadic(self, signature: Signature, callee: Callee) -> Callee:
         name = signature.name
-        more = self._registers_set(name, {part.register for part in callee.parts})
+        key = name if name.isidentifier() else self._key_of(signature)
+        more = self._registers_set(key, {part.register for part in callee.parts})
         parts = (*callee.parts, *more)
         found = replace(
             callee,
             parts=parts,
+            mixed=self._passes_more_in_places(key, parts),
             vectors=self._machine.convention.float_arguments,
             maybe_on_stack=True,
             uses_last_register=self._uses_last_register(parts),
@@ -296,6 +298,10 @@ class CalleeTable:
             return found
         index = len(callee.parts) - 1
         return replace(found, format=Format(index, lambda text: self._formatted(signature, text)))
+
+    def _key_of(self, signature: Signature) -> str:
+        """Under which calls through pointers to functions of a type are known; "" are those of every type."""
+        return next((key for key, known in self._pointer_types.items() if known == signature), "")
 
     def _formatted(self, signature: Signature, text: bytes) -> Parts | None:
         types = promoted_arguments(signature.name, text)
@@ -313,7 +319,9 @@ class CalleeTable:
         parts = self._registers_set(name, set())
         results = (*convention.result, *convention.float_result)
         given = tuple(Given(register, whole(self._machine, register)) for register in results)
-        callee = Callee(parts, given, maybe_on_stack=True, uses_last_register=self._uses_last_register(parts))
+        mixed = self._passes_more_in_places(name, parts)
+        last = self._uses_last_register(parts)
+        callee = Callee(parts, given, maybe_on_stack=True, uses_last_register=last, mixed=mixed)
         skipping = {register for evidence in self._evidence for register in self._set_beyond_a_gap(evidence, name)}
         return replace(callee, refused=self._other_convention(name, skipping)) if skipping else callee
 
@@ -343,6 +351,16 @@ class CalleeTable:
                 found.append(Part(register, 0, self._machine.registers[register].size, every, read))
         return tuple(found)
 
+    def _passes_more_in_places(self, name: str, parts: Parts) -> str:
+        """Why calls of one function cannot be compared: some pass more than is passed at all of them."""
+        common = {part.register for part in parts}
+        for evidence in self._evidence:
+            more = sorted(evidence.set_somewhere(name) - common)
+            if more:
+                what = name if name.isidentifier() else "a function called through a pointer"
+                return f"{what} is called with {', '.join(more)} set in one place and not in another"
+        return ""
+
     def _is_plain(self, name: str, register: str) -> bool:
         return any(register in evidence.plainly_set(name) for evidence in self._evidence)
 
@@ -365,6 +383,7 @@ def _either(one: Callee, other: Callee) -> Callee:
         one.vectors or other.vectors,
         one.maybe_on_stack or other.maybe_on_stack,
         one.uses_last_register or other.uses_last_register,
+        one.mixed or other.mixed,
     )
 
 

@@ -81,6 +81,10 @@ class Evidence:
             found &= self._set_for_call(block)
         return found
 
+    def set_somewhere(self, name: str) -> frozenset[str]:
+        """Registers that are set for at least one call of `name`, with nothing in between that reads them."""
+        return frozenset().union(*(self._set_for_call(block) for block in self.calls(name)))
+
     def _set_for_call(self, block: Block) -> frozenset[str]:
         unread: set[str] = set()
         addresses: set[str] = set()

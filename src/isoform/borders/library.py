@@ -34,7 +34,7 @@ def _in_both_sizes(names: frozenset[str]) -> frozenset[str]:
 SET_ERRNO = _in_both_sizes(
     _words(
         "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh cbrt erf "
-        "erfc pow atan2 hypot fmod remainder sincos ldexp scalbn scalbln logb ilogb nextafter fma lround llround"
+        "erfc pow atan2 hypot fmod remainder fdim sincos ldexp scalbn scalbln logb ilogb nextafter fma lround llround"
     )
 )
 """Functions of numbers that may say in errno that there is no result."""

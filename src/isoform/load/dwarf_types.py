@@ -257,7 +257,7 @@ class TypeReader:
 
     def _padding(self, die: Any, size: int, arrays_end: bool = False) -> Iterator[tuple[int, int]]:
         """The bytes of a structure with bits that belong to no member, and these bits, where that is certain; or as far
-        as no array at the end of a structure is used beyond its size (`arrays_end`)."""
+        as no array of several elements at the end of a structure is used beyond its size (`arrays_end`)."""
         try:
             taken = self._taken(die, 0, arrays_end)
         except Unusable:
@@ -302,7 +302,7 @@ class TypeReader:
             return {start + byte: bits for byte, bits in inside.items()}
         count, element = self._count(target), self._behind_names(target)
         step = _number(element, "DW_AT_byte_size", 0) if element is not None else 0
-        is_open = not arrays_end and self._is_last(die, start)
+        is_open = (not arrays_end or count == 1) and self._is_last(die, start)
         if not count or not step or start + count * step > size or is_open:
             # An array without a size, or of one element at the end, may use the bytes up to the end, and more.
             return _whole_bytes(start, size)

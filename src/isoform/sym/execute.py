@@ -622,6 +622,8 @@ class Execution:
                 return [*found[:-1], (self.terms.true, found[-1][1])]
         if callee.vectors:
             self.side.world.assume(VARIADIC)
+        if callee.mixed:
+            raise Unsupported(callee.mixed)
         if callee.maybe_on_stack:
             self._refuse_stack_arguments(callee, state)
         first = state.container_named(self.side.world.machine.convention.result[0])
