@@ -177,6 +177,8 @@ minus 8, as after a call)."""
 RETURN_ADDRESS = 0x7FFF_FFFF_0F00
 THREAD_POINTER = 0x6B5A_3C4D_2000
 """Address that thread-local objects are counted from: no number that a program is likely to hold."""
+THROUGH_A_POINTER = "through a pointer"
+"""How a call record names a callee that is known by its address only."""
 FRAME_LIMIT = 8 << 20
 """Bytes below the stack pointer that count as the frame: the stack that a program usually has."""
 
@@ -200,7 +202,7 @@ def is_own_object(address: int) -> bool:
     return in_frame(address) or any(start <= address < start + _RESULT_SPACE_LIMIT for start in RESULT_SPACES)
 
 
-STACK_GUARD = 1 << 30
+STACK_GUARD = 1 << 40
 """Bytes below the frame where an access means that the stack is too small for the function."""
 
 

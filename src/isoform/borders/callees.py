@@ -160,7 +160,10 @@ class CalleeTable:
         guessed = any("" in e.pointer_types for e in self._evidence)
         if guessed:
             declared = self._only_type
-            kinds.append(unknown if declared is None else self._placed(declared, False))
+            if declared is None:
+                kinds.append(unknown)
+            else:
+                kinds.append(self._guessed(declared))
         if not kinds:
             return unknown
         found = kinds[0]
@@ -169,6 +172,17 @@ class CalleeTable:
         read = {part.where: part.reads for part in unknown.parts} if guessed else {}
         parts = tuple(replace(p, reads=p.reads | read.get(p.where, 0) & p.may) for p in found.parts)
         return replace(found, parts=parts)
+
+    def _guessed(self, declared: Signature) -> Callee:
+        """A call through a pointer of unknown type, as one of the only type that is declared: refused where the code
+        passes more. Compilers do not describe types that occur in casts only."""
+        taken = self._registers_of(declared)
+        passed = frozenset().union(*(evidence.set_for_untyped() for evidence in self._evidence))
+        more = passed - taken if taken is not None and not declared.variadic else frozenset()
+        found = self._placed(declared, False)
+        if not more or found.refused:
+            return found
+        return replace(found, refused=f"a function called through a pointer of unknown type is passed {min(more)}")
 
     @cached_property
     def _calls_through_known_types(self) -> bool:

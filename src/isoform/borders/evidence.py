@@ -85,6 +85,11 @@ class Evidence:
         """Registers that are set for at least one call of `name`, with nothing in between that reads them."""
         return frozenset().union(*(self._set_for_call(block) for block in self.calls(name)))
 
+    def set_for_untyped(self) -> frozenset[str]:
+        """The same of calls through pointers of unknown type."""
+        calls = [b for b in self.calls("") if isinstance(b.exit, (Call, Switch)) and not b.exit.through]
+        return frozenset().union(*(self._set_for_call(block) for block in calls))
+
     def _set_for_call(self, block: Block) -> frozenset[str]:
         unread: set[str] = set()
         addresses: set[str] = set()

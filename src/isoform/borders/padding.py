@@ -115,6 +115,11 @@ class _Structures:
             return None
         return (byte - self.start) % self.kind.size
 
+    def is_in_room(self, store: Store) -> bool:
+        """Whether all of a store is where it is not certain that there is padding: it may be part of a copy."""
+        address, size = store
+        return all(self.offset(byte) in self.kind.room for byte in range(address, address + size))
+
     def is_padding(self, byte: int) -> bool:
         offset = self.offset(byte)
         return offset in self.kind.offsets or offset in self.kind.room
@@ -159,7 +164,7 @@ def _unread(
         meant = {
             byte
             for store in stored
-            if not there.is_own and _is_meant(store, found)
+            if not there.is_own and not there.is_in_room(store) and _is_meant(store, found)
             for byte in range(store[0], sum(store))
         }
         for (address, _), padding in found.items():

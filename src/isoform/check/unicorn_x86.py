@@ -29,6 +29,7 @@ from isoform.outcome import (
     RETURN_ADDRESS,
     STACK_POINTER,
     THREAD_POINTER,
+    THROUGH_A_POINTER,
     CallEffect,
     CallKey,
     CallRecord,
@@ -52,8 +53,6 @@ RESULTS = (("rax", 8), ("rdx", 8), ("xmm0", 16), ("xmm1", 16))
 """Registers that results are in, with their bytes."""
 INTEGER_ARGUMENTS = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
 CANARY_OFFSET = 0x28
-THROUGH_A_POINTER = "through a pointer"
-"""Stands for the name of what is called where that is only known as an address."""
 
 # fmt: off
 ENVIRONMENT_INSTRUCTIONS = frozenset({

@@ -25,6 +25,7 @@ from isoform.outcome import (
     FRAME_LIMIT,
     RESULT_SPACES,
     STACK_POINTER,
+    THROUGH_A_POINTER,
     Inputs,
     Outcome,
     Pair,
@@ -165,8 +166,9 @@ def _depends(question: Question, side: int, inputs: Inputs, part: Apart) -> bool
     ran = [_with_contents(question, side, inputs, part, value.to_bytes(size, "little")) for value in values]
     first, first_left = ran[0]
     for value, (outcome, then) in zip(values[1:], ran[1:], strict=True):
-        # Bits that stay unchanged do not count: code that sets a bit-field keeps the bits around it.
-        if question.contract.differences(first, outcome) or (first_left ^ then) != (left ^ value):
+        # Bits that both runs leave unchanged do not count: code that sets a bit-field keeps the bits around it.
+        changed = (first_left ^ left) | (then ^ value)
+        if question.contract.differences(first, outcome) or (first_left ^ then) & changed:
             return True
     return False
 
@@ -312,6 +314,8 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
         or _differ_by_placement(images, ours, results, inputs)
     ):
         return NotConfirmed("the difference may only be where unnamed data was placed in memory", False)
+    if _calls_by_name_and_pointer(images, ours):
+        return NotConfirmed("one side calls a function by its name, and the other may call it through a pointer", False)
     found = question.differences(*theirs)
     if not found:
         return _not_confirmed(question, name, ours, theirs)
@@ -337,6 +341,17 @@ def _through(function: Function) -> dict[int, str]:
         for block in function.blocks.values()
         if block.steps and isinstance(block.exit, (Call, Switch)) and block.exit.through
     }
+
+
+def _calls_by_name_and_pointer(images: tuple[Image, Image], outcomes: tuple[Outcome, Outcome]) -> bool:
+    """Whether a side calls through a pointer what the other side knows by name, and this side does not."""
+    for image, other, outcome in zip(images, reversed(images), outcomes, strict=True):
+        for call in outcome.calls:
+            if call.callee == THROUGH_A_POINTER and call.arguments:
+                name = other.externals.get(call.arguments[0])
+                if name is not None and call.arguments[0] not in image.externals:
+                    return True
+    return False
 
 
 def rests_on_placement(image: Image, other: Image, outcome: Outcome, results: Iterable[str]) -> bool:

@@ -112,6 +112,10 @@ class _BlockWriter:
         self._written: set[int] = set()
         self._lines: list[str] = []
 
+    @property
+    def _last_step(self) -> int:
+        return self._block.steps[-1] if self._block.steps else self._block.id.address
+
     def text(self, number: int) -> str:
         skip = False
         ops = self._block.ops
@@ -236,7 +240,7 @@ class _BlockWriter:
                 astray = UNRESOLVED
                 if self._containers.has_convention:
                     # Liveness assumed a return to the call site: elsewhere, registers may be missing.
-                    self._lines.append(f"M.reason = {self._block.steps[-1]}")
+                    self._lines.append(f"M.reason = {self._last_step}")
                     astray = UNSUPPORTED
                 return f"{self._index[to]} if M.target == {self._block.id.context[-1]} else {astray}"
             case Call() as call:

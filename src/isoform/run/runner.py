@@ -20,6 +20,7 @@ from isoform.outcome import (
     MOST_SIGHTS,
     RETURN_ADDRESS,
     STACK_POINTER,
+    THROUGH_A_POINTER,
     CallEffect,
     CallKey,
     CallRecord,
@@ -329,7 +330,7 @@ class _Run:
         shown = tuple(self._content(part) & (part.reads or part.may) for part in parts if part.reads)
         if not name:
             arguments, shown = (self._memory.target, *arguments), (self._memory.target, *shown)
-        name = name or "through a pointer"
+        name = name or THROUGH_A_POINTER
         if call.allocation is not None:
             self._allocate(call.allocation, arguments)
             return False
