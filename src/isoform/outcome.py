@@ -202,7 +202,7 @@ def is_own_object(address: int) -> bool:
     return in_frame(address) or any(start <= address < start + _RESULT_SPACE_LIMIT for start in RESULT_SPACES)
 
 
-STACK_GUARD = 1 << 40
+STACK_GUARD = 1 << 36
 """Bytes below the frame where an access means that the stack is too small for the function."""
 
 

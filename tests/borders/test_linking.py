@@ -255,6 +255,33 @@ def test_a_tail_call_to_code_that_cannot_be_followed_is_no_outside_call(
     assert isinstance(api.compare(f"{moving}:f", f"{fixed_one}:f"), kind)
 
 
+def test_versions_of_an_imported_function_are_two_functions(tmp_path: Path) -> None:
+    (tmp_path / "map").write_text("V1 { global: foo; local: *; };\nV2 { global: foo; } V1;\n")
+    versions = (
+        '__asm__(".symver one,foo@V1\\n.symver two,foo@@V2"); int one(void) { return 1; } int two(void) { return 2; }\n'
+    )
+    library = built(
+        tmp_path, versions, "-shared", "-fPIC", f"-Wl,--version-script={tmp_path / 'map'}", name="libfoo.so"
+    )
+    sides = []
+    for version in ("V1", "V2", "V2"):
+        source = f'__asm__(".symver foo,foo@{version}"); int foo(void); int f(void) {{ return foo() + 1; }}\n'
+        sides.append(
+            built(
+                tmp_path,
+                source,
+                "-shared",
+                "-fPIC",
+                "-g",
+                "-Wl,--no-as-needed",
+                str(library),
+                name=f"{len(sides)}{version}.so",
+            )
+        )
+    assert isinstance(api.compare(f"{sides[0]}:f", f"{sides[1]}:f"), Different)
+    assert isinstance(api.compare(f"{sides[1]}:f", f"{sides[2]}:f"), Equivalent)
+
+
 def test_functions_of_other_names_at_the_same_fixed_address(tmp_path: Path) -> None:
     target, other = fixed(tmp_path, "target"), fixed(tmp_path, "other", helper="assist", step="2")
     assert not isinstance(api.compare(f"{target}:names", f"{other}:names"), Equivalent)

@@ -223,6 +223,8 @@ class Image:
     """Whether those that are left were found to have a choice."""
     loader_code: tuple[int, int] = (0, 0)
     """First and past-the-last address of code that stands for what a loader provides: always inlined."""
+    versions: dict[str, str] = field(default_factory=dict)
+    """Of a linked file: the version of each symbol that it imports with one, by name."""
     thread_conflict: str = ""
     """One sentence where the file's thread-local data could not be given the addresses that the other side has."""
     differing: tuple[tuple[int, int], ...] = ()

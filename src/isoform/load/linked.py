@@ -40,6 +40,7 @@ from isoform.load.thread import (
     thread_keys,
     thread_objects,
 )
+from isoform.load.versions import imported_versions
 from isoform.outcome import THREAD_POINTER
 
 BASES = (0x5555_0000_0000, 0x5556_0000_0000)
@@ -245,6 +246,7 @@ class LinkedImage:
             ends=self.ends,
             from_source=self.file.from_source,
             has_handlers=self.file.has_handlers,
+            versions=imported_versions(self.file),
         )
 
     def _linkage(self) -> Iterator[tuple[int, int, int]]:

@@ -21,6 +21,7 @@ from isoform.load.objects import Objects
 from isoform.load.relocate import ObjectImage, object_functions
 from isoform.load.shared import Shared
 from isoform.load.thread import place_threads
+from isoform.load.versions import told_apart
 
 # Everything of an object file lies below 2 GiB: its code may hold addresses in 31 bits.
 # No round numbers for code: a constant in it must not be taken for the address of a function.
@@ -55,6 +56,7 @@ def place_files(files: Sequence[ParsedFile]) -> list[Placement]:
         first = place_files(files[:1])[0]
         second = replace(first.image, path=files[1].path, from_source=files[1].from_source)
         return [first, replace(first, file=files[1], image=second)]
+    files = told_apart(files)
     floor = _end_of_fixed(files)
     codes = _place_code(files, floor)
     highest = max(
