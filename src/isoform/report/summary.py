@@ -268,7 +268,7 @@ def _contract(contract: Contract) -> Iterator[str]:
         yield "where the target aborts, the rewrite may do anything"
     if contract.data_names:
         names = ", ".join(contract.data_names[:4]) + (", …" if len(contract.data_names) > 4 else "")
-        rule = "what it holds at first is the same, too" if contract.data is DataRule.INITIAL else "--data any"
+        rule = "what it holds at first must be the same, too" if contract.data is DataRule.INITIAL else "--data any"
         yield f"{names}: whatever it holds when called, the same on both sides; {rule}"
     yield from (f"given {precondition.text}" for precondition in contract.preconditions)
 
