@@ -36,6 +36,11 @@ int fesetround(int);
 double f(double a, double b) { FIRST fesetround(0x800); SECOND return r; }
 """
 
+FLAGGED = """
+int fetestexcept(int);
+int f(double a, double b, double *q) { FIRST int r = fetestexcept(4); SECOND return r; }
+"""
+
 pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
 
 
@@ -64,7 +69,11 @@ def test_handlers_are_not_compared_and_the_verdict_says_so(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("text", "lines", "reason"),
-    [(TWICE, ("x = 2;", "x = 2;"), "may come back twice"), (ROUNDED, ("double r = a + b;",) * 2, "rounded")],
+    [
+        (TWICE, ("x = 2;", "x = 2;"), "may come back twice"),
+        (ROUNDED, ("double r = a + b;",) * 2, "rounded"),
+        (FLAGGED, ("*q = a / b;",) * 2, "exception flags"),
+    ],
 )
 def test_what_such_a_call_changes_is_not_known(tmp_path: Path, text: str, lines: tuple[str, str], reason: str) -> None:
     early = text.replace("FIRST", lines[0]).replace("SECOND", "")

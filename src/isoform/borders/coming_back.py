@@ -14,6 +14,8 @@ back for the second time is what was stored after it came back first."""
 _THROWING = frozenset({"__cxa_throw", "__cxa_rethrow", "_Unwind_RaiseException", "_Unwind_Resume_or_Rethrow"})
 
 _ROUNDING = frozenset({"fesetround", "fesetenv", "feupdateenv", "feholdexcept", "fesetmode", "feenableexcept"})
+_FLAGS = frozenset({"fetestexcept", "fegetexceptflag", "fegetenv"})
+"""They read the flags that every computation with floating-point numbers sets, which are not followed."""
 
 
 def coming_back_assumptions(target: Function, rewrite: Function) -> Iterator[Assumption]:
@@ -27,6 +29,8 @@ def coming_back_assumptions(target: Function, rewrite: Function) -> Iterator[Ass
                 raise Unsupported(f"{function.name} calls {name}, which may come back twice")
             if name in _ROUNDING:
                 raise Unsupported(f"{function.name} calls {name}, which changes how numbers are rounded")
+            if name in _FLAGS:
+                raise Unsupported(f"{function.name} calls {name}, which reads the floating-point exception flags")
             if has_handlers and name in _THROWING:
                 raise Unsupported(f"{function.name} throws an exception, and handlers are not followed")
             calls = True
