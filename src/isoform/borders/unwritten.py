@@ -90,7 +90,13 @@ def _named(function: Function, other: Image) -> Iterator[tuple[str, Range, Stati
         around = NEAR if section is not None else 0
         is_named = bisect_left(numbers, low - around) < bisect_left(numbers, high + around)
         if is_named and not _is_variable(other, low):
-            yield name, (low, high), section
+            yield name, (low, high), None if _can_be_named(image, low) else section
+
+
+def _can_be_named(image: Image, address: int) -> bool:
+    """Whether every file can reach a variable by its section: linkers define `__start_x` for a section called `x`."""
+    section = image.section_at(image.own_address(address))
+    return section is not None and section.name.isidentifier()
 
 
 def _is_variable(image: Image, address: int) -> bool:
