@@ -546,7 +546,7 @@ def _stopped(block: Block) -> Block:
         return block
     address = block.steps[-1] if block.steps else block.id.address
     ops = (*block.ops, MicroOp(Kind.UNSUPPORTED, None, ()))
-    why = f"a call of {call.callee or 'a function'} beside x87 instructions"
+    why = f"a call of {call.callee or 'a function'} beside x87 instructions is not followed"
     return replace(block, ops=ops, addresses=(*block.addresses, address), exit=Stop(why))
 
 

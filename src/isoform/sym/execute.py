@@ -235,8 +235,9 @@ class Execution:
                 inside = self.terms.condition(read(state, temps, op.ins[0]))
                 self.side.assume_bound(state.condition, inside, self.function.bounds[op.ins[1].offset].name)
             elif op.kind is Kind.UNSUPPORTED:
-                text = self.function.instructions[address].text
-                why = f"{self.function.name} reaches `{text}` at {address:#x}, which has no semantics here"
+                text = f"{self.function.name} reaches `{self.function.instructions[address].text}` at {address:#x}"
+                stopped = isinstance(block.exit, Stop) and op is block.ops[-1] and block.exit.why
+                why = f"{text}: {stopped}" if stopped else f"{text}, which has no semantics here"
                 self._gap(GapKind.UNSUPPORTED, state, why)
                 return
             else:
