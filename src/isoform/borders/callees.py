@@ -296,7 +296,7 @@ class CalleeTable:
         parts = tuple(argument_parts(placement.arguments))
         results = tuple(given_results(placement.results, signature.result))
         if placement.result_space:
-            results = tuple(replace(given, is_space=True) for given in results)
+            results = tuple(replace(given, is_space=True, zeros=0) for given in results)
         callee = Callee(parts, results, is_library=is_library)
         return self._variadic(signature, callee) if signature.variadic else callee
 

@@ -38,10 +38,14 @@ SET_ERRNO = _in_both_sizes(
     )
 )
 """Functions of numbers that may say in errno that there is no result."""
-NUMBERS = SET_ERRNO | _in_both_sizes(
-    _words("floor ceil trunc rint nearbyint roundeven round fabs copysign fmin fmax fdim lrint llrint modf")
+_COMPILERS_OWN = _words("__powidf2 __powisf2 __muldc3 __mulsc3 __divdc3 __divsc3")
+NUMBERS = (
+    SET_ERRNO
+    | _in_both_sizes(
+        _words("floor ceil trunc rint nearbyint roundeven round fabs copysign fmin fmax lrint llrint modf")
+    )
+    | _COMPILERS_OWN
 )
-NUMBERS |= _words("__powidf2 __powisf2 __muldc3 __mulsc3 __divdc3 __divsc3")
 BITS = _words(
     "abs labs llabs imaxabs ffs ffsl ffsll __popcountsi2 __popcountdi2 __bswapsi2 __bswapdi2 htonl ntohl htons ntohs "
     "toascii isascii"
