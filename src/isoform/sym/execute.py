@@ -234,9 +234,9 @@ class Execution:
                 inside = self.terms.condition(read(state, temps, op.ins[0]))
                 self.side.assume_bound(state.condition, inside, self.function.bounds[op.ins[1].offset].name)
             elif op.kind is Kind.UNSUPPORTED:
-                text = self.function.instructions[address].text
-                why = f"{self.function.name} reaches `{text}` at {address:#x}, which has no semantics here"
-                self._gap(GapKind.UNSUPPORTED, state, why)
+                text = f"`{self.function.instructions[address].text}` at {address:#x}, which has no semantics here"
+                why = self.function.refused.get(address, text)
+                self._gap(GapKind.UNSUPPORTED, state, f"{self.function.name} reaches {why}")
                 return
             else:
                 if op.kind is Kind.STORE:
