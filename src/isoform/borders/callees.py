@@ -313,6 +313,7 @@ class CalleeTable:
             maybe_on_stack=True,
             uses_last_register=self._uses_last_register(parts),
         )
+        found = self._without_wide_vectors(found, name)
         if not callee.is_library or name not in PRINTF | SCANF or not signature.parameters:
             return found
         index = len(callee.parts) - 1
@@ -341,8 +342,15 @@ class CalleeTable:
         mixed = self._passes_more_in_places(name, parts)
         last = self._uses_last_register(parts)
         callee = Callee(parts, given, maybe_on_stack=True, uses_last_register=last, mixed=mixed)
+        callee = self._without_wide_vectors(callee, name)
         skipping = {register for evidence in self._evidence for register in self._set_beyond_a_gap(evidence, name)}
         return replace(callee, refused=self._other_convention(name, skipping)) if skipping else callee
+
+    def _without_wide_vectors(self, callee: Callee, name: str) -> Callee:
+        if not any(evidence.passes_wide_vectors(name) for evidence in self._evidence):
+            return callee
+        what = name or "a function called through a pointer"
+        return replace(callee, refused=f"{what} may be passed a vector of more than 128 bits, which is not handled")
 
     def _set_beyond_a_gap(self, evidence: Evidence, name: str) -> Iterator[str]:
         """Registers that are set only for a call of `name`, though one that the convention uses before them cannot hold

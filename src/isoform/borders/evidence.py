@@ -7,7 +7,8 @@ from functools import cached_property
 
 from isoform.isa.machine import Machine
 from isoform.lift.function import Block, BlockId, Call, Function, Switch
-from isoform.microop import Instruction, Kind, Space, Var
+from isoform.lift.simplify import overlaps
+from isoform.microop import Instruction, Kind, Space, Var, number_of
 
 
 class Evidence:
@@ -72,6 +73,43 @@ class Evidence:
     def _writes(self, block: Block, register: str) -> bool:
         offset = self._offsets[register]
         return any(op.out is not None and _holds(op.out, offset) for op in block.ops)
+
+    def passes_wide_vectors(self, name: str) -> bool:
+        """Whether a vector of more than 128 bits may be passed in a call of `name`: something other than zeros was
+        written above the lowest 128 bits of an argument register. Before all other calls compilers clear that part
+        (vzeroupper)."""
+        return any(self._wide.get(block.id) for block in self.calls(name))
+
+    @cached_property
+    def _wide(self) -> dict[BlockId, frozenset[str]]:
+        """By block: registers with such a vector at its end. Works on the instructions as listed: what lies above 128
+        bits is read by no call that isoform follows, and is removed from the function."""
+        starts: dict[BlockId, frozenset[str]] = {self._function.entry: frozenset()}
+        ends: dict[BlockId, frozenset[str]] = {}
+        pending = [self._function.entry]
+        while pending:
+            block = self._function.blocks[pending.pop()]
+            wide = starts[block.id]
+            for address in block.steps:
+                wide = self._after(self._function.instructions[address], wide)
+            ends[block.id] = wide
+            after = frozenset() if isinstance(block.exit, Call) and not block.exit.system else wide
+            for successor in block.successors:
+                joined = starts.get(successor, frozenset()) | after
+                if successor not in starts or joined != starts[successor]:
+                    starts[successor] = joined
+                    pending.append(successor)
+        return ends
+
+    def _after(self, instruction: Instruction, wide: frozenset[str]) -> frozenset[str]:
+        for name in self._machine.convention.float_arguments:
+            low = self._machine.registers[name]
+            upper = Var(Space.REGISTER, low.offset + low.size, self._machine.vector_bytes - low.size)
+            written = [op for op in instruction.ops if op.out is not None and overlaps(op.out, upper)]
+            if written:
+                cleared = all(op.kind is Kind.COPY and number_of(op.ins[0]) == 0 for op in written)
+                wide = wide - {name} if cleared else wide | {name}
+        return wide
 
     def plainly_set(self, name: str) -> frozenset[str]:
         """Registers that are set before every call of `name`, with nothing in between that reads them."""

@@ -12,8 +12,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Flag, IntEnum, auto
+from functools import reduce
+from operator import or_
 
 from isoform.borders.convention import MOST_STACK_ARGUMENTS
+from isoform.borders.moves import MOVES, ZERO, Trace, lanes_of, sets_above
 from isoform.contract import Argument, Place, Reading, Result, ResultPart
 from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
@@ -38,7 +41,6 @@ _VECTOR = 16
 """Bytes of a vector register."""
 _BITWISE = frozenset({Kind.INT_AND, Kind.INT_OR, Kind.INT_XOR, Kind.INT_NEGATE})
 _INTEGER_BITS = (8, 16, 32, 64)
-_MOVES = frozenset({Kind.COPY, Kind.PIECE, Kind.INT_ZEXT, Kind.SUBPIECE})
 
 
 @dataclass(frozen=True)
@@ -72,15 +74,26 @@ class _Origin(Flag):
     ENTRY = auto()
     """It was there at entry."""
     CONSTANT = auto()
+    ZERO = auto()
+    """A constant zero."""
     ZEROED = auto()
     """The zeros above a value that is narrower than the register."""
     COMPUTED = auto()
     MASKED = auto()
     """Computed bit by bit in a whole vector register: how the sign of a scalar is changed as well."""
     CALL = auto()
+    MOVED = auto()
+    """It was moved between registers."""
+    PLACED = auto()
+    """It was moved to another lane of a vector register, from or to somewhere above the lowest 64 bits."""
+    ADDED = auto()
+    """An instruction that leaves the scalar below as it is has set it: nothing but a vector has a use for that."""
 
 
 _MADE = _Origin.COMPUTED | _Origin.MASKED
+_VECTOR_MADE = _MADE | _Origin.PLACED | _Origin.CONSTANT
+_HARMLESS = _Origin.ENTRY | _Origin.CALL | _Origin.ZERO | _Origin.ZEROED
+"""What lies above 128 bits where no wider vector is returned."""
 
 
 _Site = tuple[BlockId, int] | None
@@ -101,12 +114,26 @@ class _Left:
     is_extended: bool
     """Whether an `int` is sign-extended to the whole register, which compilers do not do for an `int` result."""
 
+    @property
+    def makes_vector(self) -> bool:
+        """Whether it may have made a vector of 128 bits: above 64 bits, or with a lane from above as the lowest."""
+        return bool(self.origin(8, _VECTOR) & _VECTOR_MADE or self.origin(0, 8) & _Origin.PLACED)
+
+    def adds(self, first: int, end: int) -> bool:
+        """Whether it sets these bytes for the caller, and nothing below them."""
+        return self.evidence is _Evidence.STRONG and bool(self.origin(first, end) & _Origin.ADDED)
+
+    def origin(self, first: int, end: int) -> _Origin:
+        """All that the bytes from `first` to `end` may be."""
+        return reduce(or_, self.origins[first:end])
+
 
 def infer(target: Function, rewrite: Function, inline: bool, gone: Collection[str]) -> Inferred:
     """What two functions take and give back, from their code alone. Functions in `gone` do not return."""
     machine = target.machine
     convention = machine.convention
     sides = [_Leaving(function, inline, gone) for function in (target, rewrite)]
+    _refuse_wide_vectors(machine, sides)
     found: list[_Found] = []
     for number, name in enumerate(convention.result):
         if number == 0 or (found and found[-1].certain):  # the second register of a pair is only used with the first
@@ -220,6 +247,19 @@ def _certain_bytes(size: int, left: Sequence[_Left], sides: Sequence[_Leaving]) 
     return min(size, _WIDE if wide or any(each.is_extended for each in left) else 4)
 
 
+def _refuse_wide_vectors(machine: Machine, sides: Sequence[_Leaving]) -> None:
+    """Ends the question if a result may be a vector of more than 128 bits. A function that returns no such vector
+    leaves the upper parts of the registers as they were, or zero: VEX instructions on 128 bits and vzeroupper clear
+    them."""
+    for name in machine.convention.float_result:
+        for side in sides:
+            if side.above(name) & ~_HARMLESS:
+                what = f"a vector of more than 128 bits in {name.replace('x', 'y', 1)}"
+                raise Unsupported(
+                    f"{side.name} may return {what}, which is not handled: if it does not, give --signature"
+                )
+
+
 def _float_result(name: str, may_be_used: bool, sides: Sequence[_Leaving]) -> Iterator[_Found]:
     left = [side.left_in(name) for side in sides]
     strong = any(each.evidence is _Evidence.STRONG for each in left)
@@ -227,7 +267,7 @@ def _float_result(name: str, may_be_used: bool, sides: Sequence[_Leaving]) -> It
     weak = all(each.evidence is _Evidence.WEAK for each in left)
     if not (strong or (written and (weak or may_be_used))):
         return
-    size = _float_bytes([each.origins for each in left])
+    size = _float_bytes(left)
     low, high = Result(name, 32, 0, True), Result(name, 32, 4, True)
     double = Result(name, 64, 0, True)
     if size == 4:
@@ -245,15 +285,20 @@ def _float_result(name: str, may_be_used: bool, sides: Sequence[_Leaving]) -> It
     yield _Found(whole, certain if strong else (), certain)
 
 
-def _float_bytes(sides: Sequence[tuple[_Origin, ...]]) -> int:
+def _float_bytes(left: Sequence[_Left]) -> int:
     """Bytes of a vector register that may belong to the result: a float, a double, or all of it. Above a scalar at
-    least one side leaves zeros or what was there before; a vector is computed whole by both sides."""
-    beyond_float = [origins[4] for origins in sides]
+    least one side leaves zeros or what was there before; a vector is made whole by both sides, or one of them has an
+    instruction that sets nothing but what lies above the scalar."""
+    if all(each.makes_vector for each in left) or any(each.adds(8, _VECTOR) for each in left):
+        return _VECTOR
+    beyond_float = [each.origin(4, 8) for each in left]
+    if any(each.adds(4, 8) for each in left):
+        return 8
     if any(not origin & (_MADE | _Origin.ENTRY) and origin & _Origin.ZEROED for origin in beyond_float):
         return 4
     if not any(origin & (_MADE | _Origin.ENTRY) for origin in beyond_float):
         return 4 if any(origin & _Origin.ZEROED for origin in beyond_float) else 8
-    return 16 if all(origins[8] & _MADE for origins in sides) else 8
+    return 8
 
 
 def _result_type(results: Sequence[Result]) -> CType:
@@ -347,6 +392,7 @@ class _Leaving:
         convention = machine.convention
         self._registers = (*convention.result, *convention.float_result)
         self._own = _own_addresses(function)
+        self._lanes = lanes_of(machine)
         self._returned = self._at_returns()
 
     @property
@@ -416,6 +462,12 @@ class _Leaving:
         widths = frozenset(self._width(site) for site in sites)
         extended = any(self._op(site).kind is Kind.INT_SEXT for site in sites)
         return _Left(self._always(register), self._evidence(name, sites), origins, widths, extended)
+
+    def above(self, name: str) -> _Origin:
+        """All that may be above 128 bits in a vector register."""
+        first = self._machine.registers[name].offset
+        bytes_ = range(first + _VECTOR, first + self._machine.vector_bytes)
+        return reduce(or_, (self._returned.origins.get(byte, _Origin.ENTRY) for byte in bytes_), _Origin.ENTRY)
 
     def _always(self, register: Var) -> int:
         sizes = (size for size in (8, 4, 2, 1) if size <= register.size)
@@ -491,22 +543,49 @@ class _Leaving:
     def _after(self, block: Block, before: _State) -> _State:
         sites, origins = dict(before.sites), dict(before.origins)
         temps: dict[int, _Origin] = {}
+        trace, current = Trace(), None
         for index, op in enumerate(block.ops):
             if op.out is None:
                 continue
+            if block.addresses[index] != current:
+                self._mark(trace, origins)
+                trace, current = Trace(), block.addresses[index]
+            came = trace.step(op)
             values = _origins_of(op, origins, temps)
+            if op.out.space is Space.REGISTER and op.out.offset in self._lanes:
+                values = [
+                    v | self._moved(op.out.offset + n, b) for n, (v, b) in enumerate(zip(values, came, strict=True))
+                ]
             for byte, value in enumerate(values):
                 (origins if op.out.space is Space.REGISTER else temps)[op.out.offset + byte] = value
             for name in self._registers:
                 if op.out.space is Space.REGISTER and _covers(op.out, self._machine.registers[name].offset):
                     sites[name] = frozenset({(block.id, index)})
+        self._mark(trace, origins)
         if isinstance(block.exit, Call) and not block.exit.carried_out:
             written = self._machine.convention.result[:1] if block.exit.system else self._registers
             for name in written:
                 sites[name] = frozenset({None})
                 register = self._machine.registers[name]
-                origins |= {register.offset + byte: _Origin.CALL for byte in range(register.size)}
+                size = self._machine.vector_bytes if register.offset in self._lanes else register.size
+                origins |= {register.offset + byte: _Origin.CALL for byte in range(size)}
         return _State(sites, origins)
+
+    def _mark(self, trace: Trace, origins: dict[int, _Origin]) -> None:
+        """Notes what an instruction sets above scalars that it leaves as they are."""
+        for first in [byte for byte in trace.registers if self._lanes.get(byte) == 0]:
+            for size in (4, 8, _VECTOR):
+                if sets_above(trace, self._lanes, first, size):
+                    for byte in range(first + size, first + 2 * size):
+                        origins[byte] = origins.get(byte, _Origin.ENTRY) | _Origin.ADDED
+
+    def _moved(self, byte: int, came: int | None) -> _Origin:
+        """What is known of a byte of a vector register that one instruction moved there."""
+        if came is None or came in (byte, ZERO):
+            return _Origin(0)
+        lane, other = self._lanes[byte], self._lanes.get(came, 0)
+        in_place = lane == other or max(lane, other) < _WIDE
+        return _Origin.MOVED if in_place else _Origin.MOVED | _Origin.PLACED
 
 
 def _own_addresses(function: Function) -> range:
@@ -526,10 +605,10 @@ def _joined(one: _State | None, other: _State) -> _State:
 
 def _origins_of(op: MicroOp, registers: dict[int, _Origin], temps: dict[int, _Origin]) -> list[_Origin]:
     assert op.out is not None
-    if op.kind in _MOVES:
+    if op.kind in MOVES:
         return [_origin(source, registers, temps) for source in sources(op)]
     if op.kind is Kind.INT_XOR and op.ins[0] == op.ins[1]:
-        return [_Origin.CONSTANT] * op.out.size
+        return [_Origin.ZERO] * op.out.size
     if op.kind in _BITWISE and op.out.size >= _VECTOR:
         return [_Origin.MASKED] * op.out.size
     return [_Origin.COMPUTED] * op.out.size
@@ -539,7 +618,7 @@ def _origin(source: Var | None, registers: dict[int, _Origin], temps: dict[int, 
     if source is None:
         return _Origin.ZEROED
     if source.space in (Space.CONST, Space.ADDRESS):
-        return _Origin.CONSTANT
+        return _Origin.CONSTANT if number_of(source) else _Origin.ZERO
     if source.space is Space.TEMP:
         return temps.get(source.offset, _Origin.COMPUTED)
     return registers.get(source.offset, _Origin.ENTRY)

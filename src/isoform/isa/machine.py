@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -68,6 +68,10 @@ class Decoder(Protocol):
         what has no semantics one whose only micro-op is UNSUPPORTED."""
 
 
+def _any_address(_: Instruction) -> int:
+    return 1
+
+
 @dataclass(frozen=True)
 class Machine:
     name: str
@@ -84,6 +88,8 @@ class Machine:
     initial: dict[str, int] = field(default_factory=dict)
     """Containers with a fixed value at entry; all others are inputs."""
     instruction_alignment: int = 1
+    alignment: Callable[[Instruction], int] = _any_address
+    """Bytes that the address of an instruction's operand in memory must be a multiple of, lest it fault."""
     absent_symbols: str | None = None
     """A container, one bit for each weak symbol that may have no definition (`Image.weak`): set where it has none."""
     thread_pointer: str | None = None
@@ -111,6 +117,13 @@ class Machine:
     def scratch_bytes(self) -> int:
         """Size of all that a call to outside code leaves open."""
         return sum(self.registers[name].size for name in self.convention.scratch_after_call)
+
+    @cached_property
+    def vector_bytes(self) -> int:
+        """Bytes of the widest registers of which those for floating-point arguments are the lowest parts."""
+        names = (*self.convention.float_arguments, *self.convention.float_result)
+        starts = {self.registers[name].offset for name in names}
+        return max((var.size for var in self.registers.values() if var.offset in starts), default=0)
 
     def container_vars(self) -> tuple[Var, ...]:
         return tuple(self.registers[name] for name in self.containers)

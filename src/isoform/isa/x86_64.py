@@ -7,6 +7,7 @@ from functools import cache
 
 from isoform.isa.machine import Convention, Machine, Memory
 from isoform.isa.sleigh import SleighDecoder
+from isoform.isa.x86_alignment import alignment
 from isoform.isa.x86_amendments import amend
 from isoform.isa.x86_library import LIBRARY
 from isoform.isa.x86_operands import EVEX, NoSemanticsError
@@ -114,5 +115,6 @@ MACHINE = Machine(
     initial={"df": 0, "x87": X87_AT_ENTRY, "fs_offset": THREAD_POINTER},
     thread_pointer="fs_offset",
     absent_symbols="absent",
+    alignment=alignment,
     library=LIBRARY,
 )

@@ -173,6 +173,8 @@ class Function:
     """Names of outside functions that are taken never to return because of what the other side shows."""
     library: tuple[LibraryCall, ...] = ()
     """The callees of which something is known (`known_calls.py`)."""
+    refused: dict[int, str] = field(default_factory=dict)
+    """Instructions, by address, that have semantics and are not followed all the same, and why (`alignment.py`)."""
 
     @cached_property
     def predecessors(self) -> dict[BlockId, tuple[BlockId, ...]]:

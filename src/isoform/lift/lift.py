@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from isoform.budget import Budget
 from isoform.isa.machine import Machine
+from isoform.lift.alignment import with_misaligned_refused
 from isoform.lift.bounds import with_bounds
 from isoform.lift.cfg import Hints, control_flow_graph
 from isoform.lift.function import Block, Branch, Call, Exit, Function, Return, Switch
@@ -30,7 +31,8 @@ def lift(
 ) -> Function:
     """The function at `entry`, simplified: constants folded, copies propagated, dead writes removed."""
     image = with_resolved(image, machine)
-    function = with_bounds(control_flow_graph(image, machine, name, entry, inline, hints, budget))
+    listed = control_flow_graph(image, machine, name, entry, inline, hints, budget)
+    function = with_bounds(with_misaligned_refused(listed))
     _spend(budget, name)
     function = replace(function, blocks={i: _fold(b, image) for i, b in function.blocks.items()})
     _spend(budget, name)

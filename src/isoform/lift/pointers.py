@@ -37,6 +37,14 @@ class _Indexed:
 
 
 @dataclass(frozen=True)
+class _Aligned:
+    """An address that is `rest` modulo `modulus`, a power of two."""
+
+    modulus: int
+    rest: int
+
+
+@dataclass(frozen=True)
 class _Typed:
     """A value of a declared type."""
 
@@ -51,7 +59,7 @@ class _Inside:
     offset: int
 
 
-_Value = _Stack | _Indexed | _Typed | _Inside
+_Value = _Stack | _Indexed | _Aligned | _Typed | _Inside
 _Values = dict[Var | int, _Value]
 """By register or temp, and by offset of a slot of the frame."""
 
@@ -104,10 +112,15 @@ class _Flow:
 
     def steps(self) -> Iterator[tuple[MicroOp, _Values]]:
         """Every micro-op with what is known before it."""
+        for _, _, op, values in self.numbered_steps():
+            yield op, values
+
+    def numbered_steps(self) -> Iterator[tuple[BlockId, int, MicroOp, _Values]]:
+        """The same with the block of each micro-op and its index there."""
         for number, start in self._states()[0].items():
             values = dict(start)
-            for op in self._function.blocks[number].ops:
-                yield op, values
+            for index, op in enumerate(self._function.blocks[number].ops):
+                yield number, index, op, values
                 self._step(op, values)
 
     def _states(self) -> tuple[dict[BlockId, _Values], dict[BlockId, _Values]]:
@@ -146,8 +159,9 @@ class _Flow:
         for place in gone:
             del kept[place]
         pointer = kept.get(self._pointer)
-        if isinstance(pointer, _Stack):
-            kept[self._pointer] = _Stack(pointer.offset + self._adjustment)
+        moved = _moved(pointer, self._adjustment) if isinstance(pointer, (_Stack, _Aligned)) else None
+        if moved is not None:
+            kept[self._pointer] = moved
         return kept
 
     def _step(self, op: MicroOp, values: _Values) -> None:
@@ -177,6 +191,8 @@ class _Flow:
             return values.get(op.ins[0])
         if op.kind is Kind.LOAD:
             return self._loaded(op.ins[0], values)
+        if op.kind is Kind.INT_AND and op.ins[1].space is Space.CONST:
+            return _masked(values.get(op.ins[0]), op.ins[1].offset)
         if op.kind in (Kind.INT_ADD, Kind.INT_SUB):
             left, right = op.ins
             if left.space is Space.CONST and op.kind is Kind.INT_ADD:
@@ -241,6 +257,21 @@ def stack_loads(function: Function) -> Iterator[tuple[int, int]]:
             yield where.offset, where.offset + op.out.size
 
 
+def stack_alignments(function: Function) -> Iterator[tuple[BlockId, int, tuple[int, int]]]:
+    """All accesses to the stack whose alignment is known: block, index of the micro-op, and a modulus with the
+    remainder of the address."""
+    convention = function.machine.convention
+    if convention.stack_pointer is None:
+        return
+    modulus, first = convention.stack_alignment, convention.stack_arguments_offset
+    for number, index, op, values in _Flow(function, ()).numbered_steps():
+        where = values.get(op.ins[0]) if op.kind in (Kind.LOAD, Kind.STORE) else None
+        if isinstance(where, _Stack):
+            yield number, index, (modulus, (where.offset - first) % modulus)
+        elif isinstance(where, _Aligned):
+            yield number, index, (where.modulus, where.rest)
+
+
 def _is_followed(op: MicroOp) -> bool:
     """Whether what it makes of an address is an address that is followed in turn."""
     return op.kind in (Kind.COPY, Kind.INT_ADD, Kind.INT_SUB) and op.out is not None
@@ -250,7 +281,16 @@ def _indexed(value: _Value | None) -> _Value | None:
     return _Indexed(value.offset) if isinstance(value, (_Stack, _Indexed)) else None
 
 
+def _masked(value: _Value | None, mask: int) -> _Value | None:
+    """A stack pointer with its lowest bits cleared."""
+    modulus = mask & -mask
+    is_rounded = isinstance(value, (_Stack, _Aligned)) and modulus > 1 and mask + modulus == 1 << 64
+    return _Aligned(modulus, 0) if is_rounded else None
+
+
 def _moved(value: _Value | None, distance: int) -> _Value | None:
+    if isinstance(value, _Aligned):
+        return _Aligned(value.modulus, (value.rest + distance) % value.modulus)
     if isinstance(value, _Indexed):
         return _Indexed(value.offset + distance)
     if isinstance(value, _Stack):

@@ -265,6 +265,8 @@ class _Run:
         if code == ABORTED:
             return Status.ABORTED, ABORT_REASONS[memory.reason]
         if code == UNSUPPORTED:
+            if memory.reason in program.function.refused:
+                return Status.UNSUPPORTED, program.function.refused[memory.reason]
             instruction = program.function.instructions.get(memory.reason)
             text = "the end of its code" if instruction is None else instruction.text
             return Status.UNSUPPORTED, f"{text} at {memory.reason:#x}"

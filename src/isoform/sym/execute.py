@@ -235,10 +235,11 @@ class Execution:
                 inside = self.terms.condition(read(state, temps, op.ins[0]))
                 self.side.assume_bound(state.condition, inside, self.function.bounds[op.ins[1].offset].name)
             elif op.kind is Kind.UNSUPPORTED:
-                text = f"{self.function.name} reaches `{self.function.instructions[address].text}` at {address:#x}"
+                text = f"`{self.function.instructions[address].text}` at {address:#x}"
                 stopped = isinstance(block.exit, Stop) and op is block.ops[-1] and block.exit.why
-                why = f"{text}: {stopped}" if stopped else f"{text}, which has no semantics here"
-                self._gap(GapKind.UNSUPPORTED, state, why)
+                plain = f"{text}: {stopped}" if stopped else f"{text}, which has no semantics here"
+                why = self.function.refused.get(address, plain)
+                self._gap(GapKind.UNSUPPORTED, state, f"{self.function.name} reaches {why}")
                 return
             else:
                 if op.kind is Kind.STORE:

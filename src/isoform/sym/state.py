@@ -21,7 +21,10 @@ from isoform.sym.frame import SLOT_BYTES, Frame
 from isoform.sym.table import table_lookup, trailing_zeros
 from isoform.verdict import Assumption
 
-VALID_MEMORY = Assumption("valid-memory", "every load and store of the two functions is to memory they may use")
+VALID_MEMORY = Assumption(
+    "valid-memory",
+    "every load and store of the two functions is to memory they may use, aligned as each instruction needs",
+)
 PRIVATE_FRAME = Assumption(
     "private-frame",
     "no pointer that is passed in points into a function's own stack frame, to its return address or to its arguments "
