@@ -22,12 +22,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 from isoform.borders.initialisers import initialiser_entries
-from isoform.borders.reach import Objects, addresses_in, as_signed
+from isoform.borders.reach import Objects, addresses_in, as_signed, pages_of
 from isoform.contract import BoundsRule, CallRule, DataRule
 from isoform.isa.machine import Machine
 from isoform.isa.registry import machine
 from isoform.lift.addresses import with_addresses
-from isoform.load.image import Field, Image, Symbol
+from isoform.load.image import OF_LOADER, Field, Image, Symbol
 from isoform.microop import Instruction, Space, Var, number_of
 from isoform.outcome import THREAD_POINTER
 
@@ -36,7 +36,6 @@ ELSEWHERE = 1 << 24
 DISTANCE, WORD = 4, 8
 """Bytes of a distance in an instruction, and of an address in data."""
 _OFFSET_TABLE = ".got"
-_OF_LOADER = (".eh_frame", ".gcc_except_table", ".note", ".dyn", ".gnu", ".rela", ".relr", ".hash", ".interp")
 Range = tuple[int, int]
 
 
@@ -188,7 +187,7 @@ class _Walk:
                 yield from self._named(number)
         yield bytes(content)
         named = self._name(extent) is not None
-        for number in addresses_in(bytes(content), extent[0]) if named else self._words(bytes(content)):
+        for number in addresses_in(bytes(content), extent[0], self._pages) if named else self._words(bytes(content)):
             if self._is_meant(number):
                 yield from self._named(number)
 
@@ -208,11 +207,15 @@ class _Walk:
         """Whether a number in data that no relocation filled is taken for an address: in a linked file it may be one,
         or the distance to one. What is there for the loader only is not."""
         section = self.image.section_at(self.image.own_address(number))
-        return section is not None and not section.name.startswith(_OF_LOADER)
+        return section is not None and not section.name.startswith(OF_LOADER)
 
     @cached_property
     def _ordered_fields(self) -> list[int]:
         return sorted(self.image.relocated)
+
+    @cached_property
+    def _pages(self) -> frozenset[int]:
+        return pages_of(self.image)
 
     @cached_property
     def _objects(self) -> Objects:
