@@ -48,7 +48,8 @@ class Reach:
 
 def reach(function: Function) -> Reach:
     """What a lifted function, with what is inlined into it, can get at."""
-    found = reach_from(function.image, set(constants_of(function)), _Code(function))
+    code = _Code(function)
+    found = reach_from(function.image, code.numbers(), code)
     chosen = frozenset(_chosen(function))
     return replace(found, functions=found.functions | chosen, chosen=chosen) if chosen else found
 
@@ -62,16 +63,19 @@ def _chosen(function: Function) -> Iterator[int]:
             yield address
 
 
+def meant_by(function: Function) -> list[Range]:
+    """What relocations say that addresses in the code of a function may mean, however far from it they are."""
+    fields = (place for i in function.instructions.values() for place in range(i.address, i.next_address))
+    meant = (function.image.meant.get(place) for place in fields) if function.image.meant else ()
+    return list(dict.fromkeys(area for one in meant if one is not None for area in one.ranges))
+
+
 def constants_of(function: Function) -> Iterator[int]:
     """The numbers in the code that may be addresses: as they are, and as distances from the thread pointer."""
-    for number in _numbers(function):
-        yield number
-        yield THREAD_POINTER + as_signed(number)
-
-
-def _numbers(function: Function) -> Iterator[int]:
     for instruction in function.instructions.values():
-        yield from (number for _, _, _, number in _constants(instruction))
+        for _, _, _, number in _constants(instruction):
+            yield number
+            yield THREAD_POINTER + as_signed(number)
 
 
 def _constants(instruction: Instruction) -> Iterator[tuple[Kind, int, Var, int]]:
@@ -107,6 +111,24 @@ class _Code:
     def __init__(self, function: Function) -> None:
         self._image = function.image
         self._instructions = function.instructions
+
+    def numbers(self) -> set[int]:
+        """As `constants_of`, without addresses that are known to be meant for something else than what is there."""
+        found: set[int] = set()
+        for instruction in self._instructions.values():
+            named = self._named_by(instruction)
+            for _, _, var, number in _constants(instruction):
+                if named and var.space is Space.ADDRESS and not any(a - NEAR <= number < b + NEAR for a, b in named):
+                    continue
+                found |= {number, THREAD_POINTER + as_signed(number)}
+        return found
+
+    def _named_by(self, instruction: Instruction) -> tuple[Range, ...]:
+        """The one object that the addresses in an instruction are meant for, if that is known."""
+        places = range(instruction.address, instruction.next_address)
+        fields = [place for place in places if place in self._image.linked_fields]
+        meant = self._image.meant.get(fields[0]) if len(fields) == 1 else None
+        return meant.ranges if meant is not None and meant.is_one else ()
 
     def aims(self, objects: Objects) -> _Aims:
         found = _Aims()
