@@ -233,6 +233,18 @@ def test_a_broken_constant_is_never_read(tmp_path: Path) -> None:
         image.constant_bytes(address, 1)
 
 
+@pytest.mark.parametrize(("directive", "width"), [(".quad x@SIZE", 8), (".long x@SIZE", 4), (".quad x@GOTOFF", 8)])
+def test_every_byte_of_a_field_that_is_not_known_is_broken(tmp_path: Path, directive: str, width: int) -> None:
+    text = f".section .rodata\nt: {directive}\n.quad 0\n.bss\n.globl x\nx: .zero 9\n.text\n.globl f\nf: ret\n"
+    image = placed(build(tmp_path, text, suffix=".s"))[0]
+    start = min(image.broken)
+    assert sorted(image.broken) == [*range(start, start + width)]
+    for byte in range(width):
+        with pytest.raises(Unsupported):
+            image.constant_bytes(start + byte, 1)
+    assert image.constant_bytes(start + width, 4) == bytes(4)
+
+
 def test_tables_of_distances_to_literals(tmp_path: Path) -> None:
     """clang turns a table of string pointers into distances, which must survive the sharing of literals."""
     words = ("zero", "one", "two", "three", "four")

@@ -224,7 +224,14 @@ class Companions:
     def _border(self, contents: Contents) -> Border:
         functions = self._functions_apart()
         extents = set(self.own.data).union(*(one.uses.data for one in self.all.values()))
-        data = contents.apart(extents, functions)
+        sure = set(self.own.data - self.own.unsure).union(
+            *(one.uses.data - one.uses.unsure for one in self.all.values())
+        )
+        data = [
+            # What is reached only because an address may mean any object of a section makes no difference certain.
+            one if _overlap([one.whole or (one.low, one.high)], sure) else replace(one, certain=False)
+            for one in contents.apart(extents, functions)
+        ]
         if not self.initial:
             data = [one for one in data if one.kind is not ApartKind.DATA]
         return Border((*functions, *data))
@@ -273,7 +280,8 @@ def _union(parts: Sequence[Reach]) -> Reach:
     data: frozenset[Range] = frozenset().union(*(part.data for part in parts))
     named: frozenset[Range] = frozenset().union(*(part.named for part in parts))
     chosen: frozenset[int] = frozenset().union(*(part.chosen for part in parts))
-    return Reach(functions, data, named, all(part.complete for part in parts), chosen)
+    sure: frozenset[Range] = frozenset().union(*(part.data - part.unsure for part in parts))
+    return Reach(functions, data, named, all(part.complete for part in parts), chosen, data - sure)
 
 
 def _sides(found: Companion) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from isoform.borders.apart import Apart, ApartKind
@@ -114,12 +114,10 @@ class Contents:
 
     def _undetermined(self, extent: Range) -> Iterator[Apart]:
         """Words that a relocation fills with something that isoform could not determine, so that it may differ."""
-        for offset in sorted({offset for side in self._sides for offset in side.undetermined(extent)}):
-            low = extent[0] + offset
-            low = low if self._kind(extent) is ApartKind.DATA else extent[0]
+        for start, end in _stretches({offset for side in self._sides for offset in side.undetermined(extent)}):
+            low = extent[0] + start if self._kind(extent) is ApartKind.DATA else extent[0]
             unknown = "not determined"
-            high = extent[0] + offset + WORD
-            yield Apart(self._kind(extent), low, high, self._name(extent), unknown, unknown, False, extent)
+            yield Apart(self._kind(extent), low, extent[0] + end, self._name(extent), unknown, unknown, False, extent)
 
     def _unlike_words(self, held: Sequence[bytes]) -> Iterator[tuple[int, int, bool]]:
         """First and past-the-last offset of each stretch that is not alike, and whether that is certain."""
@@ -212,14 +210,14 @@ class Contents:
 
     def _through(self, link: _Link, others: Sequence[Apart]) -> Iterator[Apart]:
         """A pointer to an object that holds the same bytes on both sides, but leads to one of `others`."""
-        other = next((o for _, o in _leads(self._sides[0].contents(link.place), others)), None)
+        other = next((o for _, o in _leads(self._sides[0], link.place, others)), None)
         if other is not None:
             low = link.extent[0] + link.offset
             yield self._leading_part(link.extent, low, low + WORD, other)
 
     def _leading(self, extent: Range, others: Sequence[Apart]) -> Iterator[Apart]:
         held = [side.contents(extent) for side in self._sides]
-        for offset, other in _leads(held[0], others):
+        for offset, other in _leads(self._sides[0], extent, others):
             if held[0][offset : offset + WORD] == held[1][offset : offset + WORD]:
                 yield self._leading_part(extent, extent[0] + offset, extent[0] + offset + WORD, other)
 
@@ -236,13 +234,36 @@ class Contents:
         return self._sides[0].name(whole if whole is not None else extent)
 
 
-def _leads(content: bytes, others: Sequence[Apart]) -> Iterator[tuple[int, Apart]]:
-    """Offsets of words that are addresses of one of `others`."""
-    for offset in range(0, len(content) - WORD + 1):
-        word = int.from_bytes(content[offset : offset + WORD], "little")
-        other = next((o for o in others if o.low <= word < o.high), None) if word else None
-        if other is not None:
-            yield offset, other
+def _stretches(offsets: Iterable[int]) -> list[Range]:
+    """Numbers that follow each other, each stretch as its first and past-the-last one."""
+    found: list[Range] = []
+    for offset in sorted(offsets):
+        if found and found[-1][1] == offset:
+            found[-1] = (found[-1][0], offset + 1)
+        else:
+            found.append((offset, offset + 1))
+    return found
+
+
+def _leads(side: Objects, extent: Range, others: Sequence[Apart]) -> Iterator[tuple[int, Apart]]:
+    """Offsets of words that are addresses of one of `others`, or of anything else in its object, or of the object's
+    end: whoever has one of these gets at all of the object, but perhaps does not look at the part that differs."""
+    wholes = [(*(o.whole or (o.low, o.high - 1)), o) for o in others]
+    least, most = min((low for low, _, _ in wholes), default=0), max((high for _, high, _ in wholes), default=-1)
+    content = side.contents(extent)
+    for shift in range(WORD) if most >= 0 and any(content) else ():
+        words = memoryview(content[shift : shift + (len(content) - shift) // WORD * WORD]).cast("Q")
+        for offset, word in [(WORD * i + shift, w) for i, w in enumerate(words) if w and least <= w <= most]:
+            found = [other for low, high, other in wholes if low <= word <= high]
+            exact = next((other for other in found if other.low <= word < other.high), None)
+            if exact is not None:
+                yield offset, exact
+            elif found:
+                yield offset, replace(found[0], certain=False)
+    for offset, _, meant, _ in side.fields(extent) if wholes else ():
+        for low, high, other in wholes:
+            if any(low < end and start < high for start, end in meant):
+                yield offset, replace(other, certain=False)
 
 
 def _is_code(image: Image, address: int) -> bool:

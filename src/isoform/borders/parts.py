@@ -22,13 +22,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from isoform.borders.initialisers import initialiser_entries
-from isoform.borders.reach import Objects, addresses_in, as_signed
+from isoform.borders.reach import Objects, addresses_in, as_signed, pages_of
 from isoform.contract import BoundsRule, CallRule, DataRule
 from isoform.isa.machine import Machine
 from isoform.isa.registry import machine
 from isoform.lift.addresses import with_addresses
-from isoform.load.image import Field, Image, Symbol
-from isoform.microop import Instruction, Space, Var, number_of
+from isoform.load.image import OF_LOADER, Field, Image, Symbol
+from isoform.microop import Instruction, Space, Var, number_of, origin_of
 from isoform.outcome import THREAD_POINTER
 
 ELSEWHERE = 1 << 24
@@ -36,7 +36,6 @@ ELSEWHERE = 1 << 24
 DISTANCE, WORD = 4, 8
 """Bytes of a distance in an instruction, and of an address in data."""
 _OFFSET_TABLE = ".got"
-_OF_LOADER = (".eh_frame", ".gcc_except_table", ".note", ".dyn", ".gnu", ".rela", ".relr", ".hash", ".interp")
 Range = tuple[int, int]
 
 
@@ -144,6 +143,28 @@ class _Walk:
             if number in outside or not number.moves:
                 yield from self._named(number.shared)
         yield from self._of_thread(instruction, code, fields)
+        yield from self._far(instruction, code)
+
+    def _far(self, instruction: Instruction, code: bytes) -> Iterator[bytes]:
+        """What an address is meant for that is not there, as in `t[i - 1000]`."""
+        image, linked = self.image, with_addresses(self.machine, self.image, code, instruction)
+        numbers = _constants(linked)
+        for place in range(instruction.address, instruction.address + len(code)):
+            meant = image.meant.get(place)
+            if meant is not None and not any(low <= n <= high for low, high in meant.ranges for n in numbers):
+                yield from self._all_in(meant.ranges)
+        addresses = [v for op in linked.ops for v in op.ins if v.space is Space.ADDRESS and origin_of(v) == image.base]
+        if image.base:
+            bases = [v.offset & (1 << 64) - 1 for v in addresses]
+        else:
+            bases = [n for n in numbers if image.may_be_base(n) and image.is_fixed]
+        if any(image.is_beside_variables(n) and not image.code_at(n, 1) for n in bases):
+            yield from self._all_in(self._objects.variables)
+
+    def _all_in(self, areas: Iterable[Range]) -> Iterator[bytes]:
+        for area in areas:
+            for extent in sorted(self._objects.overlapping(area)):
+                yield f"{self._label(extent)} may be meant".encode()
 
     def _of_thread(self, instruction: Instruction, code: bytes, fields: list[tuple[int, Field]]) -> Iterator[bytes]:
         """Thread-local data, which code gets at by distances from the thread pointer."""
@@ -187,8 +208,12 @@ class _Walk:
                 content[at : at + known.width] = bytes(len(content[at : at + known.width]))
                 yield from self._named(number)
         yield bytes(content)
+        for at, number, meant, _ in self._objects.fields(extent):
+            if not any(low <= number <= high for low, high in meant):
+                yield str(at).encode()
+                yield from self._all_in(meant)
         named = self._name(extent) is not None
-        for number in addresses_in(bytes(content), extent[0]) if named else self._words(bytes(content)):
+        for number in addresses_in(bytes(content), extent[0], self._pages) if named else self._words(bytes(content)):
             if self._is_meant(number):
                 yield from self._named(number)
 
@@ -208,11 +233,15 @@ class _Walk:
         """Whether a number in data that no relocation filled is taken for an address: in a linked file it may be one,
         or the distance to one. What is there for the loader only is not."""
         section = self.image.section_at(self.image.own_address(number))
-        return section is not None and not section.name.startswith(_OF_LOADER)
+        return section is not None and not section.name.startswith(OF_LOADER)
 
     @cached_property
     def _ordered_fields(self) -> list[int]:
         return sorted(self.image.relocated)
+
+    @cached_property
+    def _pages(self) -> frozenset[int]:
+        return pages_of(self.image)
 
     @cached_property
     def _objects(self) -> Objects:

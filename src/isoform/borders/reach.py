@@ -1,28 +1,30 @@
 """What code can get at by addresses: the functions whose address it takes, and the data it names, on through the
-initial contents of that data."""
+initial contents of that data.
+
+An address need not be in the object that it is meant for: `t[i - 1000]` is compiled with the base `t - 4000`. A
+relocation says which symbol or section a base belongs to; where there is none, see `_Code`."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from isoform.lift.function import Function, outside_call
-from isoform.load.image import Image, Section, Symbol
-from isoform.microop import number_of
+from isoform.load.image import NO_VARIABLES, OF_LOADER, Field, Image, Section, Symbol
+from isoform.microop import Instruction, Kind, Space, Var, number_of, origin_of
 from isoform.outcome import THREAD_POINTER
 
-_NEGATIVE = (1 << 33) - 1
-"""The upper bits of a word that is a negative number of 32 bits."""
 _SLOTS = ".got"
 SLOT = 8
 """Bytes of an entry of the global offset table."""
 NEAR = 64
 """Bytes around an object in which an address may still be meant for it (`days[month - 1]` starts below its table)."""
-BYTE_BY_BYTE = 1 << 16
-"""Objects larger than this are searched for addresses at multiples of four only."""
 MOST_OBJECTS = 4096
+_THREAD_SPAN = 1 << 31
+_PAGE_BITS = 12
 
 Range = tuple[int, int]
 
@@ -33,18 +35,21 @@ class Reach:
 
     functions: frozenset[int]
     data: frozenset[Range]
-    """Objects at or near one of the addresses."""
+    """Objects at or near one of the addresses, or that one of them may be counted from."""
     named: frozenset[Range] = frozenset()
     """Those of them that an address is in."""
     complete: bool = True
     """False where there were more objects than are looked at."""
     chosen: frozenset[int] = frozenset()
     """Those of the functions that are called, and that a resolver chooses."""
+    unsure: frozenset[Range] = frozenset()
+    """Those of the objects that are reached only because an address may mean any object of a section or file."""
 
 
 def reach(function: Function) -> Reach:
     """What a lifted function, with what is inlined into it, can get at."""
-    found = reach_from(function.image, set(constants_of(function)))
+    code = _Code(function)
+    found = reach_from(function.image, code.numbers(), code)
     chosen = frozenset(_chosen(function))
     return replace(found, functions=found.functions | chosen, chosen=chosen) if chosen else found
 
@@ -58,65 +63,265 @@ def _chosen(function: Function) -> Iterator[int]:
             yield address
 
 
+def meant_by(function: Function) -> list[Range]:
+    """What relocations say that addresses in the code of a function may mean, however far from it they are."""
+    fields = (place for i in function.instructions.values() for place in range(i.address, i.next_address))
+    meant = (function.image.meant.get(place) for place in fields) if function.image.meant else ()
+    return list(dict.fromkeys(area for one in meant if one is not None for area in one.ranges))
+
+
 def constants_of(function: Function) -> Iterator[int]:
     """The numbers in the code that may be addresses: as they are, and as distances from the thread pointer."""
-    for number in _numbers(function):
-        yield number
-        yield THREAD_POINTER + as_signed(number)
-
-
-def _numbers(function: Function) -> Iterator[int]:
     for instruction in function.instructions.values():
-        for op in instruction.ops:
-            for var in op.ins:
-                number = number_of(var) if var.size >= 4 else None
-                if number is not None:
-                    yield number
+        for _, _, _, number in _constants(instruction):
+            yield number
+            yield THREAD_POINTER + as_signed(number)
 
 
-def reach_from(image: Image, numbers: Iterable[int]) -> Reach:
-    functions: set[int] = set()
-    seen: set[Range] = set()
-    named: set[Range] = set()
-    entries = image.aliases.keys() | image.resolvers.keys()
-    pending = [number for number in numbers if number in entries or _is_near_data(image, number)]
-    objects = Objects(image) if pending else None
-    while pending:
-        number = pending.pop()
-        if number in entries:
-            functions.add(number)
-        for extent in objects.near(number) if objects is not None else ():
-            if extent[0] <= number < extent[1]:
-                named.add(extent)
-            elif objects is not None and objects.is_slot(extent) and number != extent[0] - SLOT:
-                continue  # an entry may have two words
-            if extent in seen:
+def _constants(instruction: Instruction) -> Iterator[tuple[Kind, int, Var, int]]:
+    """The numbers of at least 32 bits in an instruction: the kind of the micro-op, and which of its inputs it is."""
+    for op in instruction.ops:
+        for position, var in enumerate(op.ins):
+            number = number_of(var) if var.size >= 4 else None
+            if number is not None:
+                yield op.kind, position, var, number
+
+
+@dataclass
+class _Aims:
+    """What addresses may mean that need not be near."""
+
+    sure: list[Range] = field(default_factory=list)
+    perhaps: list[Range] = field(default_factory=list)
+    """Any object in there may be meant, and need not."""
+
+
+class _Code:
+    """What the instructions of a function may mean by the addresses that they form.
+
+    - A field that a relocation filled is meant for the object of the relocation's symbol. If it names a section, it may
+      mean any object of that, unless the address is only there to read or write at it.
+    - In a linked file that can be anywhere an address inside a named object, or one past it, is meant for that one:
+      compilers add an index's constant to the index there. In data without a name it may mean any object of the
+      section, and outside all data any object of the file.
+    - In a program at fixed addresses the displacement beside a register may be any number, and any object may be meant.
+    - In linked files code that uses the thread pointer may mean any thread-local object.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self._image = function.image
+        self._instructions = function.instructions
+
+    def numbers(self) -> set[int]:
+        """As `constants_of`, without addresses that are known to be meant for something else than what is there."""
+        found: set[int] = set()
+        for instruction in self._instructions.values():
+            named = self._named_by(instruction)
+            for _, _, var, number in _constants(instruction):
+                if named and var.space is Space.ADDRESS and not any(a - NEAR <= number < b + NEAR for a, b in named):
+                    continue
+                found |= {number, THREAD_POINTER + as_signed(number)}
+        return found
+
+    def _named_by(self, instruction: Instruction) -> tuple[Range, ...]:
+        """The one object that the addresses in an instruction are meant for, if that is known."""
+        places = range(instruction.address, instruction.next_address)
+        fields = [place for place in places if place in self._image.linked_fields]
+        meant = self._image.meant.get(fields[0]) if len(fields) == 1 else None
+        return meant.ranges if meant is not None and meant.is_one else ()
+
+    def aims(self, objects: Objects) -> _Aims:
+        found = _Aims()
+        for instruction in self._instructions.values():
+            if self._image.meant:
+                self._from_fields(instruction, found)
+            if objects.is_linked:
+                found.perhaps += self._from_numbers(instruction, objects)
+        found.perhaps = list(dict.fromkeys(found.perhaps))
+        return found
+
+    def _from_fields(self, instruction: Instruction, found: _Aims) -> None:
+        for place in range(instruction.address, instruction.next_address):
+            meant = self._image.meant.get(place)
+            if meant is None:
                 continue
-            if len(seen) >= MOST_OBJECTS:
-                return Reach(frozenset(functions), frozenset(seen), frozenset(named), complete=False)
-            seen.add(extent)
-            pending += addresses_in(objects.contents(extent), extent[0]) if objects is not None else ()
-    return Reach(frozenset(functions), frozenset(seen), frozenset(named))
+            if meant.is_one:
+                found.sure += meant.ranges
+            elif not _only_accesses(instruction):
+                found.perhaps += meant.ranges
+
+    def _from_numbers(self, instruction: Instruction, objects: Objects) -> Sequence[Range]:
+        found: list[Range] = []
+        if _uses_thread_pointer(instruction):
+            found += objects.of_threads
+        if self._image.is_fixed:
+            return [*found, *objects.variables] if any(map(self._image.may_be_base, _summands(instruction))) else found
+        for kind, position, var, number in _constants(instruction):
+            is_access = kind in (Kind.LOAD, Kind.STORE) and position == 0
+            if var.space is Space.ADDRESS and origin_of(var) == self._image.base and not is_access:
+                found += objects.meant_in_file(number)
+            elif var.space is Space.CONST and number != instruction.next_address and self._is_in_code(number):
+                found += objects.variables
+        return found
+
+    def _is_in_code(self, number: int) -> bool:
+        return bool(self._image.code_at(number, 1)) and number not in self._image.aliases
 
 
-def _is_near_data(image: Image, number: int) -> bool:
-    return any(image.section_at(image.own_address(number + distance)) is not None for distance in (-NEAR, 0, NEAR))
+def _uses_thread_pointer(instruction: Instruction) -> bool:
+    return any(number == THREAD_POINTER for _, _, _, number in _constants(instruction))
 
 
-def addresses_in(content: bytes, start: int) -> Iterator[int]:
-    """Every number in there that may be an address, or a distance to one from its own place or from `start`."""
+def _only_accesses(instruction: Instruction) -> bool:
+    """Whether an address is in an instruction only to read or write there."""
+    found = [(kind, position) for kind, position, var, _ in _constants(instruction) if var.space is Space.ADDRESS]
+    return bool(found) and all(kind in (Kind.LOAD, Kind.STORE) and position == 0 for kind, position in found)
+
+
+def _summands(instruction: Instruction) -> Iterator[int]:
+    """The numbers to which an instruction adds something that it computes or finds in a register."""
+    for op in instruction.ops:
+        if op.kind is Kind.INT_ADD:
+            numbers = [number_of(var) for var in op.ins]
+            yield from (n for n in numbers if n is not None and None in numbers)
+
+
+def reach_from(image: Image, numbers: Iterable[int], code: _Code | None = None) -> Reach:
+    search = _Search(image)
+    wanted = [number for number in numbers if search.is_wanted(number)]
+    aims = code.aims(search.objects) if code is not None else _Aims()
+    search.follow(wanted, aims.sure)
+    sure = frozenset(search.seen)
+    search.perhaps += aims.perhaps
+    search.follow_all()
+    return Reach(
+        frozenset(search.functions),
+        frozenset(search.seen),
+        frozenset(search.named),
+        search.complete,
+        unsure=frozenset(search.seen) - sure,
+    )
+
+
+class _Search:
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        self._entries = image.aliases.keys() | image.resolvers.keys()
+        self._code_starts = self._entries | {*image.aliases.values()}
+        self._pages = pages_of(image)
+        self._met: set[int] = set()
+        self._meant: list[Range] = []
+        self.functions: set[int] = set()
+        self.seen: set[Range] = set()
+        self.named: set[Range] = set()
+        self.perhaps: list[Range] = []
+        """What pointers in data may mean, as in `_Aims`."""
+        self.complete = True
+
+    @cached_property
+    def objects(self) -> Objects:
+        return Objects(self._image)
+
+    def is_wanted(self, number: int) -> bool:
+        return number >> _PAGE_BITS in self._pages
+
+    def follow(self, numbers: Iterable[int], meant: Iterable[Range]) -> None:
+        """Everything that these lead to."""
+        pending = list(numbers)
+        self._meant += meant
+        while pending or self._meant:
+            while self._meant:
+                for extent in list(self.objects.overlapping(self._meant.pop())):
+                    pending += self._add(extent)
+            if not pending:
+                return
+            number = self._shared(pending.pop())
+            if number in self._met:
+                continue
+            self._met.add(number)
+            if number in self._entries:
+                self.functions.add(number)
+            for extent in self.objects.near(number):
+                if extent[0] <= number < extent[1]:
+                    self.named.add(extent)
+                elif self.objects.is_slot(extent) and number != extent[0] - SLOT:
+                    continue  # an entry may have two words
+                elif self.objects.is_for_loader(extent):
+                    continue
+                pending += self._add(extent)
+
+    def follow_all(self) -> None:
+        done: set[Range] = set()
+        while self.perhaps:
+            area = self.perhaps.pop()
+            if area not in done:
+                done.add(area)
+                self.follow((), [area])
+
+    def _add(self, extent: Range) -> Iterable[int]:
+        """Note an object; the numbers in it that may be addresses."""
+        if extent in self.seen:
+            return ()
+        if len(self.seen) >= MOST_OBJECTS:
+            self.complete = False
+            return ()
+        self.seen.add(extent)
+        content = self.objects.contents(extent)
+        if self.objects.is_slot(extent):
+            content = content.ljust(SLOT, b"\0")
+            words = (int.from_bytes(content[at : at + SLOT], "little") for at in range(0, len(content), SLOT))
+            return [as_signed(word) + (THREAD_POINTER if word >> 63 else 0) for word in words]
+        found = list(addresses_in(content, extent[0], self._pages, self._code_starts))
+        found += self.objects.relocated_numbers(extent)
+        for _, _, meant, is_one in self.objects.fields(extent):
+            if is_one:
+                self._meant += meant
+            else:
+                self.perhaps += meant
+        return found
+
+    def _shared(self, number: int) -> int:
+        """Distances in a linked file lead to where the file itself has something."""
+        moved = self._image.moved
+        index = bisect_right(moved, (number, 1 << 64, 0)) - 1
+        if index < 0 or number >= moved[index][1]:
+            return number
+        return moved[index][2] + number - moved[index][0]
+
+
+def pages_of(image: Image) -> frozenset[int]:
+    """The pages in which, or near which, something is that an address may lead to."""
+    found: set[int] = set()
+    moved = ((there, there + end - start) for start, end, there in image.moved)
+    entries = ((address, address + 1) for address in image.aliases.keys() | image.resolvers.keys())
+    for low, high in (*((s.address, s.end) for s in image.sections), *moved, *entries):
+        found.update(range((low - NEAR) >> _PAGE_BITS, ((high + NEAR) >> _PAGE_BITS) + 1))
+    return frozenset(found)
+
+
+def addresses_in(
+    content: bytes, start: int, pages: Container[int], entries: Container[int] = frozenset()
+) -> Iterator[int]:
+    """Every number in there that may be an address, or a distance to one from its own place or from `start`. An address
+    may begin at any byte, since structures may be packed; a distance too, if it leads to one of `entries`."""
     if not any(content):
         return
-    step = 1 if len(content) <= BYTE_BY_BYTE else 4
-    for offset in range(0, len(content) - 3, step):
-        word = int.from_bytes(content[offset : offset + 8], "little")
-        if word >> 31 == _NEGATIVE:
-            yield THREAD_POINTER + as_signed(word)
-        if word >> 48 == 0 and word:
-            yield word
-        if offset % 4 == 0 and (low := word & 0xFFFF_FFFF):
-            signed = low - (1 << 32) if low >> 31 else low
-            yield from (low, start + signed, start + offset + signed)
+    bits, end = _PAGE_BITS, start + len(content)
+    for shift in range(8):
+        words = memoryview(content[shift : shift + (len(content) - shift) // 8 * 8]).cast("q")
+        for word in set(words):
+            number = word if word >= 0 else THREAD_POINTER + word
+            if word and number >> bits in pages:
+                yield number
+    for shift in range(4):
+        whole = content[shift : shift + (len(content) - shift) // 4 * 4]
+        if shift == 0:
+            yield from (word for word in set(memoryview(whole).cast("I")) if word and word >> bits in pages)
+        distances = memoryview(whole).cast("i")
+        counted = ((start + d for d in set(distances)), map(int.__add__, range(start + shift, end, 4), distances))
+        for numbers in counted:
+            inside = (n for n in numbers if n >> bits in pages and not start <= n < end)
+            yield from (n for n in inside if shift == 0 or n in entries)
 
 
 def as_signed(word: int) -> int:
@@ -185,6 +390,10 @@ class Objects:
         home = self._home(extent[0])
         return extent[1] - extent[0] <= 2 * SLOT and home is not None and home.name.startswith(_SLOTS)
 
+    def is_for_loader(self, extent: Range) -> bool:
+        home = self._home(extent[0])
+        return self.is_linked and home is not None and home.name.startswith(OF_LOADER)
+
     def near(self, number: int) -> Iterator[Range]:
         """The objects that a number may be an address of."""
         index = bisect_right(self._starts, number + NEAR) - 1
@@ -219,10 +428,80 @@ class Objects:
         end = min(start + extent[1] - extent[0], section.end)
         return section.data[start - section.address : end - section.address].ljust(end - start, b"\0")
 
-    def undetermined(self, extent: Range) -> list[int]:
-        """Offsets of fields whose contents are not known."""
+    def undetermined(self, extent: Range) -> set[int]:
+        """Offsets of bytes that are not known."""
         start, size = self._image.own_address(extent[0]), extent[1] - extent[0]
-        return [field - start for field in self._image.broken if start <= field < start + size]
+        return {byte - start for byte in self._image.broken if start <= byte < start + size}
+
+    def fields(self, extent: Range) -> Iterator[tuple[int, int, tuple[Range, ...], bool]]:
+        """Pointers of an object that say what they are meant for, however far from it they are: offset, number, what
+        may be meant, and whether that is one object."""
+        image, start = self._image, self._image.own_address(extent[0])
+        places = self._places[
+            bisect_left(self._places, start) : bisect_left(self._places, start + extent[1] - extent[0])
+        ]
+        for place in places:
+            known = image.relocated.get(place)
+            if known is None:
+                continue
+            number = self._value(place, known)
+            meant = image.meant.get(place)
+            if meant is not None and meant.is_one:
+                yield place - start, number, meant.ranges, True
+            elif meant is not None:
+                inside = any(low <= number <= high for low, high in self.near(number))
+                yield place - start, number, () if inside else meant.ranges, False
+            elif image.linked_words[place] == image.base:
+                yield place - start, number, tuple(self.meant_in_file(number)), False
+
+    def relocated_numbers(self, extent: Range) -> Iterator[int]:
+        """What relocations put into an object, as addresses."""
+        start = self._image.own_address(extent[0])
+        end = start + extent[1] - extent[0]
+        for place in self._relocated[bisect_left(self._relocated, start) : bisect_left(self._relocated, end)]:
+            yield self._value(place, self._image.relocated[place])
+
+    @cached_property
+    def _relocated(self) -> list[int]:
+        return sorted(self._image.relocated)
+
+    @cached_property
+    def _places(self) -> list[int]:
+        image = self._image
+        linked = (p for p, origin in image.linked_words.items() if origin == image.base) if image.base else ()
+        return sorted({*image.meant, *linked})
+
+    def _value(self, place: int, known: Field) -> int:
+        section = self._image.section_at(place)
+        at = place - section.address if section is not None else 0
+        content = section.data[at : at + known.width] if section is not None else b""
+        return int.from_bytes(content, "little", signed=known.relative) + (place if known.relative else 0)
+
+    @cached_property
+    def variables(self) -> tuple[Range, ...]:
+        """Where a linked file has the objects of a program."""
+        return tuple(self._variables_of(self._sections))
+
+    @cached_property
+    def of_threads(self) -> tuple[Range, ...]:
+        near = (s for s in self._sections if abs(s.address - THREAD_POINTER) < _THREAD_SPAN)
+        return tuple((s.address, s.end) for s in near)
+
+    def _variables_of(self, sections: Iterable[Section]) -> Iterator[Range]:
+        own = [(s.address, s.end) for s in sections if not s.name.startswith(NO_VARIABLES)]
+        yield from own
+        for start, end, there in self._image.moved:
+            if any(low <= start < high for low, high in own):
+                yield there, there + end - start
+
+    def meant_in_file(self, number: int) -> tuple[Range, ...]:
+        """What an address in a linked file that can be anywhere may mean besides what it is near to."""
+        if any(low <= number <= high and self.is_named((low, high)) for low, high in self.near(number)):
+            return ()
+        home = self._home(number)
+        if home is None or home.name.startswith(NO_VARIABLES):
+            return () if home is not None and home.name.startswith(_SLOTS) else self.variables
+        return tuple(self._variables_of([home]))
 
     def is_writable(self, extent: Range) -> bool:
         home = self._home(extent[0])

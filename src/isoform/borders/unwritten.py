@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from isoform.borders.address_flow import Flow, Range, Target
-from isoform.borders.reach import NEAR, Objects, constants_of
+from isoform.borders.reach import NEAR, Objects, constants_of, meant_by
 from isoform.budget import Budget
 from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
@@ -86,9 +86,11 @@ def _named(function: Function, other: Image) -> Iterator[tuple[str, Range, Stati
             start = shared.get(symbol.address, symbol.address)
             objects.append((symbol.name, (start, start + symbol.size), None))
     numbers = sorted(set(constants_of(function))) if objects else []
+    meant = meant_by(function) if objects else []
     for name, (low, high), section in objects:
         around = NEAR if section is not None else 0
         is_named = bisect_left(numbers, low - around) < bisect_left(numbers, high + around)
+        is_named = is_named or any(start < high and low < end for start, end in meant)
         if is_named and not _is_variable(other, low):
             yield name, (low, high), None if _can_be_named(image, low) else section
 

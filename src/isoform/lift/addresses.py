@@ -87,7 +87,11 @@ def _refuse_unclear(image: Image, instruction: Instruction, op: MicroOp) -> None
     """A number that may be the address of code without a name, or of variables that the other program has elsewhere."""
     # A call has its return address in it, and a jump the place that it leads to.
     leads = any(step.kind in CONTROL for step in instruction.ops)
+    is_sum = op.kind is Kind.INT_ADD and any(var.space is not Space.CONST for var in op.ins)
     for number in (var.offset for var in op.ins if var.space is Space.CONST and var.size >= 4):
+        if is_sum and image.code_at(number, 1):
+            # Nobody adds an index to a function: it is the base of one into something else.
+            raise Unsupported(f"{instruction.address:#x} counts from {number:#x}, where there is code")
         if not leads and image.code_at(number, 1) and not _moved(image, number):
             raise Unsupported(f"{instruction.address:#x} may use the address of code without a name ({number:#x})")
         why = next((why for low, high, why in image.unclear if low <= number <= high), None)

@@ -66,14 +66,14 @@ def _leads_to(section: Section, ranges: Iterable[Range]) -> bool:
 
 
 def _holds_address(section: Section, low: int, high: int) -> bool:
-    """Whether eight bytes of it, aligned or not, are an address from `low` on and below `high`."""
+    """Whether eight bytes of it, aligned or not, are an address from `low` up to `high`, which is one past the end."""
     shift = 24
-    for upper in range(low >> shift, ((high - 1) >> shift) + 1):
+    for upper in range(low >> shift, (high >> shift) + 1):
         wanted = upper.to_bytes(8 - shift // 8, "little")
         at = section.data.find(wanted, shift // 8)
         while at >= 0:
             start = at - shift // 8
-            if low <= int.from_bytes(section.data[start : start + 8], "little") < high:
+            if low <= int.from_bytes(section.data[start : start + 8], "little") <= high:
                 return True
             at = section.data.find(wanted, at + 1)
     return False
@@ -87,9 +87,9 @@ def _holds_distance(section: Section, low: int, high: int) -> bool:
     for index, word in enumerate(memoryview(whole).cast("I")):
         signed = word - (1 << 32) if word >> 31 else word
         if (
-            low <= word < high
-            or low <= section.address + signed < high
-            or low <= section.address + 4 * index + signed < high
+            low <= word <= high
+            or low <= section.address + signed <= high
+            or low <= section.address + 4 * index + signed <= high
         ):
             return True
     return False

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from dataclasses import replace
 from functools import cached_property
 
-from isoform.load.image import Image, Symbol
+from isoform.load.image import POINTER_BYTES, Image, Symbol
 
 _UNCLEAR = "may be to the start of one object or one past another"
 
@@ -35,16 +35,20 @@ class _Side:
         for own, end in self.image.ends.items():
             there = self._counterpart(other, own)
             if there is None:
-                broken[own] = f"{self.image.path}: the pointer at {own - self.image.base:#x} {_UNCLEAR}"
+                broken.update(self._unclear(own))
                 continue
             theirs = other.word(there)
             if there in other.image.ends and theirs != self.word(own):
                 # Each side's number has two readings, and only one of them is the same on both sides.
-                broken[own] = f"{self.image.path}: the pointer at {own - self.image.base:#x} {_UNCLEAR}"
+                broken.update(self._unclear(own))
                 continue
             if theirs != self.word(own) and end[0] in (theirs, other.image.ends.get(there, (None,))[0]):
                 pointers[own] = end
         return replace(_with_pointers(self.image, pointers), broken=broken)
+
+    def _unclear(self, own: int) -> dict[int, str]:
+        why = f"{self.image.path}: the pointer at {own - self.image.base:#x} {_UNCLEAR}"
+        return dict.fromkeys(range(own, own + POINTER_BYTES), why)
 
     def _counterpart(self, other: _Side, own: int) -> int | None:
         """Where the other image has what is here at an address: in an object of the same name and size."""

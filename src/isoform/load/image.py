@@ -16,6 +16,12 @@ _BELOW = 64
 _STRETCH = 4096
 """How far a table without a symbol is taken to go, below and above its base."""
 _LARGEST_TABLE = 1 << 16
+OF_LOADER = (".eh_frame", ".gcc_except_table", ".note", ".dyn", ".gnu", ".rela", ".relr", ".hash", ".interp")
+NO_VARIABLES = (*OF_LOADER, ".got", ".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors", ".loader")
+"""Sections of linked files in which no variable of a program is: no base of an index is meant for them."""
+LEAST_BASE, MOST_BASE = 1 << 16, 1 << 32
+"""In a program at fixed addresses: a smaller displacement is an offset in a structure, not the base of an index, and a
+larger one does not fit an instruction."""
 MOST_RANGES = 16
 """Of a section whose objects lie further apart it is not said where they are."""
 
@@ -68,6 +74,15 @@ class Reference(NamedTuple):
     ranges: tuple[tuple[int, int], ...]
     """Where the object is: first and past-the-last address. More than one where the file does not say which of several
     objects is meant."""
+
+
+class Meant(NamedTuple):
+    """What a field that a relocation filled may be an address of, however far from it the address is."""
+
+    ranges: tuple[tuple[int, int], ...]
+    """First and past-the-last addresses."""
+    is_one: bool
+    """Whether this is one object, which the relocation names by its symbol; otherwise it is all of a section."""
 
 
 class Field(NamedTuple):
@@ -173,6 +188,8 @@ class Image:
     """Source text by file name, where it was at hand."""
     references: dict[int, Reference] = field(default_factory=dict)
     """By the address of the field, in code or in the global offset table."""
+    meant: dict[int, Meant] = field(default_factory=dict)
+    """Of an object file, by the address of a field in code or data."""
     relocated: dict[int, Field] = field(default_factory=dict)
     """What relocations filled, by address. What else of a linked file holds addresses is not known."""
     statics: tuple[Statics, ...] = ()
@@ -196,8 +213,8 @@ class Image:
     unclear: tuple[tuple[int, int, str], ...] = ()
     """(first, last, why): numbers in its code that may be addresses of variables, and do not tell which."""
     broken: dict[int, str] = field(default_factory=dict)
-    """Address of a field in code or data whose value could not be determined (a relocation isoform has no
-    rule for), to one sentence. An instruction or constant that contains such an address is unsupported."""
+    """Address of every byte of a field in code or data whose value could not be determined (a relocation isoform has
+    no rule for), to one sentence. An instruction or constant that contains such an address is unsupported."""
     weak: dict[str, WeakSymbol] = field(default_factory=dict)
     """Undefined weak symbols: nothing may define one, and then its address is null."""
     weak_fields: dict[int, tuple[str, int]] = field(default_factory=dict)
@@ -292,6 +309,17 @@ class Image:
     @cached_property
     def _pointer_places(self) -> list[int]:
         return sorted(self.linked_words)
+
+    def may_be_base(self, number: int) -> bool:
+        """Whether a number to which code of a program at fixed addresses adds something may belong to an object that is
+        far away, as in `t[i - 1000]`."""
+        signed = number - (1 << 64) if number >> 63 else number
+        return self.is_fixed and LEAST_BASE <= abs(signed) < MOST_BASE
+
+    def is_beside_variables(self, number: int) -> bool:
+        """Whether no variable of a linked file is at an address: an index may lead from there to any of them."""
+        section = self.section_at(self.own_address(number))
+        return section is None or section.executable or section.name.startswith(NO_VARIABLES)
 
     @cached_property
     def functions(self) -> dict[str, Symbol]:
@@ -394,6 +422,12 @@ class Image:
         return tuple(
             (s.address, s.end) for s in own if any(s.address < high and low < s.end for low, high in self.differing)
         )
+
+    @cached_property
+    def differing_variables(self) -> tuple[tuple[int, int], ...]:
+        """What an index may lead to in `differing`: not what a linked file has for the loader."""
+        homes = {r: [s for s in self.sections if s.address < r[1] and r[0] < s.end] for r in self.differing}
+        return tuple(r for r, own in homes.items() if not own or not all(s.name.startswith(NO_VARIABLES) for s in own))
 
     def constants_near(self, address: int) -> list[tuple[int, int]]:
         """Extents (first and past-the-last address) of the constant objects that `address` is in or next to: the

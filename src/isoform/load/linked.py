@@ -53,6 +53,7 @@ PAGE = 4096
 AROUND = 1 << 28
 """So far beside a file code may compute an address from where the file is (`table - 1000` and an index)."""
 FIXED_LIMIT = 1 << 47
+WORD = 8
 MOST_PADDING = 31
 """Bytes between two objects that are there for alignment: compilers align large arrays to 32."""
 
@@ -380,8 +381,8 @@ class LinkedImage:
         there = int.from_bytes(content[offset : offset + 8], "little")
         meant = self._meant(relocation, there)
         if meant is None:
-            why = f"relocation type {relocation.kind}, which isoform has no rule for, fills {section.name}"
-            self.broken[self.base + relocation.offset] = f"{self.file.path}: {why}+{offset:#x}"
+            why = f"relocation type {relocation.kind}, which isoform has no rule for, fills {section.name}+{offset:#x}"
+            self._break(relocation.offset, 2 * WORD if relocation.kind in _THREAD else WORD, why)
             return
         value, origin = meant
         content[offset : offset + 8] = (value % (1 << 64)).to_bytes(8, "little")
@@ -390,6 +391,11 @@ class LinkedImage:
         self.relocated[self.base + relocation.offset] = Field(8, relative=False, name=name)
         if origin is not None:
             self.linked_words[self.base + relocation.offset] = origin
+
+    def _break(self, place: int, width: int, why: str) -> None:
+        """Note that no byte of a field is known."""
+        start = self.base + place
+        self.broken.update(dict.fromkeys(range(start, start + width), f"{self.file.path}: {why}"))
 
     def _fill_fixed_words(self) -> None:
         """A program at fixed addresses has no relocations for pointers in its data. A word that is the address of a
@@ -410,10 +416,10 @@ class LinkedImage:
                     self.relocated[place] = Field(8, relative=False, name="")
                 elif shared != number or (self.conflict and self._is_variable(number)):
                     why = self.conflict or "it may hold the address of a function in a packed structure or in 32 bits"
-                    where = f"{self.file.path}: {section.name}+{offset:#x}: {why}"
+                    where = f"{section.name}+{offset:#x}: {why}"
                     if section.thread_local:
-                        self.shared.thread.conflicts.setdefault(self.side, where)
-                    self.broken[place] = where
+                        self.shared.thread.conflicts.setdefault(self.side, f"{self.file.path}: {where}")
+                    self._break(place, 4, where)
 
     @cached_property
     def _fixed_range(self) -> tuple[int, int]:
@@ -463,7 +469,7 @@ class LinkedImage:
             return self._at(self._translate(address))
         if end is None and self._translate(address) != address and address - self.base in self._own_ends:
             why = "may be to the start of one object or one past another"
-            self.broken[self.base + field] = f"{self.file.path}: the pointer at {field:#x} {why}"
+            self._break(field, WORD, f"the pointer at {field:#x} {why}")
         if end is None:
             return self._at(self._translate(address))
         if self._nothing_starts_at(address - self.base):
@@ -620,7 +626,7 @@ class LinkedImage:
             self.weak[name] = WeakSymbol(bit, address)
             self.weak_fields[self.base + slot] = (name, 8)
         if bit is None or section is None or not section.name.startswith(".got"):
-            self.broken[self.base + slot] = f"{self.file.path}: a table holds the address of '{name}', a weak symbol"
+            self._break(slot, WORD, f"a table holds the address of '{name}', a weak symbol")
 
     def _stubs(self, section: FileSection) -> Iterator[tuple[int, int]]:
         """Linkage stubs, with the slot of the global offset table that each jumps through (`ff 25 distance`)."""

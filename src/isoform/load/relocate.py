@@ -30,7 +30,7 @@ from isoform.load.elf import (
     unusable,
 )
 from isoform.load.field import FieldReader, Use, is_branch, is_lea, is_move_immediate
-from isoform.load.image import MOST_RANGES, Field, Image, Reference, Section, Symbol, WeakSymbol
+from isoform.load.image import MOST_RANGES, Field, Image, Meant, Reference, Section, Symbol, WeakSymbol
 from isoform.load.objects import Objects, PlacedObject
 from isoform.load.shared import Shared
 from isoform.load.statics import StaticUses
@@ -60,6 +60,9 @@ _THREAD = (*_THREAD_DISTANCE, *_THREAD_TABLE)
 _WIDE = (_ABSOLUTE_64, 17, 18, _RELATIVE_64)
 _RELATIVE = (_RELATIVE_32, _BRANCH_32, _RELATIVE_64, *_GOT, *_THREAD_TABLE)
 _KNOWN = (*_RELATIVE, _ABSOLUTE_64, _ABSOLUTE_32, _SIGNED_32, *_THREAD_DISTANCE)
+_UNKNOWN_WIDTHS = {12: 2, 13: 2, 14: 1, 15: 1} | dict.fromkeys((3, 26, 32, 39, 40), 4)
+"""Bytes of fields that isoform has no rule for: 16, PC16, 8, PC8; GOT32, GOTPC32, SIZE32, PC32_BND, PLT32_BND."""
+_WIDEST = 8
 
 SCALAR = 4
 """A pointer past the end of an object of at most this many bytes is not expected."""
@@ -98,6 +101,7 @@ class ObjectImage:
         self.broken: dict[int, str] = {}
         self.extra: dict[int, Section] = {}
         self.references: dict[int, Reference] = {}
+        self.meant: dict[int, Meant] = {}
         self.relocated: dict[int, Field] = {}
         self.weak: dict[str, WeakSymbol] = {}
         self.weak_fields: dict[int, tuple[str, int]] = {}
@@ -127,6 +131,7 @@ class ObjectImage:
             aliases=self.aliases,
             broken=self.broken,
             references=self.references,
+            meant=self.meant,
             relocated=self.relocated,
             statics=self.statics.found(),
             weak=self.weak,
@@ -193,7 +198,7 @@ class ObjectImage:
             value = self._value(section, relocation, address)
         except _UnknownFieldError as error:
             self.statics.note_unclear(relocation)
-            self.broken[address] = f"{self.file.path}: the reference at {section.name}+{relocation.offset:#x} {error}"
+            self._break(relocation, address, f"the reference at {section.name}+{relocation.offset:#x} {error}")
             return
         if relocation.kind in _GOT or (relocation.kind in _RELATIVE and not section.executable):
             self.statics.note_unclear(relocation)
@@ -201,7 +206,7 @@ class ObjectImage:
             self.statics.note(relocation, section.executable, address, value)
         limit = 1 << (8 * width - 1)
         if width == 4 and not -limit <= value < (2 * limit if relocation.kind == _ABSOLUTE_32 else limit):
-            self.broken[address] = f"{self.file.path}: the value at {section.name}+{relocation.offset:#x} is too large"
+            self._break(relocation, address, f"the value at {section.name}+{relocation.offset:#x} is too large")
             return
         content[offset : offset + width] = (value % (2 * limit)).to_bytes(width, "little")
         symbol = self.file.symbols[relocation.symbol]
@@ -215,11 +220,52 @@ class ObjectImage:
         if symbol.name in self.weak and relocation.kind not in _GOT and not self._branches(section, relocation):
             self.weak_fields[address] = (symbol.name, width)
             if not section.executable:
-                self.broken[address] = f"{self.file.path}: a table holds the address of '{symbol.name}', a weak symbol"
+                self._break(relocation, address, f"a table holds the address of '{symbol.name}', a weak symbol")
+        self._note_meant(relocation, symbol, address)
         if self._origin is not None:
             self._note_reference(section, relocation, address, self._origin)
 
+    def _break(self, relocation: Relocation, address: int, why: str) -> None:
+        """Note that no byte of a field is known."""
+        known = (8 if relocation.kind in _WIDE else 4) if relocation.kind in _KNOWN else _WIDEST
+        width = _UNKNOWN_WIDTHS.get(relocation.kind, known)
+        self.broken.update(dict.fromkeys(range(address, address + width), f"{self.file.path}: {why}"))
+
     # Objects that a linker places
+
+    def _note_meant(self, relocation: Relocation, symbol: FileSymbol, address: int) -> None:
+        if relocation.kind in (*_GOT, *_THREAD_TABLE):
+            return  # the address of a table
+        found = self._meant_by_symbol.get(relocation.symbol)
+        if found is None:
+            found = self._meant_by_symbol[relocation.symbol] = self._find_meant(symbol, relocation.symbol)
+        if found.ranges:
+            self.meant[address] = found
+
+    @cached_property
+    def _meant_by_symbol(self) -> dict[int, Meant]:
+        return {}
+
+    def _find_meant(self, symbol: FileSymbol, index: int) -> Meant:
+        """The object of a symbol; of a section, or a label without a size, all that is in the section."""
+        if symbol.kind == THREAD_LOCAL and symbol.section != UNDEFINED_SECTION and symbol.size:
+            start = THREAD_POINTER + self._thread_distance(symbol, 0)
+            return Meant(((start, start + symbol.size),), is_one=True)
+        home = self.file.sections.get(symbol.section)
+        if symbol.section == COMMON_SECTION:
+            blocks = self.data.of_section(-1 - index)
+        elif home is None or home.index in self.code or home.thread_local or self._shared_by_content(home):
+            return Meant((), is_one=False)
+        else:
+            blocks = self.data.of_section(symbol.section)
+        start = 0 if symbol.section == COMMON_SECTION else symbol.value
+        end = start + symbol.size if symbol.size and symbol.kind != SECTION_SYMBOL else 0
+        inside = [
+            (max(block.start, start), min(block.end, end), block) if end else (block.start, block.end, block)
+            for block in blocks
+        ]
+        ranges = [(b.address + low - b.start, b.address + high - b.start) for low, high, b in inside if low < high]
+        return Meant(tuple(ranges), is_one=bool(end))
 
     def _note_reference(self, section: FileSection, relocation: Relocation, address: int, origin: int) -> None:
         """Distances in tables stay the numbers they are: what they are added to is where they are counted from."""

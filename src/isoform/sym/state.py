@@ -11,7 +11,7 @@ from isoform.isa.machine import Machine
 from isoform.load.image import POINTER_BYTES, Image
 from isoform.load.objects import PlacedObject
 from isoform.microop import Var, linked_address, origin_of
-from isoform.outcome import FRAME_LIMIT
+from isoform.outcome import FRAME_LIMIT, THREAD_POINTER
 from isoform.smt.dependence import Dependence
 from isoform.smt.division import signed
 from isoform.smt.terms import Term, Terms
@@ -36,6 +36,7 @@ STACK_IN_BOUNDS = Assumption(
 )
 _POINTER, _WORD = 8, (1 << 64) - 1
 _NEAR = 4096
+_THREAD_SPAN = 1 << 31
 """Bytes around an object in which a constant in an address may still be meant for it."""
 STACK_ALIGNED = Assumption("stack-aligned", "the stack pointer is aligned as the calling convention says")
 DEFAULT_ROUNDING_MODE = Assumption(
@@ -445,6 +446,8 @@ class Side:
             number = self.terms.value(top) if anchor is None else anchor[0]
             if number is not None and self._holds_differing(number, self.terms.width(top)):
                 return True
+            if self._is_counted_from_differing(top):
+                return True
             if anchor is not None:
                 pending += [] if anchor[1] is None else [anchor[1]]
                 continue
@@ -457,9 +460,25 @@ class Side:
         return False
 
     def _holds_differing(self, number: int, width: int) -> bool:
-        """Whether a number is such an address, or one that is wider has one in it (a vector that was copied)."""
+        """Whether a number is such an address, or one that is wider has one in it (a vector that was copied). One past
+        the end of an object leads to it too."""
         words = (number >> shift & _WORD for shift in range(0, max(width - 64, 0) + 1, 8)) if number else ()
-        return any(low <= word < high for word in words for low, high in self.image.differing)
+        return any(low <= word <= high for word in words for low, high in self.image.differing)
+
+    def _is_counted_from_differing(self, term: Term) -> bool:
+        """Whether a sum may be such an address though its constant is none, as `&t[i - 1000]` is counted from `t`."""
+        found = self.terms.layout.origin(term)
+        rest, constant = self.terms.split_sum(term if found is None else found[1])
+        image = self.image
+        if found is None:
+            is_base = rest is not None and image.may_be_base(constant)
+            return is_base and image.is_beside_variables(constant) and bool(image.differing_variables)
+        item, number = found[0], (found[0].start + constant) % (1 << self.width)
+        if image.base and item.start == image.base:
+            return image.is_beside_variables(number) and bool(image.differing_variables)
+        if rest is None and item.holds(constant, 0):
+            return False
+        return any(_overlaps(extent, item) for extent in self.image.differing)
 
     def tear(self, condition: Term, content: bytes) -> None:
         """Note that part of what may be such an address is read: put together again, it is not seen to be one."""
@@ -718,6 +737,7 @@ class State:
         side.world.assume(PRIVATE_FRAME)
         side.heap_accesses.append((self.condition, address, size))
         self._note_reading(address, size)
+        self._note_reading_constants(address, constant, size)
         value = side.heap.load(self.heap, address, size)
         for extent in self._constants_from(address, base, constant, size):
             if not self._is_kept_out(address, extent, size):
@@ -744,10 +764,12 @@ class State:
             return
         constants = list(terms.constants_in(address))
         item = self._surely_in(address, size)
+        found = terms.layout.origin(address)
         for low, high in ranges:
             if item is not None and not _is_in((low, high), item):
                 continue
-            if not any(low - _NEAR <= number < high + _NEAR for number in constants):
+            is_counted_from = found is not None and _overlaps((low, high), found[0])
+            if not is_counted_from and not any(self._may_lead(number, low, high) for number in constants):
                 continue
             index = terms.add(self._index(address, low), terms.bv(size - 1, side.width))
             inside = terms.ult(index, terms.bv(high - low + size - 1, side.width))
@@ -758,6 +780,34 @@ class State:
             if side.met is None:
                 raise Unsupported(why)
             side.met.append(Met(condition, True, why))
+
+    def _note_reading_constants(self, address: Term, constant: int, size: int) -> None:
+        """Constants that differ may be read by an index from a number where nothing is, in a program at fixed
+        addresses (`_constants_from` sees to the others)."""
+        side, terms = self.side, self.side.terms
+        image = side.image
+        if not image.differing or not image.may_be_base(constant) or image.section_at(constant) is not None:
+            return
+        constants = set(image.differing_constants)
+        for low, high in (r for r in image.differing_variables if any(a < r[1] and r[0] < b for a, b in constants)):
+            index = terms.add(self._index(address, low), terms.bv(size - 1, side.width))
+            inside = terms.ult(index, terms.bv(high - low + size - 1, side.width))
+            condition = terms.conj(self.condition, inside)
+            if condition != terms.false:
+                why = f"constants at {low:#x} may be read, which differ between the two sides"
+                if side.met is None:
+                    raise Unsupported(why)
+                side.met.append(Met(condition, False, why))
+
+    def _may_lead(self, number: int, low: int, high: int) -> bool:
+        """Whether a number in an address may be the base from which an index leads to a range."""
+        image = self.side.image
+        if low - _NEAR <= number < high + _NEAR or image.may_be_base(number):
+            return True
+        if abs(low - THREAD_POINTER) < _THREAD_SPAN:
+            return abs(number - THREAD_POINTER) < _THREAD_SPAN
+        in_file = any(start <= number < end for start, end, _ in image.spans)
+        return in_file and image.is_beside_variables(number)
 
     def _constants_from(self, address: Term, base: Term, constant: int, size: int) -> list[tuple[int, int]]:
         """Objects that an address `base + constant` may be in. From one thing in the file a distance may lead to any
@@ -917,6 +967,10 @@ def without_summand(terms: Terms, total: Term, part: Term) -> Term | None:
 
 def _is_in(extent: tuple[int, int], item: PlacedObject) -> bool:
     return item.holds(extent[0] - item.start, extent[1] - extent[0])
+
+
+def _overlaps(extent: tuple[int, int], item: PlacedObject) -> bool:
+    return extent[0] < item.start + (item.size or item.room) and item.start + item.skipped < extent[1]
 
 
 def _bits_used(terms: Terms, term: Term) -> int:
