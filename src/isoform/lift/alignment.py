@@ -45,4 +45,5 @@ def _misaligned(function: Function, needs: dict[int, int]) -> dict[BlockId, int]
 
 def _cut(block: Block, index: int, why: str) -> Block:
     ops = (*block.ops[:index], MicroOp(Kind.UNSUPPORTED, None, ()))
-    return replace(block, ops=ops, addresses=block.addresses[: index + 1], exit=Stop(why))
+    steps = block.steps[: block.steps.index(block.addresses[index]) + 1]
+    return replace(block, ops=ops, addresses=block.addresses[: index + 1], steps=steps, exit=Stop(why))
