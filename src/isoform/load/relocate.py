@@ -234,8 +234,8 @@ class ObjectImage:
     # Objects that a linker places
 
     def _note_meant(self, relocation: Relocation, symbol: FileSymbol, address: int) -> None:
-        if relocation.kind in (*_GOT, *_THREAD_TABLE):
-            return  # the address of a table
+        if relocation.kind in (*_GOT, *_THREAD_TABLE) or self._origin in self.extra:
+            return  # the address of a table, or of a literal
         found = self._meant_by_symbol.get(relocation.symbol)
         if found is None:
             found = self._meant_by_symbol[relocation.symbol] = self._find_meant(symbol, relocation.symbol)
