@@ -49,19 +49,22 @@ def without_debug(random: Random) -> Case:
     """Numbers of all kinds, and a callee of which nothing is known."""
     kinds = Kinds(random)
     inputs = [kinds.number() for _ in range(random.choice((1, 2, 3, 5)))]
-    result: Kind = kinds.number()
+    # A floating-point number that does not fit an integer is undefined as one.
+    floating = [kind for kind in inputs if kind.name in ("float", "double")]
+    result: Kind = floating[0] if floating else kinds.number()
     at = random.randrange(len(inputs))
     parameters = ", ".join(f"{k.name} a{n}" for n, k in enumerate(inputs))
     differs = random.random() < 0.6
     names = [f"a{n}" for n in range(len(inputs))]
     total = " + ".join(names)
+    stored = f"({total} > 3)" if floating else total
     forms = (
         (f"return {total};", f"return {total} + 1;"),
         (f"return {total};", f"return a{at} == 77 ? 3 : {total};"),
         (f"return h({names[at]}) + {total};", f"return h({names[at]} + 1) + {total};"),
         (f"return h({names[at]}) + {total};", f"return h({names[at]}) + {total} + 1;"),
-        (f"memory[0] = {total}; return a{at};", f"memory[0] = {total}; return a{at} + 1;"),
-        (f"memory[0] = {total}; return a{at};", f"memory[0] = {total} + 1; return a{at};"),
+        (f"memory[0] = {stored}; return a{at};", f"memory[0] = {stored}; return a{at} + 1;"),
+        (f"memory[0] = {stored}; return a{at};", f"memory[0] = {stored} + 1; return a{at};"),
         (f"if (h({names[at]})) return 1; return a{at};", f"if (h({names[at]})) return 0; return a{at};"),
     )
     one, other = random.choice(forms)
