@@ -256,5 +256,5 @@ def test_every_known_prototype_parses() -> None:
     lines = known._PROTOTYPES.split("\n")[1:-1]
     assert len(lines) > 120
     for line in lines:
-        signature = parse_prototype(line)
+        signature = parse_prototype(known._COMPLEX.get(line.split()[1], "") + line)
         assert known_signature(signature.name) == signature

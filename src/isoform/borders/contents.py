@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,6 +15,8 @@ WORD = 8
 _CODE = (ApartKind.FUNCTION, ApartKind.TABLE)
 _SCALARS = (1, 2, 4, 8)
 MOST_TEXT = 1 << 12
+MOST_SEARCHED = 1 << 20
+"""Bytes of an object in which addresses of 32 bits are looked for: no assembler writes larger tables of them."""
 
 
 @dataclass(frozen=True)
@@ -260,10 +262,27 @@ def _leads(side: Objects, extent: Range, others: Sequence[Apart]) -> Iterator[tu
                 yield offset, exact
             elif found:
                 yield offset, replace(found[0], certain=False)
+    code = {other.low: other for other in others if other.kind in _CODE}
+    for offset, address in _short_addresses(content, extent[0], code) if code else ():
+        yield offset, replace(code[address], certain=False)
     for offset, _, meant, _ in side.fields(extent) if wholes else ():
         for low, high, other in wholes:
             if any(low < end and start < high for start, end in meant):
                 yield offset, replace(other, certain=False)
+
+
+def _short_addresses(content: bytes, start: int, wanted: Container[int]) -> Iterator[tuple[int, int]]:
+    """Offsets of numbers of 32 bits that are one of these addresses, or the distance to one from the object's start
+    or from their own place."""
+    if len(content) > MOST_SEARCHED or not any(content):
+        return
+    for shift in range(4):
+        words = memoryview(content[shift : shift + (len(content) - shift) // 4 * 4]).cast("I")
+        for offset, word in [(4 * i + shift, w) for i, w in enumerate(words) if w]:
+            distance = word - (word >> 31 << 32)
+            for address in (word, start + distance, start + offset + distance):
+                if address in wanted:
+                    yield offset, address
 
 
 def _is_code(image: Image, address: int) -> bool:

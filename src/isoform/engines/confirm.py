@@ -112,7 +112,7 @@ def _differs(question: Question, inputs: Pair) -> bool:
     if not _are_extended(question, inputs[0]):
         return False
     outcomes = question.run_both(inputs)
-    if not question.differences(*outcomes) or rests_on_replaceable_calls(*outcomes):
+    if not question.differences(*outcomes) or rests_on_replaceable_calls(*outcomes, question.callees):
         return False
     if any(outcome.overlaps for outcome in outcomes):
         return False

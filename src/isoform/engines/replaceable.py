@@ -8,6 +8,7 @@ runs that make such calls may be none at all: it is never taken as a witness.
 from __future__ import annotations
 
 from isoform.borders.library import NUMBERS
+from isoform.callee import Callees
 from isoform.contract import events
 from isoform.outcome import CallRecord, Outcome
 
@@ -41,7 +42,7 @@ _COUNTING = frozenset({"sprintf", "snprintf", "__sprintf_chk", "__snprintf_chk"}
 # fmt: on
 
 
-def rests_on_replaceable_calls(target: Outcome, rewrite: Outcome) -> bool:
+def rests_on_replaceable_calls(target: Outcome, rewrite: Outcome, callees: Callees) -> bool:
     """Whether a difference of these two may only be another way to make the same calls."""
     # A call of the second kind is only ever replaced by another call, so that equal names mean equal calls. If the text
     # of every such call is known, the texts were compared.
@@ -51,7 +52,8 @@ def rests_on_replaceable_calls(target: Outcome, rewrite: Outcome) -> bool:
     names = [[call.callee for call in side] for side in called]
     # Functions of numbers are calls only where the code looks at errno or the rounding mode: compilers then put code
     # before the call for the arguments that set nothing.
-    if any(name in _MEMORY or name in NUMBERS for side in names for name in side):
+    numbers = {name for side in names for name in side if name in NUMBERS and callees(name).is_library}
+    if numbers or any(name in _MEMORY for side in names for name in side):
         return True
     if names[0] != names[1] and any(name in _EXCHANGED for side in names for name in side):
         return True
