@@ -266,6 +266,8 @@ class _Search:
             self.complete = False
             return ()
         self.seen.add(extent)
+        if self.objects.is_for_loader(extent):
+            return ()  # one past the last object is there, too
         content = self.objects.contents(extent)
         if self.objects.is_slot(extent):
             content = content.ljust(SLOT, b"\0")
@@ -498,6 +500,9 @@ class Objects:
         """What an address in a linked file that can be anywhere may mean besides what it is near to."""
         if any(low <= number <= high and self.is_named((low, high)) for low, high in self.near(number)):
             return ()
+        ended = [(there, there + end - start) for start, end, there in self._image.moved if end == number]
+        if ended:
+            return tuple(ended)
         home = self._home(number)
         if home is None or home.name.startswith(NO_VARIABLES):
             return () if home is not None and home.name.startswith(_SLOTS) else self.variables
