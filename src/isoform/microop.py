@@ -28,7 +28,8 @@ class Space(IntEnum):
     ADDRESS = 5
     """An address that a linker decides. `offset` holds, in its low 64 bits, where isoform placed it, and above these
     the start of the object that it is counted from (see `load/objects.py`). A run takes it for a constant; nothing may
-    be proved from the number."""
+    be proved from the number. The distance of a thread-local object from the thread pointer is one too
+    (`lift/thread.py`)."""
 
 
 class Var(NamedTuple):

@@ -67,3 +67,49 @@ def test_variables_that_two_programs_have_in_other_places_are_not_compared(tmp_p
     verdict = api.compare(f"{target}:f", f"{rewrite}:f")
     assert isinstance(verdict, Unknown)
     assert "thread-local" in verdict.why
+
+
+LAYOUT = """
+__thread int first = 1, second = 2;
+__thread char letter = 3;
+int order(void) { return &first < &second; }
+int turned(void) { return &second > &first; }
+int low(void) { return (unsigned long)&letter % 4096; }
+int same_low(void) { return (unsigned long)&letter & 4095; }
+int nothing(void) { return 0; }
+int always(void) { return 1; }
+int main(void) { return 0; }
+"""
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["-O1", "-c"],
+        ["-O1", "-c", "-fPIC"],
+        ["-O2", "-shared", "-fPIC"],
+        ["-O2", "-shared", "-fPIC", "-mtls-dialect=gnu2"],
+    ],
+)
+def test_where_the_variables_are_is_not_known(tmp_path: Path, flags: list[str]) -> None:
+    one = built(tmp_path, "one.o", ["-O0", "-c"], 0, LAYOUT)
+    other = built(tmp_path, "other", flags, 0, LAYOUT)
+    for function, number in (("order", "always"), ("order", "nothing"), ("low", "nothing")):
+        assert not isinstance(api.compare(f"{other}:{function}", f"{one}:{number}"), Equivalent)
+    assert isinstance(api.compare(f"{one}:order", f"{other}:turned"), Equivalent)
+    assert isinstance(api.compare(f"{one}:low", f"{other}:same_low"), Equivalent)
+
+
+def test_in_a_program_the_order_is_known_but_not_the_address(tmp_path: Path) -> None:
+    program = built(tmp_path, "program", ["-O1"], 0, LAYOUT)
+    one = built(tmp_path, "one.o", ["-O0", "-c"], 0, LAYOUT)
+    answers = [api.compare(f"{one}:order", f"{program}:{number}") for number in ("always", "nothing")]
+    assert {type(answer) for answer in answers} == {Equivalent, Different}
+    assert not isinstance(api.compare(f"{one}:low", f"{program}:nothing"), Equivalent)
+
+
+def test_a_variable_that_is_larger_on_one_side_shares_no_byte_with_others(tmp_path: Path) -> None:
+    source = "__thread int few[EXTRA], next; int f(int i) { next = 1; few[i & 3] = 2; return next + few[3]; }"
+    for sizes in ((4, 400), (400, 4)):
+        names = [built(tmp_path, f"{size}.o", ["-O1", "-c"], size, source) for size in sizes]
+        assert isinstance(api.compare(f"{names[0]}:f", f"{names[1]}:f"), Equivalent)

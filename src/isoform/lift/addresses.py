@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
+from isoform.lift.thread import is_distance
 from isoform.load.image import Image
 from isoform.microop import CONTROL, Instruction, Kind, MicroOp, Space, Var, const, linked_address
 
@@ -45,7 +46,8 @@ def _replaced(ops: tuple[MicroOp, ...], others: tuple[MicroOp, ...], origin: int
         if op.kind in CONTROL:
             yield op
             continue
-        if _is_extended_number(op) and op.ins != other.ins:
+        is_changed = op.ins != other.ins
+        if _is_extended_number(op) and is_changed and not is_distance(linked_address(op.ins[0].offset, origin, 4)):
             # A linker refuses an address that does not fit the field, so that extending it gives the address itself.
             yield MicroOp(Kind.COPY, op.out, (linked_address(op.ins[0].offset, origin, 8),))
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from isoform.evaluate import can_evaluate, evaluate
+from isoform.lift.thread import address_sum
 from isoform.load.image import Image
 from isoform.microop import Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
 
@@ -91,7 +92,7 @@ def _fold(op: MicroOp, image: Image | None) -> MicroOp:
         value = evaluate(op.kind, op.out.size, [v.size for v in op.ins], [v.offset for v in op.ins])
         return MicroOp(Kind.COPY, op.out, (const(value, op.out.size),))
     if any(v.space is Space.ADDRESS for v in op.ins):
-        return _fold_address(op)
+        return _fold_address(op, image)
     if op.kind is Kind.SELECT:
         return _fold_select(op)
     if len(op.ins) == 2:
@@ -99,20 +100,14 @@ def _fold(op: MicroOp, image: Image | None) -> MicroOp:
     return op
 
 
-def _fold_address(op: MicroOp) -> MicroOp:
+def _fold_address(op: MicroOp, image: Image | None) -> MicroOp:
     """Of an address that a linker decides only its distances are known."""
-    match op.kind, op.ins:
-        case (Kind.INT_ADD, (place, amount)) | (Kind.INT_ADD, (amount, place)) if _is_moved(place, amount):
-            moved = linked_address(place.offset + amount.offset, origin_of(place), place.size)
-        case Kind.INT_SUB, (place, amount) if _is_moved(place, amount):
-            moved = linked_address(place.offset - amount.offset, origin_of(place), place.size)
-        case _:
-            return op
-    return MicroOp(Kind.COPY, op.out, (moved,))
-
-
-def _is_moved(place: Var, amount: Var) -> bool:
-    return place.space is Space.ADDRESS and place.size == 8 and amount.space is Space.CONST
+    moved = None
+    if op.kind is Kind.INT_ADD:
+        moved = address_sum(op.ins[0], op.ins[1], image)
+    elif op.kind is Kind.INT_SUB and op.ins[1].space is Space.CONST:
+        moved = address_sum(op.ins[0], const(-op.ins[1].offset, op.ins[1].size), image)
+    return op if moved is None else MicroOp(Kind.COPY, op.out, (moved,))
 
 
 def _fold_binary(op: MicroOp, left: Var, right: Var) -> MicroOp:

@@ -226,7 +226,7 @@ class Image:
     stands for the shared address; never a jump target inside the code."""
     linked_fields: dict[int, int] = field(default_factory=dict)
     """Address of a field in code that a linker fills with the address of (or the distance to) an object, to the start
-    of that object."""
+    of that object. Of a thread-local object, the distance is that from the thread pointer."""
     linked_words: dict[int, int] = field(default_factory=dict)
     """The same for fields of eight bytes in data."""
     spans: tuple[tuple[int, int, int], ...] = ()
@@ -242,6 +242,8 @@ class Image:
     """First and past-the-last address of code that stands for what a loader provides: always inlined."""
     versions: dict[str, str] = field(default_factory=dict)
     """Of a linked file: the version of each symbol that it imports with one, by name."""
+    thread_origin: int = 0
+    """Start of the object that has the thread pointer in it; 0 where nothing has to do with threads."""
     thread_conflict: str = ""
     """One sentence where the file's thread-local data could not be given the addresses that the other side has."""
     differing: tuple[tuple[int, int], ...] = ()

@@ -36,6 +36,7 @@ from isoform.load.thread import (
     ThreadObject,
     bare,
     loader_sections,
+    note_thread_pointer,
     thread_extent,
     thread_keys,
     thread_objects,
@@ -222,6 +223,7 @@ class LinkedImage:
         if self.file.fixed:
             self._fill_fixed_words()
         stubs = list(self._linkage())
+        thread_origin = note_thread_pointer(self.shared.thread, self.objects, self.linked_words)
         return Image(
             path=self.file.path,
             machine=self.file.machine,
@@ -240,6 +242,7 @@ class LinkedImage:
             moved=tuple(sorted([*self.moved, *stubs])),
             resolvers=self.resolvers,
             loader_code=self.loader_code,
+            thread_origin=thread_origin,
             thread_conflict=self.shared.thread.conflicts.get(self.side, ""),
             linked_words=self.linked_words,
             spans=tuple(self._spans()),
@@ -434,8 +437,7 @@ class LinkedImage:
         """What a field is filled with, and the object that it is counted from, if it is an address."""
         kind = relocation.kind
         if kind in _THREAD:
-            number = self._thread_value(relocation)
-            return None if number is None else (number, None)
+            return self._thread_value(relocation)
         if kind == PACKED_RELATIVE:
             return self._pointer(relocation.offset, self.base + there)
         if kind in (_RELATIVE, _RELATIVE_64):
@@ -544,32 +546,45 @@ class LinkedImage:
 
     # Thread-local objects
 
-    def _thread_value(self, relocation: Relocation) -> int | None:
+    def _thread_value(self, relocation: Relocation) -> tuple[int, int | None] | None:
         """The first word of an entry of the global offset table, by which an object is found; of a pair the
-        second too, as far as no other relocation fills it."""
+        second too, as far as no other relocation fills it. If the word is a distance, the second item is the start of
+        the object that it leads to."""
         layout = self.shared.thread
         if self.side in layout.conflicts:
             return None
         symbol = self._dynamic_symbol(relocation) if relocation.symbol else None
+        if symbol is not None and symbol.section == UNDEFINED_SECTION and symbol.name in self.shared.weak:
+            return None  # where it is if nothing defines it depends on how it is found
         if symbol is not None:
             key = self._thread_keys.get(
                 (bare(symbol.name), symbol.section, symbol.value), ("thread", bare(symbol.name))
             )
-            distance = layout.distance(key)
+            distance, name = layout.distance(key), bare(symbol.name)
         elif self.side in layout.bases:
-            distance = layout.bases[self.side]
+            distance, name = layout.bases[self.side], self.file.path
         else:
             return None
+        item = layout.origin(distance, name)
+        if item is not None:
+            self.objects[item.start] = item
+        origin = None if item is None else item.start
         match relocation.kind:
             case thread.DYNAMIC_MODULE:
                 if symbol is None:
                     self._add_to_word(relocation.offset + 8, distance)
-                return MODULE
+                    self._note_distance(relocation.offset + 8, origin)
+                return MODULE, None
             case thread.DYNAMIC_DESCRIPTOR:
                 self._write_word(relocation.offset + 8, distance + relocation.addend)
-                return self._loader_address() + DESCRIPTOR_START
+                self._note_distance(relocation.offset + 8, origin)
+                return self._loader_address() + DESCRIPTOR_START, None
             case _:
-                return distance + relocation.addend
+                return distance + relocation.addend, origin
+
+    def _note_distance(self, address: int, origin: int | None) -> None:
+        if origin is not None:
+            self.linked_words[self.base + address] = origin
 
     def _add_to_word(self, address: int, amount: int) -> None:
         self._write_word(address, amount, kept=True)

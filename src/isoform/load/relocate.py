@@ -42,6 +42,7 @@ from isoform.load.thread import (
     ThreadConflictError,
     ThreadObject,
     loader_sections,
+    note_thread_pointer,
     object_around,
     thread_keys,
     thread_objects,
@@ -57,7 +58,8 @@ _THREAD_DISTANCE = (17, 18, 21, 23)
 _THREAD_PAIR, _THREAD_MODULE, _THREAD_SLOT, _THREAD_DESCRIPTOR, _THREAD_CALL = 19, 20, 22, 34, 35
 _THREAD_TABLE = (_THREAD_PAIR, _THREAD_MODULE, _THREAD_SLOT, _THREAD_DESCRIPTOR)
 _THREAD = (*_THREAD_DISTANCE, *_THREAD_TABLE)
-_WIDE = (_ABSOLUTE_64, 17, 18, _RELATIVE_64)
+_WIDE_DISTANCE = (17, 18)
+_WIDE = (_ABSOLUTE_64, *_WIDE_DISTANCE, _RELATIVE_64)
 _RELATIVE = (_RELATIVE_32, _BRANCH_32, _RELATIVE_64, *_GOT, *_THREAD_TABLE)
 _KNOWN = (*_RELATIVE, _ABSOLUTE_64, _ABSOLUTE_32, _SIGNED_32, *_THREAD_DISTANCE)
 _UNKNOWN_WIDTHS = {12: 2, 13: 2, 14: 1, 15: 1} | dict.fromkeys((3, 26, 32, 39, 40), 4)
@@ -122,6 +124,7 @@ class ObjectImage:
         sections.extend(self._thread_section(one) for one in self._placed_thread_objects)
         sections.extend(loader_sections(self.shared.thread))
         sections.extend(self.extra.values())
+        thread_origin = note_thread_pointer(self.shared.thread, self.objects, self.linked_words)
         return Image(
             path=self.file.path,
             machine=self.file.machine,
@@ -142,6 +145,7 @@ class ObjectImage:
             objects=Objects.of([self.objects.values()]),
             resolvers=self.resolvers,
             loader_code=self.loader_code,
+            thread_origin=thread_origin,
             thread_conflict=self.shared.thread.conflicts.get(self.side, ""),
             from_source=self.file.from_source,
             has_handlers=self.file.has_handlers,
@@ -273,7 +277,7 @@ class ObjectImage:
             self.linked_fields[address] = origin
             if relocation.kind in (_ABSOLUTE_32, _SIGNED_32):
                 self.objects[origin] = replace(self.objects[origin], is_low=True)
-        elif relocation.kind == _ABSOLUTE_64:
+        elif relocation.kind in (_ABSOLUTE_64, *_WIDE_DISTANCE):
             self.linked_words[address] = origin
 
     def _meant(self, item: PlacedObject) -> None:
@@ -473,14 +477,25 @@ class ObjectImage:
             one = object_around(self._thread_objects, symbol.section, addend)
             if one is None:
                 raise _UnknownFieldError("refers to thread-local data without a name")
+            self._meant_thread(layout.distances[one.key], one.name)
             return layout.distances[one.key] + addend - one.start
         key = self._thread_keys.get((symbol.name, symbol.section, symbol.value), ("thread", symbol.name))
         if symbol.section != UNDEFINED_SECTION and key not in layout.distances:
             raise _UnknownFieldError(f"refers to '{symbol.name}', which is in no section that is in memory")
+        if symbol.section == UNDEFINED_SECTION and symbol.name in self.shared.weak:
+            raise _UnknownFieldError(f"is to thread-local '{symbol.name}', a weak symbol that nothing may define")
         try:
-            return layout.distance(key) + addend
+            distance = layout.distance(key)
         except ThreadConflictError as error:
             raise _UnknownFieldError(f"is to thread-local data: the file {error}") from error
+        self._meant_thread(distance, symbol.name)
+        return distance + addend
+
+    def _meant_thread(self, distance: int, name: str) -> None:
+        """The reference at hand is the distance of this from the thread pointer."""
+        item = self.shared.thread.origin(distance, name)
+        if item is not None:
+            self._meant(item)
 
     def _thread_slot(self, symbol: FileSymbol, kind: int) -> int:
         """An entry of the global offset table by which an object is found; addends count from the field only."""
@@ -491,6 +506,9 @@ class ObjectImage:
         else:
             content = word if kind == _THREAD_SLOT else MODULE.to_bytes(8, "little") + word
         slot = self.shared.by_content(("thread", content), len(content), 16)
+        if self._origin is not None:
+            self.linked_words[slot + len(content) - len(word)] = self._origin
+        self._origin = None  # nobody sees where the table is
         self.extra[slot] = Section(".got", slot, content, len(content), False, False)
         return slot
 

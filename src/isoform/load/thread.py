@@ -1,8 +1,10 @@
 """Thread-local storage: where the thread-local objects of a question are, and what stands for the loader's part in it.
 
-There is one thread. Its thread pointer is a fixed number, as the address of an object is one, so that thread-local
-objects are data like any other, at fixed addresses below it. The models by which code gets at them (a distance in the
-code, one in the global offset table, `__tls_get_addr`, a descriptor) differ only in how the distance is found.
+There is one thread. isoform places its thread pointer, and thread-local objects below it, at numbers, so that code can
+run. As with other objects, nothing is proved from these numbers: each is a `PlacedObject` whose address is not known,
+and a distance from the thread pointer is the difference of two addresses. The models by which code gets at an object (a
+distance in the code, one in the global offset table, `__tls_get_addr`, a descriptor) differ only in how the distance is
+found.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from dataclasses import dataclass, field
 from isoform.load.blocks import is_name, plain_keys
 from isoform.load.elf import THREAD_LOCAL, UNDEFINED_SECTION, FileSymbol, ParsedFile
 from isoform.load.image import Section
+from isoform.load.objects import PlacedObject
 from isoform.outcome import THREAD_POINTER
 
 GET_ADDRESS = "__tls_get_addr"
@@ -22,8 +25,14 @@ MODULE_BASE = "_TLS_MODULE_BASE_"
 MODULE = 1
 """The number of the one module. It is only ever passed to `__tls_get_addr`, so any number will do."""
 ALIGNMENT = 64
+MOST_ALIGNMENT = THREAD_POINTER & -THREAD_POINTER
+"""isoform's own placement satisfies no alignment beyond this one, so that none is taken for known."""
 EXTERNAL_ROOM = 1 << 16
 """Bytes for an object that neither file defines."""
+CONTROL_ROOM = 1 << 12
+"""Bytes from the thread pointer on at which isoform places nothing: the thread's control block, of unknown size."""
+CONTROL_ALIGNMENT = 8
+"""A pointer is at the thread pointer. C libraries align it further, each in its own way."""
 MOST_OBJECTS = 4096
 LIMIT = 1 << 30
 """Distances must fit into 32 bits with a sign."""
@@ -53,6 +62,25 @@ class ThreadObject:
     size: int
     symbols: tuple[tuple[Key, FileSymbol], ...]
 
+    @property
+    def name(self) -> str:
+        return self.symbols[0][1].name
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Bytes at a fixed distance from each other, as one file shows them."""
+
+    low: int
+    high: int
+    alignment: int
+    name: str
+    is_sized: bool = True
+    """Whether all of the bytes are known to belong to it."""
+
+
+_CONTROL = _Piece(0, CONTROL_ROOM, CONTROL_ALIGNMENT, "the thread pointer", is_sized=False)
+
 
 @dataclass
 class ThreadLayout:
@@ -67,16 +95,40 @@ class ThreadLayout:
     """By side, of a linked file: where its thread-local data begins, if it stays together."""
     used: bool = False
     """Whether either file uses thread-local data or the thread pointer."""
+    sizes: dict[Key, int] = field(default_factory=dict)
+    """Of each object, the larger size where the files differ."""
+    pieces: list[_Piece] = field(default_factory=lambda: [_CONTROL])
+    objects: list[PlacedObject] = field(default_factory=list)
+    """Pieces that overlap are one object. The one that has the thread pointer in it comes first."""
 
-    def distance(self, key: Key, size: int = 0) -> int:
+    def distance(self, key: Key, size: int = 0, alignment: int = 1) -> int:
         """The distance of an object that may be anywhere: the next free one."""
         if key not in self.distances:
-            room = size or EXTERNAL_ROOM
-            low = (self.lowest - room - 16) // ALIGNMENT * ALIGNMENT
+            room, step = max(size, self.sizes.get(key, 0)) or EXTERNAL_ROOM, max(alignment, ALIGNMENT)
+            low = (self.lowest - room - 16) // step * step
             if low < -LIMIT:
                 raise ThreadConflictError("has too much thread-local data")
             self.put(key, low, room)
         return self.distances[key]
+
+    def object_at(self, distance: int, name: str) -> PlacedObject:
+        """The object at a distance. Where no file shows one, another file defines what has this name."""
+        number = THREAD_POINTER + distance
+        found = next((o for o in self.objects if 0 <= number - o.start < o.room), None)
+        if found is None:
+            found = PlacedObject(name, number, 0, EXTERNAL_ROOM, 1)
+            self.objects.append(found)
+        return found
+
+    @property
+    def pointed_to(self) -> PlacedObject:
+        """The object that has the thread pointer in it: in a program, all of its thread-local data."""
+        return self.objects[0]
+
+    def origin(self, distance: int, name: str) -> PlacedObject | None:
+        """The object at a distance; None if it is known how far from the thread pointer it is."""
+        found = self.object_at(distance, name)
+        return None if found == self.pointed_to else found
 
     def put(self, key: Key, low: int, size: int) -> None:
         """Place an object at a fixed distance. Objects never overlap."""
@@ -95,11 +147,35 @@ def place_threads(files: Sequence[ParsedFile], layout: ThreadLayout) -> None:
     """Give every thread-local object its distance; files whose objects stay together come first."""
     layout.used = any(_has_to_do_with_threads(file) for file in files)
     order = sorted(range(len(files)), key=lambda side: (not is_program(files[side]), not _stays_together(files[side])))
+    for side, file in enumerate(files):
+        for one in thread_objects(file, side):
+            layout.sizes[one.key] = max(one.size, layout.sizes.get(one.key, 0))
     for side in order:
         try:
             _place_file(files[side], side, layout)
         except ThreadConflictError as error:
             layout.conflicts[side] = f"{files[side].path} {error}"
+    layout.objects = _merged(layout.pieces)
+
+
+def _merged(pieces: Sequence[_Piece]) -> list[PlacedObject]:
+    """One object for all pieces that overlap. Of its alignment only what is said of its start is used."""
+    groups: list[list[_Piece]] = []
+    for piece in sorted(pieces, key=lambda p: (p.low, -p.high)):
+        if groups and piece.low < max(p.high for p in groups[-1]):
+            groups[-1].append(piece)
+        else:
+            groups.append([piece])
+    # The thread pointer is above everything else.
+    return [_placed(group) for group in reversed(groups)]
+
+
+def _placed(group: Sequence[_Piece]) -> PlacedObject:
+    low, room = group[0].low, max(p.high for p in group) - group[0].low
+    name = next((p.name for p in group if p is _CONTROL), group[0].name)
+    alignment = min(MOST_ALIGNMENT, *(p.alignment for p in group if p.low == low))
+    size = room if all(p.is_sized for p in group) else 0
+    return PlacedObject(name, THREAD_POINTER + low, size, room, alignment)
 
 
 def _has_to_do_with_threads(file: ParsedFile) -> bool:
@@ -112,9 +188,14 @@ def _place_file(file: ParsedFile, side: int, layout: ThreadLayout) -> None:
     objects = thread_objects(file, side)
     if len(objects) > MOST_OBJECTS:
         raise ThreadConflictError(f"has more than {MOST_OBJECTS} thread-local variables")
+    pieces = []
     if not _stays_together(file):
         for one in objects:
-            _place_names(one, layout.distance(one.key, one.size), layout)
+            alignment = _alignment(file, one)
+            low = layout.distance(one.key, one.size, alignment)
+            _place_names(one, low, layout)
+            pieces.append(_Piece(low, low + (one.size or EXTERNAL_ROOM), alignment, one.name, one.size > 0))
+        layout.pieces += pieces
         return
     start, end, alignment = thread_extent(file)
     size = -(-(end - start) // alignment) * alignment
@@ -130,6 +211,21 @@ def _place_file(file: ParsedFile, side: int, layout: ThreadLayout) -> None:
         layout.put(one.key, base + one.start, one.size)
         _place_names(one, base + one.start, layout)
     layout.lowest = min(layout.lowest, base)
+    high = CONTROL_ROOM if is_program(file) else base + max(end - start, 1)
+    name = f"the thread-local data of {file.path}"
+    layout.pieces.append(_Piece(base, high, _lowest_bit(alignment | start), name, not is_program(file)))
+
+
+def _alignment(file: ParsedFile, one: ThreadObject) -> int:
+    """What the file says of an object's alignment."""
+    if not file.linked:
+        return _lowest_bit(file.sections[one.section].alignment | one.start)
+    start, _, alignment = thread_extent(file)
+    return _lowest_bit(alignment | start | one.start)
+
+
+def _lowest_bit(number: int) -> int:
+    return number & -number or 1
 
 
 def _place_names(one: ThreadObject, distance: int, layout: ThreadLayout) -> None:
@@ -237,3 +333,13 @@ def loader_sections(layout: ThreadLayout) -> list[Section]:
         return []
     word = THREAD_POINTER.to_bytes(8, "little")
     return [Section(".thread", THREAD_POINTER, word, len(word), writable=False, executable=False)]
+
+
+def note_thread_pointer(layout: ThreadLayout, objects: dict[int, PlacedObject], linked_words: dict[int, int]) -> int:
+    """Note that the word at the thread pointer is an address. Gives the start of the object that it is counted from, 0
+    where no code uses the thread pointer."""
+    if not layout.used:
+        return 0
+    objects[layout.pointed_to.start] = layout.pointed_to
+    linked_words[THREAD_POINTER] = layout.pointed_to.start
+    return layout.pointed_to.start

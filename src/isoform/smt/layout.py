@@ -12,6 +12,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from isoform.load.objects import PlacedObject
+from isoform.outcome import THREAD_POINTER
 from isoform.smt.leaves import Term
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Layout:
         self._numbers: list[Term] = []
         """Starts in the order of their bits in `_masks`."""
         self._masks: dict[Term, int] = {}
+        self.thread: Term | None = None
+        """Start of the object that has the thread pointer in it, once it occurs."""
         self._reach: dict[int, int] = {}
         """Of objects of unknown size by their start, how many bytes the code uses."""
 
@@ -50,6 +53,8 @@ class Layout:
                 variable = terms.variable(f"address of {item.name} at {item.start:#x}", width)
             found = self._starts[item.start] = terms.zext(variable, _WIDTH)
             self._objects[found] = item
+            if item.start <= THREAD_POINTER < item.start + item.room:
+                self.thread = found
             self._masks[variable] = 1 << len(self._numbers)
             self._numbers.append(found)
         return found
@@ -154,6 +159,10 @@ class Layout:
             masks[top] = mask
             pending.pop()
         return masks[root]
+
+    def mention_thread(self, one: Term, other: Term) -> bool:
+        """Whether the thread pointer occurs in both of two terms."""
+        return self.thread is not None and bool(self._mask(self.thread) & self._mask(one) & self._mask(other))
 
     def names(self, starts: Iterable[Term]) -> list[str]:
         return [self._objects[start].name for start in starts]

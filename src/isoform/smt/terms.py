@@ -275,6 +275,9 @@ class Terms(Conditions):
         return self.make(K.BV_ADD, [base, number], [], width, ("add", base, number))
 
     def _add_bases(self, a: Term, b: Term, width: int) -> Term:
+        found = self._without_thread(a, b) if self.layout.mention_thread(a, b) else None
+        if found is not None:
+            return found
         match self._shapes.get(a), self._shapes.get(b):
             case ("neg", inner), _ if inner == b:
                 return self.bv(0, width)
@@ -294,6 +297,34 @@ class Terms(Conditions):
         if b.id() < a.id():
             a, b = b, a
         return self.make(K.BV_ADD, [a, b], [], width, ("add", a, b))
+
+    def _without_thread(self, a: Term, b: Term) -> Term | None:
+        """The sum of the thread pointer and a distance from it, whatever else is added: the thread pointer cancels."""
+        thread = self.layout.thread
+        left, right = list(self._summands(a)), list(self._summands(b))
+        for one, other in ((left, right), (right, left)):
+            if (1, thread) in one and (-1, thread) in other:
+                one.remove((1, thread))
+                other.remove((-1, thread))
+                total = self.bv(0, self.width(a))
+                for sign, part in (*left, *right):
+                    total = self.add(total, part) if sign > 0 else self.sub(total, part)
+                return total
+        return None
+
+    def _summands(self, term: Term) -> Iterator[tuple[int, Term]]:
+        pending = [(1, term)]
+        while pending:
+            sign, top = pending.pop()
+            match self._shapes.get(top):
+                case ("add", x, y):
+                    pending += [(sign, y), (sign, x)]
+                case ("sub", x, y):
+                    pending += [(-sign, y), (sign, x)]
+                case ("neg", x):
+                    pending.append((-sign, x))
+                case _:
+                    yield sign, top
 
     def sub(self, left: Term, right: Term) -> Term:
         width = self.width(left)

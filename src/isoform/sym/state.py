@@ -8,6 +8,7 @@ from isoform.callee import runs
 from isoform.contract import BoundsRule, Contract, extended_size
 from isoform.errors import Unsupported
 from isoform.isa.machine import Machine
+from isoform.lift.thread import distance_of, is_distance
 from isoform.load.image import POINTER_BYTES, Image
 from isoform.load.objects import PlacedObject
 from isoform.microop import Var, linked_address, origin_of
@@ -307,6 +308,8 @@ class Side:
         pointers = self.image.pointers_in(number, size)
         if not pointers:
             return self.terms.bv(int.from_bytes(data, "big" if self.big_endian else "little"), 8 * size)
+        if size == POINTER_BYTES and len(pointers) == 1 and pointers[0][0] == 0:
+            return self._pointer(number, pointers[0][1])
         parts: list[Term] = [self.terms.bv(byte, 8) for byte in data]
         for distance, origin in pointers:
             whole = self._pointer(number + distance, origin)
@@ -333,9 +336,18 @@ class Side:
         if inside is not None:
             raise Unsupported(f"an address inside {inside}, behind its start, is used")
         start = self.object_start(origin_of(var))
-        offset = (var.offset & ((1 << 64) - 1)) - origin_of(var)
-        whole = self.terms.add(start, self.terms.bv(offset, 64))
+        if is_distance(var):
+            place = THREAD_POINTER + distance_of(var)
+            whole = self.terms.add(start, self.terms.bv(place - origin_of(var), 64))
+            whole = self.terms.sub(whole, self._thread_pointer())
+        else:
+            offset = (var.offset & ((1 << 64) - 1)) - origin_of(var)
+            whole = self.terms.add(start, self.terms.bv(offset, 64))
         return self.terms.extract(whole, 8 * var.size - 1, 0)
+
+    def _thread_pointer(self) -> Term:
+        origin = self.image.thread_origin
+        return self.terms.add(self.object_start(origin), self.terms.bv(THREAD_POINTER - origin, 64))
 
     def _zeroed_byte(self, address: int) -> int:
         section = self.image.section_at(address)
