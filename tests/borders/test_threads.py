@@ -100,6 +100,27 @@ def test_where_the_variables_are_is_not_known(tmp_path: Path, flags: list[str]) 
     assert isinstance(api.compare(f"{one}:low", f"{other}:same_low"), Equivalent)
 
 
+def test_another_definition_may_take_the_place_of_an_exported_variable(tmp_path: Path) -> None:
+    """The library's own variables are found from where its thread-local data begins, and stay together."""
+    source = """
+    __thread int shown;
+    static __thread int one = 1, two = 2;
+    int *either(int x) { return x ? &one : &two; }
+    int exported(void) { return (unsigned long)&shown < (unsigned long)&one; }
+    int own(void) { return (unsigned long)&two < (unsigned long)&one; }
+    int writes(void) { shown = 4; one = 5; two++; return shown + one; }
+    int nothing(void) { return 0; }
+    int always(void) { return 1; }
+    """
+    library = built(tmp_path, "library.so", ["-O2", "-shared", "-fPIC"], 0, source)
+    one = built(tmp_path, "one.o", ["-O1", "-c"], 0, source)
+    for number in ("nothing", "always"):
+        assert not isinstance(api.compare(f"{library}:exported", f"{one}:{number}"), Equivalent)
+    answers = [api.compare(f"{library}:own", f"{one}:{number}") for number in ("always", "nothing")]
+    assert {type(answer) for answer in answers} == {Equivalent, Different}
+    assert isinstance(api.compare(f"{library}:writes", f"{one}:writes"), Equivalent)
+
+
 def test_in_a_program_the_order_is_known_but_not_the_address(tmp_path: Path) -> None:
     program = built(tmp_path, "program", ["-O1"], 0, LAYOUT)
     one = built(tmp_path, "one.o", ["-O0", "-c"], 0, LAYOUT)

@@ -562,7 +562,7 @@ class LinkedImage:
             )
             distance, name = layout.distance(key), bare(symbol.name)
         elif self.side in layout.bases:
-            distance, name = layout.bases[self.side], self.file.path
+            distance, name = layout.bases[self.side], ""
         else:
             return None
         item = layout.origin(distance, name)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from isoform.load.blocks import is_name, plain_keys
 from isoform.load.elf import THREAD_LOCAL, UNDEFINED_SECTION, FileSymbol, ParsedFile
@@ -31,6 +31,8 @@ EXTERNAL_ROOM = 1 << 16
 """Bytes for an object that neither file defines."""
 CONTROL_ROOM = 1 << 12
 """Bytes from the thread pointer on at which isoform places nothing: the thread's control block, of unknown size."""
+_SKIPPED = 16
+"""Bytes below the thread-local data of a shared library at which isoform places nothing."""
 CONTROL_ALIGNMENT = 8
 """A pointer is at the thread pointer. C libraries align it further, each in its own way."""
 MOST_OBJECTS = 4096
@@ -77,6 +79,8 @@ class _Piece:
     name: str
     is_sized: bool = True
     """Whether all of the bytes are known to belong to it."""
+    skipped: int = 0
+    """Bytes from `low` on that are no part of it."""
 
 
 _CONTROL = _Piece(0, CONTROL_ROOM, CONTROL_ALIGNMENT, "the thread pointer", is_sized=False)
@@ -98,8 +102,12 @@ class ThreadLayout:
     sizes: dict[Key, int] = field(default_factory=dict)
     """Of each object, the larger size where the files differ."""
     pieces: list[_Piece] = field(default_factory=lambda: [_CONTROL])
+    exported: list[_Piece] = field(default_factory=list)
+    """Objects in the thread-local data of a shared library that another file's definition may take the place of."""
     objects: list[PlacedObject] = field(default_factory=list)
     """Pieces that overlap are one object. The one that has the thread pointer in it comes first."""
+    named: list[PlacedObject] = field(default_factory=list)
+    """Those that are exported: each at its place in one of `objects`, or elsewhere."""
 
     def distance(self, key: Key, size: int = 0, alignment: int = 1) -> int:
         """The distance of an object that may be anywhere: the next free one."""
@@ -112,9 +120,11 @@ class ThreadLayout:
         return self.distances[key]
 
     def object_at(self, distance: int, name: str) -> PlacedObject:
-        """The object at a distance. Where no file shows one, another file defines what has this name."""
+        """The object of some name at a distance; "" for all that a file keeps together there. Where no file shows one,
+        another file defines what has this name."""
         number = THREAD_POINTER + distance
-        found = next((o for o in self.objects if 0 <= number - o.start < o.room), None)
+        candidates = (*self.named, *self.objects) if name else self.objects
+        found = next((o for o in candidates if o.holds(number - o.start, 1)), None)
         if found is None:
             found = PlacedObject(name, number, 0, EXTERNAL_ROOM, 1)
             self.objects.append(found)
@@ -156,6 +166,10 @@ def place_threads(files: Sequence[ParsedFile], layout: ThreadLayout) -> None:
         except ThreadConflictError as error:
             layout.conflicts[side] = f"{files[side].path} {error}"
     layout.objects = _merged(layout.pieces)
+    for item in _merged(layout.exported):
+        home = layout.object_at(item.start - THREAD_POINTER, "")
+        if home != layout.pointed_to:
+            layout.named.append(replace(item, homes=frozenset({(home.start, item.start - home.start)})))
 
 
 def _merged(pieces: Sequence[_Piece]) -> list[PlacedObject]:
@@ -171,11 +185,12 @@ def _merged(pieces: Sequence[_Piece]) -> list[PlacedObject]:
 
 
 def _placed(group: Sequence[_Piece]) -> PlacedObject:
-    low, room = group[0].low, max(p.high for p in group) - group[0].low
+    low, skipped = group[0].low, max(p.skipped for p in group if p.low == group[0].low)
+    room = max(p.high for p in group) - low
     name = next((p.name for p in group if p is _CONTROL), group[0].name)
     alignment = min(MOST_ALIGNMENT, *(p.alignment for p in group if p.low == low))
     size = room if all(p.is_sized for p in group) else 0
-    return PlacedObject(name, THREAD_POINTER + low, size, room, alignment)
+    return PlacedObject(name, THREAD_POINTER + low, size, room, alignment, skipped=skipped)
 
 
 def _has_to_do_with_threads(file: ParsedFile) -> bool:
@@ -211,9 +226,18 @@ def _place_file(file: ParsedFile, side: int, layout: ThreadLayout) -> None:
         layout.put(one.key, base + one.start, one.size)
         _place_names(one, base + one.start, layout)
     layout.lowest = min(layout.lowest, base)
-    high = CONTROL_ROOM if is_program(file) else base + max(end - start, 1)
-    name = f"the thread-local data of {file.path}"
-    layout.pieces.append(_Piece(base, high, _lowest_bit(alignment | start), name, not is_program(file)))
+    name, alignment = f"the thread-local data of {file.path}", _lowest_bit(alignment | start)
+    if is_program(file):
+        layout.pieces.append(_Piece(base, CONTROL_ROOM, alignment, name, is_sized=False))
+        return
+    # An object at the start has another address than the whole, by which they are told apart.
+    low, high = base - _SKIPPED, base + max(end - start, 1)
+    layout.pieces.append(_Piece(low, high, min(alignment, _SKIPPED), name, skipped=_SKIPPED))
+    exported = {(bare(s.name), s.value) for s in file.dynamic_symbols if s.section != UNDEFINED_SECTION}
+    for one in objects:
+        if one.size and any((symbol.name, symbol.value) in exported for _, symbol in one.symbols):
+            low = base + one.start
+            layout.exported.append(_Piece(low, low + one.size, _alignment(file, one), one.name))
 
 
 def _alignment(file: ParsedFile, one: ThreadObject) -> int:
