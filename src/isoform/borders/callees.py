@@ -308,7 +308,7 @@ class CalleeTable:
         found = replace(
             callee,
             parts=parts,
-            mixed=self._passes_more_in_places(key, parts),
+            mixed=self._passes_more_in_places(key, parts, certainly=False),
             vectors=self._machine.convention.float_arguments,
             maybe_on_stack=True,
             uses_last_register=self._uses_last_register(parts),
@@ -378,11 +378,14 @@ class CalleeTable:
                 found.append(Part(register, 0, self._machine.registers[register].size, every, read))
         return tuple(found)
 
-    def _passes_more_in_places(self, name: str, parts: Parts) -> str:
-        """Why calls of one function cannot be compared: some pass more than is passed at all of them."""
+    def _passes_more_in_places(self, name: str, parts: Parts, certainly: bool = True) -> str:
+        """Why calls of one function cannot be compared: some pass more than is passed at all of them, `certainly` or
+        perhaps. Of a function that takes any number of arguments, perhaps is enough."""
         common = {part.register for part in parts}
+        registers = frozenset(self._machine.convention.integer_arguments)
         for evidence in self._evidence:
-            more = sorted(evidence.set_somewhere(name) - common)
+            held = evidence.set_somewhere(name) if certainly else evidence.held_somewhere(name) & registers
+            more = sorted(held - common)
             if more:
                 what = name if name.isidentifier() else "a function called through a pointer"
                 return f"{what} is called with {', '.join(more)} set in one place and not in another"

@@ -123,6 +123,10 @@ class Evidence:
         """Registers that are set for at least one call of `name`, with nothing in between that reads them."""
         return frozenset().union(*(self._set_for_call(block) for block in self.calls(name)))
 
+    def held_somewhere(self, name: str) -> frozenset[str]:
+        """Registers that may hold an argument at one of the calls of `name` at least."""
+        return frozenset().union(*(self._held.get(block.id, frozenset()) for block in self.calls(name)))
+
     def set_for_untyped(self) -> frozenset[str]:
         """The same of calls through pointers of unknown type."""
         calls = [b for b in self.calls("") if isinstance(b.exit, (Call, Switch)) and not b.exit.through]

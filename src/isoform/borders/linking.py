@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function
 from isoform.load.image import Image, Symbol
@@ -12,6 +13,7 @@ from isoform.microop import number_of
 from isoform.verdict import Assumption
 
 SHOWN_NAMES = 4
+_SECTION_BOUNDS = ("__start_", "__stop_")
 
 
 def link_assumptions(target: Function, rewrite: Function) -> list[Assumption]:
@@ -22,6 +24,29 @@ def link_assumptions(target: Function, rewrite: Function) -> list[Assumption]:
     shown = ", ".join(names[:SHOWN_NAMES]) + (", …" if len(names) > SHOWN_NAMES else "")
     why = f"other files could replace the definitions of {shown} when they are linked, and do not"
     return [Assumption("not-interposed", why)]
+
+
+def refuse_section_bounds(*functions: Function) -> None:
+    """Ends the question if code uses the start or end of a section that a linker puts together (`__start_x`): what
+    other objects the section has, and what they hold, is not followed."""
+    for function in functions:
+        externals = function.image.externals
+        names = {n for n in externals.values() if n.startswith(_SECTION_BOUNDS)}
+        used = (externals.get(address) for address in _addresses(function)) if names else ()
+        found = next((name for name in used if name in names), None)
+        if found is not None:
+            raise Unsupported(f"{function.name} uses {found}: what a linker puts into that section is not known")
+
+
+def _addresses(function: Function) -> Iterator[int]:
+    """The numbers in the code, and what the slots hold that they are the addresses of."""
+    for instruction in function.instructions.values():
+        for number in (number_of(var) for op in instruction.ops for var in op.ins if var.size >= 4):
+            if number is not None:
+                yield number
+                held = function.image.constant_bytes(number, 8)
+                if held is not None:
+                    yield int.from_bytes(held, "little")
 
 
 def fixed_assumptions(target: Function, rewrite: Function) -> list[Assumption]:

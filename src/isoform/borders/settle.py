@@ -11,7 +11,7 @@ from isoform.borders.coming_back import coming_back_assumptions
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
 from isoform.borders.inferred import Inferred, infer, readings_as_bool
 from isoform.borders.known_calls import known_calls, library_assumptions
-from isoform.borders.linking import fixed_assumptions, link_assumptions
+from isoform.borders.linking import fixed_assumptions, link_assumptions, refuse_section_bounds
 from isoform.borders.other_convention import refuse_declared_conventions, refuse_other_conventions
 from isoform.borders.padding import padded_arguments, padded_variables
 from isoform.borders.result_space import RESULT_APART
@@ -35,6 +35,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     """The question that these two functions and options make."""
     machine = target.machine
     refuse_declared_conventions(target, rewrite)
+    refuse_section_bounds(target, rewrite)
     gone = never_returning((target, rewrite))
     target, rewrite = without_returns(target, gone), without_returns(rewrite, gone)
     declared, source = _signature(target, rewrite, options)

@@ -174,7 +174,8 @@ def fixed_conflict(files: Sequence[ParsedFile]) -> str:
 
 def _variables(file: ParsedFile) -> tuple[set[tuple[str, int, int]], list[tuple[int, int]]]:
     named = {(s.name, s.value, s.size) for s in defined_symbols(file) if _is_writable_object(file, s)}
-    return named, variable_ranges(file)
+    copied = {(symbol.name, start, symbol.size) for start, symbol in copied_objects(file).items()}
+    return named | copied, variable_ranges(file)
 
 
 def _numbers_from(content: bytes, low: int, high: int) -> Iterator[tuple[int, int]]:
@@ -295,8 +296,8 @@ class LinkedImage:
 
     def _moves(self, common: set[str]) -> Iterator[tuple[int, int, int]]:
         for value, symbol in self.copied.items():
-            shared = self.base + value if self.file.fixed else self.shared.by_name(bare(symbol.name))
-            self.externals[shared] = bare(symbol.name)
+            shared = self.base + value if self.file.fixed else self.shared.by_name(symbol.name)
+            self.externals[shared] = symbol.name
             if not self.file.fixed:
                 yield self.base + value, self.base + value + symbol.size, shared
         for name, symbol in shareable_names(self.file).items():
@@ -456,7 +457,7 @@ class LinkedImage:
         if symbol.kind == OBJECT and symbol.size and kind == _GLOBAL_DATA:
             start = self._translate(self.base + symbol.value)
             self.references[self.base + relocation.offset] = Reference(
-                start, False, bare(symbol.name), ((start, start + symbol.size),)
+                start, False, symbol.name, ((start, start + symbol.size),)
             )
         if symbol.kind == FUNCTION:
             self.own_slots[relocation.offset] = self.base + symbol.value

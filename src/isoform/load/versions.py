@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from isoform.load.elf import UNDEFINED_SECTION, FileSection, ParsedFile, readable
+from isoform.load.elf import OBJECT, UNDEFINED_SECTION, FileSection, ParsedFile, readable
 from isoform.load.known import known_signature
 
 _NEED, _NEEDED = struct.Struct("<HHIII"), struct.Struct("<IHHII")
@@ -19,38 +19,45 @@ _MOST = 1 << 16
 
 def imported_versions(file: ParsedFile) -> dict[str, str]:
     """By name: the version of each symbol that a linked file imports with one."""
-    numbers = _section(file, ".gnu.version")
-    named = dict(_names(file)) if numbers else {}
-    found = {}
-    for index, symbol in enumerate(file.dynamic_symbols[: len(numbers) // 2]):
-        number = int.from_bytes(numbers[2 * index : 2 * index + 2], "little") & ~_HIDDEN
-        if symbol.section == UNDEFINED_SECTION and number in named:
-            found[symbol.name] = named[number]
-    return found
+    return {file.dynamic_symbols[index].name: version for index, version in _versions(file)}
 
 
 def told_apart(files: Sequence[ParsedFile]) -> list[ParsedFile]:
-    """Two files with names that stand for one function in each: what they import in different versions has its version
-    in its name. Functions of the C library that isoform knows keep their name (assumption `versions-agree`)."""
-    if len(files) != 2 or not all(file.linked for file in files):
-        return list(files)
-    versions = [imported_versions(file) for file in files]
-    unlike = {
-        name
-        for name in versions[0].keys() & versions[1].keys()
-        if versions[0][name] != versions[1][name] and known_signature(name) is None
-    }
-    return [
-        _renamed(file, {name: f"{name}@{own[name]}" for name in unlike})
-        for file, own in zip(files, versions, strict=True)
-    ]
+    """The files with names that stand for one function each: what a file imports in several versions, or two files in
+    different ones, has its version in its name. Functions of the C library that isoform knows keep their name if each
+    file has one version of them (assumption `versions-agree`)."""
+    found = [list(_versions(file)) if file.linked else [] for file in files]
+    by_name: list[dict[str, set[str]]] = []
+    for file, versions in zip(files, found, strict=True):
+        by_name.append({})
+        for index, version in versions:
+            by_name[-1].setdefault(file.dynamic_symbols[index].name, set()).add(version)
+    apart = {name for own in by_name for name, versions in own.items() if len(versions) > 1}
+    if len(files) == 2:
+        both = by_name[0].keys() & by_name[1].keys()
+        unlike = {name for name in both if by_name[0][name] != by_name[1][name]}
+        apart |= {name for name in unlike if known_signature(name) is None}
+    return [_renamed(file, dict(versions), apart) for file, versions in zip(files, found, strict=True)]
 
 
-def _renamed(file: ParsedFile, names: dict[str, str]) -> ParsedFile:
-    if not names:
+def _renamed(file: ParsedFile, versions: dict[int, str], apart: set[str]) -> ParsedFile:
+    if not apart:
         return file
-    symbols = tuple(s._replace(name=names.get(s.name, s.name)) for s in file.dynamic_symbols)
+    symbols = tuple(
+        s._replace(name=f"{s.name}@{versions[index]}") if s.name in apart and index in versions else s
+        for index, s in enumerate(file.dynamic_symbols)
+    )
     return replace(file, dynamic_symbols=symbols)
+
+
+def _versions(file: ParsedFile) -> Iterator[tuple[int, str]]:
+    """Of the symbols that a file imports in some version: index and version."""
+    numbers = _section(file, ".gnu.version")
+    named = dict(_names(file)) if numbers else {}
+    for index, symbol in enumerate(file.dynamic_symbols[: len(numbers) // 2]):
+        number = int.from_bytes(numbers[2 * index : 2 * index + 2], "little") & ~_HIDDEN
+        if number in named and (symbol.section == UNDEFINED_SECTION or symbol.kind == OBJECT):
+            yield index, named[number]
 
 
 def _names(file: ParsedFile) -> Iterator[tuple[int, str]]:

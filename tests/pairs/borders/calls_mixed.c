@@ -11,3 +11,6 @@ int twice(int x) { return variadic(1) + variadic(2, x + K); }
 int flags(int file, int more) { return fcntl(file, 4, fcntl(file, 3) | (more + K)); }
 void cast(struct operations *o, int x, int y) { o->first(1); ((void (*)(int, int))o->other)(x, y + K); }
 int pointed(int (*h)(int, ...), int x) { return h(1, 2, 3, 4, 5, 6, 7, x + K) + 1; }
+
+/* The number is looked at before it is passed. */
+int looked_at(int x, int *q) { int r = variadic(1); x |= K + 1; if (x < 0) *q = r; return variadic(2, x) + 1; }
