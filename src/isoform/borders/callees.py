@@ -63,7 +63,7 @@ class CalleeTable:
             why = f"there is no declaration of {_listed(library)}: each is the C library's function of that name"
             yield Assumption("library-prototypes", why)
         if unknown:
-            where = "in the registers that both functions set, none on the stack, and without padding in them"
+            where = "in the registers set before each of its calls, none on the stack, and without padding in them"
             why = f"the arguments of {_listed(unknown)} are {where}"
             yield Assumption("callee-arguments", why)
         guessed = any("" in e.pointer_types for e in self._evidence)
@@ -384,7 +384,7 @@ class CalleeTable:
         common = {part.register for part in parts}
         registers = frozenset(self._machine.convention.integer_arguments)
         for evidence in self._evidence:
-            held = evidence.set_somewhere(name) if certainly else evidence.held_somewhere(name) & registers
+            held = evidence.set_somewhere(name) if certainly else evidence.written_somewhere(name) & registers
             more = sorted(held - common)
             if more:
                 what = name if name.isidentifier() else "a function called through a pointer"

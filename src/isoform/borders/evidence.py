@@ -54,8 +54,15 @@ class Evidence:
 
     @cached_property
     def _held(self) -> dict[BlockId, frozenset[str]]:
-        """By block: registers that may have been set at its end, since the entry or the last call."""
-        starts: dict[BlockId, frozenset[str]] = {self._function.entry: self._at_entry}
+        """By block: registers that may have been set at its end, since the last call or by our own caller."""
+        return self._set_since(self._at_entry)
+
+    @cached_property
+    def _written(self) -> dict[BlockId, frozenset[str]]:
+        return self._set_since(frozenset())
+
+    def _set_since(self, at_entry: frozenset[str]) -> dict[BlockId, frozenset[str]]:
+        starts: dict[BlockId, frozenset[str]] = {self._function.entry: at_entry}
         ends: dict[BlockId, frozenset[str]] = {}
         pending = [self._function.entry]
         while pending:
@@ -123,9 +130,10 @@ class Evidence:
         """Registers that are set for at least one call of `name`, with nothing in between that reads them."""
         return frozenset().union(*(self._set_for_call(block) for block in self.calls(name)))
 
-    def held_somewhere(self, name: str) -> frozenset[str]:
-        """Registers that may hold an argument at one of the calls of `name` at least."""
-        return frozenset().union(*(self._held.get(block.id, frozenset()) for block in self.calls(name)))
+    def written_somewhere(self, name: str) -> frozenset[str]:
+        """Registers that are written before one of the calls of `name` at least, since the entry or the last call.
+        (What is passed on as it was at entry is the same on both sides.)"""
+        return frozenset().union(*(self._written.get(block.id, frozenset()) for block in self.calls(name)))
 
     def set_for_untyped(self) -> frozenset[str]:
         """The same of calls through pointers of unknown type."""

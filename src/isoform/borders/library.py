@@ -38,7 +38,7 @@ SET_ERRNO = _in_both_sizes(
     )
 )
 """Functions of numbers that may say in errno that there is no result."""
-_COMPILERS_OWN = _words("__powidf2 __powisf2 __muldc3 __mulsc3 __divdc3 __divsc3")
+_COMPILERS_OWN = _words("__powidf2 __powisf2 __muldc3 __divdc3")
 NUMBERS = (
     SET_ERRNO
     | _in_both_sizes(

@@ -242,19 +242,13 @@ def _next_number(size: int) -> Value:
     return value
 
 
-def _product(size: int) -> Value:
+def _product(arguments: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
     """Of two complex numbers, where no rule for infinities is needed."""
-
-    def value(arguments: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
-        a, b, c, d = (to_float(argument, size) for argument in arguments)
-        rounded = [to_float(to_bits(product, size), size) for product in (a * c, b * d, a * d, b * c)]
-        real, imaginary = rounded[0] - rounded[1], rounded[2] + rounded[3]
-        if math.isnan(real) or math.isnan(imaginary):
-            raise NoValueError
-        parts = to_bits(real, size), to_bits(imaginary, size)
-        return parts if size == 8 else (parts[0] | parts[1] << 32,)
-
-    return value
+    a, b, c, d = (to_float(argument, 8) for argument in arguments)
+    real, imaginary = a * c - b * d, a * d + b * c
+    if math.isnan(real) or math.isnan(imaginary):
+        raise NoValueError
+    return to_bits(real, 8), to_bits(imaginary, 8)
 
 
 def _not_known(arguments: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
@@ -457,8 +451,8 @@ VALUES: Mapping[str, Value] = {
     **{name: _integer_exponent(size) for name, size in (("ilogb", 8), ("ilogbf", 4))},
     **{name: _next_number(size) for name, size in (("nextafter", 8), ("nextafterf", 4))},
     **{name: _parts(size) for name, size in (("modf", 8), ("modff", 4))},
-    **{name: _product(size) for name, size in (("__muldc3", 8), ("__mulsc3", 4))},
-    **dict.fromkeys(("fma", "fmaf", "__powidf2", "__powisf2", "__divdc3", "__divsc3"), _not_known),
+    "__muldc3": _product,
+    **dict.fromkeys(("fma", "fmaf", "__powidf2", "__powisf2", "__divdc3"), _not_known),
     **{name: _sine_and_cosine(size) for name, size in (("sincos", 8), ("sincosf", 4))},
     "abs": _of_integer(abs, 32),
     **dict.fromkeys(("labs", "llabs", "imaxabs"), _of_integer(abs, 64)),

@@ -20,7 +20,7 @@ _MEMORY = frozenset({
     "__memcpy_chk", "__memmove_chk", "__memset_chk", "__mempcpy_chk", "__strcpy_chk", "__stpcpy_chk",
     "__strncpy_chk", "__stpncpy_chk", "__strcat_chk", "__strncat_chk",
     "abs", "labs", "llabs", "ffs", "ffsl", "ffsll", "isascii", "isdigit", "toascii",
-    "div", "ldiv", "lldiv", "frexp", "frexpf",
+    "div", "ldiv", "lldiv", "frexp", "frexpf", "__mulsc3", "__divsc3",
     "__popcountdi2", "__clzdi2", "__ctzdi2", "__multi3", "__udivti3", "__umodti3", "__divti3", "__modti3",
 })
 _EXCHANGED = frozenset({

@@ -305,8 +305,6 @@ double __powidf2(double x, int exponent);
 float __powisf2(float x, int exponent);
 struct complex_double __muldc3(double a, double b, double c, double d);
 struct complex_double __divdc3(double a, double b, double c, double d);
-struct complex_float __mulsc3(float a, float b, float c, float d);
-struct complex_float __divsc3(float a, float b, float c, float d);
 void sincos(double x, double *sine, double *cosine);
 void sincosf(float x, float *sine, float *cosine);
 long imaxabs(long value);
@@ -347,11 +345,8 @@ int pthread_mutex_lock(void *mutex);
 int pthread_mutex_unlock(void *mutex);
 """
 
-_COMPLEX = {
-    "complex_double": "struct complex_double { double real, imag; }; ",
-    "complex_float": "struct complex_float { float real, imag; }; ",
-}
-"""Complex numbers are passed and returned as structures of two parts."""
+_COMPLEX = {"complex_double": "struct complex_double { double real, imag; }; "}
+"""A complex number is returned as a structure of two parts is."""
 
 
 @cache

@@ -59,7 +59,7 @@ SYSTEM_CALLS = Assumption(
 )
 VARIADIC = Assumption(
     "variadic-arguments",
-    "where no format tells them, the arguments of a variadic function are in the registers that both functions set",
+    "where no format tells them, a variadic function takes arguments in the registers set before each of its calls",
 )
 CALLEE_FRAME = Assumption("callees-keep-frames", "functions called leave their caller's stack frame alone")
 
@@ -236,7 +236,7 @@ class Execution:
                 self.side.assume_bound(state.condition, inside, self.function.bounds[op.ins[1].offset].name)
             elif op.kind is Kind.UNSUPPORTED:
                 text = f"`{self.function.instructions[address].text}` at {address:#x}"
-                stopped = isinstance(block.exit, Stop) and op is block.ops[-1] and block.exit.why
+                stopped = isinstance(block.exit, Stop) and block.exit.why.startswith("a call") and block.exit.why
                 plain = f"{text}: {stopped}" if stopped else f"{text}, which has no semantics here"
                 why = self.function.refused.get(address, plain)
                 self._gap(GapKind.UNSUPPORTED, state, f"{self.function.name} reaches {why}")
