@@ -397,7 +397,9 @@ class CalleeTable:
     def _uses_last_register(self, parts: Iterable[Part]) -> bool:
         convention = self._machine.convention
         ends = (convention.integer_arguments[-1:], convention.float_arguments[-1:])
-        held = {part.register for part in parts}
+        # Where the code alone tells what our own arguments are, every register may hold one at entry.
+        guessed = self._contract.source is SignatureSource.LIVENESS
+        held = {part.register for part in parts if part.reads or not guessed}
         return any(name in held for names in ends for name in names)
 
 
