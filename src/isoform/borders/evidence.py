@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 
 from isoform.isa.machine import Machine
@@ -62,13 +62,18 @@ class Evidence:
         return self._set_since(frozenset())
 
     def _set_since(self, at_entry: frozenset[str]) -> dict[BlockId, frozenset[str]]:
+        return self._flow(at_entry, lambda block, held: held | {n for n in self._registers if self._writes(block, n)})
+
+    def _flow(
+        self, at_entry: frozenset[str], through: Callable[[Block, frozenset[str]], frozenset[str]]
+    ) -> dict[BlockId, frozenset[str]]:
+        """By block: the registers of which something may hold at its end. A call ends it for those that it may change."""
         starts: dict[BlockId, frozenset[str]] = {self._function.entry: at_entry}
         ends: dict[BlockId, frozenset[str]] = {}
         pending = [self._function.entry]
         while pending:
             block = self._function.blocks[pending.pop()]
-            held = starts[block.id] | {n for n in self._registers if self._writes(block, n)}
-            ends[block.id] = held
+            ends[block.id] = held = through(block, starts[block.id])
             after = held - self._lost if isinstance(block.exit, Call) and not block.exit.system else held
             for successor in block.successors:
                 joined = starts.get(successor, frozenset()) | after
@@ -91,22 +96,13 @@ class Evidence:
     def _wide(self) -> dict[BlockId, frozenset[str]]:
         """By block: registers with such a vector at its end. Works on the instructions as listed: what lies above 128
         bits is read by no call that isoform follows, and is removed from the function."""
-        starts: dict[BlockId, frozenset[str]] = {self._function.entry: frozenset()}
-        ends: dict[BlockId, frozenset[str]] = {}
-        pending = [self._function.entry]
-        while pending:
-            block = self._function.blocks[pending.pop()]
-            wide = starts[block.id]
+
+        def through(block: Block, wide: frozenset[str]) -> frozenset[str]:
             for address in block.steps:
                 wide = self._after(self._function.instructions[address], wide)
-            ends[block.id] = wide
-            after = frozenset() if isinstance(block.exit, Call) and not block.exit.system else wide
-            for successor in block.successors:
-                joined = starts.get(successor, frozenset()) | after
-                if successor not in starts or joined != starts[successor]:
-                    starts[successor] = joined
-                    pending.append(successor)
-        return ends
+            return wide
+
+        return self._flow(frozenset(), through)
 
     def _after(self, instruction: Instruction, wide: frozenset[str]) -> frozenset[str]:
         for name in self._machine.convention.float_arguments:
