@@ -280,6 +280,14 @@ def test_versions_of_an_imported_function_are_two_functions(tmp_path: Path) -> N
         )
     assert isinstance(api.compare(f"{sides[0]}:f", f"{sides[1]}:f"), Different)
     assert isinstance(api.compare(f"{sides[1]}:f", f"{sides[2]}:f"), Equivalent)
+    both = []
+    for first, second in (("V1", "V2"), ("V2", "V1"), ("V1", "V2")):
+        names = f'__asm__(".symver a,foo@{first}"); __asm__(".symver b,foo@{second}");'
+        source = f"{names} int a(void), b(void); int f(void) {{ return a() * 3; }} int g(void) {{ return b() * 3; }}\n"
+        flags = ["-shared", "-fPIC", "-g", "-Wl,--no-as-needed", str(library)]
+        both.append(built(tmp_path, source, *flags, name=f"both{len(both)}.so"))
+    assert isinstance(api.compare(f"{both[0]}:f", f"{both[1]}:f"), Different)
+    assert isinstance(api.compare(f"{both[0]}:f", f"{both[2]}:f"), Equivalent)
 
 
 def test_functions_of_other_names_at_the_same_fixed_address(tmp_path: Path) -> None:
