@@ -67,7 +67,7 @@ class Evidence:
     def _flow(
         self, at_entry: frozenset[str], through: Callable[[Block, frozenset[str]], frozenset[str]]
     ) -> dict[BlockId, frozenset[str]]:
-        """By block: the registers of which something may be true at its end. A call ends that for those it may change."""
+        """By block: registers of which something may be true at its end. A call ends that for those it may change."""
         starts: dict[BlockId, frozenset[str]] = {self._function.entry: at_entry}
         ends: dict[BlockId, frozenset[str]] = {}
         pending = [self._function.entry]
