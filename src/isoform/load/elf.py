@@ -331,6 +331,9 @@ class _Parser:
             if kind == SECTION_SYMBOL and section < len(headers):
                 name = headers[section][0]
             self._check_symbol(name, kind, section, value, size, len(headers), sections)
+            home = sections.get(section)
+            if size and kind == OBJECT and home is not None and not home.thread_local:
+                size = min(size, home.address + home.size - value)
             symbols.append(FileSymbol(name, kind, info >> 4, section, value, size, other & 3))
         return tuple(symbols)
 
@@ -344,7 +347,9 @@ class _Parser:
             return
         offset = value - home.address
         # Linkers put marks such as _end and __bss_start near, not always inside, the section they name.
-        if kind in (OBJECT, FUNCTION) and (offset < 0 or offset + size > home.size) and size:
+        # An assembler gives an alias inside an object (`.set a, t + 4`) the size of the whole object.
+        end = offset if kind == OBJECT else offset + size
+        if kind in (OBJECT, FUNCTION) and (offset < 0 or end > home.size) and size:
             raise unusable(self.path, f"symbol '{name}' lies outside its section")
 
     def _relocations(
