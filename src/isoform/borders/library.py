@@ -11,12 +11,14 @@ with other types.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 
 from isoform.borders.convention import place_signature
 from isoform.borders.library_values import VALUES
-from isoform.contract import PureCall, Result
+from isoform.contract import PureCall, ReadByte, Result
 from isoform.isa.machine import Machine
 from isoform.lift.function import Call, Function
+from isoform.lift.known_calls import with_known_calls
 from isoform.load.known import known_signature
 from isoform.load.signature import Signature, TypeKind
 from isoform.verdict import Assumption
@@ -58,6 +60,8 @@ TEXTS = _words(
     "strcspn strpbrk atoi atol atoll"
 )
 """Those that read memory, where their arguments point to."""
+ORDERS = _words("strcmp strncmp strcasecmp strncasecmp memcmp bcmp")
+"""Of these only the sign of the result is fixed: libraries and compilers choose how large it is."""
 PARSERS = _words("strtol strtoll strtoul strtoull")
 """Those that read memory, and store where they stopped if they are told where to; they may set errno."""
 PLACES = _words("__errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc")
@@ -129,6 +133,26 @@ def is_library(functions: tuple[Function, Function], name: str) -> bool:
         return False
     declared = [function.image.signatures[name] for function in functions if name in function.image.signatures]
     return all(is_declared_as(functions[0].machine, signature, known) for signature in declared)
+
+
+def with_signs_only(function: Function) -> Function:
+    """The function with comparisons of texts and blocks that give -1, 0 or 1."""
+    known = [
+        _sign_only(call) if isinstance(call, PureCall) and call.name in ORDERS else call for call in function.library
+    ]
+    return with_known_calls(function, known)
+
+
+def _sign_only(call: PureCall) -> PureCall:
+    whole = call.value
+    if whole is None:
+        return call
+
+    def value(arguments: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
+        (number,) = whole(arguments, read)
+        return ((1 << 32) - 1 if number >> 31 & 1 else min(number, 1),)
+
+    return replace(call, value=value)
 
 
 def may_return(name: str, arguments: tuple[int, ...], value: int) -> bool:

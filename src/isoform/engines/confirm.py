@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from isoform.borders.apart import Apart
+from isoform.borders.library import ORDERS, with_signs_only
 from isoform.borders.padding import leave_out
 from isoform.borders.result_space import with_space_apart
 from isoform.budget import Budget
@@ -122,7 +123,15 @@ def _differs(question: Question, inputs: Pair) -> bool:
         return False
     if rests_on_bools(question, inputs):
         return False
-    return uses_valid_memory(question, inputs)
+    return uses_valid_memory(question, inputs) and _differs_by_signs(question, inputs, outcomes)
+
+
+def _differs_by_signs(question: Question, inputs: Pair, outcomes: tuple[Outcome, Outcome]) -> bool:
+    """Whether the difference also shows if `memcmp` and its like give -1 or 1 where they do not give 0."""
+    if not any(result.callee in ORDERS for outcome in outcomes for result in outcome.results):
+        return True
+    other = replace(question, target=with_signs_only(question.target), rewrite=with_signs_only(question.rewrite))
+    return bool(other.differences(*other.run_both(inputs)))
 
 
 def _holds_placed(question: Question, inputs: Inputs) -> bool:
