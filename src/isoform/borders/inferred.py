@@ -225,7 +225,9 @@ def _integer_result(machine: Machine, name: str, is_first: bool, sides: Sequence
     if not size or not (strong or weak or is_first):
         return
     part: ResultPart = ((Result(name, 8 * _certain_bytes(size, left, sides)),),)
-    yield _Found((Result(name, 8 * size),), part if strong else (), part)
+    # Unoptimised code computes both halves of a wide number of which it returns one: one side alone proves nothing.
+    certain = strong if is_first else all(each.evidence is _Evidence.STRONG for each in left)
+    yield _Found((Result(name, 8 * size),), part if certain else (), part)
 
 
 def _beside_uncertain(machine: Machine, name: str, sides: Sequence[_Leaving]) -> Iterator[_Found]:

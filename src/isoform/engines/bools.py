@@ -16,11 +16,15 @@ _MOST_BYTES = 24
 """Of what a run reads, that are looked at one by one."""
 _NEAR = 256
 """Bytes after a pointer in which further elements of what it points to are taken to be."""
+_WORD_SHIFTS = (0, 32)
+"""Where a structure in a register may have a bool beside an `int`."""
 
 
 def may_hold_bools(question: Question) -> bool:
-    """Whether debug information knows the type."""
+    """Whether debug information knows the type, or there is none that would."""
     images = question.target.image, question.rewrite.image
+    if question.contract.certain is not None:
+        return True
     return bool(question.contract.bools) or any(image.pointers.has_bools for image in images)
 
 
@@ -82,12 +86,48 @@ def as_if_bools(question: Question, inputs: Pair) -> Iterator[list[Pair]]:
     wide = [name for name in question.contract.bytes_read if inputs[0].registers.get(name, 0) > 1]
     if wide:
         yield [_with_registers(inputs, dict.fromkeys(wide, bit)) for bit in (1, 0)]
+    for name, shift in _bools_in_words(question, inputs):
+        yield [_with_byte(inputs, name, shift, bit) for bit in (1, 0)]
     results = _results_of_unknown_type(question, inputs)
     if results and _looks_at_bytes_only(question, inputs, results):
         yield [
             _with_results(inputs, results, lambda value: value & ~0xFF | 1),
             _with_results(inputs, results, lambda value: value & ~0xFF),
         ]
+
+
+def _bools_in_words(question: Question, inputs: Pair) -> Iterator[tuple[str, int]]:
+    """Without debug information: the bytes of argument registers that may be a bool, which a structure has beside
+    something else. Nothing reads the padding above it, and one side takes its lowest bit for all of it."""
+    if question.contract.certain is None:
+        return
+    for argument in question.contract.arguments:
+        name = argument.places[0].register
+        if name is None or name in question.contract.bytes_read:
+            continue
+        for shift in _WORD_SHIFTS:
+            byte = inputs[0].registers.get(name, 0) >> shift & 0xFF
+            if byte > 1 and _is_read_as_bool(question, inputs, name, shift, byte):
+                yield name, shift
+
+
+def _is_read_as_bool(question: Question, inputs: Pair, name: str, shift: int, byte: int) -> bool:
+    lowest_bit_only = zip(
+        question.run_both(inputs), question.run_both(_with_byte(inputs, name, shift, byte & 1)), strict=True
+    )
+    if all(question.contract.differences(old, new) for old, new in lowest_bit_only):
+        return False
+    for value in (byte, 0, 1):
+        changed = _with_byte(inputs, name, shift, value)
+        above = _with_registers(changed, {name: changed[0].registers[name] ^ 0xFFFFFF00 << shift})
+        for old, new in zip(question.run_both(changed), question.run_both(above), strict=True):
+            if question.contract.differences(old, new):
+                return False
+    return True
+
+
+def _with_byte(inputs: Pair, name: str, shift: int, byte: int) -> Pair:
+    return _with_registers(inputs, {name: inputs[0].registers[name] & ~(0xFF << shift) | byte << shift})
 
 
 def _with_registers(inputs: Pair, registers: Mapping[str, int]) -> Pair:
