@@ -339,7 +339,30 @@ def _parameters(
         wanted = max(sizes) or 8
         parameters.append(Parameter(name, _FLOATS[next(size for size in _FLOATS if size >= wanted)]))
     own = zip(convention.integer_arguments, _own_reads(machine, functions, parts), strict=True)
-    return tuple(parameters), {name: frozenset(sizes) - {0} for name, sizes in own}
+    reads = {name: frozenset(sizes) - {0} for name, sizes in own}
+    for name in reads:
+        register = machine.registers[name]
+        reads[name] |= {size for function in functions for size in _narrow_reads(function, register)}
+    return tuple(parameters), reads
+
+
+def _narrow_reads(function: Function, register: Var) -> frozenset[int]:
+    """Sizes of the reads of 8 or 16 bits from registers that a register is copied to: `mov ebp,esi; movsx eax,bpl`."""
+    ops = [op for block in function.blocks.values() for op in block.ops]
+    copies = {register.offset}
+    while True:
+        more = {op.out.offset for op in ops if op.out is not None and _copies(op, copies)} - copies
+        if not more:
+            break
+        copies |= more
+    copies.discard(register.offset)
+    reads = (var for op in ops for var in op.ins if var.space is Space.REGISTER and var.offset in copies)
+    return frozenset(var.size for var in reads if var.size < 4)
+
+
+def _copies(op: MicroOp, registers: Collection[int]) -> bool:
+    whole = op.kind in (Kind.COPY, Kind.INT_ZEXT) and op.out is not None and op.out.space is Space.REGISTER
+    return whole and op.ins[0].space is Space.REGISTER and op.ins[0].size >= 4 and op.ins[0].offset in registers
 
 
 def _own_reads(machine: Machine, functions: Sequence[Function], results: Sequence[Var]) -> list[list[int]]:

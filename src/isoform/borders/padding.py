@@ -120,6 +120,17 @@ class _Structures:
         address, size = store
         return all(self.offset(byte) in self.kind.room for byte in range(address, address + size))
 
+    def is_completed_by(self, store: Store, stores: frozenset[Store]) -> bool:
+        """Whether the stores write all of a structure, and would not without this one: then it is part of a copy."""
+        offset = self.offset(store[0])
+        if offset is None:
+            return False
+        first = store[0] - offset
+        whole = set(range(first, first + self.kind.size))
+        others = (range(address, address + size) for address, size in stores - {store})
+        missing = whole.difference(*others)
+        return bool(missing) and missing <= set(range(store[0], sum(store)))
+
     def is_padding(self, byte: int) -> bool:
         offset = self.offset(byte)
         return offset in self.kind.offsets or offset in self.kind.room
@@ -153,7 +164,7 @@ def _partly_unread(
 
 
 def _unread(
-    contract: Contract, inputs: Inputs, stores: Iterable[frozenset[Store]], at_entry: ReadByte
+    contract: Contract, inputs: Inputs, stores: Sequence[frozenset[Store]], at_entry: ReadByte
 ) -> Iterator[int]:
     stored = frozenset().union(*stores)
     for there in _structures(contract, inputs, at_entry):
@@ -165,6 +176,7 @@ def _unread(
             byte
             for store in stored
             if not there.is_own and not there.is_in_room(store) and _is_meant(store, found)
+            if not all(there.is_completed_by(store, side) for side in stores if store in side)
             for byte in range(store[0], sum(store))
         }
         for (address, _), padding in found.items():

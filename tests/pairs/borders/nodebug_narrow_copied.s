@@ -1,0 +1,37 @@
+# Without debug information: `signed char x; unsigned short f(x) { return h() + x; }`. clang relies on the caller having
+# extended x, gcc extends it to 16 bits itself, in a register to which x was copied.
+	.text
+	.globl relies
+	.type relies, @function
+relies:
+	pushq	%rbx
+	movl	%edi, %ebx
+	call	h
+	addl	%ebx, %eax
+	popq	%rbx
+	ret
+	.size relies, .-relies
+
+	.globl extends
+	.type extends, @function
+extends:
+	pushq	%rbp
+	movl	%edi, %ebp
+	movsbw	%bpl, %bp
+	call	h
+	addl	%ebp, %eax
+	popq	%rbp
+	ret
+	.size extends, .-extends
+
+	.globl extends_wrong
+	.type extends_wrong, @function
+extends_wrong:
+	pushq	%rbp
+	movl	%edi, %ebp
+	movsbw	%bpl, %bp
+	call	h
+	subl	%ebp, %eax
+	popq	%rbp
+	ret
+	.size extends_wrong, .-extends_wrong
