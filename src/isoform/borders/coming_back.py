@@ -16,6 +16,9 @@ _THROWING = frozenset({"__cxa_throw", "__cxa_rethrow", "_Unwind_RaiseException",
 _ROUNDING = frozenset({"fesetround", "fesetenv", "feupdateenv", "feholdexcept", "fesetmode", "feenableexcept"})
 _FLAGS = frozenset({"fetestexcept", "fegetexceptflag", "fegetenv"})
 """They read the flags that every computation with floating-point numbers sets, which are not followed."""
+_HELPERS = ("__x86_", "__llvm_", "__morestack", "__fentry__", "mcount", "_mcount", "__rust_probestack", "__xray_")
+"""How the names of helpers begin that compilers call with arguments, results or return addresses in places of their
+own: retpolines and return thunks, stacks that grow, profiling at entry."""
 
 
 def coming_back_assumptions(target: Function, rewrite: Function) -> Iterator[Assumption]:
@@ -31,6 +34,10 @@ def coming_back_assumptions(target: Function, rewrite: Function) -> Iterator[Ass
                 raise Unsupported(f"{function.name} calls {name}, which changes how numbers are rounded")
             if name in _FLAGS:
                 raise Unsupported(f"{function.name} calls {name}, which reads the floating-point exception flags")
+            if name.startswith(_HELPERS):
+                raise Unsupported(
+                    f"{function.name} calls {name}, a compiler's helper with a calling convention of its own"
+                )
             if has_handlers and name in _THROWING:
                 raise Unsupported(f"{function.name} throws an exception, and handlers are not followed")
             calls = True

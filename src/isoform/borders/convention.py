@@ -13,7 +13,7 @@ from isoform.contract import EXTENDED_BYTES, Argument, Place, Result
 from isoform.errors import Unsupported, UserError
 from isoform.isa.machine import Machine
 from isoform.load.layout import LONG_DOUBLE_BITS, size_of
-from isoform.load.signature import CType, Signature, TypeKind
+from isoform.load.signature import CType, Passing, Signature, TypeKind
 from isoform.verdict import Assumption
 
 _EIGHTBYTE = 8
@@ -213,7 +213,9 @@ class _SystemV:
 
     def _result_in_memory(self) -> bool:
         result = self._signature.result
-        return result.kind is TypeKind.STRUCT and _Class.MEMORY in self._classes("the result", result)
+        if result.kind is not TypeKind.STRUCT:
+            return False
+        return result.passing is Passing.BY_REFERENCE or _Class.MEMORY in self._classes("the result", result)
 
     def _results(self) -> Iterator[Result]:
         result = self._signature.result

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from isoform.borders.convention import Placement
 from isoform.errors import Unsupported
-from isoform.lift.function import Block, Function, Switch
-from isoform.lift.liveness import Liveness, byte_of
+from isoform.lift.function import Block, Function, Switch, outside_call
+from isoform.lift.liveness import Liveness, byte_of, output_containers
 from isoform.lift.pointers import stack_accesses
 from isoform.load.signature import Signature, TypeKind
 
@@ -45,6 +45,29 @@ def refuse_other_conventions(function: Function, signature: Signature, placement
     first = function.machine.convention.stack_arguments_offset
     if any(end > first + placement.stack_argument_bytes for end in stack_accesses(function)):
         raise Unsupported(_why(function, "uses the caller's stack above its return address"))
+
+
+def refuse_kept_registers(function: Function) -> None:
+    """Ends the question if a function relies on a register that a callee may change by the convention but does not:
+    compilers look into static functions for that (gcc's -fipa-ra). What the callee leaves alone is not looked at
+    where it is not inlined."""
+    calls = [(block, outside_call(block.exit)) for block in function.blocks.values()]
+    if not any(call is not None and call.present for _, call in calls):
+        return
+    convention = function.machine.convention
+    results = (*convention.result, *convention.float_result)
+    kept = [name for name in convention.scratch_after_call if name not in results]
+    live = Liveness(function, output_containers(function.machine, results), calls_read=False)
+    returned = live.mask_of(function.machine, results)
+    for _, call in calls:
+        if call is None or not call.present or call.then is None:
+            continue
+        for name in kept:
+            if live.entry[call.then] & live.mask_of(function.machine, (name,)) & ~returned:
+                raise Unsupported(
+                    f"{function.name} relies on {name} being as it was before the call of {call.callee}, which is here "
+                    "but not inlined"
+                )
 
 
 def _why(function: Function, what: str) -> str:

@@ -12,7 +12,11 @@ from isoform.borders.convention import Placement, argument_assumptions, place_si
 from isoform.borders.inferred import Inferred, infer, readings_as_bool
 from isoform.borders.known_calls import known_calls, library_assumptions
 from isoform.borders.linking import fixed_assumptions, link_assumptions, refuse_section_bounds
-from isoform.borders.other_convention import refuse_declared_conventions, refuse_other_conventions
+from isoform.borders.other_convention import (
+    refuse_declared_conventions,
+    refuse_kept_registers,
+    refuse_other_conventions,
+)
 from isoform.borders.padding import padded_arguments, padded_variables
 from isoform.borders.result_space import RESULT_APART
 from isoform.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
@@ -80,6 +84,11 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         behind = padded_arguments(contract.arguments, both, through=True)
         variables = padded_variables(target, rewrite)
         contract = replace(contract, padded=padded, padded_behind=behind, padded_variables=variables)
+    if contract.result_space and (options.memory is MemoryRule.IGNORE or options.return_as is ReturnAs.VOID):
+        raise Unsupported(
+            f"the result of {signature.name} is in memory, so that it cannot be compared without memory, or left out: "
+            "compare without --memory ignore and --return-as void"
+        )
     target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in (target, rewrite))
     assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
     assumptions += [RESULT_APART] if placement.result_space else []
@@ -87,6 +96,8 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     assumptions += link_assumptions(target, rewrite)
     assumptions += fixed_assumptions(target, rewrite)
     assumptions += coming_back_assumptions(target, rewrite)
+    for function in (target, rewrite):
+        refuse_kept_registers(function)
     callees = CalleeTable(target, rewrite, contract)
     library = known_calls(target, rewrite, options.pure, callees.of)
     assumptions += library_assumptions(library)

@@ -23,6 +23,8 @@ from isoform.load.dwarf_types import (
     NO_CALL,
     TypeReader,
     Unusable,
+    as_passed,
+    as_returned,
     declared_convention,
     reference,
 )
@@ -298,13 +300,17 @@ def _finish(
     convention = die.attributes.get("DW_AT_calling_convention") or origin.attributes.get("DW_AT_calling_convention")
     prototyped = "DW_AT_prototyped" in die.attributes or "DW_AT_prototyped" in origin.attributes
     unknown = declaration and not prototyped and not parameters
-    if not name or unknown or (convention is not None and convention.value == NO_CALL):
+    if not name or unknown:
+        return
+    if convention is not None and convention.value == NO_CALL and not declaration:
+        # The compiler may have removed parameters: what the others say of themselves does not tell where they are.
+        yield name, (Signature(name, (), VOID, convention=declared_convention(die)), Entry.DEFINED)
         return
     try:
         listed = tuple(_parameter(types, p, index) for index, p in enumerate(parameters))
         if types.is_c and not prototyped:
             listed = tuple(replace(p, type=_promoted(p.type)) for p in listed)
-        result = types.of(die) if "DW_AT_type" in die.attributes else types.of(origin)
+        result = as_returned(types.of(die) if "DW_AT_type" in die.attributes else types.of(origin))
     except Unusable:
         return
     has_code = "DW_AT_low_pc" in die.attributes or "DW_AT_ranges" in die.attributes
@@ -326,7 +332,7 @@ def _parameter(types: TypeReader, die: Any, index: int) -> Parameter:
     kind = types.of(die) if "DW_AT_type" in die.attributes else types.of(origin)
     if kind is VOID:
         raise Unusable("a parameter without a type")
-    return Parameter(name, kind)
+    return Parameter(name, as_passed(kind))
 
 
 def _text(die: Any, attribute: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from isoform.load.signature import VOID, CType, Parameter, Signature, TypeKind
+from isoform.load.signature import VOID, CType, Parameter, Passing, Signature, TypeKind
 
 DEPTH_LIMIT = 24
 ELEMENT_LIMIT = 64
@@ -22,6 +22,7 @@ NO_CALL = 3
 _USUAL_CONVENTIONS = frozenset({1, 2, 0xC2})
 """DW_CC_normal, program and LLVM_X86_64SysV."""
 _CONVENTIONS = {
+    NO_CALL: "of the compiler's own choice",
     0xC0: "vectorcall",
     0xC1: "ms_abi",
     0xC5: "intel_ocl_bicc",
@@ -33,6 +34,9 @@ _CONVENTIONS = {
     0xCF: "swiftasynccall",
 }
 """By the number that clang gives them (DW_CC_LLVM_Win64 and so on): the attributes that ask for them."""
+
+_PASSING = {4: Passing.BY_REFERENCE, 5: Passing.BY_VALUE}
+"""DW_CC_pass_by_reference and DW_CC_pass_by_value."""
 
 BOOLEAN, _COMPLEX, _FLOAT, _SIGNED, _SIGNED_CHAR = 2, 3, 4, 5, 6
 _QUALIFIERS = {
@@ -73,6 +77,21 @@ def declared_convention(die: Any) -> str:
     if found is None or found.value in _USUAL_CONVENTIONS:
         return ""
     return _CONVENTIONS.get(found.value, f"DW_AT_calling_convention {found.value}")
+
+
+def as_passed(kind: CType) -> CType:
+    """The type of what a caller passes for a parameter: for some structures, a pointer to a copy."""
+    if kind.kind is not TypeKind.STRUCT or kind.passing is Passing.BY_VALUE:
+        return kind
+    if kind.passing is Passing.NOT_SAID:
+        raise Unusable("a structure of which it is not said how it is passed")
+    return CType(TypeKind.POINTER, 64, spelling=f"{kind.spelling} *", pointee=kind)
+
+
+def as_returned(kind: CType) -> CType:
+    if kind.kind is TypeKind.STRUCT and kind.passing is Passing.NOT_SAID:
+        raise Unusable("a structure of which it is not said how it is returned")
+    return kind
 
 
 class TypeReader:
@@ -165,9 +184,10 @@ class TypeReader:
         try:
             for child in self._children(die):
                 if child.tag == "DW_TAG_formal_parameter":
-                    parameters.append(Parameter(f"arg{len(parameters)}", self._target(child, depth + 1, 0)))
+                    kind = as_passed(self._target(child, depth + 1, 0))
+                    parameters.append(Parameter(f"arg{len(parameters)}", kind))
                 variadic = variadic or child.tag == "DW_TAG_unspecified_parameters"
-            result = self._target(die, depth + 1, 0)
+            result = as_returned(self._target(die, depth + 1, 0))
         except Unusable:
             return None
         if not parameters and (variadic or "DW_AT_prototyped" not in die.attributes):
@@ -227,7 +247,14 @@ class TypeReader:
             padding=padding,
             perhaps_padding=perhaps,
             alignment=self._declared_alignment(die, depth),
+            passing=self._passing(die),
         )
+
+    def _passing(self, die: Any) -> Passing:
+        if self.is_c:
+            return Passing.BY_VALUE
+        said = die.attributes.get("DW_AT_calling_convention")
+        return Passing.NOT_SAID if said is None else _PASSING.get(said.value, Passing.NOT_SAID)
 
     def _paddings(self, die: Any, size: int) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
         """What is padding, and the bytes that may be padding: those behind an array at the end."""

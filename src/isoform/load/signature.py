@@ -21,6 +21,17 @@ _EXTENDED_ROOM = 16
 """Bytes that a `long double` takes in memory."""
 
 
+class Passing(Enum):
+    """How a structure is passed and returned."""
+
+    BY_VALUE = "by value"
+    BY_REFERENCE = "by reference"
+    """The caller makes a copy and passes its address; a result is in memory, whatever its size. C++ does so with
+    classes that have a copy constructor or a destructor of their own."""
+    NOT_SAID = "not said"
+    """Languages other than C and C++ have rules of their own."""
+
+
 @dataclass(frozen=True)
 class CType:
     kind: TypeKind
@@ -44,6 +55,8 @@ class CType:
     """Of a pointer to a function: what that takes and returns, where it is declared."""
     alignment: int = 0
     """Of a struct: bytes that it or a member is declared to be aligned to (`aligned(16)`), where that is said."""
+    passing: Passing = Passing.BY_VALUE
+    """Of a struct."""
 
     @property
     def leads_to_functions(self) -> bool:

@@ -678,6 +678,7 @@ class Execution:
             is_passed = callee.uses_last_register
         elif offset < 0:
             is_passed = slot in written and (callee.uses_last_register or not self._reads_slot(slot))
+            is_passed = is_passed and not self._is_left_over(state.frame.load(slot, convention.stack_arguments_offset))
         else:
             own = callee.uses_last_register and self.side.world.contract.stack_argument_bytes > 0
             is_passed = own or any(other >= slot for other in written)
@@ -685,6 +686,12 @@ class Execution:
             raise Unsupported(
                 f"{self.function.name} may pass arguments on the stack, and no declaration of the callee tells of them"
             )
+
+    def _is_left_over(self, value: Term) -> bool:
+        """Whether a value is what the first result register held at entry, where nothing is passed: clang aligns the
+        stack by pushing it."""
+        entry = self.side.initial_state()
+        return bool(value == entry.container_named(self.side.world.machine.convention.result[0]))
 
     def _reads_slot(self, slot: int) -> bool:
         return any(start < slot + 8 and slot < end for start, end in self._stack_loads)
