@@ -17,11 +17,13 @@ from isoform.budget import Budget
 from isoform.check.replay import independent_runner
 from isoform.contract import CallRule, Difference, argument_value
 from isoform.engines.bools import as_if_bools, rests_on_bools
+from isoform.engines.inputs import BUFFERS
 from isoform.engines.minimise import minimise
 from isoform.engines.outside import outside_results, show_value
 from isoform.engines.replaceable import rests_on_replaceable_calls
 from isoform.lift.function import Call, Function, Switch
 from isoform.load.image import Image
+from isoform.load.signature import TypeKind
 from isoform.outcome import (
     FRAME_LIMIT,
     RESULT_SPACES,
@@ -214,9 +216,16 @@ def uses_valid_memory(question: Question, inputs: Pair) -> bool:
     if not layout.zeroed and any(_is_constant(question.target.image, a) for a in outcomes[0].writes):
         return False
     touched = [a for o in outcomes for a in (*o.reads, *o.writes)]
+    if _passes_null(question, inputs[0]) and any(a < BUFFERS for a in touched):
+        return False  # compilers rely on a pointer that is followed, at whatever distance, not being null
     return all(
         LOWEST_ADDRESS <= a < HIGHEST_ADDRESS and not _in_frame(a) for a in touched if not _is_argument(question, a)
     )
+
+
+def _passes_null(question: Question, inputs: Inputs) -> bool:
+    pointers = (a for a in question.contract.arguments if a.type.kind is TypeKind.POINTER)
+    return any(argument_value(argument, inputs) == 0 for argument in pointers)
 
 
 def _is_constant(image: Image, address: int) -> bool:
