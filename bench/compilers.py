@@ -20,12 +20,12 @@ from pathlib import Path
 from random import Random
 
 from isoform import api
+from isoform.borders.question import Engine, Options, Question
 from isoform.borders.settle import settle
-from isoform.errors import Unsupported
 from isoform.load.open import open_pair
-from isoform.outcome import Inputs
-from isoform.question import Engine, Options, Question
-from isoform.verdict import Different
+from isoform.model.errors import Unsupported
+from isoform.model.outcome import Inputs
+from isoform.model.verdict import Different
 from minicompiler.bugs import Bug, Style, styles_of
 from minicompiler.cases import CASES
 from minicompiler.compiler import Compiler

@@ -13,11 +13,11 @@ import time
 from pathlib import Path
 
 from isoform.api import lifted
+from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
-from isoform.budget import Budget
 from isoform.engines.concolic import Concolic, Finding
 from isoform.load.open import open_pair
-from isoform.question import Options, Question
+from isoform.model.budget import Budget
 
 PAIRS = Path(__file__).parents[1] / "tests" / "pairs" / "concolic"
 FIGURE_13 = {

@@ -31,8 +31,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from isoform.cli import app
-from isoform.errors import UserError
 from isoform.load.compile import compiler
+from isoform.model.errors import UserError
 
 MEMORY_BYTES = 4 << 30
 LARGEST = 3000

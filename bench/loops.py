@@ -27,10 +27,10 @@ from typing import Any
 
 from isoform import LoadOptions, Options, api
 from isoform.borders.settle import settle
-from isoform.budget import Budget
 from isoform.engines.ladder import Ladder
-from isoform.errors import Unsupported
-from isoform.verdict import Equivalent
+from isoform.model.budget import Budget
+from isoform.model.errors import Unsupported
+from isoform.model.verdict import Equivalent
 from pairs import ROOT, parse_options, read_pair
 
 LOOPS = ROOT / "loops"

@@ -19,10 +19,10 @@ from typing import Any
 
 from isoform import api
 from isoform.borders.settle import settle
-from isoform.budget import Budget
 from isoform.cli import app
 from isoform.engines.ladder import Ladder
-from isoform.errors import Unsupported
+from isoform.model.budget import Budget
+from isoform.model.errors import Unsupported
 
 ROOT = Path(__file__).resolve().parent.parent / "tests" / "pairs"
 COLUMNS = ("load", "lift", "test", "encode", "solve", "rest", "total")

@@ -25,7 +25,7 @@ from isoform import api
 from isoform.load.compile import compile_source
 from isoform.load.open import SOURCE_SUFFIXES, LoadOptions
 from isoform.load.resolve import split_spec
-from isoform.load.signature import TypeKind
+from isoform.model.signature import TypeKind
 from pairs import ROOT, parse_options, read_pair
 
 SECONDS = 60

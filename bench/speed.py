@@ -14,9 +14,9 @@ from pathlib import Path
 
 from isoform import LoadOptions, Options, api
 from isoform.borders.settle import settle
-from isoform.budget import Budget
 from isoform.engines.loopfree import encode
-from isoform.outcome import Inputs
+from isoform.model.budget import Budget
+from isoform.model.outcome import Inputs
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
 

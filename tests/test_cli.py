@@ -15,7 +15,7 @@ import pytest
 import isoform
 import isoform.cli
 from isoform.cli import run_command
-from isoform.processes import processor_seconds
+from isoform.model.processes import processor_seconds
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 JSON_KEYS = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from isoform.contract import Contract, Result, SignatureSource, show_float
 from isoform.isa.registry import machine
-from isoform.outcome import Outcome, Status
+from isoform.model.contract import Contract, Result, SignatureSource, show_float
+from isoform.model.outcome import Outcome, Status
 
 
 def contract(is_float: bool) -> Contract:

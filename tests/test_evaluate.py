@@ -6,15 +6,15 @@ import random
 
 import pytest
 
-from isoform.budget import Budget
-from isoform.contract import Contract, SignatureSource
-from isoform.evaluate import can_evaluate, evaluate, mask, signed
-from isoform.evaluate_floats import FLOAT_RULES
 from isoform.isa.registry import machine
 from isoform.load.image import Image
-from isoform.microop import Kind, MicroOp, Space, Var, const
+from isoform.model.budget import Budget
+from isoform.model.contract import Contract, SignatureSource
+from isoform.model.evaluate import can_evaluate, evaluate, mask, signed
+from isoform.model.evaluate_floats import FLOAT_RULES
+from isoform.model.microop import Kind, MicroOp, Space, Var, const
+from isoform.model.sample_floats import sample_float
 from isoform.run.compile import expression_kinds
-from isoform.sample_floats import sample_float
 from isoform.smt.float_definitions import definitions
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Terms

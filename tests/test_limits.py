@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from isoform import budget as budgets
-from isoform.budget import WALL_FACTOR, Budget
 from isoform.cli import run_command
-from isoform.errors import OutOfLimits, Unsupported
-from isoform.limits import as_size, enforced
+from isoform.model import budget as budgets
+from isoform.model.budget import WALL_FACTOR, Budget
+from isoform.model.errors import OutOfLimits, Unsupported
+from isoform.model.limits import as_size, enforced
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Terms
 
@@ -141,9 +141,9 @@ def test_a_wrong_memory_limit_is_one_sentence(wrong: str, capsys: pytest.Capture
 CHILD = """
 import os, signal, sys, time
 from isoform import supervise
-from isoform.contract import AbortRule, CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
+from isoform.model.contract import AbortRule, CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
 from isoform.isa.registry import machine
-from isoform.verdict import Subject, Unknown
+from isoform.model.verdict import Subject, Unknown
 
 def show(verdict, how):
     print(how, verdict.word, verdict.why)

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 import z3
 
-from isoform.errors import UserError
+from isoform.borders.precondition import ConcreteAlgebra, Number, Precondition, parse_precondition
+from isoform.borders.precondition.tree import Constant, Disjoint, Index, Name, Range
 from isoform.load.prototype import parse_prototype
-from isoform.load.signature import CType, Parameter, Signature, TypeKind
-from isoform.precondition import ConcreteAlgebra, Number, Precondition, parse_precondition
-from isoform.precondition.tree import Constant, Disjoint, Index, Name, Range
+from isoform.model.errors import UserError
+from isoform.model.signature import CType, Parameter, Signature, TypeKind
 
 SIGNATURE = parse_prototype(
     "struct inner { short s; char t[5]; };"

@@ -37,7 +37,7 @@ def test_ten_seconds_find_nothing_wrong() -> None:
 
 def judged_as(source: str, other: str, equal: bool, forged: bool, tmp_path: Path) -> Any:
     """What the campaign says of a pair, where `forged` makes isoform say `equivalent` whatever it found."""
-    from isoform.verdict import Equivalent
+    from isoform.model.verdict import Equivalent
     from soundness import judge as judging
     from soundness.attack import QUICK
     from soundness.batch import Batch, Build, Pair

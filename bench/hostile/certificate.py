@@ -74,7 +74,7 @@ _MORE_ATOMS = (
 def build(folder: Path) -> list[Certificate]:
     """Valid certificates, as isoform writes them."""
     from isoform import api
-    from isoform.question import Options
+    from isoform.borders.question import Options
 
     found = []
     for number, sources in enumerate(_PAIRS):

@@ -12,7 +12,7 @@ from random import Random
 
 from isoform.check.cs241 import run
 from isoform.load.cs241 import assemble
-from isoform.outcome import Inputs, Outcome, Status
+from isoform.model.outcome import Inputs, Outcome, Status
 from minicompiler.bugs import Bug, Style, styles_of
 from minicompiler.compiler import Compiler
 from minicompiler.interpret import Ending, interpret

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
+from isoform.borders.question import Question
 from isoform.check.replay import independent_runner
-from isoform.contract import Contract
 from isoform.engines.confirm import uses_valid_memory
 from isoform.engines.inputs import put_argument
 from isoform.lift.function import Function
-from isoform.load.signature import CType, TypeKind
-from isoform.microop import Kind, Space
-from isoform.outcome import CallEffect, CallKey, Inputs, Outcome, Status
-from isoform.question import Question
+from isoform.model.contract import Contract
+from isoform.model.microop import Kind, Space
+from isoform.model.outcome import CallEffect, CallKey, Inputs, Outcome, Status
+from isoform.model.signature import CType, TypeKind
 
 Sides = tuple[Inputs, Inputs]
 _BUFFERS = 0x20_0000

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 
-from isoform.errors import UserError
+from isoform.model.errors import UserError
 from soundness.assembly import assembly_batch
 from soundness.attack import FULL, QUICK
 from soundness.batch import Batch

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from isoform.api import answer, lifted
+from isoform.borders.question import Engine, Options, Question
 from isoform.borders.settle import settle
-from isoform.budget import Budget
-from isoform.check.certificate import CheckResult, check_certificate
-from isoform.errors import UserError
+from isoform.check.certificate import check_certificate
 from isoform.load.open import Loaded
-from isoform.question import Engine, Options, Question
-from isoform.verdict import Bounded, Different, Equivalent, Unknown, Verdict
+from isoform.model.budget import Budget
+from isoform.model.check_report import CheckResult
+from isoform.model.errors import UserError
+from isoform.model.verdict import Bounded, Different, Equivalent, Unknown, Verdict
 from soundness.attack import Attack, attack, independent_outcomes
 from soundness.batch import Pair, loaded
 

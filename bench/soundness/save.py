@@ -6,7 +6,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from isoform.errors import UserError
+from isoform.model.errors import UserError
 from soundness.batch import Batch, Pair
 from soundness.judge import Judged, Rules, judge
 from soundness.shrink import shrunk

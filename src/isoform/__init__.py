@@ -9,37 +9,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from isoform.model import presenting
+
 if TYPE_CHECKING:
     from isoform.api import compare as compare
-    from isoform.contract import AbortRule as AbortRule
-    from isoform.contract import BoundsRule as BoundsRule
-    from isoform.contract import CallRule as CallRule
-    from isoform.contract import DataRule as DataRule
-    from isoform.contract import MemoryRule as MemoryRule
-    from isoform.contract import ReturnAs as ReturnAs
-    from isoform.errors import Unsupported as Unsupported
-    from isoform.errors import UserError as UserError
+    from isoform.borders.question import Engine as Engine
+    from isoform.borders.question import Options as Options
     from isoform.load.open import LoadOptions as LoadOptions
-    from isoform.question import Engine as Engine
-    from isoform.question import Options as Options
-    from isoform.verdict import Assumption as Assumption
-    from isoform.verdict import Bounded as Bounded
-    from isoform.verdict import Different as Different
-    from isoform.verdict import Equivalent as Equivalent
-    from isoform.verdict import Unknown as Unknown
-    from isoform.verdict import Verdict as Verdict
-    from isoform.verdict import Witness as Witness
+    from isoform.model.contract import AbortRule as AbortRule
+    from isoform.model.contract import BoundsRule as BoundsRule
+    from isoform.model.contract import CallRule as CallRule
+    from isoform.model.contract import DataRule as DataRule
+    from isoform.model.contract import MemoryRule as MemoryRule
+    from isoform.model.contract import ReturnAs as ReturnAs
+    from isoform.model.errors import Unsupported as Unsupported
+    from isoform.model.errors import UserError as UserError
+    from isoform.model.grades import Grades
+    from isoform.model.verdict import Assumption as Assumption
+    from isoform.model.verdict import Bounded as Bounded
+    from isoform.model.verdict import Different as Different
+    from isoform.model.verdict import Equivalent as Equivalent
+    from isoform.model.verdict import Unknown as Unknown
+    from isoform.model.verdict import Verdict as Verdict
+    from isoform.model.verdict import Witness as Witness
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "compare": "isoform.api",
-    **dict.fromkeys(("AbortRule", "BoundsRule", "CallRule", "DataRule", "MemoryRule", "ReturnAs"), "isoform.contract"),
-    **dict.fromkeys(("Unsupported", "UserError"), "isoform.errors"),
-    "LoadOptions": "isoform.load.open",
-    **dict.fromkeys(("Engine", "Options"), "isoform.question"),
     **dict.fromkeys(
-        ("Assumption", "Bounded", "Different", "Equivalent", "Unknown", "Verdict", "Witness"), "isoform.verdict"
+        ("AbortRule", "BoundsRule", "CallRule", "DataRule", "MemoryRule", "ReturnAs"), "isoform.model.contract"
+    ),
+    **dict.fromkeys(("Unsupported", "UserError"), "isoform.model.errors"),
+    "LoadOptions": "isoform.load.open",
+    **dict.fromkeys(("Engine", "Options"), "isoform.borders.question"),
+    **dict.fromkeys(
+        ("Assumption", "Bounded", "Different", "Equivalent", "Unknown", "Verdict", "Witness"), "isoform.model.verdict"
     ),
 }
 """Where each public name is defined."""
@@ -65,6 +70,28 @@ __all__ = [
     "Witness",
     "compare",
 ]
+
+
+class _Reports:
+    """What verdicts and grades look like. Each report is imported when it is first used."""
+
+    def verdict_as_json(self, verdict: Verdict) -> dict[str, Any]:
+        from isoform.report.json import verdict_as_json
+
+        return verdict_as_json(verdict)
+
+    def verdict_as_text(self, verdict: Verdict) -> str:
+        from isoform.report.terminal import verdict_as_text
+
+        return verdict_as_text(verdict)
+
+    def grades_as_json(self, grades: Grades) -> dict[str, Any]:
+        from isoform.report.grade_json import grades_as_json
+
+        return grades_as_json(grades)
+
+
+presenting.register(_Reports())
 
 
 def __dir__() -> list[str]:

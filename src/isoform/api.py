@@ -8,30 +8,28 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from isoform.borders.question import Options
 from isoform.borders.settle import settle
-from isoform.budget import Budget, interruptible
-from isoform.contract import BoundsRule, CallRule, Contract, DataRule, SignatureSource
+from isoform.engines.answer import answer, lifted, refused
 from isoform.engines.inputs import put_argument
-from isoform.engines.ladder import Ladder
-from isoform.engines.pose import pose
-from isoform.errors import OutOfLimits, Unsupported, UserError
-from isoform.isa.registry import machine
 from isoform.lift.function import Function
-from isoform.lift.lift import lift
-from isoform.limits import DEFAULT_MEMORY, enforced
 from isoform.load.open import SOURCE_SUFFIXES, TEXT_ISAS, Loaded, LoadOptions, open_one, open_pair
 from isoform.load.resolve import split_spec
-from isoform.outcome import Inputs, Outcome
-from isoform.question import Options, Question
-from isoform.report.listing import View, view_of
+from isoform.model.budget import Budget, interruptible
+from isoform.model.contract import BoundsRule, CallRule, Contract, DataRule
+from isoform.model.errors import OutOfLimits, Unsupported, UserError
+from isoform.model.limits import DEFAULT_MEMORY, enforced
+from isoform.model.outcome import Inputs, Outcome
+from isoform.model.verdict import Subject, Verdict
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
 from isoform.smt.certificate import require_place
-from isoform.verdict import Different, Subject, Unknown, Verdict
 
 if TYPE_CHECKING:
-    from isoform.check.certificate import AtHand, CheckReport, Progress
-    from isoform.grade.grade import GradeOptions, Grades
+    from isoform.check.certificate import AtHand, Progress
+    from isoform.grade.grade import GradeOptions
+    from isoform.model.check_report import CheckReport
+    from isoform.model.grades import Grades
 
 SHOWING_SECONDS = 8.0
 """Of processor time, for the commands that only lift a function."""
@@ -71,7 +69,7 @@ def compare(
             loaded = open_pair(target, rewrite or target, load_target, load_rewrite)
         except OutOfLimits as reason:
             subjects = _unread(target, rewrite or target, load_target, load_rewrite)
-            return _refused(subjects, options, budget, f"{reason} while the files were read")
+            return refused(subjects, options, budget, f"{reason} while the files were read")
         budget.end_loading()
         return answer(loaded, options, budget)
 
@@ -120,51 +118,6 @@ def _refuse_itself(target: str, load_target: LoadOptions, load_rewrite: LoadOpti
     if path.suffix not in SOURCE_SUFFIXES or load_target == load_rewrite:
         shown = name or load_target.function or path.name
         raise UserError(f"This compares {shown} with itself: give a second file or --cflags-b")
-
-
-def answer(loaded: tuple[Loaded, Loaded], options: Options, budget: Budget) -> Verdict:
-    """The verdict on two loaded functions."""
-    subjects = (subject(loaded[0]), subject(loaded[1]))
-    options.so_far(_refused(subjects, options, budget, ""))
-    try:
-        inline = options.calls is not CallRule.UNINTERPRETED
-        functions = tuple(lifted(side, inline, budget) for side in loaded)
-        question = pose(functions[0], functions[1], options, budget)
-    except Unsupported as reason:
-        return _refused(subjects, options, budget, str(reason))
-    except (OutOfLimits, MemoryError) as reason:
-        budget.is_closed = True
-        return _refused(subjects, options, budget, f"{reason or 'memory ran out'} while lifting")
-    return answer_question(question, subjects, budget)
-
-
-def answer_question(question: Question, subjects: tuple[Subject, Subject], budget: Budget) -> Verdict:
-    """What the ladder says."""
-    ladder = Ladder(question, subjects, budget)
-    verdict = ladder.climb()
-    if isinstance(verdict, Different):
-        verdict = replace(verdict, hint=_hint(question))
-    views = views_of((question.target, question.rewrite))
-    tried, companions = tuple(ladder.tried), question.border.companions
-    return replace(verdict, tried=tried, companions=companions, steps=ladder.steps, seconds=budget.elapsed, views=views)
-
-
-def _hint(question: Question) -> str:
-    """A compiler can specialise only functions that no other file can call."""
-    sides = question.target, question.rewrite
-    own = [next((s for s in f.image.symbols if s.is_function and s.address == f.entry.address), None) for f in sides]
-    if sides[0].name != sides[1].name or not any(symbol is not None and symbol.is_local for symbol in own):
-        return ""
-    return (
-        f"{sides[0].name} is static: a compiler may have specialised it for the values that its callers pass; "
-        "compare a function that calls it"
-    )
-
-
-def lifted(loaded: Loaded, inline: bool = True, budget: Budget | None = None) -> Function:
-    """The micro-ops and control-flow graph of a loaded function."""
-    symbol = loaded.symbol
-    return lift(loaded.image, machine(loaded.image.machine), symbol.name, symbol.address, inline, budget=budget)
 
 
 def show(spec: str, options: LoadOptions | None = None, seconds: float = SHOWING_SECONDS) -> Function:
@@ -283,32 +236,3 @@ def _at_hand(loaded: Loaded, index: Mapping[str, Any]) -> AtHand:
     image, name = loaded.image, loaded.symbol.name
     parts = [Part(part.kind, part.name, part.sha256) for part in parts_of(image, loaded.symbol.address, *rules)]
     return AtHand(loaded.display_path, name, image.machine, declared(image, name), parts)
-
-
-def subject(loaded: Loaded) -> Subject:
-    return Subject(loaded.display_path, loaded.symbol.name, loaded.image.machine)
-
-
-def _refused(subjects: tuple[Subject, Subject], options: Options, budget: Budget, why: str) -> Verdict:
-    """`unknown` for a question that could not even be put."""
-    contract = Contract(
-        machine(subjects[0].isa),
-        None,
-        SignatureSource.OPTION if options.signature else SignatureSource.LIVENESS,
-        (),
-        (),
-        return_as=options.return_as,
-        memory=options.memory,
-        aborts=options.aborts,
-        calls=options.calls,
-        data=options.data,
-        bounds=options.bounds,
-    )
-    return Unknown(subjects[0], subjects[1], contract, "lifting", budget.elapsed, why=why)
-
-
-def views_of(functions: Sequence[Function]) -> tuple[View, ...]:
-    return tuple(
-        view_of([f.instructions[a] for a in sorted(f.instructions)], f.image, f.name, f.entry.address)
-        for f in functions
-    )

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from isoform import __version__, supervise
-from isoform.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, ReturnAs
-from isoform.errors import Unsupported, UserError
+from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, ReturnAs
+from isoform.model.errors import Unsupported, UserError
 
 if TYPE_CHECKING:
-    from isoform.grade.grade import Grades
+    from isoform.borders.question import Engine
     from isoform.load.open import LoadOptions
-    from isoform.question import Engine
-    from isoform.verdict import Verdict
+    from isoform.model.grades import Grades
+    from isoform.model.verdict import Verdict
 
 app = typer.Typer(
     add_completion=False,
@@ -139,8 +139,8 @@ def compare(
     ] = False,
 ) -> None:
     from isoform.api import compare as ask
+    from isoform.borders.question import Options
     from isoform.load.open import LoadOptions
-    from isoform.question import Options
 
     _refuse_unwritable(html, "--html")
     progress = _Progress(enabled=not (quiet or as_json))
@@ -219,7 +219,7 @@ def show(
     cflags: Cflags = None,
 ) -> None:
     from isoform.api import show as look
-    from isoform.report.function import print_function
+    from isoform.lift.shown import print_function
 
     print_function(look(a, _load_options(cc, cflags, isa, function), _seconds(budget)))
 
@@ -384,9 +384,9 @@ def grade(
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the summary.")] = False,
 ) -> None:
     from isoform.api import grade as grade_all
+    from isoform.borders.question import Options
     from isoform.grade.grade import GradeOptions
     from isoform.grade.store import state_beside
-    from isoform.question import Options
     from isoform.report.grade_table import GradeProgress, print_grades
 
     outputs = {"--csv": csv, "--html": html, "--state": state}
@@ -486,7 +486,7 @@ def _flags(text: str | None) -> tuple[str, ...]:
 
 
 def _engine(name: str) -> Engine:
-    from isoform.question import Engine
+    from isoform.borders.question import Engine
 
     try:
         return Engine(name)

@@ -20,11 +20,11 @@ from dataclasses import dataclass, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from isoform.budget import LOADING_SECONDS, WALL_FACTOR
-from isoform.processes import kill_with_descendants, usage
+from isoform.model.budget import LOADING_SECONDS, WALL_FACTOR
+from isoform.model.processes import kill_with_descendants, usage
 
 if TYPE_CHECKING:
-    from isoform.verdict import Verdict
+    from isoform.model.verdict import Verdict
 
 GRACE_SECONDS = 0.6
 """Beyond the budget: by then whatever looks at its budget, or runs in Python, has stopped."""
@@ -197,7 +197,7 @@ class _Supervisor:
             return None
         limit, used = self._limits.memory, usage(self._child)
         if used.resident > limit:
-            from isoform.limits import as_size
+            from isoform.model.limits import as_size
 
             return f"the memory limit of {as_size(limit)} was reached"
         if self._answered_at is not None:
@@ -225,7 +225,7 @@ class _Supervisor:
         if self._answered_at is not None or not self._so_far:
             self._complain(why if self._answered_at is not None else f"{why} while the files were read")
             return 130 if self._interrupted_at is not None else 2
-        from isoform.verdict import Unknown
+        from isoform.model.verdict import Unknown
 
         verdict: Verdict = pickle.loads(self._so_far)
         seconds = time.monotonic() - self._begun

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from isoform.api import compare
-from isoform.question import Engine, Options
-from isoform.verdict import Different
+from isoform.borders.question import Engine, Options
+from isoform.model.verdict import Different
 from minicompiler.bugs import styles_of
 from minicompiler.cases import CASES, Case
 from minicompiler.compiler import Compiler

@@ -7,12 +7,12 @@ from random import Random
 
 import pytest
 
+from isoform.borders.question import Options
 from isoform.borders.settle import settle
 from isoform.isa.registry import machine
 from isoform.lift.lift import lift
 from isoform.load.cs241 import assemble
-from isoform.outcome import Inputs
-from isoform.question import Options
+from isoform.model.outcome import Inputs
 from minicompiler.bugs import Bug, Style, styles_of
 from minicompiler.cases import CASES, Case
 from minicompiler.compiler import Compiler

@@ -8,8 +8,8 @@ from statistics import mean
 
 import pytest
 
-from isoform.errors import UserError
 from isoform.load.cs241 import load_cs241
+from isoform.model.errors import UserError
 from minicompiler.interpret import Ending
 from minicompiler.submissions import (
     Expected,

@@ -9,7 +9,7 @@ import pytest
 
 from isoform import api
 from isoform.load.open import LoadOptions
-from isoform.verdict import Different, Equivalent, Unknown, Verdict
+from isoform.model.verdict import Different, Equivalent, Unknown, Verdict
 
 CLEANED_UP = """
 void g(int *);

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
-from isoform.contract import Argument, Place, Result
-from isoform.errors import Unsupported, UserError
 from isoform.isa.registry import machine
 from isoform.load.prototype import parse_prototype
-from isoform.load.signature import CType, Parameter, Signature, TypeKind
+from isoform.model.contract import Argument, Place, Result
+from isoform.model.errors import Unsupported, UserError
+from isoform.model.signature import CType, Parameter, Signature, TypeKind
 
 X86 = machine("x86_64")
 

@@ -11,12 +11,12 @@ import pytest
 
 from isoform.borders import library
 from isoform.borders.library_values import VALUES
-from isoform.contract import NoValueError
-from isoform.evaluate_floats import to_bits, to_float
 from isoform.isa.x86_64 import MACHINE
 from isoform.load.known import known_signature
-from isoform.load.signature import TypeKind
-from isoform.sample_floats import sample_float
+from isoform.model.contract import NoValueError
+from isoform.model.evaluate_floats import to_bits, to_float
+from isoform.model.sample_floats import sample_float
+from isoform.model.signature import TypeKind
 
 EVERY = library.NUMBERS | library.BITS | library.CHARACTERS | library.TEXTS | library.PARSERS | library.PLACES
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from isoform import api
-from isoform.errors import UserError
+from isoform.borders.question import Options
 from isoform.load.open import LoadOptions
-from isoform.question import Options
-from isoform.verdict import Bounded, Different, Equivalent, Unknown, Verdict
+from isoform.model.errors import UserError
+from isoform.model.verdict import Bounded, Different, Equivalent, Unknown, Verdict
 
 HELPER = """
 HOW int helper(int x) { return x + 1; }

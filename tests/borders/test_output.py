@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from isoform.allocation import BLOCKS, Allocating, AllocationCall, Blocks
 from isoform.borders.output import _OUTPUTS
-from isoform.contract import NoValueError
+from isoform.model.allocation import BLOCKS, Allocating, AllocationCall, Blocks
+from isoform.model.contract import NoValueError
 
 WRITERS = {output.name: output.written for output in _OUTPUTS}
 

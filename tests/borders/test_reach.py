@@ -10,7 +10,7 @@ import pytest
 
 from isoform import api
 from isoform.borders.reach import addresses_in
-from isoform.verdict import Bounded, Different, Equivalent, Unknown, Verdict
+from isoform.model.verdict import Bounded, Different, Equivalent, Unknown, Verdict
 
 SOURCE = """
 typedef int (*function)(int);

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from isoform import api
-from isoform.verdict import Different, Equivalent, Unknown, Verdict
+from isoform.model.verdict import Different, Equivalent, Unknown, Verdict
 
 SOURCE = """
 __thread int count = 1;

@@ -11,7 +11,7 @@ import pytest
 
 from isoform import api
 from isoform.load.compile import compiler
-from isoform.verdict import Different
+from isoform.model.verdict import Different
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("gcc") or find_spec("ziglang") is None, reason="needs gcc and the ziglang wheel"

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from isoform.api import check, compare
-from isoform.check.certificate import CheckReport
 from isoform.check.required import KEPT
 from isoform.cli import run_command
-from isoform.errors import UserError
 from isoform.isa.registry import machine
-from isoform.verdict import Equivalent
+from isoform.model.check_report import CheckReport
+from isoform.model.errors import UserError
+from isoform.model.verdict import Equivalent
 
 SOURCE = """
 int outside(int x);

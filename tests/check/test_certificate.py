@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from bitwuzla import Kind, Term, TermManager
 
-from isoform.check.certificate import AtHand, CheckResult, Part, check_certificate
-from isoform.errors import Unsupported, UserError
+from isoform.check.certificate import AtHand, Part, check_certificate
+from isoform.model.check_report import CheckResult
+from isoform.model.errors import Unsupported, UserError
 from isoform.smt.certificate import CertificateWriter
 from isoform.smt.polynomial import Normalizer
 

@@ -6,7 +6,7 @@ import pytest
 
 from isoform.check.cs241 import run
 from isoform.load.cs241 import assemble, load_cs241
-from isoform.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
+from isoform.model.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
 
 PAIRS = Path(__file__).parent.parent / "pairs" / "cs241"
 MIN, MAX, MINUS_ONE = 0x8000_0000, 0x7FFF_FFFF, 0xFFFF_FFFF

@@ -14,7 +14,7 @@ from isoform.check import cs241, toy
 from isoform.load.cs241 import load_cs241
 from isoform.load.image import Image
 from isoform.load.toy import load_toy
-from isoform.outcome import Inputs, Outcome, Status
+from isoform.model.outcome import Inputs, Outcome, Status
 
 PAIRS = Path(__file__).parent.parent / "pairs"
 FILES = sorted([*(PAIRS / "toy").glob("*.pair"), *(PAIRS / "cs241").glob("*.pair")])

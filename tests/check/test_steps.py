@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from isoform import LoadOptions, Options, compare
-from isoform.check.certificate import CheckReport, CheckResult, check_certificate
+from isoform.check.certificate import check_certificate
 from isoform.check.confirm import EQUATION, SMT_UNSAT, Answer, Request, confirm
 from isoform.check.smtlib import read_script
 from isoform.check.steps import is_instance
-from isoform.verdict import Equivalent
+from isoform.model.check_report import CheckReport, CheckResult
+from isoform.model.verdict import Equivalent
 
 DECLARED = """(set-logic QF_UFBV)
 (declare-const x (_ BitVec 32))

@@ -5,7 +5,7 @@ import pytest
 from isoform.check.toy import run
 from isoform.load.image import Image, Section
 from isoform.load.toy import assemble
-from isoform.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
+from isoform.model.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
 
 MIN, MAX, MINUS_ONE = 0x8000_0000, 0x7FFF_FFFF, 0xFFFF_FFFF
 

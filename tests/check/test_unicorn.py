@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from isoform.callee import Callee, Callees, Given, Part
 from isoform.check.replay import independent_runner
 from isoform.check.unicorn_x86 import run
-from isoform.errors import Unsupported
 from isoform.load.image import Image, Section
-from isoform.outcome import (
+from isoform.model.callee import Callee, Callees, Given, Part
+from isoform.model.errors import Unsupported
+from isoform.model.outcome import (
     RETURN_ADDRESS,
     STACK_POINTER,
     CallEffect,

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from bitwuzla import TermManager
 
-from isoform.budget import WALL_FACTOR
 from isoform.check import workers
 from isoform.check.certificate import check_certificate
 from isoform.check.confirm import SMT_UNSAT, Request
 from isoform.check.workers import Workers
+from isoform.model.budget import WALL_FACTOR
 from isoform.smt.certificate import CertificateWriter
 
 EASY = """(set-logic QF_BV) (declare-const x (_ BitVec 32))

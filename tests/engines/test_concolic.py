@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from isoform.api import compare, lifted
+from isoform.borders.question import Engine, Options, Question
 from isoform.borders.settle import settle
-from isoform.budget import Budget
 from isoform.check.certificate import check_certificate
-from isoform.contract import AbortRule
 from isoform.engines.concolic import Concolic, Finding, WithinPaths
 from isoform.engines.loopfree import Failed, Found, Proved
-from isoform.errors import UserError
 from isoform.load.open import LoadOptions, open_pair
-from isoform.question import Engine, Options, Question
+from isoform.model.budget import Budget
+from isoform.model.contract import AbortRule
+from isoform.model.errors import UserError
+from isoform.model.verdict import Bounded, Different, Equivalent
 from isoform.report.terminal import verdict_as_text
-from isoform.verdict import Bounded, Different, Equivalent
 
 PAIRS = Path(__file__).parents[1] / "pairs"
 FIGURE_5 = str(PAIRS / "cs241" / "figure5.asm"), str(PAIRS / "cs241" / "figure5-other.asm")

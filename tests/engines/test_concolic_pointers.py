@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from isoform.api import compare
-from isoform.errors import UserError
+from isoform.borders.question import Engine, Options
 from isoform.load.open import LoadOptions
 from isoform.load.shape import parse_shape
-from isoform.load.signature import TypeKind
-from isoform.question import Engine, Options
+from isoform.model.errors import UserError
+from isoform.model.signature import TypeKind
+from isoform.model.verdict import Different
 from isoform.report.shapes import shapes_of
-from isoform.verdict import Different
 
 LIST = "struct node { int v; struct node *next; };\n"
 THREE = """

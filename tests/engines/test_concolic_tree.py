@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from isoform.api import lifted
+from isoform.borders.question import Options
 from isoform.borders.settle import settle
-from isoform.budget import Budget
 from isoform.engines.concolic import Concolic
 from isoform.engines.concolic.path import DecisionKind, End
 from isoform.engines.concolic.tree import Node
 from isoform.engines.loopfree import Proved
 from isoform.load.open import open_pair
-from isoform.outcome import Inputs, Status
-from isoform.question import Options
+from isoform.model.budget import Budget
+from isoform.model.outcome import Inputs, Status
 from isoform.run.runner import RunOptions, run, run_traced
 from isoform.smt.incremental import PathSolver
 from isoform.smt.solver import Answer

@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from isoform.budget import Budget
 from isoform.engines.loops.cases import Case, Cases
 from isoform.engines.loops.cuts import Cut
+from isoform.model.budget import Budget
 from isoform.smt.terms import Terms
 
 

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from isoform.api import compare
-from isoform.check.certificate import CheckResult, check_certificate
+from isoform.borders.question import Engine, Options
+from isoform.check.certificate import check_certificate
 from isoform.load.open import LoadOptions
-from isoform.question import Engine, Options
-from isoform.verdict import Equivalent
+from isoform.model.check_report import CheckResult
+from isoform.model.verdict import Equivalent
 
 SOURCE = "unsigned last(const unsigned *p) { unsigned s = 0; while (*p) s = s * 31 + *p++; return s; }\n"
 

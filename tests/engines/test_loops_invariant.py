@@ -9,7 +9,7 @@ from isoform.engines.loops.facts import Among, Compare, Constant, Fold, FoldBy, 
 from isoform.engines.loops.features import Cell, Column, Extend, Feature, Row
 from isoform.engines.loops.guess import guess
 from isoform.engines.loops.invariant import Given, Invariant, Kinds, Order
-from isoform.outcome import STACK_POINTER
+from isoform.model.outcome import STACK_POINTER
 from isoform.smt.terms import Terms
 
 POINTER = Feature("", "rsp", 0, 64)

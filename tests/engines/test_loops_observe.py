@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from isoform.api import lifted
+from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
 from isoform.engines.loops.stations import choices, cut_order, heads
 from isoform.engines.loops.untaken import untaken
 from isoform.load.open import LoadOptions, open_pair
-from isoform.outcome import Inputs, Status
-from isoform.question import Options, Question
+from isoform.model.outcome import Inputs, Status
 from isoform.run.observe import TooManySnapshotsError, observe
 from isoform.run.runner import RunOptions
 

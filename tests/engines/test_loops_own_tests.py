@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from isoform.api import compare, lifted
+from isoform.borders.question import Engine, Options
 from isoform.borders.settle import settle
 from isoform.cli import run_command
-from isoform.contract import Contract, argument_value
 from isoform.engines.loops.own_tests import MOST_TESTS, read_own_tests
-from isoform.errors import UserError
 from isoform.load.open import LoadOptions, open_one
-from isoform.outcome import STACK_POINTER, Inputs
-from isoform.question import Engine, Options
-from isoform.verdict import Bounded, Different, Unknown
+from isoform.model.contract import Contract, argument_value
+from isoform.model.errors import UserError
+from isoform.model.outcome import STACK_POINTER, Inputs
+from isoform.model.verdict import Bounded, Different, Unknown
 
 SOURCE = """
 struct node { int v; char tag[3]; struct node *next; };

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from isoform.api import compare
+from isoform.borders.question import Engine, Options
 from isoform.engines.loops.facts import Relation
 from isoform.engines.loops.words import SAME_MEMORY, Comparison, joined, without_implied
 from isoform.load.open import LoadOptions, open_one
-from isoform.question import Engine, Options
+from isoform.model.verdict import Equivalent
 from isoform.report.json import verdict_as_json
 from isoform.report.terminal import verdict_as_text
-from isoform.verdict import Equivalent
 
 LESS, UP_TO, BELOW, DIFFERENT = Relation.LESS, Relation.LESS_OR_EQUAL, Relation.BELOW, Relation.DIFFERENT
 

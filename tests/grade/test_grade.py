@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from isoform.errors import Unsupported, UserError
-from isoform.grade.answer import Standing
-from isoform.grade.grade import GradeOptions, Grades, Row, grade
+from isoform.borders.question import Options
+from isoform.grade.grade import GradeOptions, grade
 from isoform.load.open import LoadOptions
-from isoform.question import Options
+from isoform.model.errors import Unsupported, UserError
+from isoform.model.grades import Grades, Row, Standing
 from isoform.report.grade_csv import grades_as_csv
 
 SUBMISSIONS = Path(__file__).parent / "submissions"

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from isoform.errors import UserError
-from isoform.grade.answer import Standing
+from isoform.borders.question import Options
 from isoform.grade.fixed_tests import read_tests
 from isoform.grade.grade import GradeOptions, grade
-from isoform.question import Options
+from isoform.model.errors import UserError
+from isoform.model.grades import Standing
 
 SUBMISSIONS = Path(__file__).parent / "submissions"
 
@@ -109,7 +109,7 @@ def test_a_test_that_no_engine_thought_of_is_a_witness(tmp_path: Path) -> None:
     trap = "lis $7\n.word 1234577\nbne $2, $7, ok\nadd $3, $2, $0\nok: jr $31\n"
     (folder / "a.asm").write_text(text.replace("done:   jr   $31\n", f"done: {trap}"))
     grading = GradeOptions(tests=file_of(tmp_path, "3 1234577\n"), jobs=1)
-    from isoform.question import Engine
+    from isoform.borders.question import Engine
 
     options = Options(engine=Engine.TESTING, budget=2)
     (row,) = grade(str(SUBMISSIONS / "sum_reference.asm"), folder, options, grading=grading).rows

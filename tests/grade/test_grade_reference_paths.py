@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from isoform.api import lifted
+from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
-from isoform.budget import Budget
 from isoform.grade.reference_paths import MOST_PATHS, inputs_of_paths, never_stops, separated
 from isoform.load.open import open_one
-from isoform.question import Options, Question
+from isoform.model.budget import Budget
 
 SUBMISSIONS = Path(__file__).parent / "submissions"
 

@@ -10,19 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from isoform.errors import UserError
-from isoform.grade.answer import (
+from isoform.borders.question import Options
+from isoform.grade.grade import GradeOptions, grade
+from isoform.grade.store import Store, question_key
+from isoform.model.errors import UserError
+from isoform.model.grades import (
     Answer,
     CodeLine,
     FailedTest,
     FixedTestResults,
+    Grades,
     Observable,
     Standing,
     answer_from_json,
 )
-from isoform.grade.grade import GradeOptions, Grades, grade
-from isoform.grade.store import Store, question_key
-from isoform.question import Options
 from isoform.report.grade_csv import grades_as_csv
 
 SUBMISSIONS = Path(__file__).parent / "submissions"

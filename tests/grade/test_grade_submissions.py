@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from isoform.errors import UserError
 from isoform.grade.submissions import find_submissions
+from isoform.model.errors import UserError
 
 
 def folder_with(folder: Path, *names: str) -> Path:

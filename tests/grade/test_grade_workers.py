@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from isoform.borders.question import Options
 from isoform.grade import grade as grade_module
-from isoform.grade.answer import Answer, Standing
 from isoform.grade.examine import Examiner
-from isoform.grade.grade import GradeOptions, Row, grade
+from isoform.grade.grade import GradeOptions, grade
 from isoform.load.open import Loaded
-from isoform.question import Options
+from isoform.model.grades import Answer, Row, Standing
 
 SUBMISSIONS = Path(__file__).parent / "submissions"
 HARMFUL = "by_difference"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from isoform.isa.machine import Machine
 from isoform.load.image import Image
-from isoform.microop import ABORT_REASONS, Kind, MicroOp, Space, Var
-from isoform.outcome import RETURN_ADDRESS, Outcome, Status
+from isoform.model.machine import Machine
+from isoform.model.microop import ABORT_REASONS, Kind, MicroOp, Space, Var
+from isoform.model.outcome import RETURN_ADDRESS, Outcome, Status
 
 
 def _signed(value: int, size: int) -> int:

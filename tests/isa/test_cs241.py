@@ -14,8 +14,8 @@ from isoform.isa.registry import machine
 from isoform.lift.lift import lift
 from isoform.load.cs241 import assemble
 from isoform.load.image import Image, Section
-from isoform.microop import ABORT_REASONS, Kind, MicroOp
-from isoform.outcome import Inputs, Status
+from isoform.model.microop import ABORT_REASONS, Kind, MicroOp
+from isoform.model.outcome import Inputs, Status
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions
 from isoform.run.runner import run as run_lifted

@@ -12,8 +12,8 @@ from isoform.check.toy import run
 from isoform.isa.registry import machine
 from isoform.isa.toy import MACHINE, OPERATIONS, decode, encode
 from isoform.load.toy import assemble
-from isoform.microop import ABORT_REASONS, Kind, Space
-from isoform.outcome import Inputs
+from isoform.model.microop import ABORT_REASONS, Kind, Space
+from isoform.model.outcome import Inputs
 
 EDGES = (0, 1, 2, 14, 15, 16, 0x7FFF_FFFE, 0x7FFF_FFFF, 0x8000_0000, 0x8000_0001, 0xFFFF_FFFE, 0xFFFF_FFFF)
 

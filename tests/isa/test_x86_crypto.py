@@ -7,14 +7,14 @@ import struct
 
 import pytest
 
-from isoform.evaluate import evaluate
 from isoform.isa.registry import machine
 from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_crypto import mix_columns, mix_columns_back, substitute, substitute_back
-from isoform.microop import Space, Var, const
-from isoform.semantics import ours
-from isoform.semantics.encoding import CODE_ADDRESS, DATA_ADDRESS, DATA_SIZE, GENERAL
-from isoform.semantics.state import FLAGS, State
+from isoform.model.evaluate import evaluate
+from isoform.model.microop import Space, Var, const
+from semantics import ours
+from semantics.encoding import CODE_ADDRESS, DATA_ADDRESS, DATA_SIZE, GENERAL
+from semantics.state import FLAGS, State
 
 MACHINE = machine("x86_64")
 MASK = (1 << 128) - 1
@@ -189,6 +189,6 @@ def test_a_block_of_sha1() -> None:
     "code", ["660f38c8c1", "f30f38cbc1", "f20f3accc100", "66480f3a61c11a", "c4e3f961c11a", "66470f38dccc"]
 )
 def test_what_a_processor_reads_otherwise_has_no_semantics(code: str) -> None:
-    from isoform.microop import Kind
+    from isoform.model.microop import Kind
 
     assert [op.kind for op in MACHINE.decode(bytes.fromhex(code), CODE_ADDRESS).ops] == [Kind.UNSUPPORTED]

@@ -16,15 +16,15 @@ from evex_cases import DATA, DATA_SIZE, Case, State, assemble, mask_cases, vecto
 from evex_model import MODELS
 from test_x86_symbolic import symbolic
 
-from isoform.evaluate import evaluate
 from isoform.isa.registry import machine
 from isoform.isa.x86_evex_lines import EVEX_LINES
 from isoform.isa.x86_evex_table import ENTRIES
 from isoform.isa.x86_registers import REGISTERS
 from isoform.lift.cfg import control_flow_graph
 from isoform.load.image import Image, Section
-from isoform.microop import Instruction, Kind, MicroOp, Space, Var
-from isoform.outcome import Inputs, Status
+from isoform.model.evaluate import evaluate
+from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var
+from isoform.model.outcome import Inputs, Status
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
 

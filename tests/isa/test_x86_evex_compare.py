@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import isoform
-from isoform.question import Options
-from isoform.verdict import Equivalent, Unknown, Verdict
+from isoform.borders.question import Options
+from isoform.model.verdict import Equivalent, Unknown, Verdict
 
 pytestmark = pytest.mark.skipif(not (shutil.which("cc") or shutil.which("gcc")), reason="no compiler here")
 

@@ -13,18 +13,18 @@ from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_registers import CANARY, REGISTERS
 from isoform.lift.cfg import control_flow_graph
 from isoform.load.image import Image, Section
-from isoform.microop import ABORT_REASONS, Instruction, Kind, Space
-from isoform.outcome import Inputs, Status
+from isoform.model.microop import ABORT_REASONS, Instruction, Kind, Space
+from isoform.model.outcome import Inputs, Status
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
-from isoform.semantics import ours
-from isoform.semantics.campaign import Oracle, Standing, check_form
-from isoform.semantics.encoding import CODE_ADDRESS, DATA_ADDRESS, Encoder, Template
-from isoform.semantics.forms import all_forms
-from isoform.semantics.host_oracle import HostOracle, is_available
-from isoform.semantics.prefixes import check_prefixes
-from isoform.semantics.state import FLAGS, State, draw
-from isoform.semantics.unicorn_oracle import UnicornOracle
+from semantics import ours
+from semantics.campaign import Oracle, Standing, check_form
+from semantics.encoding import CODE_ADDRESS, DATA_ADDRESS, Encoder, Template
+from semantics.forms import all_forms
+from semantics.host_oracle import HostOracle, is_available
+from semantics.prefixes import check_prefixes
+from semantics.state import FLAGS, State, draw
+from semantics.unicorn_oracle import UnicornOracle
 
 SEED = 20
 QUICK_STATES = 4

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from isoform.isa.registry import machine
-from isoform.semantics import ours
-from isoform.semantics.encoding import CODE_ADDRESS, DATA_ADDRESS, DATA_SIZE, GENERAL
-from isoform.semantics.state import FLAGS, State
+from semantics import ours
+from semantics.encoding import CODE_ADDRESS, DATA_ADDRESS, DATA_SIZE, GENERAL
+from semantics.state import FLAGS, State
 
 ANY, RANGES, EACH, ORDERED = 0x0, 0x4, 0x8, 0xC
 INVERTED, VALID_ONLY, LAST, WORDS, SIGNED = 0x10, 0x20, 0x40, 0x1, 0x2

@@ -6,20 +6,20 @@ import random
 
 import pytest
 
-from isoform.budget import Budget
-from isoform.contract import Contract, SignatureSource
 from isoform.isa.registry import machine
 from isoform.load.image import Image
-from isoform.microop import Instruction, Kind
-from isoform.semantics import ours
-from isoform.semantics.encoding import CODE_ADDRESS, Encoder
-from isoform.semantics.forms import all_forms
-from isoform.semantics.state import State, draw
+from isoform.model.budget import Budget
+from isoform.model.contract import Contract, SignatureSource
+from isoform.model.microop import Instruction, Kind
 from isoform.smt.float_definitions import definitions
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Term, Terms
 from isoform.sym.state import Side, World
 from isoform.sym.step import Temps, read, step
+from semantics import ours
+from semantics.encoding import CODE_ADDRESS, Encoder
+from semantics.forms import all_forms
+from semantics.state import State, draw
 
 SEED = 30
 SHARES = 4

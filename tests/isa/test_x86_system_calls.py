@@ -10,7 +10,7 @@ import isoform
 from isoform.isa.registry import machine
 from isoform.lift.cfg import SYSTEM_CALL, control_flow_graph
 from isoform.load.image import Image, Section
-from isoform.outcome import CallEffect, CallKey, Inputs
+from isoform.model.outcome import CallEffect, CallKey, Inputs
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
 

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import pytest
 
-from isoform.evaluate import evaluate
 from isoform.isa import x87_numbers
 from isoform.isa.registry import machine
 from isoform.isa.x86_builder import Builder
@@ -15,12 +14,13 @@ from isoform.isa.x86_registers import X87, X87_AT_ENTRY
 from isoform.lift.cfg import control_flow_graph
 from isoform.lift.function import Call, Stop
 from isoform.load.image import Image, Section
-from isoform.microop import Kind, Space, Var, const
-from isoform.outcome import Inputs, Status
+from isoform.model.evaluate import evaluate
+from isoform.model.microop import Kind, Space, Var, const
+from isoform.model.outcome import Inputs, Status
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
-from isoform.semantics.host_oracle import HostOracle, is_available
-from isoform.semantics.x87_forms import PROGRAMS, check_x87, sample_extended
+from semantics.host_oracle import HostOracle, is_available
+from semantics.x87_forms import PROGRAMS, check_x87, sample_extended
 
 SEED = 41
 MACHINE = machine("x86_64")

@@ -7,7 +7,7 @@ from isoform.lift.addresses import with_addresses
 from isoform.lift.simplify import propagate
 from isoform.load.image import Image
 from isoform.load.objects import Objects, PlacedObject
-from isoform.microop import Instruction, Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
+from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
 
 CODE, OBJECT = 0x0B3A_7000, 0x1000_0040
 ITEM = PlacedObject("x", OBJECT, 16, 16, 4)

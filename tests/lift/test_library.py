@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from isoform import api
+from isoform.borders.question import Engine, Options
 from isoform.borders.settle import settle
-from isoform.contract import CallRule
 from isoform.lift.function import Call, Function
 from isoform.lift.library import library_calls, written_out
 from isoform.load.open import LoadOptions
-from isoform.outcome import Inputs, Outcome, Status
-from isoform.question import Engine, Options
+from isoform.model.contract import CallRule
+from isoform.model.outcome import Inputs, Outcome, Status
+from isoform.model.verdict import Equivalent
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
-from isoform.verdict import Equivalent
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from isoform.errors import UserError
 from isoform.load import compile as compiling
 from isoform.load.compile import compile_source, compiler
 from isoform.load.elf import parse_elf
 from isoform.load.open import LoadOptions, open_one
+from isoform.model.errors import UserError
 
 
 @pytest.fixture

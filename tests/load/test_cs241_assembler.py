@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from isoform.errors import UserError
 from isoform.load.cs241 import assemble, load_cs241
+from isoform.model.errors import UserError
 
 PAIRS = Path(__file__).parent.parent / "pairs" / "cs241"
 

@@ -10,7 +10,7 @@ from built import GCC, ZIG, build, parsed
 
 from isoform.load.dwarf import lines, read_debug, signatures
 from isoform.load.place import place_files
-from isoform.load.signature import Signature, TypeKind
+from isoform.model.signature import Signature, TypeKind
 
 TEXT = """#include <stdint.h>
 struct point { int x; char tag[3]; struct point *next; };

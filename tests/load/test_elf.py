@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from built import GCC, ZIG, build, parsed
 
-from isoform.errors import UserError
 from isoform.load.elf import parse_elf
 from isoform.load.open import open_one
 from isoform.load.place import place
+from isoform.model.errors import UserError
 
 TEXT = """
 extern int outside(int); static int counter; int table[4] = {1, 2, 3, 4};

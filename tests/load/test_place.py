@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from built import GCC, ZIG, address_of, build, names_referred_to, parsed, placed, references
 
-from isoform.errors import Unsupported
 from isoform.load.place import place
+from isoform.model.errors import Unsupported
 
 TEXT = """
 int puts(const char *); extern int outside; extern int callee(int);

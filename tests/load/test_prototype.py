@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from isoform.errors import UserError
 from isoform.load.known import NO_RETURN, known_signature
 from isoform.load.prototype import parse_prototype
-from isoform.load.signature import CType, TypeKind
+from isoform.model.errors import UserError
+from isoform.model.signature import CType, TypeKind
 
 
 def compiler() -> list[str]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from built import build
 
-from isoform.errors import UserError
 from isoform.load.open import LoadOptions, open_one, open_pair
 from isoform.load.resolve import split_spec
+from isoform.model.errors import UserError
 
 TEXT = "int data = 3; int used(int); int parse_header(int x) { return used(x); } int other(int x) { return x; }"
 

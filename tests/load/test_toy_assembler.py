@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from isoform.errors import UserError
 from isoform.load.toy import assemble, load_toy
+from isoform.model.errors import UserError
 
 PAIRS = Path(__file__).parent.parent / "pairs" / "toy"
 

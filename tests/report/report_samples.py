@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from isoform.contract import Argument, Contract, Difference, Place, Result, SignatureSource
-from isoform.isa.machine import Convention, Machine, Memory, registers_of
+from isoform.lift.listing import view_of
 from isoform.load.image import Image, Line
-from isoform.load.signature import CType, Parameter, Signature, TypeKind
-from isoform.microop import Instruction, Kind, MicroOp, code
-from isoform.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
-from isoform.report.listing import View, view_of
-from isoform.verdict import (
+from isoform.model.contract import Argument, Contract, Difference, Place, Result, SignatureSource
+from isoform.model.listing import View
+from isoform.model.machine import Convention, Machine, Memory, registers_of
+from isoform.model.microop import Instruction, Kind, MicroOp, code
+from isoform.model.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
+from isoform.model.signature import CType, Parameter, Signature, TypeKind
+from isoform.model.verdict import (
     Assumption,
     Bounded,
     Different,

@@ -8,10 +8,10 @@ import pytest
 
 from isoform.api import show
 from isoform.isa.registry import machine
+from isoform.lift.infix import Infix, grouped, number, rename_temps
+from isoform.lift.shown import function_lines
 from isoform.load.image import Image
-from isoform.microop import Kind, MicroOp, Space, Var, const
-from isoform.report.function import function_lines
-from isoform.report.infix import Infix, grouped, number, rename_temps
+from isoform.model.microop import Kind, MicroOp, Space, Var, const
 
 RAX, RDI = (Var(Space.REGISTER, offset, 8) for offset in (0, 56))
 FIRST, SECOND = (Var(Space.TEMP, offset, 8) for offset in (0x40, 0x80))

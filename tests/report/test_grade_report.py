@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from isoform.grade.answer import Answer, CodeLine, FailedTest, FixedTestResults, Observable, Standing
-from isoform.grade.grade import Grades, Row
+from isoform.model.grades import Answer, CodeLine, FailedTest, FixedTestResults, Grades, Observable, Row, Standing
 from isoform.report.grade_csv import COLUMNS, grades_as_csv
 from isoform.report.grade_html import grades_as_html
 from isoform.report.grade_json import grades_as_json, grades_dumps

@@ -10,15 +10,16 @@ from dataclasses import replace
 import pytest
 import report_samples as samples
 
-from isoform.contract import AbortRule, Difference, MemoryRule, ReturnAs
+from isoform.lift.listing import view_of
 from isoform.load.image import Image, Symbol
-from isoform.microop import Instruction
-from isoform.outcome import Outcome, Status
+from isoform.model.contract import AbortRule, Difference, MemoryRule, ReturnAs
+from isoform.model.listing import Row, View, lines_of
+from isoform.model.microop import Instruction
+from isoform.model.outcome import Outcome, Status
+from isoform.model.verdict import Subject, Verdict, Witness
 from isoform.report.html import verdict_as_html
 from isoform.report.json import dumps, verdict_as_json
-from isoform.report.listing import Row, View, lines_of, view_of
 from isoform.report.terminal import print_verdict, printable, verdict_as_text
-from isoform.verdict import Subject, Verdict, Witness
 
 ALL = [samples.equivalent(), samples.different(), samples.bounded(), samples.unknown()]
 KEYS = {

@@ -10,7 +10,7 @@ import pytest
 
 from isoform.load.elf import parse_elf
 from isoform.load.place import place
-from isoform.semantics.coverage import Coverage, coverage, report, unwind_ranges
+from semantics.coverage import Coverage, coverage, report, unwind_ranges
 
 pytestmark = pytest.mark.skipif(not (shutil.which("cc") or shutil.which("gcc")), reason="no compiler here")
 

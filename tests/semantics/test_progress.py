@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from isoform.errors import UserError
-from isoform.semantics.campaign import Report, Standing
-from isoform.semantics.forms import all_forms
-from isoform.semantics.prefixes import PrefixReport
-from isoform.semantics.progress import Progress
-from isoform.semantics.x87_forms import Report as X87Report
+from isoform.model.errors import UserError
+from semantics.campaign import Report, Standing
+from semantics.forms import all_forms
+from semantics.prefixes import PrefixReport
+from semantics.progress import Progress
+from semantics.x87_forms import Report as X87Report
 
 FORM, OTHER = all_forms()[:2]
 

@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from isoform.isa import cs241, toy
-from isoform.microop import Instruction, Kind, MicroOp
-from isoform.semantics import command
-from isoform.semantics.small_machines import INVALID, SMALL_MACHINES, check_small
+from isoform.model.microop import Instruction, Kind, MicroOp
+from semantics import command
+from semantics.small_machines import INVALID, SMALL_MACHINES, check_small
 
 SEED = 7
 QUICK = 24

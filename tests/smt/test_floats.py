@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from isoform.budget import Budget
-from isoform.evaluate import evaluate
-from isoform.evaluate_floats import canonical_nan, is_nan, sign_bit, to_bits
-from isoform.microop import Kind
-from isoform.sample_floats import sample_float
+from isoform.model.budget import Budget
+from isoform.model.evaluate import evaluate
+from isoform.model.evaluate_floats import canonical_nan, is_nan, sign_bit, to_bits
+from isoform.model.microop import Kind
+from isoform.model.sample_floats import sample_float
 from isoform.smt import floats
 from isoform.smt.float_definitions import definitions, without_functions
 from isoform.smt.simulate import Simulator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from isoform.budget import Budget
 from isoform.load.objects import Objects, PlacedObject
+from isoform.model.budget import Budget
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Term, Terms
 

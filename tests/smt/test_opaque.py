@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isoform.budget import Budget
+from isoform.model.budget import Budget
 from isoform.smt.opaque import Opaque
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Term, Terms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from isoform.budget import Budget
+from isoform.model.budget import Budget
 from isoform.smt import sweep as sweeping
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.sweep import Shape, sweep

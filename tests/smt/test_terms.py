@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from isoform.budget import Budget
+from isoform.model.budget import Budget
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Terms
 

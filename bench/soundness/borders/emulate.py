@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from isoform.errors import UserError
+from isoform.model.errors import UserError
 
 STEPS = 20_000_000
 _PAGE = 0x1000

@@ -16,8 +16,8 @@ from types import FrameType
 
 from elftools.elf.elffile import ELFFile
 
-from isoform.errors import UserError
 from isoform.load.compile import compiler
+from isoform.model.errors import UserError
 from soundness.borders.case import LIBRARY, PROGRAM, Case, Part
 from soundness.borders.emulate import Unrunnable, built_harness, recorded
 from soundness.judge import Judged

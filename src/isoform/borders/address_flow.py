@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from isoform.lift.function import Block, BlockId, Call, Function, Return, Switch, outside_call
-from isoform.load.signature import TypeKind
-from isoform.microop import Kind, MicroOp, Space, Var, number_of
+from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
+from isoform.model.signature import TypeKind
 
 Range = tuple[int, int]
 MOST_TARGETS = 8

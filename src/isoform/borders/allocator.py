@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from isoform.allocation import Allocating, AllocationCall, LibraryCall
 from isoform.borders.library import callees, is_library, looks_at_errno
 from isoform.lift.function import Function
-from isoform.verdict import Assumption
+from isoform.model.allocation import Allocating, AllocationCall, LibraryCall
+from isoform.model.verdict import Assumption
 
 _FUNCTIONS = (
     AllocationCall("malloc", Allocating.GIVES, (0,)),

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from isoform.contract import Contract, Difference, MemoryRule, ReturnAs
 from isoform.load.differing import leading_to
 from isoform.load.image import Image
-from isoform.outcome import Outcome, Status
-from isoform.verdict import Assumption, Companion
+from isoform.model.contract import Contract, Difference, MemoryRule, ReturnAs
+from isoform.model.outcome import Outcome, Status
+from isoform.model.verdict import Assumption, Companion
 
 Images = tuple[Image, Image]
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from isoform.borders.variables import declared_alike
-from isoform.contract import Argument, BoolCell, Contract
 from isoform.lift.function import Function
-from isoform.load.signature import TypeKind
-from isoform.verdict import Assumption
+from isoform.model.contract import Argument, BoolCell, Contract
+from isoform.model.signature import TypeKind
+from isoform.model.verdict import Assumption
 
 _MOST_CELLS = 16
 
@@ -22,13 +22,6 @@ def bool_cells(arguments: Iterable[Argument]) -> tuple[BoolCell, ...]:
         if pointee is not None and pointee.bits >= 8:
             found += [BoolCell(argument, offset, pointee.bits // 8) for offset in pointee.bool_offsets()]
     return tuple(found[:_MOST_CELLS])
-
-
-def bools_by_value(arguments: Iterable[Argument]) -> Iterator[tuple[Argument, int]]:
-    """The places of type `bool` in structures that are passed by value, in bytes from their start."""
-    for argument in arguments:
-        if argument.type.kind is TypeKind.STRUCT:
-            yield from ((argument, offset) for offset in argument.type.bool_offsets())
 
 
 def bool_variables(target: Function, rewrite: Function) -> tuple[tuple[int, int], ...]:

@@ -9,15 +9,15 @@ from functools import cache, cached_property
 
 from isoform.borders.convention import Placement, argument_parts, given_results, place_signature
 from isoform.borders.evidence import Evidence
-from isoform.callee import Callee, Callees, Format, Given, Part, Parts, common_results, merged, whole
-from isoform.contract import Contract, SignatureSource
-from isoform.errors import Unsupported, UserError
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Function, outside_call
 from isoform.load.format_text import PRINTF, SCANF, promoted_arguments
 from isoform.load.known import NO_RETURN, is_reserved, known_signature
-from isoform.load.signature import Parameter, Signature
-from isoform.verdict import Assumption
+from isoform.model.callee import Callee, Callees, Format, Given, Part, Parts, common_results, merged, whole
+from isoform.model.contract import Contract, SignatureSource
+from isoform.model.errors import Unsupported, UserError
+from isoform.model.signature import Parameter, Signature
+from isoform.model.verdict import Assumption
 
 LOW_WORD = (1 << 32) - 1
 """An argument of unknown type is read at least so far: narrower ones are extended to 32 bits."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from isoform.errors import Unsupported
 from isoform.lift.function import Function, outside_call
-from isoform.verdict import Assumption
+from isoform.model.errors import Unsupported
+from isoform.model.verdict import Assumption
 
 _TWICE = frozenset({"setjmp", "sigsetjmp", "savectx", "vfork", "getcontext"})
 """Names, without underscores before them, that compilers too treat by name: what a frame holds when such a call comes

@@ -17,9 +17,9 @@ from isoform.borders.contents import Contents
 from isoform.borders.initialisers import unlike_initialisers
 from isoform.borders.reach import MOST_OBJECTS, Range, Reach, reach
 from isoform.borders.same_code import is_same_code
-from isoform.errors import Unsupported, UserError
 from isoform.lift.function import Function
-from isoform.verdict import Assumption, Companion, Different, Equivalent, Verdict
+from isoform.model.errors import Unsupported, UserError
+from isoform.model.verdict import Assumption, Companion, Different, Equivalent, Verdict
 
 MOST_COMPANIONS = 512
 """Most of them are settled by their code being the same, in milliseconds each."""

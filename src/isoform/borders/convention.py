@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import pairwise
 
-from isoform.borders.bools import bools_by_value
-from isoform.callee import Given, Part, runs
-from isoform.contract import EXTENDED_BYTES, Argument, Place, Result
-from isoform.errors import Unsupported, UserError
-from isoform.isa.machine import Machine
 from isoform.load.layout import LONG_DOUBLE_BITS, size_of
-from isoform.load.signature import CType, Passing, Signature, TypeKind
-from isoform.verdict import Assumption
+from isoform.model.callee import Given, Part, runs
+from isoform.model.contract import EXTENDED_BYTES, Argument, Place, Result, bools_by_value
+from isoform.model.errors import Unsupported, UserError
+from isoform.model.machine import Machine
+from isoform.model.signature import CType, Passing, Signature, TypeKind
+from isoform.model.verdict import Assumption
 
 _EIGHTBYTE = 8
 _STACK_ALIGNMENT = 16

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 
-from isoform.isa.machine import Machine
 from isoform.lift.function import Block, BlockId, Call, Function, Switch
 from isoform.lift.simplify import overlaps
-from isoform.microop import Instruction, Kind, Space, Var, number_of
+from isoform.model.machine import Machine
+from isoform.model.microop import Instruction, Kind, Space, Var, number_of
 
 
 class Evidence:

@@ -17,17 +17,17 @@ from operator import or_
 
 from isoform.borders.convention import MOST_STACK_ARGUMENTS
 from isoform.borders.moves import MOVES, ZERO, Trace, lanes_of, sets_above
-from isoform.contract import Argument, Place, Reading, Result, ResultPart
-from isoform.errors import Unsupported
-from isoform.isa.machine import Machine
 from isoform.lift.cfg import control_flow_graph
 from isoform.lift.function import Block, BlockId, Call, Function, Return
 from isoform.lift.liveness import Liveness, byte_of, output_containers, sources
 from isoform.lift.pointers import stack_argument_bytes
 from isoform.lift.returning import without_returns
 from isoform.lift.simplify import overlaps
-from isoform.load.signature import VOID, CType, Parameter, Signature, TypeKind
-from isoform.microop import Kind, MicroOp, Space, Var, number_of
+from isoform.model.contract import Argument, Place, Reading, Result, ResultPart
+from isoform.model.errors import Unsupported
+from isoform.model.machine import Machine
+from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
+from isoform.model.signature import VOID, CType, Parameter, Signature, TypeKind
 
 _WORD = CType(TypeKind.INTEGER, 64, spelling="unsigned long")
 _FLOATS = {

@@ -10,10 +10,10 @@ from isoform.borders.apart import Apart
 from isoform.borders.contents import Contents
 from isoform.borders.reach import Reach, reach
 from isoform.borders.same_code import is_same_code
-from isoform.errors import Unsupported, UserError
-from isoform.isa.machine import Machine
 from isoform.lift.lift import lift
 from isoform.load.image import Image
+from isoform.model.errors import Unsupported, UserError
+from isoform.model.machine import Machine
 
 _TABLES = (".preinit_array", ".init_array", ".ctors")
 _OF_THE_COMPILER = frozenset({"frame_dummy"})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from isoform.allocation import LibraryCall
 from isoform.borders import allocator, library
 from isoform.borders.output import output_calls
-from isoform.callee import Callees
-from isoform.contract import PureCall
 from isoform.lift.function import Function
-from isoform.verdict import Assumption
+from isoform.model.allocation import LibraryCall
+from isoform.model.callee import Callees
+from isoform.model.contract import PureCall
+from isoform.model.verdict import Assumption
 
 
 def known_calls(target: Function, rewrite: Function, pure: Iterable[str], callees: Callees) -> tuple[LibraryCall, ...]:

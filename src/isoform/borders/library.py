@@ -15,13 +15,13 @@ from dataclasses import replace
 
 from isoform.borders.convention import place_signature
 from isoform.borders.library_values import VALUES
-from isoform.contract import PureCall, ReadByte, Result
-from isoform.isa.machine import Machine
 from isoform.lift.function import Call, Function
 from isoform.lift.known_calls import with_known_calls
 from isoform.load.known import known_signature
-from isoform.load.signature import Signature, TypeKind
-from isoform.verdict import Assumption
+from isoform.model.contract import PureCall, ReadByte, Result
+from isoform.model.machine import Machine
+from isoform.model.signature import Signature, TypeKind
+from isoform.model.verdict import Assumption
 
 
 def _words(text: str) -> frozenset[str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from isoform.contract import NoValueError, ReadByte
-from isoform.evaluate_floats import infinity, is_nan, quiet_bit, sign_bit, to_bits, to_float
+from isoform.model.contract import NoValueError, ReadByte
+from isoform.model.evaluate_floats import infinity, is_nan, quiet_bit, sign_bit, to_bits, to_float
 
 Value = Callable[[tuple[int, ...], ReadByte], tuple[int, ...]]
 

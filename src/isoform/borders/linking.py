@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function
 from isoform.load.image import Image, Symbol
-from isoform.microop import number_of
-from isoform.verdict import Assumption
+from isoform.model.errors import Unsupported
+from isoform.model.microop import number_of
+from isoform.model.verdict import Assumption
 
 SHOWN_NAMES = 4
 _SECTION_BOUNDS = ("__start_", "__stop_")

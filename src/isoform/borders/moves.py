@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from isoform.isa.machine import Machine
 from isoform.lift.liveness import sources
-from isoform.microop import Kind, MicroOp, Space, Var, number_of
+from isoform.model.machine import Machine
+from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
 
 MOVES = frozenset({Kind.COPY, Kind.PIECE, Kind.INT_ZEXT, Kind.SUBPIECE})
 """Every byte of the result is one byte of an input, or zero."""

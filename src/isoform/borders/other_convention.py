@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from isoform.borders.convention import Placement
-from isoform.errors import Unsupported
 from isoform.lift.function import Block, Function, Switch, outside_call
 from isoform.lift.liveness import Liveness, byte_of, output_containers
 from isoform.lift.pointers import stack_accesses
-from isoform.load.signature import Signature, TypeKind
+from isoform.model.errors import Unsupported
+from isoform.model.signature import Signature, TypeKind
 
 _MICROSOFT_INTEGERS = ("rcx", "rdx", "r8", "r9")
 _MICROSOFT_FLOATS = ("xmm0", "xmm1", "xmm2", "xmm3")

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 
 from isoform.borders.library import callees, is_library
 from isoform.borders.library_values import LONGEST_TEXT, text_at
-from isoform.contract import NoValueError, OutputCall, ReadByte
 from isoform.lift.function import Function
 from isoform.load.objects import PlacedNumber
+from isoform.model.contract import NoValueError, OutputCall, ReadByte
 
 _CONVERSION = re.compile(rb"%([-+ 0#]*)(\d*)(\.\d*)?(hh|h|ll|l|z|j|t)?([diuxXocs%])")
 _BITS = {b"hh": 8, b"h": 16, b"": 32}

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from isoform.borders.variables import declared_alike
-from isoform.contract import Argument, Contract, Padded, PaddedVariable, argument_value
 from isoform.lift.function import Function
-from isoform.load.signature import CType, Signature, TypeKind
-from isoform.outcome import CallRecord, Inputs, Outcome
+from isoform.model.contract import Argument, Contract, Padded, PaddedVariable, argument_value
+from isoform.model.outcome import CallRecord, Inputs, Outcome
+from isoform.model.signature import CType, Signature, TypeKind
 
 Store = tuple[int, int]
 """Address and size."""

@@ -23,13 +23,13 @@ from typing import NamedTuple
 
 from isoform.borders.initialisers import initialiser_entries
 from isoform.borders.reach import Objects, addresses_in, as_signed, pages_of
-from isoform.contract import BoundsRule, CallRule, DataRule
-from isoform.isa.machine import Machine
 from isoform.isa.registry import machine
 from isoform.lift.addresses import with_addresses
 from isoform.load.image import OF_LOADER, Field, Image, Symbol
-from isoform.microop import Instruction, Space, Var, number_of, origin_of
-from isoform.outcome import THREAD_POINTER
+from isoform.model.contract import BoundsRule, CallRule, DataRule
+from isoform.model.machine import Machine
+from isoform.model.microop import Instruction, Space, Var, number_of, origin_of
+from isoform.model.outcome import THREAD_POINTER
 
 ELSEWHERE = 1 << 24
 """How far an instruction is moved to see which of its numbers move with it."""

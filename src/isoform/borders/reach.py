@@ -14,8 +14,8 @@ from functools import cached_property
 
 from isoform.lift.function import Function, outside_call
 from isoform.load.image import NO_VARIABLES, OF_LOADER, Field, Image, Section, Symbol
-from isoform.microop import Instruction, Kind, Space, Var, number_of, origin_of
-from isoform.outcome import THREAD_POINTER
+from isoform.model.microop import Instruction, Kind, Space, Var, number_of, origin_of
+from isoform.model.outcome import THREAD_POINTER
 
 _SLOTS = ".got"
 SLOT = 8

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from isoform.contract import Contract
-from isoform.outcome import RESULT_SPACES, Inputs
-from isoform.verdict import Assumption
+from isoform.model.contract import Contract
+from isoform.model.outcome import RESULT_SPACES, Inputs
+from isoform.model.verdict import Assumption
 
 RESULT_APART = Assumption(
     "result-space-apart",

@@ -5,13 +5,13 @@ This settles most functions of two builds without a solver. A negative answer sa
 
 from __future__ import annotations
 
-from isoform.errors import Unsupported, UserError
-from isoform.isa.machine import Machine
 from isoform.lift.addresses import with_addresses
 from isoform.lift.returning import leaves
 from isoform.load.image import Image
 from isoform.load.known import is_reserved
-from isoform.microop import Instruction, Kind, MicroOp, Space, Var
+from isoform.model.errors import Unsupported, UserError
+from isoform.model.machine import Machine
+from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var
 
 MOST_INSTRUCTIONS = 20_000
 

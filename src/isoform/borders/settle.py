@@ -18,10 +18,9 @@ from isoform.borders.other_convention import (
     refuse_other_conventions,
 )
 from isoform.borders.padding import padded_arguments, padded_variables
+from isoform.borders.precondition import Precondition, parse_precondition
+from isoform.borders.question import Options, Question
 from isoform.borders.result_space import RESULT_APART
-from isoform.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
-from isoform.errors import Unsupported, UserError
-from isoform.isa.machine import Machine
 from isoform.lift.function import Function
 from isoform.lift.known_calls import with_known_calls
 from isoform.lift.library import EITHER_WAY, library_calls, written_out
@@ -29,10 +28,11 @@ from isoform.lift.pointers import Passed, with_pointer_types
 from isoform.lift.returning import never_returning, without_returns
 from isoform.load.prototype import parse_prototype
 from isoform.load.shape import shaped
-from isoform.load.signature import VOID, Signature, TypeKind
-from isoform.precondition import Precondition, parse_precondition
-from isoform.question import Options, Question
-from isoform.verdict import Assumption
+from isoform.model.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
+from isoform.model.errors import Unsupported, UserError
+from isoform.model.machine import Machine
+from isoform.model.signature import VOID, Signature, TypeKind
+from isoform.model.verdict import Assumption
 
 
 def settle(target: Function, rewrite: Function, options: Options) -> Question:

@@ -14,17 +14,17 @@ from dataclasses import dataclass, replace
 
 from isoform.borders.address_flow import Flow, Range, Target
 from isoform.borders.reach import NEAR, Objects, constants_of, meant_by
-from isoform.budget import Budget
-from isoform.errors import Unsupported
-from isoform.isa.machine import Machine
 from isoform.lift.cfg import control_flow_graph
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
 from isoform.load.differing import differing
 from isoform.load.image import Image, Section, Statics, Symbol
 from isoform.load.place import private_ranges
-from isoform.microop import number_of
-from isoform.verdict import Assumption
+from isoform.model.budget import Budget
+from isoform.model.errors import Unsupported
+from isoform.model.machine import Machine
+from isoform.model.microop import number_of
+from isoform.model.verdict import Assumption
 
 _FAR = 1 << 16
 """Bytes beside a section in which the base of an index into it may lie."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from isoform.lift.function import Function, named_objects
 from isoform.load.image import Symbol
-from isoform.load.signature import CType
+from isoform.model.signature import CType
 
 
 def declared_alike(

@@ -20,8 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,7 +40,8 @@ from isoform.check.confirm import (
 from isoform.check.goals import Seen, repeated, see
 from isoform.check.required import END, goal_problems
 from isoform.check.workers import Workers
-from isoform.errors import UserError
+from isoform.model.check_report import CheckReport, CheckResult, CheckRow
+from isoform.model.errors import UserError
 
 FORMAT = "isoform-certificate"
 VERSIONS = (2,)
@@ -55,40 +55,6 @@ _POSSIBLE_SECONDS = 2.0
 _SHORT = 1 << 16
 """Characters of a text that is looked at without a process of its own."""
 Obligation = Mapping[str, Any]
-
-
-class CheckResult(Enum):
-    CONFIRMED = "confirmed"
-    REFUTED = "refuted"
-    """Not unsatisfiable, or not an identity."""
-    UNDECIDED = "undecided"
-    TAMPERED = "tampered"
-    """Not the file that was written, or not one that isoform writes."""
-
-
-@dataclass(frozen=True)
-class CheckRow:
-    """What became of one obligation."""
-
-    name: str
-    shows: str
-    result: CheckResult
-    solver: str
-    seconds: float
-    why: str = ""
-    is_step: bool = False
-    """Shows an equation that others use."""
-
-
-@dataclass(frozen=True)
-class CheckReport:
-    ok: bool
-    rows: list[CheckRow]
-    problems: list[str]
-    """Sentences about the certificate as a whole."""
-    index: Mapping[str, Any] = field(default_factory=dict)
-    code_compared: bool = False
-    """Whether it was compared with code at hand."""
 
 
 UNNAMED = "unnamed "

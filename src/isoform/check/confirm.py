@@ -17,13 +17,13 @@ from dataclasses import dataclass, field, replace
 from threading import Event, Thread
 from typing import Any
 
-from isoform.budget import WALL_FACTOR
 from isoform.check.expansion import unified, verify_equation
 from isoform.check.formula import formula_text
 from isoform.check.goals import DIFFERS, LEFT_OUT
 from isoform.check.smtlib import Node, Script, read_script
 from isoform.check.sorts import ReadError
 from isoform.check.steps import Merged, StepError, sides
+from isoform.model.budget import WALL_FACTOR
 
 LEMMA = "lemma-"
 STEP = "step-"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from isoform.check.stepped import Stepped
 from isoform.load.image import Image
-from isoform.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
+from isoform.model.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
 
 _MEMORY_END = 0x0100_0000
 _HOME = 0x8123_456C

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isoform.load.image import Image, Section
-from isoform.outcome import FRAME_LIMIT, PAGE, RETURN_ADDRESS, Inputs, mixed_page
+from isoform.model.outcome import FRAME_LIMIT, PAGE, RETURN_ADDRESS, Inputs, mixed_page
 
 ADDRESS_MASK = (1 << 64) - 1
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from isoform.allocation import LibraryCall
-from isoform.callee import Callees
-from isoform.errors import Unsupported
 from isoform.load.image import Image
-from isoform.outcome import Inputs, Outcome
+from isoform.model.allocation import LibraryCall
+from isoform.model.callee import Callees
+from isoform.model.errors import Unsupported
+from isoform.model.outcome import Inputs, Outcome
 
 
 class Runner(Protocol):

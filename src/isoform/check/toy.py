@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from isoform.check.stepped import Stepped
 from isoform.load.image import Image
-from isoform.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
+from isoform.model.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
 
 _SIGN = 1 << 31
 _MODULUS = 1 << 32

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from isoform.check.entry_memory import ADDRESS_MASK, EntryMemory
-from isoform.outcome import PAGE, RETURN_ADDRESS
+from isoform.model.outcome import PAGE, RETURN_ADDRESS
 
 PAGE_LIMIT = 4096
 GENERAL = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", *(f"r{n}" for n in range(8, 16)))

@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from isoform.allocation import AllocationCall, Blocks, LibraryCall
-from isoform.callee import LONGEST_FORMAT, NOTHING, Callee, Callees, Part, Parts
 from isoform.check.entry_memory import ADDRESS_MASK, EntryMemory
 from isoform.check.unicorn_cpu import GENERAL, PAGE_LIMIT, VECTOR, MemoryLimitError, UnicornX86
 from isoform.check.x86_shared import OutOfReachError, with_shared_addresses
-from isoform.contract import NoValueError, OutputCall, PureCall, stored_size
 from isoform.load.image import Image
-from isoform.outcome import (
+from isoform.model.allocation import AllocationCall, Blocks, LibraryCall
+from isoform.model.callee import LONGEST_FORMAT, NOTHING, Callee, Callees, Part, Parts
+from isoform.model.contract import NoValueError, OutputCall, PureCall, stored_size
+from isoform.model.outcome import (
     FRAME_LIMIT,
     MOST_SIGHTS,
     PAGE,

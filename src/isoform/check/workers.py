@@ -12,8 +12,8 @@ from queue import SimpleQueue
 from threading import Timer
 from types import TracebackType
 
-from isoform.budget import WALL_FACTOR
 from isoform.check.confirm import Answer, Request
+from isoform.model.budget import WALL_FACTOR
 
 _GRACE = 15.0
 """Seconds beyond its limit after which a solver is stopped from outside."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from isoform.borders.bools import bools_by_value
-from isoform.contract import Argument, argument_value
+from isoform.borders.question import Question
 from isoform.load.known import known_signature
-from isoform.load.signature import Signature, TypeKind
-from isoform.outcome import CallKey, Inputs, Outcome, Pair, in_frame
-from isoform.question import Question
+from isoform.model.contract import Argument, argument_value, bools_by_value
+from isoform.model.outcome import CallKey, Inputs, Outcome, Pair, in_frame
+from isoform.model.signature import Signature, TypeKind
 
 _MOST_BYTES = 24
 """Of what a run reads, that are looked at one by one."""

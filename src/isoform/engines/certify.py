@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 from bitwuzla import Term, TermManager
 
 from isoform.borders.parts import declared, parts_of
-from isoform.budget import Budget
+from isoform.borders.question import Question
 from isoform.check.confirm import Request
 from isoform.check.workers import Workers
 from isoform.lift.function import Function
-from isoform.question import Question
+from isoform.model.budget import Budget
+from isoform.model.verdict import Assumption, Subject
 from isoform.smt.certificate import SMT_UNSAT, CertificateWriter, UsedStep, question_text
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.simulate import topological
 from isoform.smt.solver import Solver
 from isoform.smt.sweep import Step, sweep
 from isoform.smt.terms import Terms
-from isoform.verdict import Assumption, Subject
 
 if TYPE_CHECKING:
     from isoform.engines.loopfree import Asserted, Encoding

@@ -12,10 +12,9 @@ from random import Random
 from isoform.borders.apart import Apart
 from isoform.borders.library import ORDERS, with_signs_only
 from isoform.borders.padding import leave_out
+from isoform.borders.question import Question
 from isoform.borders.result_space import with_space_apart
-from isoform.budget import Budget
 from isoform.check.replay import independent_runner
-from isoform.contract import CallRule, Difference, argument_value
 from isoform.engines.bools import as_if_bools, rests_on_bools
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.minimise import minimise
@@ -23,8 +22,9 @@ from isoform.engines.outside import outside_results, show_value
 from isoform.engines.replaceable import rests_on_replaceable_calls
 from isoform.lift.function import Call, Function, Switch
 from isoform.load.image import Image
-from isoform.load.signature import TypeKind
-from isoform.outcome import (
+from isoform.model.budget import Budget
+from isoform.model.contract import CallRule, Difference, argument_value
+from isoform.model.outcome import (
     FRAME_LIMIT,
     RESULT_SPACES,
     STACK_POINTER,
@@ -36,8 +36,8 @@ from isoform.outcome import (
     in_frame,
     is_own_object,
 )
-from isoform.question import Question
-from isoform.verdict import Witness
+from isoform.model.signature import TypeKind
+from isoform.model.verdict import Witness
 
 LOWEST_ADDRESS = 0x1000
 HIGHEST_ADDRESS = 1 << 47

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 from random import Random
 
-from isoform.contract import Argument, Contract, Place, extended_size, extended_value
-from isoform.load.signature import CType, TypeKind
-from isoform.outcome import STACK_POINTER, Inputs
-from isoform.sample_floats import sample_float
+from isoform.model.contract import Argument, Contract, Place, extended_size, extended_value
+from isoform.model.outcome import STACK_POINTER, Inputs
+from isoform.model.sample_floats import sample_float
+from isoform.model.signature import CType, TypeKind
 
 BUFFERS = 0x10_0000
 """Where made-up buffers start: away from files, frames and small numbers."""

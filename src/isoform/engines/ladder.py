@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isoform.borders.bools import without_bools_in_memory
-from isoform.budget import Budget
+from isoform.borders.question import Engine, Question
 from isoform.engines.loopfree import Encoding, Failed, Finding, Found, Loopfree, Proved, WithinBound, encode
 from isoform.engines.testing import Tested, run_tests
-from isoform.errors import OutOfLimits, Unsupported
-from isoform.outcome import Inputs
-from isoform.question import Engine, Question
-from isoform.sym.execute import CALLS_AGREE
-from isoform.sym.recursion import calls_itself
-from isoform.verdict import (
+from isoform.model.budget import Budget
+from isoform.model.errors import OutOfLimits, Unsupported
+from isoform.model.outcome import Inputs
+from isoform.model.verdict import (
     Assumption,
     Bounded,
     Different,
@@ -34,6 +32,8 @@ from isoform.verdict import (
     Verdict,
     Witness,
 )
+from isoform.sym.execute import CALLS_AGREE
+from isoform.sym.recursion import calls_itself
 
 if TYPE_CHECKING:
     from isoform.engines.loops.engine import Loops

@@ -10,18 +10,19 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from isoform.allocation import AllocationCall
 from isoform.borders.linking import link_assumptions
-from isoform.budget import Budget
-from isoform.contract import CallRule, PureCall
+from isoform.borders.question import Question
 from isoform.engines.bools import may_hold_bools
 from isoform.engines.confirm import NotConfirmed, confirm
 from isoform.engines.model import inputs_from_model
-from isoform.errors import UserError
 from isoform.lift.function import Function
 from isoform.lift.lift import relifted
-from isoform.outcome import STACK_POINTER, Inputs
-from isoform.question import Question
+from isoform.model.allocation import AllocationCall
+from isoform.model.budget import Budget
+from isoform.model.contract import CallRule, PureCall
+from isoform.model.errors import UserError
+from isoform.model.outcome import STACK_POINTER, Inputs
+from isoform.model.verdict import Assumption, Obligation, Witness
 from isoform.smt.float_definitions import definitions, without_functions
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.solver import Answer, Solver
@@ -40,7 +41,6 @@ from isoform.sym.validity import (
     result_apart,
     valid_addresses,
 )
-from isoform.verdict import Assumption, Obligation, Witness
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from isoform.budget import Budget
-from isoform.contract import Argument, argument_value, extended_size
+from isoform.borders.question import Question
 from isoform.engines.inputs import BUFFERS, put_argument
-from isoform.load.signature import TypeKind
-from isoform.outcome import STACK_POINTER, Inputs, Pair
-from isoform.question import Question
+from isoform.model.budget import Budget
+from isoform.model.contract import Argument, argument_value, extended_size
+from isoform.model.outcome import STACK_POINTER, Inputs, Pair
+from isoform.model.signature import TypeKind
 
 MOST_TRIALS = 400
 _ROUND = (0, 1, 2, 3, -1, 4, 5, 8, 10, -2, 16, 100, 256, 1000, -10)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from isoform.borders.convention import place_signature
-from isoform.contract import OutputCall, show_float, show_number
-from isoform.errors import Unsupported, UserError
+from isoform.borders.question import Question
 from isoform.load.known import known_signature
-from isoform.load.signature import CType, Signature, TypeKind
-from isoform.outcome import CallResult, Outcome
-from isoform.question import Question
+from isoform.model.contract import OutputCall, show_float, show_number
+from isoform.model.errors import Unsupported, UserError
+from isoform.model.outcome import CallResult, Outcome
+from isoform.model.signature import CType, Signature, TypeKind
 
 MOST_SHOWN = 8
 

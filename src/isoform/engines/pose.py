@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 
 from isoform.borders.apart import Border
 from isoform.borders.companions import Companions, Entries, Names
+from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
 from isoform.borders.unwritten import with_constants
-from isoform.budget import Budget
-from isoform.contract import AbortRule, CallRule, DataRule, MemoryRule, ReturnAs
 from isoform.engines.ladder import Ladder
-from isoform.errors import Unsupported, UserError
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
-from isoform.question import Options, Question
-from isoform.verdict import Assumption, Subject, Unknown, Verdict
+from isoform.model.budget import Budget
+from isoform.model.contract import AbortRule, CallRule, DataRule, MemoryRule, ReturnAs
+from isoform.model.errors import Unsupported, UserError
+from isoform.model.verdict import Assumption, Subject, Unknown, Verdict
 
 SHARE, SHARE_OF_ALL = 0.2, 0.5
 """Of what is left of the budget: for one companion, and for all of them."""

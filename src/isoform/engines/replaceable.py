@@ -8,9 +8,9 @@ runs that make such calls may be none at all: it is never taken as a witness.
 from __future__ import annotations
 
 from isoform.borders.library import NUMBERS
-from isoform.callee import Callees
-from isoform.contract import events
-from isoform.outcome import CallRecord, Outcome
+from isoform.model.callee import Callees
+from isoform.model.contract import events
+from isoform.model.outcome import CallRecord, Outcome
 
 # fmt: off
 _MEMORY = frozenset({

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from math import inf
 
-from isoform.budget import Budget
-from isoform.contract import BoundsRule
+from isoform.borders.question import Question
 from isoform.engines.confirm import NOT_COMPARED, NotConfirmed, confirm, differs
 from isoform.engines.inputs import InputMaker
-from isoform.outcome import Inputs, Status
-from isoform.question import Question
-from isoform.verdict import Witness
+from isoform.model.budget import Budget
+from isoform.model.contract import BoundsRule
+from isoform.model.outcome import Inputs, Status
+from isoform.model.verdict import Witness
 
 QUICK_TESTS = 24
 THOROUGH_TESTS = 20_000

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from isoform.borders.question import Question
 from isoform.check.replay import independent_runner
 from isoform.lift.function import Function
-from isoform.microop import Instruction, Kind, Space, Var
-from isoform.outcome import Status
-from isoform.question import Question
-from isoform.verdict import Different, Witness
+from isoform.model.microop import Instruction, Kind, Space, Var
+from isoform.model.outcome import Status
+from isoform.model.verdict import Different, Witness
 
 
 @dataclass(frozen=True)

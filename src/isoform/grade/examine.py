@@ -9,16 +9,13 @@ from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from itertools import chain, islice
 
-from isoform.api import answer_question, lifted, subject, views_of
+from isoform.borders.question import Engine, Options, Question
 from isoform.borders.settle import settle
-from isoform.budget import Budget
 from isoform.check.replay import independent_runner
-from isoform.contract import CallRule, argument_value
+from isoform.engines.answer import answer_question, lifted, subject
 from isoform.engines.confirm import confirm
 from isoform.engines.inputs import InputMaker
 from isoform.engines.pose import pose
-from isoform.errors import OutOfLimits, Unsupported, UserError
-from isoform.grade.answer import Answer, CodeLine, Observable, Prepared, Standing
 from isoform.grade.divergence import Divergence, divergence_of
 from isoform.grade.fixed_tests import (
     BoundTest,
@@ -30,15 +27,19 @@ from isoform.grade.fixed_tests import (
 )
 from isoform.grade.reference_paths import inputs_of_paths, never_stops, separated
 from isoform.grade.submissions import Submission
-from isoform.limits import enforced
+from isoform.lift.listing import views_of
 from isoform.load.image import Image
 from isoform.load.open import TEXT_ISAS, Kept, Loaded, LoadOptions, open_pair
-from isoform.outcome import Inputs, Status
-from isoform.question import Engine, Options, Question
-from isoform.report.listing import View, lines_of
+from isoform.model.budget import Budget
+from isoform.model.contract import CallRule, argument_value
+from isoform.model.errors import OutOfLimits, Unsupported, UserError
+from isoform.model.grades import Answer, CodeLine, Observable, Prepared, Standing
+from isoform.model.limits import enforced
+from isoform.model.listing import View, lines_of
+from isoform.model.outcome import Inputs, Status
+from isoform.model.verdict import Bounded, Different, Equivalent, Subject, Unknown, Verdict, Witness
 from isoform.report.summary import summary_of
 from isoform.run.compile import compile_function
-from isoform.verdict import Bounded, Different, Equivalent, Subject, Unknown, Verdict, Witness
 
 MOST_LISTED = 400
 SAMPLES = 24

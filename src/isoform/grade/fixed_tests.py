@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from isoform.budget import Budget
-from isoform.contract import Argument, Contract, SignatureSource
+from isoform.borders.question import Question
 from isoform.engines.inputs import put_argument
-from isoform.errors import UserError
-from isoform.grade.answer import FailedTest, FixedTestResults
-from isoform.outcome import Inputs, Outcome, Status
-from isoform.question import Question
+from isoform.model.budget import Budget
+from isoform.model.contract import Argument, Contract, SignatureSource
+from isoform.model.errors import UserError
+from isoform.model.grades import FailedTest, FixedTestResults
+from isoform.model.outcome import Inputs, Outcome, Status
 
 FILE_LIMIT = 1 << 22
 MOST_TESTS = 10_000

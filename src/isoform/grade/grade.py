@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from isoform import __version__
-from isoform.budget import Budget, interruptible
-from isoform.grade.answer import Answer, CodeLine, Prepared, Standing, answer_from_json, prepared_from_json
+from isoform.borders.question import Options
 from isoform.grade.examine import Examiner
 from isoform.grade.fixed_tests import read_tests, tests_digest
 from isoform.grade.store import Store, question_key
@@ -20,7 +19,8 @@ from isoform.grade.submissions import Submission, find_submissions, refuse_to_ov
 from isoform.grade.workers import Limits, Worker, ready, refuse_without_fork
 from isoform.load.open import LoadOptions
 from isoform.load.resolve import split_spec
-from isoform.question import Options
+from isoform.model.budget import Budget, interruptible
+from isoform.model.grades import Answer, CodeLine, Grades, Prepared, Row, Standing, answer_from_json, prepared_from_json
 
 GRACE = 10.0
 """Seconds beyond the budget that a worker has for loading, replaying and reporting."""
@@ -47,56 +47,6 @@ class GradeOptions:
     """Told how many rows are done, of how many."""
     outputs: Mapping[str, Path | None] = field(default_factory=dict, compare=False)
     """Files that will be written, by option: none of them may be a submission."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One submission in a report."""
-
-    name: str
-    path: str
-    answer: Answer
-    line: int | None = None
-    """Source line of the divergent instruction, where source has a line for each."""
-    listing: tuple[CodeLine, ...] = ()
-    same_code_as: str | None = None
-    """The first submission, by name, that has the same code."""
-
-    @property
-    def missed_by_tests(self) -> bool:
-        """Whether it passes every fixed test although it is wrong."""
-        tests = self.answer.tests
-        return self.answer.standing is Standing.DIFFERENT and tests is not None and tests.all_passed
-
-
-@dataclass(frozen=True)
-class Grades:
-    reference: str
-    function: str
-    folder: str
-    rows: tuple[Row, ...]
-    """By name."""
-    total: int
-    """Submissions found: more than there are rows if it was interrupted."""
-    tests: int
-    """How many fixed tests there are."""
-    seconds: float
-    resumed: int = 0
-    """Rows whose answer was kept from an earlier run."""
-    state: str | None = None
-
-    @property
-    def interrupted(self) -> bool:
-        return len(self.rows) < self.total
-
-    def counts(self) -> dict[Standing, int]:
-        found = Counter(row.answer.standing for row in self.rows)
-        return {standing: found[standing] for standing in Standing if found[standing]}
-
-    def to_json(self) -> dict[str, Any]:
-        from isoform.report.grade_json import grades_as_json
-
-        return grades_as_json(self)
 
 
 def grade(

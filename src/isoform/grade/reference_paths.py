@@ -5,18 +5,18 @@ Most mistakes show on some path of the reference, so that most wrong submissions
 
 from __future__ import annotations
 
-from isoform.budget import Budget
+from isoform.borders.question import Question
 from isoform.engines.concolic.driver import Driver
 from isoform.engines.concolic.first import fresh_inputs, solved_first_inputs, usual_inputs
 from isoform.engines.concolic.pointers import Pointers
 from isoform.engines.confirm import confirm, differs
-from isoform.errors import Unsupported
-from isoform.outcome import Inputs, Status
-from isoform.question import Question
+from isoform.model.budget import Budget
+from isoform.model.errors import Unsupported
+from isoform.model.outcome import Inputs, Status
+from isoform.model.verdict import Witness
 from isoform.smt.terms import Terms
 from isoform.sym.entry import constrain_entry
 from isoform.sym.state import Side, World
-from isoform.verdict import Witness
 
 MOST_PATHS = 100
 SECONDS = 10.0

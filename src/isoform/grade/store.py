@@ -18,8 +18,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 
-from isoform.errors import UserError
-from isoform.grade.answer import Answer, answer_from_json
+from isoform.model.errors import UserError
+from isoform.model.grades import Answer, answer_from_json
 
 FORMAT = 1
 _HEADER = {"isoform": "grade", "format": FORMAT}

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from isoform.errors import UserError
 from isoform.load.open import SOURCE_SUFFIXES, TEXT_ISAS
+from isoform.model.errors import UserError
 
 OBJECT_SUFFIXES = (".o", ".so")
 MOST_FILES = 200_000

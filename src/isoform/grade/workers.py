@@ -25,12 +25,12 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from isoform.budget import WALL_FACTOR
-from isoform.errors import UserError
-from isoform.grade.answer import Answer, Standing
 from isoform.grade.examine import Examiner, Rejected
 from isoform.grade.submissions import Submission
-from isoform.processes import processor_seconds
+from isoform.model.budget import WALL_FACTOR
+from isoform.model.errors import UserError
+from isoform.model.grades import Answer, Standing
+from isoform.model.processes import processor_seconds
 
 TICK = 0.2
 """Seconds after which whoever waits for workers gets a turn."""

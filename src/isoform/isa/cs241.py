@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from isoform.isa.machine import Convention, Machine, Memory, registers_of
-from isoform.microop import TRUE, Instruction, Kind, MicroOp, Space, Var, abort_reason, code, const
+from isoform.model.machine import Convention, Machine, Memory, registers_of
+from isoform.model.microop import TRUE, Instruction, Kind, MicroOp, Space, Var, abort_reason, code, const
 
 MEMORY_SIZE = 0x0100_0000
 RETURN_ADDRESS = 0x8123_456C

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from isoform.errors import UserError
-from isoform.isa.machine import Machine
+from isoform.model.errors import UserError
+from isoform.model.machine import Machine
 
 _MODULES = {
     "x86_64": "isoform.isa.x86_64",

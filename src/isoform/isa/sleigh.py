@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from isoform.microop import Instruction, Kind, MicroOp, Space, Var, code, const
+from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var, code, const
 
 _SAME_NAME = {kind.name: kind for kind in Kind if kind.name.startswith(("INT_", "BOOL_"))}
 _KINDS: Mapping[str, Kind] = {

@@ -10,9 +10,9 @@ import struct
 from collections.abc import Callable
 from typing import NamedTuple
 
-from isoform.isa.machine import Convention, Machine, registers_of
-from isoform.microop import TRUE, Instruction, Kind, MicroOp, Space, Var, abort_reason, code, const
-from isoform.outcome import RETURN_ADDRESS
+from isoform.model.machine import Convention, Machine, registers_of
+from isoform.model.microop import TRUE, Instruction, Kind, MicroOp, Space, Var, abort_reason, code, const
+from isoform.model.outcome import RETURN_ADDRESS
 
 INSTRUCTION_BYTES = 8
 REGISTER_COUNT = 4

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import cache
 
-from isoform.isa.machine import Convention, Machine, Memory
 from isoform.isa.sleigh import SleighDecoder
 from isoform.isa.x86_alignment import alignment
 from isoform.isa.x86_amendments import amend
@@ -20,8 +19,9 @@ from isoform.isa.x86_registers import (
     WIDE,
     X87_AT_ENTRY,
 )
-from isoform.microop import Instruction, Var
-from isoform.outcome import THREAD_POINTER
+from isoform.model.machine import Convention, Machine, Memory
+from isoform.model.microop import Instruction, Var
+from isoform.model.outcome import THREAD_POINTER
 
 __all__ = ["CANARY", "CONVENTION", "MACHINE", "REGISTERS"]
 

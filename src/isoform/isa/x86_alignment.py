@@ -6,7 +6,7 @@ writes 16 bytes, but for the moves that are made for any address and the string 
 
 from __future__ import annotations
 
-from isoform.microop import Instruction, Kind
+from isoform.model.microop import Instruction, Kind
 
 _VECTOR = 16
 """Bytes of an operand in memory that legacy encodings want aligned."""

@@ -24,7 +24,7 @@ from isoform.isa.x86_operands import (
 )
 from isoform.isa.x86_registers import REGISTERS
 from isoform.isa.x86_sha import SHA
-from isoform.microop import Kind, MicroOp
+from isoform.model.microop import Kind, MicroOp
 
 _UNSUPPORTED = (MicroOp(Kind.UNSUPPORTED, None, ()),)
 _GENERAL: dict[str, Semantics] = {

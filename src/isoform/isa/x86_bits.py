@@ -8,7 +8,7 @@ from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_flags import CF, OF, PF, SF, ZF, leave_undefined
 from isoform.isa.x86_integer import RDX, Semantics, part, width
 from isoform.isa.x86_operands import Immediate, Memory, Operand, Register
-from isoform.microop import Space, Var, const
+from isoform.model.microop import Space, Var, const
 
 _CRC32C = 0x82F63B78
 """The polynomial 0x11EDC6F41 with its bits in reverse."""

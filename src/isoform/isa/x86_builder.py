@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from isoform.isa.x86_operands import Immediate, Memory, NoSemanticsError, Operand, Register, is_general
 from isoform.isa.x86_registers import CANARY, REGISTERS
-from isoform.microop import FALSE, TRUE, Kind, MicroOp, Space, Var, abort_reason, code, const
+from isoform.model.microop import FALSE, TRUE, Kind, MicroOp, Space, Var, abort_reason, code, const
 
 CANARY_OFFSET = 0x28
 Value = Var | int

@@ -9,7 +9,7 @@ from isoform.isa.x86_flags import CONDITIONS, ZF
 from isoform.isa.x86_integer import RCX, RSP, Semantics, part
 from isoform.isa.x86_moves import push_value
 from isoform.isa.x86_operands import Immediate, NoSemanticsError, Operand
-from isoform.microop import Kind, code, const
+from isoform.model.microop import Kind, code, const
 
 _ADDRESS_MASK = (1 << 64) - 1
 _NOTHING = Immediate(0)

@@ -14,7 +14,7 @@ from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_lanes import HALF, Binary, split
 from isoform.isa.x86_operands import Operand
 from isoform.isa.x86_vectors import VectorSemantics, binary, control, read, unary, write
-from isoform.microop import Var, const
+from isoform.model.microop import Var, const
 
 Bits = list[Var]
 """Bit n of every byte, each in the lowest bit of that byte."""

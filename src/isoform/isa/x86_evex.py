@@ -21,7 +21,7 @@ from isoform.isa.x86_evex_operands import (
 from isoform.isa.x86_evex_table import ENTRIES, Entry
 from isoform.isa.x86_operands import Immediate, Memory, NoSemanticsError, Operand
 from isoform.isa.x86_registers import REGISTERS
-from isoform.microop import Instruction
+from isoform.model.microop import Instruction
 
 _OPCODE_AT, _MODRM_AT = 4, 5
 _LENGTHS = (16, 32, 64)

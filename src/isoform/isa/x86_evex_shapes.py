@@ -24,7 +24,7 @@ from isoform.isa.x86_vectors import (
     write,
     write_all,
 )
-from isoform.microop import Var, const
+from isoform.model.microop import Var, const
 
 _BITS_OF_PRODUCT = 52
 _MASK_SIZE = 8

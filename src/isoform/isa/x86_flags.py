@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from isoform.isa.x86_builder import Builder, Value
 from isoform.isa.x86_registers import REGISTERS
-from isoform.microop import Var
+from isoform.model.microop import Var
 
 CF, PF, ZF, SF, OF, DF = (REGISTERS[name] for name in ("cf", "pf", "zf", "sf", "of", "df"))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from isoform.evaluate_floats import canonical_nan, quiet_bit, sign_bit
 from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_flags import CF, OF, PF, SF, ZF
 from isoform.isa.x86_lanes import HALF, Binary, Unary, all_if, each_lane, horizontal, lanes, split
@@ -26,7 +25,8 @@ from isoform.isa.x86_vectors import (
     unary_immediate,
     write,
 )
-from isoform.microop import Kind, Var, const
+from isoform.model.evaluate_floats import canonical_nan, quiet_bit, sign_bit
+from isoform.model.microop import Kind, Var, const
 
 _FROM_CONTROL_WORD, _NEAREST = 4, 0
 

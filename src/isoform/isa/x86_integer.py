@@ -17,7 +17,7 @@ from isoform.isa.x86_flags import (
 )
 from isoform.isa.x86_operands import Memory, NoSemanticsError, Operand, Register
 from isoform.isa.x86_registers import REGISTERS
-from isoform.microop import Kind, Var, const
+from isoform.model.microop import Kind, Var, const
 
 Semantics = Callable[..., None]
 """Takes the builder and the instruction's operands."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from isoform.isa.x86_builder import Builder
-from isoform.microop import Var, const
+from isoform.model.microop import Var, const
 
 HALF = 16
 Unary = Callable[[Builder, Var], Var]

@@ -13,7 +13,7 @@ from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_evex_operands import ModRM, general, immediate_byte, mask, memory, read_modrm, shown
 from isoform.isa.x86_flags import CF, OF, PF, SF, ZF
 from isoform.isa.x86_operands import Immediate, Memory, NoSemanticsError, Operand, Register
-from isoform.microop import Instruction, Var, const
+from isoform.model.microop import Instruction, Var, const
 
 _VEX_THREE, _VEX_TWO = 0xC4, 0xC5
 _FIRST_MAP, _THIRD_MAP = 1, 3

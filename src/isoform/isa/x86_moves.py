@@ -8,7 +8,7 @@ from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_flags import CF, CONDITIONS, DF, OF, PF, SF, ZF
 from isoform.isa.x86_integer import AH, AL, RAX, RBP, RBX, RDX, RSP, Semantics, part, width
 from isoform.isa.x86_operands import Immediate, Memory, NoSemanticsError, Operand, Register
-from isoform.microop import FALSE, TRUE, Var
+from isoform.model.microop import FALSE, TRUE, Var
 
 
 def move(b: Builder, target: Operand, source: Operand) -> None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from isoform.isa.sleigh import Decoded
 from isoform.isa.x86_registers import REGISTERS
-from isoform.microop import Space, Var
+from isoform.model.microop import Space, Var
 
 _MEMORY = re.compile(r"(?:(\w+) ptr )?(?:([C-GS]S):)?\[([^\[\]]+)\]$")
 _TERM = re.compile(r"(?:(-?0x[0-9a-f]+)|(\w+?)(?:\*0x([1248]))?)$")

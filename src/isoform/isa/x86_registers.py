@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isoform.microop import Space, Var
+from isoform.model.microop import Space, Var
 
 WIDE = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi")
 FLAGS = {"cf": 0x200, "pf": 0x202, "af": 0x204, "zf": 0x206, "sf": 0x207, "df": 0x20A, "of": 0x20B}

@@ -9,7 +9,7 @@ from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_lanes import Binary, split
 from isoform.isa.x86_operands import NoSemanticsError, Operand, Register
 from isoform.isa.x86_vectors import XMM0, VectorSemantics, binary, control, read, write
-from isoform.microop import Var, const
+from isoform.model.microop import Var, const
 
 Function = Callable[[Builder, Var, Var, Var], Var]
 

@@ -9,7 +9,7 @@ from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_flags import CF, OF, PF, SF, ZF, parity
 from isoform.isa.x86_integer import Semantics, width
 from isoform.isa.x86_operands import Immediate, NoSemanticsError, Operand, Register
-from isoform.microop import Kind, Space, Var, const
+from isoform.model.microop import Kind, Space, Var, const
 
 
 class Count:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_lanes import HALF, split, sum_of_differences
-from isoform.microop import Var, const
+from isoform.model.microop import Var, const
 
 UnaryImmediate = Callable[[Builder, Var, int], Var]
 BinaryImmediate = Callable[[Builder, Var, Var, int], Var]

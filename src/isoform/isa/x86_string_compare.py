@@ -16,7 +16,7 @@ from isoform.isa.x86_lanes import HALF, all_if, split
 from isoform.isa.x86_operands import Operand, Register
 from isoform.isa.x86_registers import REGISTERS
 from isoform.isa.x86_vectors import XMM0, VectorSemantics, control, read, write
-from isoform.microop import FALSE, TRUE, Var, const
+from isoform.model.microop import FALSE, TRUE, Var, const
 
 EAX, EDX, ECX = (REGISTERS[name] for name in ("eax", "edx", "ecx"))
 

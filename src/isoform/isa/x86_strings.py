@@ -8,7 +8,7 @@ from isoform.isa.x86_builder import Builder
 from isoform.isa.x86_flags import DF, ZF, set_subtract_flags
 from isoform.isa.x86_integer import RAX, RCX, part
 from isoform.isa.x86_registers import REGISTERS
-from isoform.microop import Var, const
+from isoform.model.microop import Var, const
 
 RSI, RDI = REGISTERS["rsi"], REGISTERS["rdi"]
 

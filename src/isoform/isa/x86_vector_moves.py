@@ -8,7 +8,7 @@ from isoform.isa.x86_operands import Memory, NoSemanticsError, Operand, Register
 from isoform.isa.x86_registers import REGISTERS
 from isoform.isa.x86_shuffles import insert_single
 from isoform.isa.x86_vectors import VectorSemantics, control, halves_of, low, read, sources_of, unary, write
-from isoform.microop import Var, const
+from isoform.model.microop import Var, const
 
 RDI = REGISTERS["rdi"]
 

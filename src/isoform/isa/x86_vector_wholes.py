@@ -19,7 +19,7 @@ from isoform.isa.x86_vectors import (
     unary_immediate,
     write,
 )
-from isoform.microop import Var, const
+from isoform.model.microop import Var, const
 
 
 def test(size: int | None) -> VectorSemantics:

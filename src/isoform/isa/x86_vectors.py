@@ -13,7 +13,7 @@ from isoform.isa.x86_lanes import HALF, Binary, Unary, split
 from isoform.isa.x86_operands import Immediate, Memory, NoSemanticsError, Operand, Register
 from isoform.isa.x86_registers import REGISTERS
 from isoform.isa.x86_shuffles import BINARY_IMMEDIATE, BinaryImmediate, UnaryImmediate
-from isoform.microop import Space, Var, const
+from isoform.model.microop import Space, Var, const
 
 VectorSemantics = Callable[..., None]
 """Takes the builder, whether the encoding is VEX, and the operands."""

@@ -17,7 +17,7 @@ from isoform.isa.x86_flags import CF, OF, PF, SF, ZF
 from isoform.isa.x86_operands import Memory, NoSemanticsError, Prefixes, memory_operand
 from isoform.isa.x86_registers import X87, X87_CONTROL, X87_DEPTH
 from isoform.isa.x87_numbers import DEFAULT_NAN, SIZE
-from isoform.microop import Space, Var, const
+from isoform.model.microop import Space, Var, const
 
 OPCODES = range(0xD8, 0xE0)
 _REGISTERS = 8

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from isoform.isa.x86_builder import Builder
-from isoform.microop import FALSE, Kind, Var, const
+from isoform.model.microop import FALSE, Kind, Var, const
 
 SIZE = 10
 _BIAS = 16383

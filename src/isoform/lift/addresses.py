@@ -10,11 +10,11 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 
-from isoform.errors import Unsupported
-from isoform.isa.machine import Machine
 from isoform.lift.thread import is_distance
 from isoform.load.image import Image
-from isoform.microop import CONTROL, Instruction, Kind, MicroOp, Space, Var, const, linked_address
+from isoform.model.errors import Unsupported
+from isoform.model.machine import Machine
+from isoform.model.microop import CONTROL, Instruction, Kind, MicroOp, Space, Var, const, linked_address
 
 _CHANGE = 0x1_0000
 _FIELD_BYTES = 4

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from isoform.lift.function import Block, BlockId, Function, Stop
 from isoform.lift.pointers import stack_alignments
-from isoform.microop import Kind, MicroOp
+from isoform.model.microop import Kind, MicroOp
 
 
 def with_misaligned_refused(function: Function) -> Function:

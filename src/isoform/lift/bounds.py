@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
-from isoform.errors import Unsupported
 from isoform.lift.function import Block, BlockId, Bound, Call, Function
 from isoform.lift.simplify import overlaps
 from isoform.load.image import Image, Local, Reference
-from isoform.microop import Instruction, Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
+from isoform.model.errors import Unsupported
+from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
 
 MOST_BLOCKS = 4000
 DISTANCE_BYTES = 4

@@ -7,9 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
-from isoform.budget import Budget
-from isoform.errors import Unsupported, UserError
-from isoform.isa.machine import Machine
 from isoform.lift.addresses import with_addresses
 from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, Stop, Switch, outside_call
 from isoform.lift.returning import Returning, leaves
@@ -18,7 +15,10 @@ from isoform.lift.tables import jump_targets
 from isoform.lift.thread import with_thread_pointer
 from isoform.lift.weak import null_guard, with_weak_addresses
 from isoform.load.image import Image, Symbol
-from isoform.microop import CONTROL, Instruction, Kind, MicroOp, Space, Var, const, number_of
+from isoform.model.budget import Budget
+from isoform.model.errors import Unsupported, UserError
+from isoform.model.machine import Machine
+from isoform.model.microop import CONTROL, Instruction, Kind, MicroOp, Space, Var, const, number_of
 
 MOST_INSTRUCTIONS = 50_000
 MOST_BLOCKS = 100_000

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from isoform.allocation import AllocationCall, LibraryCall
-from isoform.contract import OutputCall, PureCall
-from isoform.isa.machine import Machine
 from isoform.load.image import Image
-from isoform.load.signature import CType, Signature
-from isoform.microop import Instruction, MicroOp, Space, Var, origin_of
+from isoform.model.allocation import AllocationCall, LibraryCall
+from isoform.model.contract import OutputCall, PureCall
+from isoform.model.machine import Machine
+from isoform.model.microop import Instruction, MicroOp, Space, Var, origin_of
+from isoform.model.signature import CType, Signature
 
 
 class BlockId(NamedTuple):

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from isoform.allocation import LibraryCall
-from isoform.contract import OutputCall, PureCall
 from isoform.lift.function import Block, Call, Function
-from isoform.microop import MicroOp
+from isoform.model.allocation import LibraryCall
+from isoform.model.contract import OutputCall, PureCall
+from isoform.model.microop import MicroOp
 
 
 def with_known_calls(function: Function, library: Iterable[LibraryCall]) -> Function:

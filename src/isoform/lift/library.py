@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto
 from isoform.lift.simplify import overlaps
-from isoform.microop import Kind, MicroOp, Space, Var, const
+from isoform.model.microop import Kind, MicroOp, Space, Var, const
 
 MOST_BYTES = 1024
 """Calls of a constant size up to this are carried out at once, without a loop."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from isoform.budget import Budget
-from isoform.isa.machine import Machine
 from isoform.lift.alignment import with_misaligned_refused
 from isoform.lift.bounds import with_bounds
 from isoform.lift.cfg import Hints, control_flow_graph
@@ -18,6 +16,8 @@ from isoform.lift.resolvers import with_resolved
 from isoform.lift.returning import without_returns
 from isoform.lift.simplify import Known, known_value, propagate
 from isoform.load.image import Image
+from isoform.model.budget import Budget
+from isoform.model.machine import Machine
 
 
 def lift(

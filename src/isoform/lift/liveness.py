@@ -9,10 +9,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 
-from isoform.isa.machine import Machine
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Return, Stop, Switch, outside_call
-from isoform.microop import Kind, MicroOp, Space, Var
+from isoform.model.machine import Machine
+from isoform.model.microop import Kind, MicroOp, Space, Var
 
 Bits = int
 

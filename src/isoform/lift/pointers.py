@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from isoform.lift.function import Block, BlockId, Call, Function, Switch, outside_call
 from isoform.lift.simplify import overlaps
 from isoform.load.image import Image
-from isoform.load.signature import CType, Signature, TypeKind
-from isoform.microop import Kind, MicroOp, Space, Var, number_of
+from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
+from isoform.model.signature import CType, Signature, TypeKind
 
 Passed = tuple[tuple[str | None, int, CType], ...]
 """The parameters that are one word: register (None: on the stack), offset in it and type."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from isoform.errors import Unsupported, UserError
-from isoform.isa.machine import Machine
 from isoform.lift.cfg import control_flow_graph
 from isoform.lift.function import Goto, Return
 from isoform.lift.simplify import Known, known_value, propagate
 from isoform.load.image import Image
-from isoform.microop import number_of
+from isoform.model.errors import Unsupported, UserError
+from isoform.model.machine import Machine
+from isoform.model.microop import number_of
 
 
 def with_resolved(image: Image, machine: Machine) -> Image:

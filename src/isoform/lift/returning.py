@@ -10,7 +10,7 @@ from functools import cached_property
 from isoform.lift.function import Block, BlockId, Call, Function
 from isoform.load.image import Image, Symbol
 from isoform.load.known import NO_RETURN
-from isoform.microop import Instruction, Kind, Space
+from isoform.model.microop import Instruction, Kind, Space
 
 
 class Returning:

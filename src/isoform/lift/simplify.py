@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from isoform.evaluate import can_evaluate, evaluate
 from isoform.lift.thread import address_sum
 from isoform.load.image import Image
-from isoform.microop import Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
+from isoform.model.evaluate import can_evaluate, evaluate
+from isoform.model.microop import Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
 
 Known = dict[Var, Var]
 """What a register or temp is known to equal: a constant, or another register or temp not written since."""

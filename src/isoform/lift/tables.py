@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from isoform.lift.simplify import overlaps
 from isoform.load.image import Image
-from isoform.microop import Kind, MicroOp, Var, number_of
+from isoform.model.microop import Kind, MicroOp, Var, number_of
 
 MOST_ENTRIES = 4096
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from isoform.errors import Unsupported
-from isoform.isa.machine import Machine
 from isoform.load.image import Image
 from isoform.load.thread import LIMIT
-from isoform.microop import Instruction, Kind, MicroOp, Space, Var, linked_address, number_of, origin_of
-from isoform.outcome import THREAD_POINTER
+from isoform.model.errors import Unsupported
+from isoform.model.machine import Machine
+from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var, linked_address, number_of, origin_of
+from isoform.model.outcome import THREAD_POINTER
 
 _MOST_DISTANCE = 2 * LIMIT
 _WORD = 8

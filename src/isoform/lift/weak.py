@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from isoform.isa.machine import Machine
 from isoform.lift.function import Call, Exit
 from isoform.load.image import Image, WeakSymbol
-from isoform.microop import (
+from isoform.model.machine import Machine
+from isoform.model.microop import (
     CONTROL,
     Instruction,
     Kind,

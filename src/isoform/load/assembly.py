@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from isoform.errors import UserError
-from isoform.load.signature import CType, Parameter, Signature, TypeKind
+from isoform.model.errors import UserError
+from isoform.model.signature import CType, Parameter, Signature, TypeKind
 
 SOURCE_LIMIT = 1 << 20
 """Bytes of source text an assembler accepts."""

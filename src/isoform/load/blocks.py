@@ -17,7 +17,6 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from isoform.errors import UserError
 from isoform.load.elf import (
     COMMON_SECTION,
     FUNCTION,
@@ -28,6 +27,7 @@ from isoform.load.elf import (
     FileSymbol,
     ParsedFile,
 )
+from isoform.model.errors import UserError
 
 Key = tuple[Hashable, ...]
 NAMELESS, INNER = "nameless", "inner"

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from isoform.load.c_text import Source
-from isoform.load.signature import CType, TypeKind
+from isoform.model.signature import CType, TypeKind
 
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)([uUlL]*)\Z")
 _SUFFIXES = {"": (False, False), "u": (True, False), "l": (False, True), "ul": (True, True), "lu": (True, True)}

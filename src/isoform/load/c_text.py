@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from isoform.errors import UserError
+from isoform.model.errors import UserError
 
 PREDECLARED: tuple[str, ...] = (
     *("size_t", "ssize_t", "ptrdiff_t", "intptr_t", "uintptr_t", "off_t", "time_t", "clock_t"),

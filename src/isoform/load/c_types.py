@@ -12,7 +12,7 @@ from typing import Any
 from isoform.load.c_constants import constant_value
 from isoform.load.c_text import Source
 from isoform.load.layout import LONG_DOUBLE_BITS, Laid, Layout, size_of
-from isoform.load.signature import VOID, CType, TypeKind
+from isoform.model.signature import VOID, CType, TypeKind
 
 POINTER_DEPTH = 2
 """How many pointers are followed when a type is spelled out; what lies beyond is `void`."""

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from math import ceil
 from pathlib import Path
 
-from isoform.budget import WALL_FACTOR
-from isoform.errors import UserError
-from isoform.limits import as_size
+from isoform.model.budget import WALL_FACTOR
+from isoform.model.errors import UserError
+from isoform.model.limits import as_size
 
 SECONDS_LIMIT = 40
 """Of processor time, for one process of the compiler; a large source at -O3 takes half of that."""

@@ -14,7 +14,6 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from isoform.errors import UserError
 from isoform.isa.cs241 import FIELD_SHIFTS, OPERATIONS, WORD_BYTES, operation_name
 from isoform.load.assembly import (
     Spot,
@@ -28,6 +27,7 @@ from isoform.load.assembly import (
     without_comment,
 )
 from isoform.load.image import Image, Line, Section, Symbol
+from isoform.model.errors import UserError
 
 _LABEL = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*:", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)

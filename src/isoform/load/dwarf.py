@@ -16,7 +16,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from isoform.budget import processor_time
 from isoform.load.dwarf_types import (
     BOOLEAN,
     C_LANGUAGES,
@@ -30,7 +29,8 @@ from isoform.load.dwarf_types import (
 )
 from isoform.load.elf import ParsedFile
 from isoform.load.image import Line, Local, PointerTypes
-from isoform.load.signature import VOID, CType, Parameter, Signature, TypeKind
+from isoform.model.budget import processor_time
+from isoform.model.signature import VOID, CType, Parameter, Signature, TypeKind
 
 ENTRY_LIMIT = 400_000
 UNIT_LIMIT = 100_000

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from isoform.load.signature import VOID, CType, Parameter, Passing, Signature, TypeKind
+from isoform.model.signature import VOID, CType, Parameter, Passing, Signature, TypeKind
 
 DEPTH_LIMIT = 24
 ELEMENT_LIMIT = 64

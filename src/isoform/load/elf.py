@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any, NamedTuple
 
-from isoform.errors import UserError
+from isoform.model.errors import UserError
 
 FILE_LIMIT = 512 << 20
 MEMORY_LIMIT = 1 << 30

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from isoform.load.signature import VOID, CType, TypeKind
+from isoform.model.signature import VOID, CType, TypeKind
 
 MOST_ARGUMENTS = 64
 

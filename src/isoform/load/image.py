@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from isoform.errors import Unsupported
 from isoform.load.objects import Objects
-from isoform.load.signature import CType, Signature
+from isoform.model.errors import Unsupported
+from isoform.model.signature import CType, Signature
 
 POINTER_BYTES = 8
 _BELOW = 64

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from isoform.load.signature import Signature
+from isoform.model.signature import Signature
 
 NO_RETURN: frozenset[str] = frozenset(
     {

@@ -6,7 +6,7 @@ import itertools
 import math
 from dataclasses import dataclass, field
 
-from isoform.load.signature import CType, TypeKind
+from isoform.model.signature import CType, TypeKind
 
 ELEMENTS_SPELLED = 64
 """How many elements of an array member are spelled out. Never fewer than decide how a struct is passed:

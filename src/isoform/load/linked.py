@@ -42,7 +42,7 @@ from isoform.load.thread import (
     thread_objects,
 )
 from isoform.load.versions import imported_versions
-from isoform.outcome import THREAD_POINTER
+from isoform.model.outcome import THREAD_POINTER
 
 BASES = (0x5555_0000_0000, 0x5556_0000_0000)
 """Where the position-independent file of each side starts."""

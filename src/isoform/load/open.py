@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from isoform.errors import UserError
 from isoform.load.elf import ParsedFile, parse_elf
 from isoform.load.image import Image, PointerTypes, Symbol
 from isoform.load.place import Placement, place_files
 from isoform.load.resolve import choose, read_file, split_spec
+from isoform.model.errors import UserError
 
 SOURCE_SUFFIXES = (".c", ".s", ".S")
 TEXT_ISAS = {".toy": "toy", ".asm": "cs241"}

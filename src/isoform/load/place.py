@@ -10,7 +10,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from isoform.errors import UserError
 from isoform.load.blocks import PlacedData, Region, blocks_of, is_name, object_keys, place_blocks
 from isoform.load.differing import differing
 from isoform.load.elf import COMMON_SECTION, LOCAL, UNDEFINED_SECTION, WEAK, ParsedFile
@@ -22,6 +21,7 @@ from isoform.load.relocate import ObjectImage, object_functions
 from isoform.load.shared import Shared
 from isoform.load.thread import place_threads
 from isoform.load.versions import told_apart
+from isoform.model.errors import UserError
 
 # Everything of an object file lies below 2 GiB: its code may hold addresses in 31 bits.
 # No round numbers for code: a constant in it must not be taken for the address of a function.

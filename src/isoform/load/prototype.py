@@ -6,7 +6,7 @@ from typing import Any
 
 from isoform.load.c_text import Source, cleaned, declarations, parse_c
 from isoform.load.c_types import TypeReader
-from isoform.load.signature import VOID, CType, Parameter, Signature, TypeKind
+from isoform.model.signature import VOID, CType, Parameter, Signature, TypeKind
 
 LONGEST_PROTOTYPE = 16_384
 MOST_PARAMETERS = 127

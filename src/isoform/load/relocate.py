@@ -47,7 +47,7 @@ from isoform.load.thread import (
     thread_keys,
     thread_objects,
 )
-from isoform.outcome import THREAD_POINTER
+from isoform.model.outcome import THREAD_POINTER
 
 # x86-64 relocations, by their numbers in the ABI.
 _NONE, _ABSOLUTE_64, _RELATIVE_32, _BRANCH_32, _GOT_RELATIVE, _ABSOLUTE_32, _SIGNED_32 = 0, 1, 2, 4, 9, 10, 11

@@ -7,9 +7,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from isoform.errors import UserError
 from isoform.load.elf import FILE_LIMIT
 from isoform.load.image import Image, Symbol
+from isoform.model.errors import UserError
 
 SHOWN_NAMES = 12
 STARTUP = frozenset(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from isoform.load.c_text import Source, cleaned, declarations, parse_c
 from isoform.load.c_types import TypeReader
-from isoform.load.signature import Parameter, Signature, TypeKind
+from isoform.model.signature import Parameter, Signature, TypeKind
 
 LONGEST_SHAPE = 16_384
 _SOURCE = Source("--shape", 'a declaration such as "struct node { int v; struct node *next; } *p"', limit=LONGEST_SHAPE)

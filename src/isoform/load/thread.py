@@ -17,7 +17,7 @@ from isoform.load.blocks import is_name, plain_keys
 from isoform.load.elf import THREAD_LOCAL, UNDEFINED_SECTION, FileSymbol, ParsedFile
 from isoform.load.image import Section
 from isoform.load.objects import PlacedObject
-from isoform.outcome import THREAD_POINTER
+from isoform.model.outcome import THREAD_POINTER
 
 GET_ADDRESS = "__tls_get_addr"
 MODULE_BASE = "_TLS_MODULE_BASE_"

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from isoform.errors import UserError
 from isoform.isa.toy import INSTRUCTION_BYTES, OPERATIONS, REGISTER_COUNT, encode
 from isoform.load.assembly import (
     Spot,
@@ -20,6 +19,7 @@ from isoform.load.assembly import (
     without_comment,
 )
 from isoform.load.image import Image, Line, Section, Symbol
+from isoform.model.errors import UserError
 
 _PASTED = re.compile(r"inst\s*\((.*)\)\s*,?", re.ASCII)
 _ENDS = ("RET", "RETX", "RETC")

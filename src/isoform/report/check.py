@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from isoform.check.certificate import CheckReport, CheckResult, CheckRow
+from isoform.model.check_report import CheckReport, CheckResult, CheckRow
 from isoform.report.summary import duration
 from isoform.report.terminal import Span, Spans, print_lines
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 import csv
 from io import StringIO
 
-from isoform.grade.answer import Standing
-from isoform.grade.grade import Grades, Row
+from isoform.model.grades import Grades, Row, Standing
 from isoform.report.grade_words import inputs_in_words, note_of
 from isoform.report.terminal import printable
 

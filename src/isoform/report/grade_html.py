@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from isoform.grade.answer import CodeLine, Standing
-from isoform.grade.grade import Grades, Row
+from isoform.model.grades import CodeLine, Grades, Row, Standing
 from isoform.report.grade_words import (
     SYMBOLS,
     inputs_in_words,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from isoform import __version__
-from isoform.grade.answer import FixedTestResults
-from isoform.grade.grade import Grades, Row
+from isoform.model.grades import FixedTestResults, Grades, Row
 from isoform.report.grade_words import note_of
 from isoform.report.json import as_text
 

@@ -8,8 +8,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from isoform.grade.answer import Standing
-from isoform.grade.grade import Grades, Row
+from isoform.model.grades import Grades, Row, Standing
 from isoform.report.grade_words import (
     SYMBOLS,
     missed_in_words,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from isoform.grade.answer import Answer, Standing
-from isoform.grade.grade import Grades, Row
+from isoform.model.grades import Answer, Grades, Row, Standing
 from isoform.report.summary import duration
 
 SYMBOLS = {

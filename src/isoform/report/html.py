@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from isoform.report.listing import Line, View, lines_of
+from isoform.model.listing import Line, View, lines_of
+from isoform.model.verdict import Verdict
 from isoform.report.summary import Entry, Summary, summary_of
 from isoform.report.terminal import printable
-from isoform.verdict import Verdict
 
 MOST_LINES = 200
 

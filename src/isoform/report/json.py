@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from isoform import __version__
-from isoform.contract import Argument, Contract, ReturnAs
-from isoform.load.signature import CType, TypeKind
-from isoform.outcome import Outcome, Status
+from isoform.model.contract import Argument, Contract, ReturnAs
+from isoform.model.outcome import Outcome, Status
+from isoform.model.signature import CType, TypeKind
+from isoform.model.verdict import Bounded, Different, Equivalent, Proof, Subject, Unknown, Verdict, Witness
 from isoform.report.shapes import shapes_of
-from isoform.verdict import Bounded, Different, Equivalent, Proof, Subject, Unknown, Verdict, Witness
 
 WIDEST_NUMBER = 53
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from isoform.contract import ReturnAs, show_float
-from isoform.load.signature import TypeKind
-from isoform.outcome import CallRecord, Outcome, Status
+from isoform.model.contract import ReturnAs, show_float
+from isoform.model.outcome import CallRecord, Outcome, Status
+from isoform.model.signature import TypeKind
 from isoform.report.terminal import LABEL, Span, Spans, print_lines
 
 if TYPE_CHECKING:

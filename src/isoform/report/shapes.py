@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from isoform.contract import Contract, show_float, show_number
-from isoform.load.signature import CType, TypeKind
-from isoform.verdict import Witness
+from isoform.model.contract import Contract, show_float, show_number
+from isoform.model.signature import CType, TypeKind
+from isoform.model.verdict import Witness
 
 MOST_CELLS = 32
 MOST_WORDS = 16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from isoform.verdict import SearchStep
+from isoform.model.verdict import SearchStep
 
 MOST_STEPS = 200
 MOST_CONDITIONS = 8

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from isoform.contract import AbortRule, Contract, DataRule, Difference, MemoryRule, ReturnAs
-from isoform.report.listing import View
-from isoform.report.shapes import shapes_of
-from isoform.verdict import (
+from isoform.model.contract import AbortRule, Contract, DataRule, Difference, MemoryRule, ReturnAs
+from isoform.model.listing import View
+from isoform.model.verdict import (
     Bounded,
     Different,
     Equivalent,
@@ -23,6 +22,7 @@ from isoform.verdict import (
     Verdict,
     Witness,
 )
+from isoform.report.shapes import shapes_of
 
 SYMBOLS = {"equivalent": "✓", "different": "✗", "bounded": "~", "unknown": "?"}
 RELATIONS = {"equivalent": "≡", "different": "≢"}

@@ -13,11 +13,11 @@ import textwrap
 from collections.abc import Iterator
 from typing import NamedTuple, TextIO
 
-from isoform.contract import Difference
-from isoform.report.listing import Line, View, lines_of
+from isoform.model.contract import Difference
+from isoform.model.listing import Line, View, lines_of
+from isoform.model.verdict import SearchStep, Verdict
 from isoform.report.steps import step_cells
 from isoform.report.summary import MOST_OBSERVABLES, Entry, Summary, summary_of
-from isoform.verdict import SearchStep, Verdict
 
 LABEL = 14
 """Column where what follows a label begins."""

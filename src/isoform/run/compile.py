@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from isoform.errors import Unsupported, UserError
-from isoform.evaluate import mask
-from isoform.evaluate_floats import FLOAT_RULES
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
 from isoform.lift.known_calls import with_known_calls
 from isoform.lift.lift import lift
-from isoform.microop import Kind, MicroOp, Space, Var, number_of
+from isoform.model.errors import Unsupported, UserError
+from isoform.model.evaluate import mask
+from isoform.model.evaluate_floats import FLOAT_RULES
+from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
 
 ABORTED, RETURNED, UNSUPPORTED, UNRESOLVED, FIRST_CALL = -1, -2, -3, -4, -5
 """What a block function returns instead of a block index. Call number k is FIRST_CALL - k."""

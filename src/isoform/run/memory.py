@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from isoform.isa.machine import Machine
 from isoform.load.image import Image, Section
-from isoform.outcome import FRAME_LIMIT, PAGE, RETURN_ADDRESS, STACK_GUARD, Inputs, mixed_page
+from isoform.model.machine import Machine
+from isoform.model.outcome import FRAME_LIMIT, PAGE, RETURN_ADDRESS, STACK_GUARD, Inputs, mixed_page
 
 MOST_PAGES = 8192
 """32 MiB: a run that touches more is given up."""

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from isoform.callee import Callees
 from isoform.lift.function import BlockId
-from isoform.outcome import FRAME_LIMIT, PAGE, STACK_POINTER, Inputs, Outcome
+from isoform.model.callee import Callees
+from isoform.model.outcome import FRAME_LIMIT, PAGE, STACK_POINTER, Inputs, Outcome
 from isoform.run.compile import BlockCode, Program
 from isoform.run.runner import RunOptions, run
 

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from isoform.allocation import Allocating, AllocationCall, Blocks
-from isoform.callee import LONGEST_FORMAT, NOTHING, Callee, Callees, Part, Parts
-from isoform.contract import NoValueError, OutputCall, PureCall, Result, stored_size, system_callee
-from isoform.evaluate import evaluate, mask
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Block, Call
 from isoform.load.known import known_signature
-from isoform.microop import ABORT_REASONS, Kind
-from isoform.microop import code as code_address
-from isoform.outcome import (
+from isoform.model.allocation import Allocating, AllocationCall, Blocks
+from isoform.model.callee import LONGEST_FORMAT, NOTHING, Callee, Callees, Part, Parts
+from isoform.model.contract import NoValueError, OutputCall, PureCall, Result, stored_size, system_callee
+from isoform.model.evaluate import evaluate, mask
+from isoform.model.microop import ABORT_REASONS, Kind
+from isoform.model.microop import code as code_address
+from isoform.model.outcome import (
     FRAME_LIMIT,
     MOST_SIGHTS,
     RETURN_ADDRESS,

@@ -21,7 +21,7 @@ from typing import Any
 
 from bitwuzla import Term
 
-from isoform.errors import UserError
+from isoform.model.errors import UserError
 from isoform.smt.polynomial import lemma_as_smtlib
 from isoform.smt.printer import formula_lines
 

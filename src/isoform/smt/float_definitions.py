@@ -13,8 +13,8 @@ from typing import Any
 import bitwuzla
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
-from isoform.evaluate_floats import canonical_nan, to_bits
-from isoform.microop import ROUNDING_MODES, Kind
+from isoform.model.evaluate_floats import canonical_nan, to_bits
+from isoform.model.microop import ROUNDING_MODES, Kind
 from isoform.smt.floats import Operation, operation_of
 from isoform.smt.terms import Term, Terms
 

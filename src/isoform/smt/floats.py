@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
-from isoform.evaluate import evaluate
-from isoform.evaluate_floats import canonical_nan, infinity, is_nan, quiet_bit, sign_bit, to_bits, to_float
-from isoform.microop import ROUNDING_MODES, Kind
+from isoform.model.evaluate import evaluate
+from isoform.model.evaluate_floats import canonical_nan, infinity, is_nan, quiet_bit, sign_bit, to_bits, to_float
+from isoform.model.microop import ROUNDING_MODES, Kind
 from isoform.smt.terms import Term, Terms
 
 _SIZES = (4, 8)

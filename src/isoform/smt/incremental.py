@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from isoform.budget import Budget
+from isoform.model.budget import Budget
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Term, Terms
 

@@ -12,7 +12,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from isoform.load.objects import PlacedObject
-from isoform.outcome import THREAD_POINTER
+from isoform.model.outcome import THREAD_POINTER
 from isoform.smt.leaves import Term
 
 if TYPE_CHECKING:

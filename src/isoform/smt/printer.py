@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from bitwuzla import Kind, Sort, Term
 
-from isoform.errors import Unsupported
+from isoform.model.errors import Unsupported
 
 _NESTING = 8
 """Operators on top of each other in one line; beyond that a term gets a name."""

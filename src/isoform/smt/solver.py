@@ -9,8 +9,8 @@ from typing import Any
 
 import bitwuzla
 
-from isoform.budget import SLOWEST, Budget, processor_time
-from isoform.limits import in_solver
+from isoform.model.budget import SLOWEST, Budget, processor_time
+from isoform.model.limits import in_solver
 from isoform.smt.terms import Term, Terms
 
 MOST_MEGABYTES = 2048

@@ -18,7 +18,7 @@ from typing import Any
 
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
-from isoform.budget import SLOWEST, processor_time
+from isoform.model.budget import SLOWEST, processor_time
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.simulate import Simulator, topological
 from isoform.smt.solver import Answer, Solver

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from isoform.errors import Unsupported
+from isoform.model.errors import Unsupported
 from isoform.smt.terms import Term, Terms
 from isoform.sym.context import Access, Context
 

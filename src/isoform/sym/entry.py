@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from isoform.borders.bools import bools_by_value
-from isoform.contract import EXTENDED_BYTES, Argument
-from isoform.isa.machine import Machine
-from isoform.load.signature import TypeKind
+from isoform.model.contract import EXTENDED_BYTES, Argument, bools_by_value
+from isoform.model.machine import Machine
+from isoform.model.signature import TypeKind
 from isoform.smt.terms import Term, Terms
 from isoform.sym.algebra import TermAlgebra
 from isoform.sym.state import State, World

@@ -14,11 +14,6 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 
-from isoform.allocation import Allocating, AllocationCall
-from isoform.budget import Budget
-from isoform.callee import LONGEST_FORMAT, Callee, Callees, Part, Parts, runs
-from isoform.contract import NoValueError, OutputCall, PureCall, Result, system_callee
-from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF, SYSTEM_CALL
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
 from isoform.lift.library import MOST_BYTES
@@ -26,7 +21,13 @@ from isoform.lift.pointers import stack_loads
 from isoform.lift.returning import leaves
 from isoform.lift.simplify import overlaps
 from isoform.load.objects import PlacedNumber
-from isoform.microop import Kind, code
+from isoform.model.allocation import Allocating, AllocationCall
+from isoform.model.budget import Budget
+from isoform.model.callee import LONGEST_FORMAT, Callee, Callees, Part, Parts, runs
+from isoform.model.contract import NoValueError, OutputCall, PureCall, Result, system_callee
+from isoform.model.errors import Unsupported
+from isoform.model.microop import Kind, code
+from isoform.model.verdict import Assumption
 from isoform.smt.division import signed
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base, Node
@@ -41,7 +42,6 @@ from isoform.sym.recursion import (
 )
 from isoform.sym.state import Side, State
 from isoform.sym.step import Temps, read, step
-from isoform.verdict import Assumption
 
 MOST_FIXED_TURNS = 4096
 """Iterations of a loop whose exit does not depend on inputs."""

@@ -6,9 +6,9 @@ Compilers put calls to these where there was code and code where there was a cal
 from __future__ import annotations
 
 from isoform.lift.library import MOST_BYTES
+from isoform.model.verdict import Assumption
 from isoform.smt.terms import Term
 from isoform.sym.state import State
-from isoform.verdict import Assumption
 
 _CHUNK = 8
 

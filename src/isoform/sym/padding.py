@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from isoform.contract import Padded
-from isoform.load.signature import TypeKind
+from isoform.model.contract import Padded
+from isoform.model.signature import TypeKind
+from isoform.model.verdict import Assumption
 from isoform.smt.terms import Term, Terms
 from isoform.sym.entry import argument_term
 from isoform.sym.state import Side, without_summand
-from isoform.verdict import Assumption
 
 Access = tuple[Term, Term, int]
 """Condition, address and size."""

@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from isoform.contract import MemoryRule, Result, ReturnAs
-from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Function, outside_call
-from isoform.microop import Kind
+from isoform.model.contract import MemoryRule, Result, ReturnAs
+from isoform.model.errors import Unsupported
+from isoform.model.microop import Kind
+from isoform.model.verdict import Assumption
 from isoform.smt.floats import with_one_nan
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base
 from isoform.sym.entry import entry_conditions
 from isoform.sym.state import State
-from isoform.verdict import Assumption
 
 if TYPE_CHECKING:
     from isoform.sym.execute import Execution

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from isoform.callee import runs
-from isoform.contract import BoundsRule, Contract, extended_size
-from isoform.errors import Unsupported
-from isoform.isa.machine import Machine
 from isoform.lift.thread import distance_of, is_distance
 from isoform.load.image import POINTER_BYTES, Image
 from isoform.load.objects import PlacedObject
-from isoform.microop import Var, linked_address, origin_of
-from isoform.outcome import FRAME_LIMIT, THREAD_POINTER
+from isoform.model.callee import runs
+from isoform.model.contract import BoundsRule, Contract, extended_size
+from isoform.model.errors import Unsupported
+from isoform.model.machine import Machine
+from isoform.model.microop import Var, linked_address, origin_of
+from isoform.model.outcome import FRAME_LIMIT, THREAD_POINTER
+from isoform.model.verdict import Assumption
 from isoform.smt.dependence import Dependence
 from isoform.smt.division import signed
 from isoform.smt.terms import Term, Terms
@@ -20,7 +21,6 @@ from isoform.sym.chain import Base, Chain, Node
 from isoform.sym.context import Context
 from isoform.sym.frame import SLOT_BYTES, Frame
 from isoform.sym.table import table_lookup, trailing_zeros
-from isoform.verdict import Assumption
 
 VALID_MEMORY = Assumption(
     "valid-memory",

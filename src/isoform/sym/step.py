@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from isoform.evaluate_floats import FLOAT_RULES
-from isoform.microop import Kind, MicroOp, Space, Var
+from isoform.model.evaluate_floats import FLOAT_RULES
+from isoform.model.microop import Kind, MicroOp, Space, Var
 from isoform.smt import floats
 from isoform.smt.terms import Term, Terms
 from isoform.sym.state import DEFAULT_ROUNDING_MODE, State

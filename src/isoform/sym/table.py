@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from isoform.errors import Unsupported
+from isoform.model.errors import Unsupported
 from isoform.smt.terms import Term, Terms
 
 MOST_ENTRIES = 1 << 14

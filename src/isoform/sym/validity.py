@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from isoform.outcome import FRAME_LIMIT
+from isoform.model.outcome import FRAME_LIMIT
 from isoform.smt.terms import Term
 from isoform.sym.entry import argument_term
 from isoform.sym.state import Block, Side, State

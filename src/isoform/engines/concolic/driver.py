@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from isoform.budget import Budget
+from isoform.borders.question import Question
 from isoform.engines.concolic.path import ELSEWHERE, Decision, DecisionKind, End, Key, Path, Snapshot
 from isoform.engines.concolic.pointers import Pointers
 from isoform.engines.concolic.solve import InputSolver
@@ -13,8 +13,8 @@ from isoform.engines.concolic.targets import Targets
 from isoform.engines.concolic.tree import CALLER, INSIDE, Closed, Flip, Node, Tree
 from isoform.engines.concolic.walk import Walker
 from isoform.lift.function import Function
-from isoform.outcome import Inputs
-from isoform.question import Question
+from isoform.model.budget import Budget
+from isoform.model.outcome import Inputs
 from isoform.run.compile import Program
 from isoform.run.runner import RunOptions, Traced, run_traced
 from isoform.smt.solver import Answer

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from isoform.budget import Budget
+from isoform.borders.question import Question
 from isoform.engines.concolic.driver import Driver, Proposal
 from isoform.engines.concolic.first import fresh_inputs, solved_first_inputs, usual_inputs
 from isoform.engines.concolic.pairs import Pairs
@@ -20,14 +20,14 @@ from isoform.engines.concolic.rows import row
 from isoform.engines.concolic.tree import Closed
 from isoform.engines.confirm import NOT_COMPARED, NotConfirmed, confirm, differs
 from isoform.engines.loopfree import Encoding, Failed, Found, Proved, not_confirmed
-from isoform.outcome import Inputs, Outcome, Status
-from isoform.question import Question
+from isoform.model.budget import Budget
+from isoform.model.outcome import Inputs, Outcome, Status
+from isoform.model.verdict import SearchStep
 from isoform.run.runner import RunOptions, run
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Terms
 from isoform.sym.entry import constrain_entry
 from isoform.sym.state import Side, World
-from isoform.verdict import SearchStep
 
 FIRST_MEETING = 32
 """Runs after which pairs of paths are compared for the first time; then whenever that has doubled."""

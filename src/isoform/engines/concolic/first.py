@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from isoform.budget import Budget
-from isoform.contract import Argument
+from isoform.borders.question import Question
 from isoform.engines.concolic.pointers import Pointers
 from isoform.engines.concolic.solve import InputSolver
 from isoform.engines.inputs import InputMaker, put_argument
-from isoform.errors import Unsupported
-from isoform.evaluate_floats import to_bits
-from isoform.load.signature import TypeKind
-from isoform.outcome import Inputs
-from isoform.question import Question
+from isoform.model.budget import Budget
+from isoform.model.contract import Argument
+from isoform.model.errors import Unsupported
+from isoform.model.evaluate_floats import to_bits
+from isoform.model.outcome import Inputs
+from isoform.model.signature import TypeKind
 from isoform.sym.state import Side
 
 

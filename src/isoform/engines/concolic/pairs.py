@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from isoform.budget import Budget
+from isoform.borders.question import Question
 from isoform.engines.concolic.path import End, Path
 from isoform.engines.concolic.pointers import Pointers
 from isoform.engines.concolic.tree import Tree
 from isoform.engines.loopfree import Encoding, Failed, Found, Loopfree, Proved, _Open
-from isoform.errors import Unsupported
-from isoform.question import Question
+from isoform.model.budget import Budget
+from isoform.model.errors import Unsupported
 from isoform.smt.float_definitions import definitions
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from isoform.outcome import Inputs
+from isoform.model.outcome import Inputs
 from isoform.smt.terms import Term
 from isoform.sym.execute import CallSite, Summary
 from isoform.sym.state import State

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from isoform.engines.inputs import BUFFERS
-from isoform.load.signature import CType, TypeKind
+from isoform.model.signature import CType, TypeKind
 from isoform.smt.terms import Term
 from isoform.sym.entry import argument_term
 from isoform.sym.state import Side

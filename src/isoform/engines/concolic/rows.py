@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from isoform.contract import argument_value, show_float, show_number
+from isoform.borders.question import Question
 from isoform.engines.concolic.driver import Explored
 from isoform.engines.concolic.path import ELSEWHERE, Decision, DecisionKind
 from isoform.engines.concolic.show import TermWriter, writer_for
-from isoform.load.signature import TypeKind
-from isoform.outcome import Inputs, Outcome, Status
-from isoform.question import Question
-from isoform.verdict import SearchStep
+from isoform.model.contract import argument_value, show_float, show_number
+from isoform.model.outcome import Inputs, Outcome, Status
+from isoform.model.signature import TypeKind
+from isoform.model.verdict import SearchStep
 
 MOST_CONDITIONS = 50
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isoform.contract import show_number
+from isoform.model.contract import show_number
 from isoform.smt.terms import Term
 from isoform.sym.entry import argument_term
 from isoform.sym.state import Side, State, World

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from isoform.budget import Budget
+from isoform.borders.question import Question
 from isoform.engines.concolic.path import Snapshot
 from isoform.engines.concolic.pointers import Pointers
 from isoform.engines.model import call_effects
-from isoform.outcome import RETURN_ADDRESS, STACK_POINTER, Inputs
-from isoform.question import Question
+from isoform.model.budget import Budget
+from isoform.model.outcome import RETURN_ADDRESS, STACK_POINTER, Inputs
 from isoform.smt.float_definitions import definitions
 from isoform.smt.incremental import PathSolver
 from isoform.smt.solver import Answer

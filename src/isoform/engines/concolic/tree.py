@@ -8,7 +8,7 @@ from enum import Enum
 
 from isoform.engines.concolic.path import ELSEWHERE, Decision, DecisionKind, End, Key, Path
 from isoform.engines.concolic.targets import Targets
-from isoform.outcome import Inputs
+from isoform.model.outcome import Inputs
 from isoform.smt.terms import Term, Terms
 
 MOST_TARGETS = 64

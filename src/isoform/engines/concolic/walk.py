@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from isoform.budget import Budget
-from isoform.callee import Callees
-from isoform.contract import BoundsRule
 from isoform.engines.concolic.path import COMPLETE, ELSEWHERE, Decision, DecisionKind, End, Key, Path, Snapshot
 from isoform.engines.concolic.targets import Targets
-from isoform.errors import Unsupported
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
-from isoform.microop import Kind, MicroOp
-from isoform.outcome import FRAME_LIMIT, STACK_POINTER, Status
+from isoform.model.budget import Budget
+from isoform.model.callee import Callees
+from isoform.model.contract import BoundsRule
+from isoform.model.errors import Unsupported
+from isoform.model.microop import Kind, MicroOp
+from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER, Status
 from isoform.run.runner import Traced
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base

@@ -10,7 +10,7 @@ from itertools import islice
 from math import sqrt
 from typing import Any, ClassVar, TypeVar
 
-from isoform.budget import Budget, processor_time
+from isoform.borders.question import Question
 from isoform.engines.confirm import confirm, differs
 from isoform.engines.loopfree import Asserted, Failed, Found, Proved
 from isoform.engines.loops.align import alignments, as_counted
@@ -21,11 +21,11 @@ from isoform.engines.loops.simulation import STATE_AT, Simulation
 from isoform.engines.loops.stations import Stations, choices, heads, multiplications, single_turns
 from isoform.engines.loops.tests import Gathered, add_test, gather, traced_again
 from isoform.engines.loops.untaken import untaken
-from isoform.errors import Unsupported
-from isoform.outcome import Inputs
-from isoform.question import Question
+from isoform.model.budget import Budget, processor_time
+from isoform.model.errors import Unsupported
+from isoform.model.outcome import Inputs
+from isoform.model.verdict import Assumption, Obligation, Witness
 from isoform.sym.state import World
-from isoform.verdict import Assumption, Obligation, Witness
 
 Guess = TypeVar("Guess")
 Paired = tuple[Stations, list[Traces], list[Alignment]]

@@ -15,10 +15,10 @@ from typing import Any
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
 from isoform.engines.loops.segment import Place
-from isoform.isa.machine import Machine
 from isoform.load.image import POINTER_BYTES
 from isoform.load.objects import PlacedObject
-from isoform.microop import Space, Var
+from isoform.model.machine import Machine
+from isoform.model.microop import Space, Var
 from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term, Terms
 from isoform.sym.state import State

@@ -38,7 +38,7 @@ from isoform.engines.loops.facts import (
 from isoform.engines.loops.features import Cell, Column, Extend, Feature, ObjectStart, Row
 from isoform.engines.loops.invariant import Given, Invariant, Kinds, Order
 from isoform.engines.loops.kernel import Kernel
-from isoform.outcome import FRAME_LIMIT
+from isoform.model.outcome import FRAME_LIMIT
 from isoform.sym.validity import HIGHEST_ADDRESS
 
 _MOST_FACTORS, _MOST_IN_CONGRUENCE, _FEW_LOW_BITS = 7, 2, 6

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
-from isoform.contract import Argument
+from isoform.borders.question import Question
 from isoform.engines.inputs import BUFFERS, put_argument, put_bools
 from isoform.engines.loops.letters import letters
-from isoform.load.signature import TypeKind
-from isoform.outcome import Inputs, Outcome
-from isoform.question import Question
+from isoform.model.contract import Argument
+from isoform.model.outcome import Inputs, Outcome
+from isoform.model.signature import TypeKind
 from isoform.run.runner import RunOptions, run
 
 _SPACING = 0x1000

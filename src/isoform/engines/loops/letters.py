@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from isoform.lift.function import Function
-from isoform.microop import Kind, MicroOp, Space
+from isoform.model.microop import Kind, MicroOp, Space
 
 COMPARING = frozenset({Kind.INT_EQUAL, Kind.INT_NOTEQUAL, Kind.INT_LESS, Kind.INT_SLESS, Kind.INT_SUB})
 _LARGEST, _HALF_WORD = 0xFF, 2

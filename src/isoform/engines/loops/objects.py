@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from random import Random
 
 from isoform.engines.loops.features import TAGS, Feature, ObjectStart, Row
-from isoform.isa.machine import Machine
 from isoform.lift.function import Function
 from isoform.load.image import POINTER_BYTES
-from isoform.microop import Space, origin_of
+from isoform.model.machine import Machine
+from isoform.model.microop import Space, origin_of
 from isoform.run.observe import Snapshot
 
 _MOST_STEPS = 1 << 30

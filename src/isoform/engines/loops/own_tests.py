@@ -21,11 +21,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from isoform.contract import Argument, Contract
 from isoform.engines.inputs import BUFFERS, put_argument
-from isoform.errors import UserError
-from isoform.load.signature import CType, TypeKind
-from isoform.outcome import FRAME_LIMIT, STACK_POINTER, Inputs, Pair
+from isoform.model.contract import Argument, Contract
+from isoform.model.errors import UserError
+from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER, Inputs, Pair
+from isoform.model.signature import CType, TypeKind
 
 FILE_LIMIT = 1 << 22
 MOST_TESTS = 1000

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from isoform.budget import Budget
-from isoform.contract import Argument
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.loopfree import Asserted
 from isoform.engines.loops.cases import FACT_SECONDS, Bad, Cases
@@ -23,15 +21,17 @@ from isoform.engines.loops.structure import Structure
 from isoform.engines.loops.words import Names, at, model
 from isoform.engines.model import values_at_entry
 from isoform.lift.function import BlockId
-from isoform.load.signature import TypeKind
-from isoform.outcome import Inputs
+from isoform.model.budget import Budget
+from isoform.model.contract import Argument
+from isoform.model.outcome import Inputs
+from isoform.model.signature import TypeKind
+from isoform.model.verdict import Obligation
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term
 from isoform.sym.compare import Goal
 from isoform.sym.entry import argument_term
 from isoform.sym.state import State
-from isoform.verdict import Obligation
 
 MOST_ROUNDS = 400
 KEEP_SECONDS = 0.5

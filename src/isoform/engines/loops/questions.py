@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from isoform.budget import Budget
+from isoform.model.budget import Budget
 from isoform.smt.float_definitions import definitions
 from isoform.smt.opaque import Opaque
 from isoform.smt.polynomial import Normalizer

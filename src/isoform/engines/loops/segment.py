@@ -6,12 +6,12 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Collection
 
-from isoform.budget import Budget
-from isoform.callee import Callees
 from isoform.engines.loops.cuts import Stop
 from isoform.engines.loops.stations import cut_order
-from isoform.errors import Unsupported
 from isoform.lift.function import Block, BlockId, Function
+from isoform.model.budget import Budget
+from isoform.model.callee import Callees
+from isoform.model.errors import Unsupported
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base
 from isoform.sym.execute import Execution, Summary

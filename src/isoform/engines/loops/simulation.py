@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from isoform.budget import Budget
-from isoform.contract import AbortRule, MemoryRule
+from isoform.borders.question import Question
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.loops.cells import MOST_CELLS, cells_of
 from isoform.engines.loops.compared import Compared, compared
@@ -25,10 +24,11 @@ from isoform.engines.loops.objects import Objects
 from isoform.engines.loops.segment import Place, Segment
 from isoform.engines.loops.starts import Known, Plain, compared_constants, extends_signs, given_at_entry, untouched
 from isoform.engines.loops.stations import Stations
-from isoform.errors import Unsupported
 from isoform.lift.function import BlockId, Function, outside_call
 from isoform.lift.liveness import Liveness, output_containers
-from isoform.question import Question
+from isoform.model.budget import Budget
+from isoform.model.contract import AbortRule, MemoryRule
+from isoform.model.errors import Unsupported
 from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from isoform.borders.question import Question
 from isoform.engines.loops.cuts import Cut
 from isoform.engines.loops.features import TAGS, Cell, Feature
 from isoform.engines.loops.invariant import Given
 from isoform.engines.loops.letters import COMPARING
 from isoform.engines.loops.segment import Place, start_state
 from isoform.lift.function import Call, Function, Switch
-from isoform.load.signature import TypeKind
-from isoform.microop import Kind, Space
-from isoform.outcome import FRAME_LIMIT, STACK_POINTER
-from isoform.question import Question
+from isoform.model.microop import Kind, Space
+from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER
+from isoform.model.signature import TypeKind
 from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term, Terms
 from isoform.sym.state import BOOLEAN, Side, State

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isoform.lift.function import BlockId, Function
-from isoform.microop import Kind, Space, Var, number_of
+from isoform.model.microop import Kind, Space, Var, number_of
 
 Stations = tuple[frozenset[BlockId], frozenset[BlockId]]
 _SEVERAL = 3

@@ -8,8 +8,8 @@ from isoform.engines.loops.facts import AtEntry, Constant, Linear, OnStack, Same
 from isoform.engines.loops.features import TAGS, Feature, ObjectStart
 from isoform.engines.loops.segment import Place
 from isoform.engines.loops.simulation import Node, Simulation
-from isoform.errors import Unsupported
 from isoform.lift.function import Call, Function, Switch
+from isoform.model.errors import Unsupported
 from isoform.smt.terms import Term
 from isoform.sym.frame import SLOT_BYTES
 from isoform.sym.state import Side, State

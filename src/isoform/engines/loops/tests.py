@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice, pairwise
 from random import Random
 
-from isoform.budget import Budget
+from isoform.borders.question import Question
 from isoform.engines.loops.cuts import Dead, Traces
 from isoform.engines.loops.inputs import LoopInputs
 from isoform.engines.loops.stations import Stations, body_of, heads, single_turns
 from isoform.lift.function import BlockId, Function
 from isoform.lift.liveness import Liveness, output_containers
-from isoform.outcome import Inputs, Outcome, Status
-from isoform.question import Question
+from isoform.model.budget import Budget
+from isoform.model.outcome import Inputs, Outcome, Status
 from isoform.run.observe import MOST_SNAPSHOTS, Snapshot, TooManySnapshotsError, observe
 from isoform.run.runner import RunOptions
 

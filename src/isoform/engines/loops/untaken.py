@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from isoform.borders.question import Question
 from isoform.engines.loops.stations import body_of, heads
 from isoform.lift.function import Block, BlockId, Branch, Function
-from isoform.outcome import Inputs
-from isoform.question import Question
+from isoform.model.outcome import Inputs
 
 SIDES = "target", "rewrite"
 _MOST_RUNS = 24

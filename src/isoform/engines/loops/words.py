@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from isoform.contract import Argument, Place, show_number
 from isoform.engines.loops.cuts import Cut
 from isoform.engines.loops.facts import AtLeast, Compare, Fact, Linear, OnStack, Relation, Same
 from isoform.engines.loops.features import Cell, Column, Feature, ObjectStart
@@ -16,7 +15,8 @@ from isoform.engines.loops.simulation import Node, Simulation
 from isoform.engines.loops.untaken import offset
 from isoform.lift.function import BlockId
 from isoform.load.image import Local
-from isoform.load.signature import TypeKind
+from isoform.model.contract import Argument, Place, show_number
+from isoform.model.signature import TypeKind
 
 _MOST_FACTS = 24
 _MOST_VALUES = 6

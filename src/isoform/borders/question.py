@@ -1,0 +1,223 @@
+"""A question: target, rewrite and contract, with what the engines need to answer it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from os import PathLike, fspath
+
+from isoform.borders.apart import Border, apart_differences
+from isoform.borders.padding import without_padding
+from isoform.borders.precondition import ConcreteAlgebra, Number
+from isoform.lift.function import Function
+from isoform.model.callee import Callees
+from isoform.model.contract import (
+    AbortRule,
+    BoundsRule,
+    CallRule,
+    Contract,
+    DataRule,
+    Difference,
+    MemoryRule,
+    ReturnAs,
+    argument_value,
+)
+from isoform.model.limits import DEFAULT_MEMORY
+from isoform.model.outcome import Inputs, Outcome
+from isoform.model.signature import TypeKind
+from isoform.model.verdict import Assumption, Verdict
+from isoform.run.compile import Program, compile_function
+from isoform.run.memory import Memory
+from isoform.run.runner import RunOptions, run
+
+
+class Engine(Enum):
+    AUTO = "auto"
+    TESTING = "testing"
+    LOOPFREE = "loopfree"
+    CONCOLIC = "concolic"
+    LOOPS = "loops"
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `compare` that are not about files."""
+
+    signature: str | None = None
+    assume: tuple[str, ...] = ()
+    return_as: ReturnAs = ReturnAs.VALUE
+    memory: MemoryRule = MemoryRule.COMPARE
+    aborts: AbortRule = AbortRule.EQUAL
+    calls: CallRule = CallRule.AUTO
+    data: DataRule = DataRule.INITIAL
+    bounds: BoundsRule = BoundsRule.ASSUME
+    engine: Engine = Engine.AUTO
+    budget: float = 60.0
+    fuel: int = 10_000
+    depth: int = 50
+    unroll: int = 16
+    degree: int = 2
+    """Of the monomials in the equations that a proof about loops may use."""
+    pure: tuple[str, ...] = ()
+    """Outside functions that only compute, beside those that are known to."""
+    seed: int = 1
+    tests: str | None = None
+    """A file of the user's own tests."""
+    cert: str | None = None
+    shapes: tuple[str, ...] = ()
+    """What pointer parameters point to, as C declarations: `--shape`."""
+    narrate: bool = False
+    """Whether engines that search note each step for the report."""
+    memory_limit: int = DEFAULT_MEMORY
+    """Bytes that the question may take."""
+    progress: Callable[[str], None] = field(default=lambda what: None, compare=False)
+    """Told what is being done, for a terminal."""
+    so_far: Callable[[Verdict], None] = field(default=lambda verdict: None, compare=False)
+    """Told, whenever more is known, what the verdict would be if all ended there."""
+
+    def __post_init__(self) -> None:
+        """Words become members of their enum and one string a tuple of one, so that an option written as on the
+        command line means the same here; whatever else is given raises ValueError or TypeError."""
+        for name, kind in _CHOICES.items():
+            self._set(name, _chosen(name, kind, getattr(self, name)))
+        for name in ("assume", "shapes", "pure"):
+            self._set(name, _texts(name, getattr(self, name)))
+        if not all(self.pure):
+            raise ValueError("pure must name functions, not ''")
+        for name in ("tests", "cert"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str | PathLike):
+                raise TypeError(f"{name} must be a path, not {value!r}")
+            self._set(name, None if value is None else fspath(value))
+        for name, (least, most) in _RANGES.items():
+            _require_number(name, getattr(self, name), least, most)
+        if self.signature is not None and not isinstance(self.signature, str):
+            raise TypeError(f"signature must be a C prototype as a string, not {self.signature!r}")
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+
+_CHOICES: dict[str, type[Enum]] = {
+    "return_as": ReturnAs,
+    "memory": MemoryRule,
+    "aborts": AbortRule,
+    "calls": CallRule,
+    "data": DataRule,
+    "bounds": BoundsRule,
+    "engine": Engine,
+}
+_RANGES: dict[str, tuple[float, float]] = {
+    "budget": (0, 1e9),
+    "fuel": (1, math.inf),
+    "depth": (1, math.inf),
+    "unroll": (0, math.inf),
+    "degree": (1, 3),
+    "seed": (0, math.inf),
+    "memory_limit": (1, math.inf),
+}
+"""The least and the most that an option may be."""
+
+
+def _chosen(name: str, kind: type[Enum], value: object) -> Enum:
+    if isinstance(value, kind):
+        return value
+    choices = [member.value for member in kind]
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+    return kind(value)
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    texts = (value,) if isinstance(value, str) else value
+    if not isinstance(texts, Iterable):
+        raise TypeError(f"{name} must be a string or several, not {value!r}")
+    found = tuple(texts)
+    if not all(isinstance(text, str) for text in found):
+        raise TypeError(f"{name} must be a string or several, not {value!r}")
+    return found
+
+
+def _require_number(name: str, value: object, least: float, most: float) -> None:
+    wanted = (int, float) if name == "budget" else int
+    if isinstance(value, bool) or not isinstance(value, wanted):
+        raise TypeError(f"{name} must be a number, not {value!r}")
+    if not least <= value <= most:
+        limits = f"from {least:g} to {most:g}" if math.isfinite(most) else f"at least {least:g}"
+        raise ValueError(f"{name} must be {limits}, not {value!r}")
+
+
+@dataclass(frozen=True)
+class Question:
+    target: Function
+    rewrite: Function
+    contract: Contract
+    callees: Callees
+    assumptions: tuple[Assumption, ...]
+    """What the contract itself assumes; engines add what they rely on."""
+    options: Options
+    border: Border = field(default_factory=Border)
+    """What the two images share by name only."""
+    versions: tuple[Question, ...] = ()
+    """The same question with library calls as loops of one kind or another, or left as calls, in the order in which
+    proofs about loops try them. None: only this one."""
+    unreplayed: list[str] = field(default_factory=list, compare=False, repr=False)
+    """Differences that an engine found and the independent CPU model could not confirm, each as a sentence."""
+
+    @cached_property
+    def programs(self) -> tuple[Program, Program]:
+        return compile_function(self.target), compile_function(self.rewrite)
+
+    def run_both(
+        self, inputs: tuple[Inputs, Inputs], trace: bool = False, record: bool = False
+    ) -> tuple[Outcome, Outcome]:
+        inline = self.contract.calls is not CallRule.UNINTERPRETED
+        record = record or bool(self.watched)
+        padded = self._is_padded
+        options = RunOptions(self.options.fuel, trace, record, self.contract.stack_argument_bytes, inline, padded)
+        left, right = (
+            run(program, side, options, self.callees) for program, side in zip(self.programs, inputs, strict=True)
+        )
+        return self.without_padding(inputs[0], (left, right))
+
+    @property
+    def _is_padded(self) -> bool:
+        contract = self.contract
+        return bool(contract.padded or contract.padded_behind or contract.padded_variables)
+
+    def without_padding(self, inputs: Inputs, outcomes: tuple[Outcome, Outcome]) -> tuple[Outcome, Outcome]:
+        """The outcomes of runs on these inputs without what nobody reads in memory."""
+        if not self._is_padded:
+            return outcomes
+        return without_padding(self.contract, inputs, outcomes, self._entry_memory(inputs))
+
+    def _entry_memory(self, inputs: Inputs) -> Callable[[int], int]:
+        memory = Memory(self.contract.machine, self.target.image, inputs, 0, frozenset())
+        return lambda address: memory.load(address, 1)
+
+    def differences(self, target: Outcome, rewrite: Outcome) -> list[Difference]:
+        """Every observable on which two runs differ; if there is none, where they come upon what is not the same."""
+        found = self.contract.differences(target, rewrite)
+        return found or list(apart_differences(self.border.apart, self.contract, target, rewrite))
+
+    @property
+    def watched(self) -> tuple[tuple[int, int], ...]:
+        """Data of which it matters that a run reads it."""
+        return self.target.image.unlike_at_start
+
+    def admits(self, inputs: Inputs) -> bool:
+        """Whether the preconditions hold of these inputs."""
+        if not self.contract.preconditions:
+            return True
+        values = {
+            a.name: Number(argument_value(a, inputs), 8 * sum(p.size for p in a.places))
+            for a in self.contract.arguments
+            if a.type.kind is not TypeKind.STRUCT
+        }
+
+        memory = Memory(self.contract.machine, self.target.image, inputs, 0, frozenset())
+        algebra = ConcreteAlgebra(memory.load)
+        return all(p.evaluate(algebra, values) for p in self.contract.preconditions)

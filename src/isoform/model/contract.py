@@ -1,0 +1,496 @@
+"""The contract of a question: what may be assumed at entry and what is compared at exit (DESIGN section 4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from isoform.model.callee import Callee, Given, Part, whole
+from isoform.model.evaluate_floats import canonical_nan, is_nan, to_float
+from isoform.model.machine import Machine
+from isoform.model.outcome import (
+    RETURN_ADDRESS,
+    STACK_POINTER,
+    CallRecord,
+    Inputs,
+    Outcome,
+    Status,
+    in_frame,
+    is_own_object,
+)
+from isoform.model.signature import CType, Signature, TypeKind
+
+if TYPE_CHECKING:
+    from isoform.borders.precondition import Precondition
+
+
+HIDE_MEMORY_AT_END = frozenset(
+    {
+        *("abort", "_exit", "_Exit", "__stack_chk_fail", "__stack_chk_fail_local", "__fortify_fail", "__chk_fail"),
+        *("__assert_fail", "__assert_perror_fail", "__assert", "__cxa_pure_virtual", "_ZSt9terminatev"),
+    }
+)
+"""Calls that end the program at once. After all others somebody may still read memory: exit handlers, whoever catches
+an exception, or the callee itself."""
+
+
+class ReturnAs(Enum):
+    VALUE = "value"
+    BOOL = "bool"
+    VOID = "void"
+
+
+class MemoryRule(Enum):
+    COMPARE = "compare"
+    IGNORE = "ignore"
+
+
+class AbortRule(Enum):
+    EQUAL = "equal"
+    REFINE = "refine"
+
+
+class BoundsRule(Enum):
+    ASSUME = "assume"
+    """Where the target leaves the object that an access is meant for, nothing is compared."""
+    IGNORE = "ignore"
+
+
+class CallRule(Enum):
+    INLINE = "inline"
+    UNINTERPRETED = "uninterpreted"
+    AUTO = "auto"
+
+
+class DataRule(Enum):
+    """Writable data holds anything at entry, the same on both sides. This says whether its initial contents must be the
+    same, too."""
+
+    INITIAL = "initial"
+    ANY = "any"
+
+
+class SignatureSource(Enum):
+    OPTION = "--signature"
+    DWARF = "debug information"
+    MACHINE = "the machine's convention"
+    LIVENESS = "liveness"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where (part of) an argument or result is: bytes of a register, or of the stack at entry."""
+
+    register: str | None
+    """A container name; None for the stack."""
+    offset: int
+    """Byte offset in the register, or from the stack pointer at entry."""
+    size: int
+
+
+def system_callee(machine: Machine) -> Callee:
+    """What a system call takes: its number and all arguments, whatever the service is."""
+    names = machine.convention.system_arguments
+    parts = tuple(Part(n, 0, machine.registers[n].size, whole(machine, n), whole(machine, n)) for n in names)
+    first = machine.convention.result[0]
+    return Callee(parts, (Given(first, whole(machine, first)),))
+
+
+@dataclass(frozen=True)
+class Argument:
+    name: str
+    type: CType
+    places: tuple[Place, ...]
+    """Lowest part first."""
+
+
+EXTENDED_BYTES = 4
+"""To which callers extend narrow integers (`narrow-arguments-extended`), in registers and on the stack."""
+
+
+def extended_size(ctype: CType, place: Place) -> int:
+    """How many bytes from the start of its place on an argument determines, extended as callers do."""
+    is_integer = ctype.kind in (TypeKind.INTEGER, TypeKind.BOOL)
+    return max(place.size, EXTENDED_BYTES) if is_integer else place.size
+
+
+def extended_value(ctype: CType, place: Place, value: int) -> int:
+    """What these bytes hold."""
+    if ctype.kind is TypeKind.INTEGER and ctype.signed and value >> (8 * place.size - 1):
+        value |= (1 << (8 * extended_size(ctype, place))) - (1 << (8 * place.size))
+    return value
+
+
+class _Unused:
+    """What of a structure belongs to no member."""
+
+    unused: tuple[tuple[int, int], ...]
+    """The bytes of it with bits that belong to no member, and these bits."""
+    room: frozenset[int]
+    """Bytes that are padding if a `long double` has the x87 format: they make no `different`; proofs compare them."""
+
+    @cached_property
+    def offsets(self) -> frozenset[int]:
+        """The bytes that are nothing but padding."""
+        return frozenset(byte for byte, bits in self.unused if bits == 0xFF)
+
+    @cached_property
+    def partly(self) -> dict[int, int]:
+        """The bytes that have part of a bit-field in them, with the bits that belong to no member."""
+        return {byte: bits for byte, bits in self.unused if bits != 0xFF}
+
+
+@dataclass(frozen=True)
+class Padded(_Unused):
+    """An argument that points to structures with padding."""
+
+    argument: Argument
+    size: int
+    """Bytes of one structure."""
+    unused: tuple[tuple[int, int], ...]
+    spelling: str
+    room: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class PaddedVariable(_Unused):
+    """A variable that is a structure with padding, or an array of them."""
+
+    start: int
+    extent: int
+    """Bytes of all of it."""
+    size: int
+    """Bytes of one structure."""
+    unused: tuple[tuple[int, int], ...]
+    room: frozenset[int] = frozenset()
+
+
+def argument_value(argument: Argument, inputs: Inputs) -> int:
+    """What an argument is in these inputs."""
+    value = shift = 0
+    for place in argument.places:
+        if place.register is not None:
+            part = inputs.registers.get(place.register, 0) >> (8 * place.offset)
+        else:
+            start = STACK_POINTER + place.offset
+            part = sum(inputs.byte(start + i) << (8 * i) for i in range(place.size))
+        value |= (part & ((1 << (8 * place.size)) - 1)) << shift
+        shift += 8 * place.size
+    return value
+
+
+@dataclass(frozen=True)
+class Result:
+    register: str
+    bits: int
+    offset: int = 0
+    is_float: bool = False
+    """Whether these bits are one float or double: then any NaN is as good as any other."""
+
+
+Reading = tuple[Result, ...]
+ResultPart = tuple[Reading, ...]
+"""One part of a result of unknown type, as each of the types that it may have."""
+
+
+ReadByte = Callable[[int], int]
+"""Memory as an outside function finds it, by address."""
+
+
+class NoValueError(Exception):
+    """What a library function gives for these arguments is not known (a text without an end)."""
+
+
+@dataclass(frozen=True)
+class PureCall:
+    """An outside function that only computes: what it gives is a function of its arguments (and of memory, if it reads
+    any), and it changes nothing. How often and in which order it is called is not observed."""
+
+    name: str
+    results: tuple[Result, ...]
+    """Bits of registers; what else a result register holds afterwards is open."""
+    reads_memory: bool = False
+    stores: tuple[tuple[int, str], ...] = ()
+    """Of `sincos` and its like: the argument that says where to store what the named function gives for the first
+    argument."""
+    value: Callable[[tuple[int, ...], ReadByte], tuple[int, ...]] | None = None
+    """What the real function gives, one number for each result, then for each store; None if isoform cannot say."""
+    only_if_null: int | None = None
+    """The argument with which it only computes if that is null: else it stores something there, and is a call like any
+    other."""
+    code: bytes = b""
+    """Straight machine code that does the same, with arguments and results where they are in a call."""
+
+
+def stored_size(function: str) -> int:
+    """Bytes of a number that the named function of `math.h` gives."""
+    return 4 if function.endswith("f") else 8
+
+
+@dataclass(frozen=True)
+class OutputCall:
+    """An outside function that writes text to a stream."""
+
+    name: str
+    stream: int | None
+    """Which integer argument says where to; None: the standard output."""
+    counts: bool
+    """Whether it returns how many bytes it wrote."""
+    written: Callable[[tuple[int | None, ...], ReadByte], bytes]
+    """The text, from the integer argument registers, as far as they are known, and memory. NoValueError: the text is
+    not known."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One observable on which two outcomes differ, in words of the user's."""
+
+    what: str
+    target: str
+    rewrite: str
+
+
+@dataclass(frozen=True)
+class BoolCell:
+    """A byte of memory that is declared to hold a `bool`."""
+
+    argument: Argument
+    """A pointer."""
+    offset: int
+    """From where that points to."""
+    stride: int
+    """Bytes from there to the next one, if the argument points to an array."""
+
+
+@dataclass(frozen=True)
+class Contract:
+    machine: Machine
+    signature: Signature | None
+    source: SignatureSource
+    arguments: tuple[Argument, ...]
+    results: tuple[Result, ...]
+    stack_argument_bytes: int = 0
+    result_space: int = 0
+    """Bytes of the space to which the first argument points if the result is returned in memory; else 0."""
+    return_as: ReturnAs = ReturnAs.VALUE
+    memory: MemoryRule = MemoryRule.COMPARE
+    aborts: AbortRule = AbortRule.EQUAL
+    calls: CallRule = CallRule.AUTO
+    data: DataRule = DataRule.INITIAL
+    data_names: tuple[str, ...] = ()
+    """Writable data that the two can get at."""
+    pure: tuple[str, ...] = ()
+    """Outside functions that the user says only compute."""
+    bounds: BoundsRule = BoundsRule.ASSUME
+    preconditions: tuple[Precondition, ...] = ()
+    certain: tuple[ResultPart, ...] | None = None
+    """Where `results` are guessed from the code: what certainly is the result. None where all of it is."""
+    padded_behind: tuple[Padded, ...] = ()
+    """The arguments that point to pointers to structures with padding; used in runs only."""
+    padded_variables: tuple[PaddedVariable, ...] = ()
+    """The variables that are structures with padding; used in runs only."""
+    padded: tuple[Padded, ...] = ()
+    """The arguments that point to structures with padding, where both sides declare them so."""
+    bools: tuple[BoolCell, ...] = ()
+    possible: ResultPart = ()
+    """Where the type of the result is guessed and only zero or nonzero counts: all that may be the result, as each of
+    the types that it may have. A difference in any of them leaves the question open."""
+    bool_variables: tuple[tuple[int, int], ...] = ()
+    """Places of variables that are declared to hold a `bool`: the variable's address, and the distance from it."""
+    bytes_read: tuple[str, ...] = ()
+    """Without debug information: argument registers of which a side reads one byte only, so that it may be a bool."""
+    narrow: tuple[tuple[str, int], ...] = ()
+    """Argument registers that may hold numbers of only so many bits, where types are guessed from the code."""
+
+    def differences(self, target: Outcome, rewrite: Outcome) -> list[Difference]:
+        """Every observable on which the two outcomes differ. Empty when they agree or when either decides
+        nothing (out of fuel, no semantics)."""
+        undecided = (Status.OUT_OF_FUEL, Status.UNSUPPORTED)
+        if target.status in undecided or rewrite.status in undecided:
+            return []
+        if target.outside and self.bounds is BoundsRule.ASSUME:
+            return []
+        if target.status is Status.ABORTED and self.aborts is AbortRule.REFINE:
+            return []
+        if _ending(target) != _ending(rewrite):
+            return [Difference("how it ends", _how_it_ended(target), _how_it_ended(rewrite))]
+        if target.status is Status.ABORTED:
+            return []
+        return list(self._state_differences(target, rewrite))
+
+    def _state_differences(self, target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
+        if events(target) != events(rewrite):
+            yield Difference("outside calls made", _calls(target), _calls(rewrite))
+        else:
+            yield from _sight_differences(target, rewrite)
+        if target.status is Status.DONE:
+            if self.results_differ(target, rewrite):
+                yield Difference("return value", *(self.show_result(self.result_value(o)) for o in (target, rewrite)))
+            yield from self._convention_differences(target, rewrite)
+        shown = target.status is Status.DONE or target.reason not in HIDE_MEMORY_AT_END
+        if self.memory is MemoryRule.COMPARE and shown:
+            yield from _memory_differences(self.observed_writes(target), self.observed_writes(rewrite))
+
+    def observed_writes(self, outcome: Outcome) -> dict[int, int]:
+        """What a run leaves in memory that somebody can find."""
+        return outcome.blocks.observed(outcome.writes, (outcome.registers.get(r.register, 0) for r in self.results))
+
+    def _convention_differences(self, target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
+        """What a callee must restore is compared between the sides: a target that itself breaks the
+        convention (an assembly fragment) is a reference like any other."""
+        convention = self.machine.convention
+        kept = list(convention.callee_saved)
+        if convention.stack_pointer is not None:
+            kept.append(convention.stack_pointer)
+        for name in kept:
+            left, right = (o.registers.get(name, 0) for o in (target, rewrite))
+            if left != right:
+                yield Difference(f"{name}, which must be restored", hex(left), hex(right))
+        if target.return_target != rewrite.return_target:
+            yield Difference("where it returns to", *(_returned(o) for o in (target, rewrite)))
+
+    def results_differ(self, target: Outcome, rewrite: Outcome) -> bool:
+        """Whether the results differ, whichever of its possible types the result has."""
+        if self.certain is None or self.return_as is ReturnAs.VOID:
+            return self.result_value(target) != self.result_value(rewrite)
+        return any(
+            all(self.result_value(target, reading) != self.result_value(rewrite, reading) for reading in part)
+            for part in self.certain
+        )
+
+    def result_value(self, outcome: Outcome, reading: Reading | None = None) -> int:
+        """The compared bits of the result as one number, with the same NaN for all NaNs."""
+        value = shift = 0
+        for result in self.results if reading is None else reading:
+            part = outcome.registers.get(result.register, 0) >> (8 * result.offset)
+            part &= (1 << result.bits) - 1
+            if result.is_float and is_nan(part, result.bits // 8):
+                part = canonical_nan(result.bits // 8)
+            if result.is_float and self.return_as is ReturnAs.BOOL:
+                part &= (1 << (result.bits - 1)) - 1  # -0.0 compares equal to 0
+            value |= part << shift
+            shift += result.bits
+        if self.return_as is ReturnAs.BOOL:
+            return int(value != 0)
+        return 0 if self.return_as is ReturnAs.VOID else value
+
+    def result_bits(self) -> int:
+        return sum(r.bits for r in self.results)
+
+    def show_result(self, value: int) -> str:
+        if self.return_as is ReturnAs.BOOL:
+            return "nonzero" if value else "0"
+        bits = self.result_bits()
+        kind = self.signature.result if self.signature else None
+        if kind is not None and kind.kind is TypeKind.POINTER:
+            return hex(value)
+        if kind is not None and kind.is_float:
+            return show_float(value, bits)
+        signed = kind.signed if kind is not None else True
+        return show_number(value, bits, signed)
+
+
+def show_number(value: int, bits: int, signed: bool) -> str:
+    """A number as a person would write it: decimal while short, else hex with the decimal beside it."""
+    decimal = value - (1 << bits) if signed and bits and value >> (bits - 1) else value
+    return str(decimal) if -10000 <= decimal <= 10000 else f"{decimal} ({value:#x})"
+
+
+def show_float(value: int, bits: int) -> str:
+    """The shortest decimal that gives the number back; of a NaN also its bits, which differ from one to the next."""
+    if is_nan(value, bits // 8):
+        return f"nan ({value:#x})"
+    number = to_float(value, bits // 8)
+    return f"{number:.9g}" if bits == 32 else repr(number)
+
+
+def _ending(outcome: Outcome) -> tuple[Status, str]:
+    """What is compared of how a run ended: which call ended the program, but not why it aborted."""
+    return outcome.status, outcome.reason if outcome.status is Status.EXITED else ""
+
+
+def _how_it_ended(outcome: Outcome) -> str:
+    if outcome.status is Status.ABORTED:
+        return f"aborts ({outcome.reason})" if outcome.reason else "aborts"
+    if outcome.status is Status.EXITED:
+        return f"calls {outcome.reason}"
+    return "returns"
+
+
+Event = tuple[str, tuple[int | None, ...], bytes]
+
+
+def events(outcome: Outcome, standard: int | None = None) -> list[Event]:
+    """The calls made, without where a function keeps objects of its own that it passes on: that is its own business.
+    Of calls that write text the text, neighbouring ones to the same stream together; the stream `standard` is taken for
+    the standard output."""
+    found: list[Event] = []
+    for call in outcome.calls:
+        if call.output is None:
+            found.append((call.callee, tuple(None if is_own_object(a) else a for a in call.arguments), b""))
+            continue
+        stream, text = call.output
+        event: Event = ("(output)", (None if stream == standard else stream,), text)
+        if found and found[-1][:2] == event[:2]:
+            event = (*event[:2], found.pop()[2] + text)
+        if event[2]:
+            found.append(event)
+    return found
+
+
+def _sight_differences(target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
+    """What the same calls find in memory: the callee may look at all of it."""
+    calls = [[call for call in outcome.calls if call.output is None] for outcome in (target, rewrite)]
+    for left, right in zip(*calls, strict=True):
+        if left.sees is None or right.sees is None:
+            continue
+        own = _frame_addresses(left.sees) | _frame_addresses(right.sees)
+        for address in sorted((left.sees.keys() | right.sees.keys()) - own):
+            seen = [sees.get(address) for sees in (left.sees, right.sees)]
+            if seen[0] != seen[1]:
+                shown = ("unchanged" if v is None else f"{v:#04x}" for v in seen)
+                yield Difference(f"what {left.callee} finds at {address:#x}", *shown)
+                return
+
+
+def _frame_addresses(memory: Mapping[int, int]) -> set[int]:
+    """The bytes in which there are addresses of the function's own frame: where in it something is does not count."""
+    starts = {address - back for address in memory for back in range(8)}
+    words = {start: sum(memory.get(start + i, 0) << (8 * i) for i in range(8)) for start in starts}
+    return {start + i for start, word in words.items() if in_frame(word) for i in range(8)}
+
+
+def _calls(outcome: Outcome) -> str:
+    shown = [_call(call) for call in outcome.calls[:4]]
+    return "; ".join(shown) + ("; …" if len(outcome.calls) > 4 else "") if shown else "none"
+
+
+def _call(call: CallRecord) -> str:
+    if call.output is not None and call.output[1].isascii():
+        return f"{call.callee} writes {json.dumps(call.output[1].decode())}"
+    return f"{call.callee}({', '.join(hex(a) for a in call.arguments)})"
+
+
+def _returned(outcome: Outcome) -> str:
+    return "to its caller" if outcome.return_target == RETURN_ADDRESS else f"to {outcome.return_target:#x}"
+
+
+def _memory_differences(target: Mapping[int, int], rewrite: Mapping[int, int]) -> Iterator[Difference]:
+    for address in sorted(target.keys() | rewrite.keys()):
+        left, right = target.get(address), rewrite.get(address)
+        if left != right:
+            yield Difference(
+                f"memory byte at {address:#x}",
+                *("unchanged" if v is None else f"{v:#04x}" for v in (left, right)),
+            )
+
+
+def bools_by_value(arguments: Iterable[Argument]) -> Iterator[tuple[Argument, int]]:
+    """The places of type `bool` in structures that are passed by value, in bytes from their start."""
+    for argument in arguments:
+        if argument.type.kind is TypeKind.STRUCT:
+            yield from ((argument, offset) for offset in argument.type.bool_offsets())

@@ -1,0 +1,154 @@
+"""What isoform must know of a machine: registers, calling convention, and how to decode one instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from isoform.model.microop import Instruction, Space, Var
+
+
+@dataclass(frozen=True)
+class Convention:
+    """A calling convention. Register names are those of `Machine.registers`."""
+
+    integer_arguments: tuple[str, ...]
+    result: tuple[str, ...]
+    """Result registers, lowest part first."""
+    float_arguments: tuple[str, ...] = ()
+    float_result: tuple[str, ...] = ()
+    callee_saved: tuple[str, ...] = ()
+    stack_pointer: str | None = None
+    stack_arguments_offset: int = 0
+    """Bytes from the stack pointer at entry to the first argument passed on the stack."""
+    return_address_on_stack: bool = False
+    return_address: str | None = None
+    """The link register, where the return address is not on the stack."""
+    stack_adjustment: int = 0
+    """How far above its value at entry the stack pointer must be at exit."""
+    scratch_after_call: tuple[str, ...] = ()
+    """Containers whose value a call to outside code leaves open (never the result or callee-saved ones)."""
+    as_at_entry: tuple[str, ...] = ()
+    """Containers that every callee finds as they are in `Machine.initial`."""
+    stack_alignment: int = 1
+    """In bytes: at entry to a callee the stack pointer is what it was at entry to its caller, modulo these."""
+    not_across_calls: tuple[str, ...] = ()
+    """Containers of which isoform does not know what a call to outside code does with them."""
+    system_arguments: tuple[str, ...] = ()
+    """Where a system call finds its number and its arguments. Its result is the first of `result`."""
+    scratch_after_system: tuple[str, ...] = ()
+    """Containers whose value a system call leaves open; all others stay as they are."""
+
+    @cached_property
+    def changeable(self) -> frozenset[str]:
+        """Containers that may hold something else at each call: all but the stack pointer and what stays the same
+        throughout a program."""
+        arguments, results = (*self.integer_arguments, *self.float_arguments), (*self.result, *self.float_result)
+        return frozenset((*arguments, *results, *self.callee_saved, *self.scratch_after_call))
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Memory rules that differ between machines."""
+
+    address_bytes: int
+    big_endian: bool = False
+    size: int | None = None
+    """Number of bytes where it is known (addresses start at 0); None where any address may be valid."""
+    zeroed: bool = False
+    """Whether memory outside the program starts as zero rather than as an input."""
+
+
+class Decoder(Protocol):
+    def __call__(self, code: bytes, address: int) -> Instruction:
+        """Decode the instruction at the start of `code`. Never raises: what cannot be decoded is an
+        instruction whose only micro-op is an ABORT ("undefined instruction" / "invalid instruction"), and
+        what has no semantics one whose only micro-op is UNSUPPORTED."""
+
+
+def _any_address(_: Instruction) -> int:
+    return 1
+
+
+@dataclass(frozen=True)
+class Machine:
+    name: str
+    """The word of `--isa` and of the JSON."""
+    title: str
+    decode: Decoder
+    memory: Memory | None
+    """None: the machine has no memory (toy)."""
+    convention: Convention
+    registers: dict[str, Var]
+    """Every name that can be written in a report, sub-registers included (lower case)."""
+    containers: tuple[str, ...]
+    """Names of the registers that together cover the register file without overlap, smallest offset first."""
+    initial: dict[str, int] = field(default_factory=dict)
+    """Containers with a fixed value at entry; all others are inputs."""
+    instruction_alignment: int = 1
+    alignment: Callable[[Instruction], int] = _any_address
+    """Bytes that the address of an instruction's operand in memory must be a multiple of, lest it fault."""
+    absent_symbols: str | None = None
+    """A container, one bit for each weak symbol that may have no definition (`Image.weak`): set where it has none."""
+    thread_pointer: str | None = None
+    """A container whose initial value is the address that thread-local objects are counted from."""
+    library: Mapping[str, bytes] = field(default_factory=dict)
+    """Library functions that only compute, by name: straight code that can stand in the place of a call."""
+
+    @cached_property
+    def container_positions(self) -> dict[str, int]:
+        """Where a container is in `containers`."""
+        return {name: position for position, name in enumerate(self.containers)}
+
+    @cached_property
+    def containers_by_byte(self) -> dict[int, int]:
+        """For each byte of the register file the position of its container."""
+        variables = enumerate(self.container_vars())
+        return {byte: n for n, var in variables for byte in range(var.offset, var.offset + var.size)}
+
+    @cached_property
+    def byte_positions(self) -> dict[int, int]:
+        """The bytes of all containers, numbered from 0 on."""
+        return {byte: number for number, byte in enumerate(self.containers_by_byte)}
+
+    @cached_property
+    def scratch_bytes(self) -> int:
+        """Size of all that a call to outside code leaves open."""
+        return sum(self.registers[name].size for name in self.convention.scratch_after_call)
+
+    @cached_property
+    def vector_bytes(self) -> int:
+        """Bytes of the widest registers of which those for floating-point arguments are the lowest parts."""
+        names = (*self.convention.float_arguments, *self.convention.float_result)
+        starts = {self.registers[name].offset for name in names}
+        return max((var.size for var in self.registers.values() if var.offset in starts), default=0)
+
+    def container_vars(self) -> tuple[Var, ...]:
+        return tuple(self.registers[name] for name in self.containers)
+
+    def register_name(self, var: Var) -> str:
+        """The name of a register or sub-register, for people."""
+        return self._names().get((var.offset, var.size)) or self._part_name(var)
+
+    def _part_name(self, var: Var) -> str:
+        """Bits of a container, such as xmm0[31:0]."""
+        for name in self.containers:
+            start = var.offset - self.registers[name].offset
+            if start >= 0 and start + var.size <= self.registers[name].size:
+                return f"{name}[{8 * (start + var.size) - 1}:{8 * start}]"
+        return f"reg_{var.offset:x}:{var.size}"
+
+    def _names(self) -> dict[tuple[int, int], str]:
+        names: dict[tuple[int, int], str] = self.__dict__.get("_name_table", {})
+        if not names:
+            for name, var in self.registers.items():
+                names.setdefault((var.offset, var.size), name)
+            self.__dict__["_name_table"] = names
+        return names
+
+
+def registers_of(*groups: tuple[str, int, int]) -> dict[str, Var]:
+    """`(name, offset, size)` triples as a register table."""
+    return {name: Var(Space.REGISTER, offset, size) for name, offset, size in groups}
