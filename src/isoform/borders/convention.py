@@ -291,6 +291,8 @@ class _SystemV:
             return [_Class.MEMORY]
         if _Class.NONE in classes:
             raise self._unsupported(what, ctype, "eight bytes of it are padding")
+        if _Class.SSE in classes and _has_unnamed_members(ctype):
+            raise self._unsupported(what, ctype, "it may have a bit-field without a name")
         return classes
 
     def _unsupported(self, what: str, ctype: CType, why: str) -> Unsupported:
@@ -306,6 +308,18 @@ def _scalars(ctype: CType, start: int = 0) -> Iterator[tuple[int, CType]]:
         return
     for _, offset, member in ctype.fields:
         yield from _scalars(member, start + offset)
+
+
+def _has_unnamed_members(ctype: CType) -> bool:
+    """Whether the alignment of its members does not explain a gap. Debug information does not list bit-fields without
+    a name, which gcc counts when it chooses registers (and clang does not)."""
+    end, most = 0, max(1, ctype.alignment)
+    for start, scalar in sorted(_scalars(ctype), key=lambda member: member[0]):
+        alignment = max(1, (scalar.bits + 7) // 8)
+        if start - end >= alignment:
+            return True
+        end, most = max(end, start + alignment), max(most, alignment)
+    return ctype.bits // 8 - end >= most
 
 
 def _scalar_class(start: int, scalar: CType) -> _Class:

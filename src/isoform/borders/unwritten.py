@@ -41,14 +41,18 @@ class Constants:
     functions: Functions
     assumptions: tuple[Assumption, ...] = ()
     unclear: Held = ()
-    """Variables of which it is not clear whether anything writes them: no difference may rest on that."""
+    """Variables of which it is not clear whether anything writes them, and constants that one side does not define: no
+    difference may rest on what else they may hold."""
 
 
 def with_constants(functions: Functions, inline: bool, budget: Budget) -> Constants:
     """Of the static variables that the functions name, those that the other side does not have as variables too."""
     images = functions[0].image, functions[1].image
     found: list[dict[str, Range]] = []
-    unclear: list[tuple[str, int, bytes]] = []
+    unclear = [*_defined_elsewhere(functions[0], images[1]), *_defined_elsewhere(functions[1], images[0])]
+    shared = ", ".join(name for name, _, _ in unclear)
+    why = f"{shared}, which only one of the files defines, holds the same on both sides"
+    assumptions = [Assumption("same-data", why)] if shared else []
     for function, other in zip(functions, reversed(images), strict=True):
         named = list(_named(function, other))
         written = {id(s): _written(s, function.image, function.machine, budget) for _, _, s in named if s is not None}
@@ -60,7 +64,7 @@ def with_constants(functions: Functions, inline: bool, budget: Budget) -> Consta
             elif not any(low < extent[1] and extent[0] < high for low, high in parts):
                 found[-1][name] = extent
     if not any(found):
-        return Constants(functions, (), tuple(unclear))
+        return Constants(functions, tuple(assumptions), tuple(unclear))
     left, right = (_frozen(image, [*own.values()]) for image, own in zip(images, found, strict=True))
     apart = tuple(differing(left, right, left.inner_data))
     left = replace(left, differing=apart, private=private_ranges(left, right))
@@ -71,7 +75,19 @@ def with_constants(functions: Functions, inline: bool, budget: Budget) -> Consta
     ]
     names = ", ".join(dict.fromkeys(name for own in found for name in own))
     why = f"no code of the file writes {names} or gives its address away: it keeps what it holds at first"
-    return Constants((again[0], again[1]), (Assumption("unwritten-data", why),), tuple(unclear))
+    return Constants((again[0], again[1]), (*assumptions, Assumption("unwritten-data", why)), tuple(unclear))
+
+
+def _defined_elsewhere(function: Function, other: Image) -> Iterator[tuple[str, int, bytes]]:
+    """Constants that a function names and only the other file defines: it reads the same (`same-data`)."""
+    addresses = {name: address for address, name in function.image.externals.items()}
+    constants = [s for s in other.symbols if s.name in addresses and s.size and not s.is_function]
+    numbers = sorted(set(constants_of(function))) if constants else []
+    for symbol in constants:
+        data = other.constant_bytes(symbol.address, symbol.size)
+        low = addresses[symbol.name]
+        if data is not None and bisect_left(numbers, low) < bisect_left(numbers, low + symbol.size):
+            yield symbol.name, low, data
 
 
 def _named(function: Function, other: Image) -> Iterator[tuple[str, Range, Statics | None]]:

@@ -151,8 +151,8 @@ class TypeReader:
             return CType(TypeKind.FLOAT, 80 if name == "long double" else bits, spelling=name)
         if encoding == BOOLEAN:
             return CType(TypeKind.BOOL, bits, spelling=name)
-        if not 8 <= bits <= 128:
-            raise Unusable("an integer of impossible size")
+        if not 8 <= bits <= 128 or "_BitInt(" in name:
+            raise Unusable("an integer of impossible or unusual size")
         return CType(TypeKind.INTEGER, bits, encoding in (_SIGNED, _SIGNED_CHAR), name)
 
     def _pointer(self, die: Any, depth: int, pointers: int) -> CType:

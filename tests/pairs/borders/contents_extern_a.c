@@ -1,0 +1,1 @@
+extern const int k; int reads(void) { return k; }
