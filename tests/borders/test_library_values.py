@@ -11,7 +11,7 @@ import pytest
 
 from isoform.borders import library
 from isoform.borders.library_values import VALUES
-from isoform.isa.x86_64 import MACHINE
+from isoform.isa.x86_64.machine import MACHINE
 from isoform.load.known import known_signature
 from isoform.model.contract import NoValueError
 from isoform.model.evaluate_floats import to_bits, to_float

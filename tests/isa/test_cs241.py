@@ -9,7 +9,15 @@ import pytest
 from microop_evaluator import Evaluator
 
 from isoform.check.cs241 import run
-from isoform.isa.cs241 import FIELD_SHIFTS, MACHINE, MEMORY_SIZE, OPERATIONS, RETURN_ADDRESS, decode, operation_name
+from isoform.isa.cs241.machine import (
+    FIELD_SHIFTS,
+    MACHINE,
+    MEMORY_SIZE,
+    OPERATIONS,
+    RETURN_ADDRESS,
+    decode,
+    operation_name,
+)
 from isoform.isa.registry import machine
 from isoform.lift.lift import lift
 from isoform.load.cs241 import assemble

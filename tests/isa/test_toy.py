@@ -10,7 +10,7 @@ from microop_evaluator import Evaluator
 
 from isoform.check.toy import run
 from isoform.isa.registry import machine
-from isoform.isa.toy import MACHINE, OPERATIONS, decode, encode
+from isoform.isa.toy.machine import MACHINE, OPERATIONS, decode, encode
 from isoform.load.toy import assemble
 from isoform.model.microop import ABORT_REASONS, Kind, Space
 from isoform.model.outcome import Inputs

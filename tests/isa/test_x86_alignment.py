@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from isoform.isa.x86_64 import MACHINE
+from isoform.isa.x86_64.machine import MACHINE
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import struct
 import pytest
 
 from isoform.isa.registry import machine
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_crypto import mix_columns, mix_columns_back, substitute, substitute_back
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.crypto import mix_columns, mix_columns_back, substitute, substitute_back
 from isoform.model.evaluate import evaluate
 from isoform.model.microop import Space, Var, const
 from semantics import ours

@@ -17,9 +17,9 @@ from evex_model import MODELS
 from test_x86_symbolic import symbolic
 
 from isoform.isa.registry import machine
-from isoform.isa.x86_evex_lines import EVEX_LINES
-from isoform.isa.x86_evex_table import ENTRIES
-from isoform.isa.x86_registers import REGISTERS
+from isoform.isa.x86_64.evex_lines import EVEX_LINES
+from isoform.isa.x86_64.evex_table import ENTRIES
+from isoform.isa.x86_64.registers import REGISTERS
 from isoform.lift.cfg import control_flow_graph
 from isoform.load.image import Image, Section
 from isoform.model.evaluate import evaluate

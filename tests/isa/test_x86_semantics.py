@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from isoform.isa import x86_amendments
 from isoform.isa.registry import machine
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_registers import CANARY, REGISTERS
+from isoform.isa.x86_64 import amendments as x86_amendments
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.registers import CANARY, REGISTERS
 from isoform.lift.cfg import control_flow_graph
 from isoform.load.image import Image, Section
 from isoform.model.microop import ABORT_REASONS, Instruction, Kind, Space

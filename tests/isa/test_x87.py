@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-from isoform.isa import x87_numbers
 from isoform.isa.registry import machine
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_registers import X87, X87_AT_ENTRY
+from isoform.isa.x86_64 import x87_numbers
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.registers import X87, X87_AT_ENTRY
 from isoform.lift.cfg import control_flow_graph
 from isoform.lift.function import Call, Stop
 from isoform.load.image import Image, Section

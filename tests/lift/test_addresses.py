@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isoform.isa.x86_64 import MACHINE
+from isoform.isa.x86_64.machine import MACHINE
 from isoform.lift.addresses import with_addresses
 from isoform.lift.simplify import propagate
 from isoform.load.image import Image

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from isoform.isa import cs241, toy
+from isoform.isa.cs241 import machine as cs241
+from isoform.isa.toy import machine as toy
 from isoform.model.microop import Instruction, Kind, MicroOp
 from semantics import command
 from semantics.small_machines import INVALID, SMALL_MACHINES, check_small

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from isoform.isa.x86_registers import REGISTERS, X87, X87_AT_ENTRY
+from isoform.isa.x86_64.registers import REGISTERS, X87, X87_AT_ENTRY
 from isoform.model.evaluate import evaluate, mask
 from isoform.model.microop import ABORT_REASONS, Instruction, Kind, MicroOp, Space, Var
 from semantics.encoding import DATA_ADDRESS, DATA_SIZE, GENERAL

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from isoform.check import cs241 as cs241_interpreter
 from isoform.check import toy as toy_interpreter
 from isoform.check.stepped import Stepped
-from isoform.isa import cs241, toy
+from isoform.isa.cs241 import machine as cs241
+from isoform.isa.toy import machine as toy
 from isoform.lift.cfg import control_flow_graph
 from isoform.load.image import Image, Section
 from isoform.model.budget import Budget

@@ -9,9 +9,9 @@ from isoform.model.errors import UserError
 from isoform.model.machine import Machine
 
 _MODULES = {
-    "x86_64": "isoform.isa.x86_64",
-    "toy": "isoform.isa.toy",
-    "cs241": "isoform.isa.cs241",
+    "x86_64": "isoform.isa.x86_64.machine",
+    "toy": "isoform.isa.toy.machine",
+    "cs241": "isoform.isa.cs241.machine",
 }
 
 

@@ -14,7 +14,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from isoform.isa.cs241 import FIELD_SHIFTS, OPERATIONS, WORD_BYTES, operation_name
+from isoform.isa.cs241.machine import FIELD_SHIFTS, OPERATIONS, WORD_BYTES, operation_name
 from isoform.load.assembly import (
     Spot,
     as_word,

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from isoform.isa.toy import INSTRUCTION_BYTES, OPERATIONS, REGISTER_COUNT, encode
+from isoform.isa.toy.machine import INSTRUCTION_BYTES, OPERATIONS, REGISTER_COUNT, encode
 from isoform.load.assembly import (
     Spot,
     as_word,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from isoform.isa.x86_builder import Builder
+from isoform.isa.x86_64.builder import Builder
 from isoform.model.microop import FALSE, Kind, Var, const
 
 SIZE = 10

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_lanes import HALF, Unary, split
-from isoform.isa.x86_operands import Memory, NoSemanticsError, Operand, Register
-from isoform.isa.x86_registers import REGISTERS
-from isoform.isa.x86_shuffles import insert_single
-from isoform.isa.x86_vectors import VectorSemantics, control, halves_of, low, read, sources_of, unary, write
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.lanes import HALF, Unary, split
+from isoform.isa.x86_64.operands import Memory, NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.registers import REGISTERS
+from isoform.isa.x86_64.shuffles import insert_single
+from isoform.isa.x86_64.vectors import VectorSemantics, control, halves_of, low, read, sources_of, unary, write
 from isoform.model.microop import Var, const
 
 RDI = REGISTERS["rdi"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_flags import CF, OF, PF, SF, ZF, leave_undefined
-from isoform.isa.x86_integer import RDX, Semantics, part, width
-from isoform.isa.x86_operands import Immediate, Memory, Operand, Register
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.flags import CF, OF, PF, SF, ZF, leave_undefined
+from isoform.isa.x86_64.integer import RDX, Semantics, part, width
+from isoform.isa.x86_64.operands import Immediate, Memory, Operand, Register
 from isoform.model.microop import Space, Var, const
 
 _CRC32C = 0x82F63B78

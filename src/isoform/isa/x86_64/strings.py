@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_flags import DF, ZF, set_subtract_flags
-from isoform.isa.x86_integer import RAX, RCX, part
-from isoform.isa.x86_registers import REGISTERS
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.flags import DF, ZF, set_subtract_flags
+from isoform.isa.x86_64.integer import RAX, RCX, part
+from isoform.isa.x86_64.registers import REGISTERS
 from isoform.model.microop import Var, const
 
 RSI, RDI = REGISTERS["rsi"], REGISTERS["rdi"]

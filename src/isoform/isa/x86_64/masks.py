@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_evex_operands import ModRM, general, immediate_byte, mask, memory, read_modrm, shown
-from isoform.isa.x86_flags import CF, OF, PF, SF, ZF
-from isoform.isa.x86_operands import Immediate, Memory, NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.evex_operands import ModRM, general, immediate_byte, mask, memory, read_modrm, shown
+from isoform.isa.x86_64.flags import CF, OF, PF, SF, ZF
+from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register
 from isoform.model.microop import Instruction, Var, const
 
 _VEX_THREE, _VEX_TWO = 0xC4, 0xC5

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_evex_lines import EVEX_LINES
-from isoform.isa.x86_evex_shapes import (
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.evex_lines import EVEX_LINES
+from isoform.isa.x86_64.evex_shapes import (
     align,
     blend,
     broadcast,
@@ -33,7 +33,7 @@ from isoform.isa.x86_evex_shapes import (
     ternary_logic,
     truncate,
 )
-from isoform.isa.x86_lanes import (
+from isoform.isa.x86_64.lanes import (
     absolute,
     and_not,
     each_lane,
@@ -43,9 +43,9 @@ from isoform.isa.x86_lanes import (
     min_signed,
     min_unsigned,
 )
-from isoform.isa.x86_vector_moves import move
-from isoform.isa.x86_vector_table import BOTH, VEX_ONLY
-from isoform.isa.x86_vectors import VectorSemantics, binary, shift, unary
+from isoform.isa.x86_64.vector_moves import move
+from isoform.isa.x86_64.vector_table import BOTH, VEX_ONLY
+from isoform.isa.x86_64.vectors import VectorSemantics, binary, shift, unary
 
 # fmt: off
 _SIZES = {"B": 1, "W": 2, "D": 4, "Q": 8}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import reduce
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_lanes import Binary, split
-from isoform.isa.x86_operands import NoSemanticsError, Operand, Register
-from isoform.isa.x86_vectors import XMM0, VectorSemantics, binary, control, read, write
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.lanes import Binary, split
+from isoform.isa.x86_64.operands import NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.vectors import XMM0, VectorSemantics, binary, control, read, write
 from isoform.model.microop import Var, const
 
 Function = Callable[[Builder, Var, Var, Var], Var]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_flags import CF, CONDITIONS, DF, OF, PF, SF, ZF
-from isoform.isa.x86_integer import AH, AL, RAX, RBP, RBX, RDX, RSP, Semantics, part, width
-from isoform.isa.x86_operands import Immediate, Memory, NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.flags import CF, CONDITIONS, DF, OF, PF, SF, ZF
+from isoform.isa.x86_64.integer import AH, AL, RAX, RBP, RBX, RDX, RSP, Semantics, part, width
+from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register
 from isoform.model.microop import FALSE, TRUE, Var
 
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_flags import CF, OF, PF, SF, ZF
-from isoform.isa.x86_lanes import HALF, all_if, split
-from isoform.isa.x86_operands import Operand, Register
-from isoform.isa.x86_registers import REGISTERS
-from isoform.isa.x86_vectors import XMM0, VectorSemantics, control, read, write
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.flags import CF, OF, PF, SF, ZF
+from isoform.isa.x86_64.lanes import HALF, all_if, split
+from isoform.isa.x86_64.operands import Operand, Register
+from isoform.isa.x86_64.registers import REGISTERS
+from isoform.isa.x86_64.vectors import XMM0, VectorSemantics, control, read, write
 from isoform.model.microop import FALSE, TRUE, Var, const
 
 EAX, EDX, ECX = (REGISTERS[name] for name in ("eax", "edx", "ecx"))

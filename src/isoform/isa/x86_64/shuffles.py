@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_lanes import HALF, split, sum_of_differences
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.lanes import HALF, split, sum_of_differences
 from isoform.model.microop import Var, const
 
 UnaryImmediate = Callable[[Builder, Var, int], Var]

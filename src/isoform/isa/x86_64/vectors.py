@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from isoform.isa.x86_builder import Builder, Masking
-from isoform.isa.x86_lanes import HALF, Binary, Unary, split
-from isoform.isa.x86_operands import Immediate, Memory, NoSemanticsError, Operand, Register
-from isoform.isa.x86_registers import REGISTERS
-from isoform.isa.x86_shuffles import BINARY_IMMEDIATE, BinaryImmediate, UnaryImmediate
+from isoform.isa.x86_64.builder import Builder, Masking
+from isoform.isa.x86_64.lanes import HALF, Binary, Unary, split
+from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.registers import REGISTERS
+from isoform.isa.x86_64.shuffles import BINARY_IMMEDIATE, BinaryImmediate, UnaryImmediate
 from isoform.model.microop import Space, Var, const
 
 VectorSemantics = Callable[..., None]

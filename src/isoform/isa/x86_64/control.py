@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_flags import CONDITIONS, ZF
-from isoform.isa.x86_integer import RCX, RSP, Semantics, part
-from isoform.isa.x86_moves import push_value
-from isoform.isa.x86_operands import Immediate, NoSemanticsError, Operand
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.flags import CONDITIONS, ZF
+from isoform.isa.x86_64.integer import RCX, RSP, Semantics, part
+from isoform.isa.x86_64.moves import push_value
+from isoform.isa.x86_64.operands import Immediate, NoSemanticsError, Operand
 from isoform.model.microop import Kind, code, const
 
 _ADDRESS_MASK = (1 << 64) - 1

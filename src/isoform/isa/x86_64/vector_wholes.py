@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_flags import CF, OF, PF, SF, ZF
-from isoform.isa.x86_lanes import HALF, split
-from isoform.isa.x86_operands import Immediate, Operand
-from isoform.isa.x86_registers import REGISTERS
-from isoform.isa.x86_shuffles import permute_doubles, shuffle_dwords
-from isoform.isa.x86_vectors import (
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.flags import CF, OF, PF, SF, ZF
+from isoform.isa.x86_64.lanes import HALF, split
+from isoform.isa.x86_64.operands import Immediate, Operand
+from isoform.isa.x86_64.registers import REGISTERS
+from isoform.isa.x86_64.shuffles import permute_doubles, shuffle_dwords
+from isoform.isa.x86_64.vectors import (
     VectorSemantics,
     binary,
     clear_above,

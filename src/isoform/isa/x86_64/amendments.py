@@ -7,11 +7,11 @@ taken from them: an instruction that is in no table, or in a form that its entry
 
 from __future__ import annotations
 
-from isoform.isa import x86_bits, x86_control, x86_integer, x86_moves, x86_shifts, x86_strings, x86_vector_table, x87
 from isoform.isa.sleigh import Decoded
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_integer import Semantics
-from isoform.isa.x86_operands import (
+from isoform.isa.x86_64 import bits, control, integer, moves, shifts, strings, vector_table, x87
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.integer import Semantics
+from isoform.isa.x86_64.operands import (
     EVEX,
     Immediate,
     Memory,
@@ -22,17 +22,17 @@ from isoform.isa.x86_operands import (
     operands,
     prefixes,
 )
-from isoform.isa.x86_registers import REGISTERS
-from isoform.isa.x86_sha import SHA
+from isoform.isa.x86_64.registers import REGISTERS
+from isoform.isa.x86_64.sha import SHA
 from isoform.model.microop import Kind, MicroOp
 
 _UNSUPPORTED = (MicroOp(Kind.UNSUPPORTED, None, ()),)
 _GENERAL: dict[str, Semantics] = {
-    **x86_moves.TABLE,
-    **x86_integer.TABLE,
-    **x86_shifts.TABLE,
-    **x86_bits.TABLE,
-    **x86_control.TABLE,
+    **moves.TABLE,
+    **integer.TABLE,
+    **shifts.TABLE,
+    **bits.TABLE,
+    **control.TABLE,
 }
 _REPEATS = ("REP", "REPE", "REPNE")
 _IGNORED_SUFFIXES = frozenset({"LOCK"})
@@ -77,11 +77,11 @@ def _semantics(decoded: Decoded) -> tuple[MicroOp, ...]:
         raise NoSemanticsError
     if found.lock and not (name in _LOCKED and isinstance(arguments[0], Memory)):
         raise NoSemanticsError
-    string = x86_strings.find(name, found.rex_wide) if _are_pointers(arguments) else None
+    string = strings.find(name, found.rex_wide) if _are_pointers(arguments) else None
     if string is not None:
         if found.segment or found.address_size:
             raise NoSemanticsError
-        x86_strings.emit(b, *string, repeat)
+        strings.emit(b, *string, repeat)
     elif repeat:
         raise NoSemanticsError
     else:
@@ -99,7 +99,7 @@ def _x87(decoded: Decoded, found: Prefixes) -> tuple[MicroOp, ...]:
 
 def _are_pointers(arguments: tuple[Operand, ...]) -> bool:
     """Whether the operands are the pointers of a string instruction: `movsd` and `cmpsd` are also vector ones."""
-    pointers = (Register(x86_strings.RDI), Register(x86_strings.RSI))
+    pointers = (Register(strings.RDI), Register(strings.RSI))
     return bool(arguments) and all(argument in pointers for argument in arguments)
 
 
@@ -117,7 +117,7 @@ def _apply(b: Builder, name: str, found: Prefixes, arguments: tuple[Operand, ...
 
 
 def _vector(name: str) -> Semantics | None:
-    found = x86_vector_table.find(name)
+    found = vector_table.find(name)
     if found is None:
         return None
     semantics, vex = found
@@ -144,7 +144,7 @@ def _is_misread(name: str, found: Prefixes) -> bool:
         or (found.lock and found.repeats > 0)
         or (found.doubled and name != "NOP" and not (name == "CALL" and found.rex_wide))
         # Makers differ on branches with a 16-bit operand size.
-        or (name in x86_control.TABLE and found.operand_size and not found.rex_wide)
+        or (name in control.TABLE and found.operand_size and not found.rex_wide)
         or (name in _IMPLIED_ADDRESS and (found.address_size or found.segment))
         or (name in _WITHOUT_OPERAND_SIZE and found.operand_size)
         or (name in _WITHOUT_REPEAT and found.repeats > 0)

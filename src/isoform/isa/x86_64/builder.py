@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from isoform.isa.x86_operands import Immediate, Memory, NoSemanticsError, Operand, Register, is_general
-from isoform.isa.x86_registers import CANARY, REGISTERS
+from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register, is_general
+from isoform.isa.x86_64.registers import CANARY, REGISTERS
 from isoform.model.microop import FALSE, TRUE, Kind, MicroOp, Space, Var, abort_reason, code, const
 
 CANARY_OFFSET = 0x28

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from isoform.isa.x86_builder import Builder, Value
-from isoform.isa.x86_registers import REGISTERS
+from isoform.isa.x86_64.builder import Builder, Value
+from isoform.isa.x86_64.registers import REGISTERS
 from isoform.model.microop import Var
 
 CF, PF, ZF, SF, OF, DF = (REGISTERS[name] for name in ("cf", "pf", "zf", "sf", "of", "df"))

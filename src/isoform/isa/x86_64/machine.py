@@ -6,11 +6,11 @@ from contextlib import suppress
 from functools import cache
 
 from isoform.isa.sleigh import SleighDecoder
-from isoform.isa.x86_alignment import alignment
-from isoform.isa.x86_amendments import amend
-from isoform.isa.x86_library import LIBRARY
-from isoform.isa.x86_operands import EVEX, NoSemanticsError
-from isoform.isa.x86_registers import (
+from isoform.isa.x86_64.alignment import alignment
+from isoform.isa.x86_64.amendments import amend
+from isoform.isa.x86_64.library import LIBRARY
+from isoform.isa.x86_64.operands import EVEX, NoSemanticsError
+from isoform.isa.x86_64.registers import (
     CANARY,
     FLAGS,
     MASK_CONTAINERS,
@@ -96,12 +96,12 @@ def decode(code: bytes, address: int) -> Instruction:
 def _decode_extended(code: bytes, address: int) -> Instruction:
     """Imported only where there is such code, for few files have any."""
     if code[0] == EVEX:
-        from isoform.isa import x86_evex
+        from isoform.isa.x86_64 import evex
 
-        return x86_evex.decode(code, address)
-    from isoform.isa import x86_masks
+        return evex.decode(code, address)
+    from isoform.isa.x86_64 import masks
 
-    return x86_masks.decode(code, address)
+    return masks.decode(code, address)
 
 
 MACHINE = Machine(

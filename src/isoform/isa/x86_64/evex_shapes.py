@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_lanes import HALF, Binary, all_if, split
-from isoform.isa.x86_operands import Immediate, Memory, NoSemanticsError, Operand, Register
-from isoform.isa.x86_vector_wholes import pick
-from isoform.isa.x86_vectors import (
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.lanes import HALF, Binary, all_if, split
+from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.vector_wholes import pick
+from isoform.isa.x86_64.vectors import (
     VectorSemantics,
     control,
     halves_from,

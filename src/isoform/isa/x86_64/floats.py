@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_flags import CF, OF, PF, SF, ZF
-from isoform.isa.x86_lanes import HALF, Binary, Unary, all_if, each_lane, horizontal, lanes, split
-from isoform.isa.x86_operands import NoSemanticsError, Operand, Register
-from isoform.isa.x86_vectors import (
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.flags import CF, OF, PF, SF, ZF
+from isoform.isa.x86_64.lanes import HALF, Binary, Unary, all_if, each_lane, horizontal, lanes, split
+from isoform.isa.x86_64.operands import NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.vectors import (
     VectorSemantics,
     binary,
     control,

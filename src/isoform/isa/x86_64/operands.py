@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from isoform.isa.sleigh import Decoded
-from isoform.isa.x86_registers import REGISTERS
+from isoform.isa.x86_64.registers import REGISTERS
 from isoform.model.microop import Space, Var
 
 _MEMORY = re.compile(r"(?:(\w+) ptr )?(?:([C-GS]S):)?\[([^\[\]]+)\]$")

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_lanes import HALF, Binary, split
-from isoform.isa.x86_operands import Operand
-from isoform.isa.x86_vectors import VectorSemantics, binary, control, read, unary, write
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.lanes import HALF, Binary, split
+from isoform.isa.x86_64.operands import Operand
+from isoform.isa.x86_64.vectors import VectorSemantics, binary, control, read, unary, write
 from isoform.model.microop import Var, const
 
 Bits = list[Var]

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_flags import CF, OF, PF, SF, ZF, parity
-from isoform.isa.x86_integer import Semantics, width
-from isoform.isa.x86_operands import Immediate, NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.flags import CF, OF, PF, SF, ZF, parity
+from isoform.isa.x86_64.integer import Semantics, width
+from isoform.isa.x86_64.operands import Immediate, NoSemanticsError, Operand, Register
 from isoform.model.microop import Kind, Space, Var, const
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from isoform.isa import x87_numbers as numbers
 from isoform.isa.sleigh import Decoded
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_flags import CF, OF, PF, SF, ZF
-from isoform.isa.x86_operands import Memory, NoSemanticsError, Prefixes, memory_operand
-from isoform.isa.x86_registers import X87, X87_CONTROL, X87_DEPTH
-from isoform.isa.x87_numbers import DEFAULT_NAN, SIZE
+from isoform.isa.x86_64 import x87_numbers as numbers
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.flags import CF, OF, PF, SF, ZF
+from isoform.isa.x86_64.operands import Memory, NoSemanticsError, Prefixes, memory_operand
+from isoform.isa.x86_64.registers import X87, X87_CONTROL, X87_DEPTH
+from isoform.isa.x86_64.x87_numbers import DEFAULT_NAN, SIZE
 from isoform.model.microop import Space, Var, const
 
 OPCODES = range(0xD8, 0xE0)

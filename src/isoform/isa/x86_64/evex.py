@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from isoform.isa.x86_builder import Builder, Masking
-from isoform.isa.x86_evex_operands import (
+from isoform.isa.x86_64.builder import Builder, Masking
+from isoform.isa.x86_64.evex_operands import (
     ModRM,
     general,
     immediate_byte,
@@ -18,9 +18,9 @@ from isoform.isa.x86_evex_operands import (
     shown,
     vector,
 )
-from isoform.isa.x86_evex_table import ENTRIES, Entry
-from isoform.isa.x86_operands import Immediate, Memory, NoSemanticsError, Operand
-from isoform.isa.x86_registers import REGISTERS
+from isoform.isa.x86_64.evex_table import ENTRIES, Entry
+from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand
+from isoform.isa.x86_64.registers import REGISTERS
 from isoform.model.microop import Instruction
 
 _OPCODE_AT, _MODRM_AT = 4, 5

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_crypto import AES
-from isoform.isa.x86_floats import FLOATS, VEX_FLOATS
-from isoform.isa.x86_lanes import BINARY, UNARY, VARIABLE_SHIFTS
-from isoform.isa.x86_sha import SHA
-from isoform.isa.x86_shuffles import BINARY_IMMEDIATE, SHIFTED_BYTES, UNARY_IMMEDIATE, blend
-from isoform.isa.x86_string_compare import STRING_COMPARISONS
-from isoform.isa.x86_vector_moves import (
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.crypto import AES
+from isoform.isa.x86_64.floats import FLOATS, VEX_FLOATS
+from isoform.isa.x86_64.lanes import BINARY, UNARY, VARIABLE_SHIFTS
+from isoform.isa.x86_64.sha import SHA
+from isoform.isa.x86_64.shuffles import BINARY_IMMEDIATE, SHIFTED_BYTES, UNARY_IMMEDIATE, blend
+from isoform.isa.x86_64.string_compare import STRING_COMPARISONS
+from isoform.isa.x86_64.vector_moves import (
     duplicate,
     duplicate_double,
     extract,
@@ -27,7 +27,7 @@ from isoform.isa.x86_vector_moves import (
     move_scalar,
     top_bits,
 )
-from isoform.isa.x86_vector_wholes import (
+from isoform.isa.x86_64.vector_wholes import (
     broadcast,
     extract_half,
     insert_half,
@@ -40,7 +40,7 @@ from isoform.isa.x86_vector_wholes import (
     zero_all,
     zero_upper,
 )
-from isoform.isa.x86_vectors import (
+from isoform.isa.x86_64.vectors import (
     VectorSemantics,
     binary,
     binary_immediate,

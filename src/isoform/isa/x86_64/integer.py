@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from isoform.isa.x86_builder import Builder
-from isoform.isa.x86_flags import (
+from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.flags import (
     CF,
     OF,
     ZF,
@@ -15,8 +15,8 @@ from isoform.isa.x86_flags import (
     set_result_flags,
     set_subtract_flags,
 )
-from isoform.isa.x86_operands import Memory, NoSemanticsError, Operand, Register
-from isoform.isa.x86_registers import REGISTERS
+from isoform.isa.x86_64.operands import Memory, NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.registers import REGISTERS
 from isoform.model.microop import Kind, Var, const
 
 Semantics = Callable[..., None]

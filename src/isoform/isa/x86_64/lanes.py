@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from isoform.isa.x86_builder import Builder
+from isoform.isa.x86_64.builder import Builder
 from isoform.model.microop import Var, const
 
 HALF = 16

@@ -1,0 +1,1 @@
+"""The machine of the paper on switching statements between two programs: a few registers, no memory."""
