@@ -18,7 +18,9 @@ from isoform.borders.initialisers import unlike_initialisers
 from isoform.borders.reach import MOST_OBJECTS, Range, Reach, reach
 from isoform.borders.same_code import is_same_code
 from isoform.lift.function import Function
+from isoform.load.image import Image
 from isoform.model.errors import Unsupported, UserError
+from isoform.model.outcome import THREAD_POINTER
 from isoform.model.verdict import Assumption, Companion, Different, Equivalent, Verdict
 
 MOST_COMPANIONS = 512
@@ -125,9 +127,27 @@ class Companions:
                     f"a resolver chooses {name} when the file is loaded, and it was not shown that both choose the same"
                 )
 
+    def _refuse_other_sizes(self) -> None:
+        """Ends the question if an object that the two can get at is larger on one side: nothing is there to compare the
+        rest with, and what is sound for the one may be an access outside the other."""
+        left, right = (_sizes(image) for image in self.images)
+        all_uses = (self.own, *(one.uses for one in self.all.values()))
+        # Every small number is near a thread-local object: only those that one is in are taken to be meant.
+        reached = {extent for uses in all_uses for extent in uses.data if extent in uses.named or not _is_local(extent)}
+        for start in left.keys() & right.keys():
+            (name, one), (_, other) = left[start], right[start]
+            if one != other and any(low < start + max(one, other) and start < high for low, high in reached):
+                raise Unsupported(f"{name} has {one} bytes in the target and {other} in the rewrite")
+        for data, image in ((left, self.images[1]), (right, self.images[0])):
+            functions = {symbol.name for symbol in image.symbols if symbol.is_function and not symbol.is_local}
+            for start, (name, size) in data.items():
+                if name in functions and any(low < start + size and start < high for low, high in reached):
+                    raise Unsupported(f"{name} is a function on one side and a variable on the other")
+
     def settle(self, ask: Ask) -> Border:
         """What the two can get at that is not the same on both sides."""
         self.collect()
+        self._refuse_other_sizes()
         contents = Contents(*self.images)
         border = self._border(contents)
         asked: dict[int, tuple[Apart, ...]] = {}
@@ -273,6 +293,21 @@ def _names(images: Images, entries: Entries) -> Names:
 
 def _overlap(some: Iterable[Range], others: Collection[Range]) -> bool:
     return any(low < other_high and other_low < high for low, high in some for other_low, other_high in others)
+
+
+def _is_local(extent: Range) -> bool:
+    """Whether it is thread-local."""
+    return abs(extent[0] - THREAD_POINTER) < 1 << 31
+
+
+def _sizes(image: Image) -> dict[int, tuple[str, int]]:
+    """Name and size of the largest object at each address that both sides share."""
+    found: dict[int, tuple[str, int]] = {}
+    for symbol in image.symbols:
+        start = image.shared_address(symbol.address)
+        if symbol.size and not symbol.is_function and symbol.size > found.get(start, ("", 0))[1]:
+            found[start] = symbol.name, symbol.size
+    return found
 
 
 def _union(parts: Sequence[Reach]) -> Reach:

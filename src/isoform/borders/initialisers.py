@@ -50,6 +50,9 @@ def unlike_initialisers(machine: Machine, images: tuple[Image, Image], apart: Se
 
 def initialiser_entries(image: Image) -> Iterator[int]:
     """Where the code of each is, in the order in which they run."""
+    for address in image.at_loading:
+        if image.code_at(address):
+            yield address
     for section in sorted(image.sections, key=lambda section: _turn(section.name)):
         if section.name.startswith(_TABLES):
             for start in range(0, len(section.data) - _WORD + 1, _WORD):

@@ -87,8 +87,9 @@ def _microsoft_registers(signature: Signature, placement: Placement) -> Iterator
 def _read_by_code(function: Function, names: list[str]) -> Iterator[str]:
     if not names:
         return
-    live = Liveness(_without_pushes(function), (), calls_read=False)
-    registers = function.machine.registers
+    registers, convention = function.machine.registers, function.machine.convention
+    results = (*convention.result[:1], *convention.float_result[:1])
+    live = Liveness(_without_pushes(function), results, calls_read=False)
     yield from (name for name in names if live.is_live_at_entry(byte_of(registers[name], 0)))
 
 

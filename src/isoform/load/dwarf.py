@@ -45,6 +45,7 @@ _WIDTHS = {1: 8, 10: 4, 11: 4}  # of R_X86_64_64, R_X86_64_32 and R_X86_64_32S
 _ASSEMBLER = 0x8001  # DW_LANG_Mips_Assembler: of every assembler
 _FRAME_BASES = {b"\x9c": 8, b"\x56": -8}  # the canonical frame address; rbp, after push rbp
 _FBREG = 0x91
+_TYPES = ("DW_TAG_base_type", "DW_TAG_pointer_type", "DW_TAG_structure_type", "DW_TAG_enumeration_type")
 _DOUBLE = CType(TypeKind.FLOAT, 64, spelling="double")
 LOCALS_LIMIT = 256
 _MOST_QUALIFIERS = 32
@@ -274,10 +275,22 @@ def _unit_signatures(debug: DebugInfo, unit: Any, pointers: _Pointers) -> Iterat
     level = 0
     parameters: list[Any] = []
     variadic = False
+    has_types = False
+    bare: list[Any] = []
+    """Functions without parameters and result."""
+
+    def finished() -> Iterator[tuple[str, tuple[Signature, Entry]]]:
+        taken, more = _from_origin(debug, current) if not parameters else (parameters, False)
+        if taken or variadic or more or _has_type(current):
+            yield from _finish(types, current, taken, variadic or more)
+        else:
+            bare.append(current)
+
     for depth, die in _entries(debug, unit):
         pointers.note(types, depth, die)
+        has_types = has_types or die.tag in _TYPES
         if current is not None and depth <= level:
-            yield from _finish(types, current, parameters, variadic)
+            yield from finished()
             current = None
         if die.tag == "DW_TAG_subprogram":
             current, level, parameters, variadic = die, depth, [], False
@@ -286,7 +299,27 @@ def _unit_signatures(debug: DebugInfo, unit: Any, pointers: _Pointers) -> Iterat
                 parameters.append(die)
             variadic = variadic or die.tag == "DW_TAG_unspecified_parameters"
     if current is not None:
-        yield from _finish(types, current, parameters, variadic)
+        yield from finished()
+    for die in bare:
+        # With -g1 or -gline-tables-only there are no types, and every function looks like one of this kind.
+        if has_types or "DW_AT_prototyped" in die.attributes:
+            yield from _finish(types, die, [], False)
+
+
+def _from_origin(debug: DebugInfo, die: Any) -> tuple[list[Any], bool]:
+    """The parameters that another entry of the same function has, and whether there are more: with -flto the one that
+    says them is in another unit."""
+    origin = reference(die, "DW_AT_abstract_origin") or reference(die, "DW_AT_specification")
+    if origin is None:
+        return [], False
+    children = list(TypeReader(origin.cu, debug.spend).children(origin))
+    more = any(child.tag == "DW_TAG_unspecified_parameters" for child in children)
+    return [child for child in children if child.tag == "DW_TAG_formal_parameter"], more
+
+
+def _has_type(die: Any) -> bool:
+    origin = reference(die, "DW_AT_abstract_origin") or reference(die, "DW_AT_specification") or die
+    return "DW_AT_type" in die.attributes or "DW_AT_type" in origin.attributes
 
 
 def _finish(

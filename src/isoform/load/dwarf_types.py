@@ -182,7 +182,7 @@ class TypeReader:
         parameters: list[Parameter] = []
         variadic = False
         try:
-            for child in self._children(die):
+            for child in self.children(die):
                 if child.tag == "DW_TAG_formal_parameter":
                     kind = as_passed(self._target(child, depth + 1, 0))
                     parameters.append(Parameter(f"arg{len(parameters)}", kind))
@@ -194,7 +194,7 @@ class TypeReader:
             return None
         return Signature("(*)", tuple(parameters), result, variadic, convention=declared_convention(die))
 
-    def _children(self, die: Any) -> Iterator[Any]:
+    def children(self, die: Any) -> Iterator[Any]:
         offset = die.offset + die.size
         level = 1
         while die.has_children and level:
@@ -251,6 +251,8 @@ class TypeReader:
         )
 
     def _passing(self, die: Any) -> Passing:
+        if "DW_AT_declaration" in die.attributes or "DW_AT_byte_size" not in die.attributes:
+            return Passing.NOT_SAID  # it is described in another unit or file
         if self.is_c:
             return Passing.BY_VALUE
         said = die.attributes.get("DW_AT_calling_convention")
@@ -268,7 +270,7 @@ class TypeReader:
         if depth > DEPTH_LIMIT:
             raise Unusable("types are nested too deep")
         found = [_number(die, "DW_AT_alignment", 0)]
-        for child in self._children(die):
+        for child in self.children(die):
             if child.tag not in ("DW_TAG_member", "DW_TAG_inheritance"):
                 continue
             found.append(_number(child, "DW_AT_alignment", 0))
@@ -303,7 +305,7 @@ class TypeReader:
             # Members of a union lie over each other: what is padding of one may be part of another.
             return _whole_bytes(0, size or 8)
         taken: _Bits = {}
-        for child in self._children(die):
+        for child in self.children(die):
             if child.tag == "DW_TAG_member":
                 for byte, bits in self._taken_by_member(child, size, depth, arrays_end).items():
                     taken[byte] = taken.get(byte, 0) | bits
@@ -338,7 +340,7 @@ class TypeReader:
 
     def _is_last(self, die: Any, start: int) -> bool:
         """Whether no member of its structure comes after it."""
-        members = [child for child in self._children(die.get_parent()) if child.tag == "DW_TAG_member"]
+        members = [child for child in self.children(die.get_parent()) if child.tag == "DW_TAG_member"]
         starts = [self._first_byte(member) for member in members if member.offset != die.offset]
         return all(other <= start for other in starts)
 
@@ -360,7 +362,7 @@ class TypeReader:
 
     def _fields(self, die: Any, depth: int) -> tuple[tuple[str, int, CType], ...]:
         fields: list[tuple[str, int, CType]] = []
-        for child in self._children(die):
+        for child in self.children(die):
             if child.tag in ("DW_TAG_member", "DW_TAG_inheritance"):
                 fields.extend(self._field(child, depth))
                 if len(fields) > FIELD_LIMIT:
@@ -383,7 +385,10 @@ class TypeReader:
             count = min(self._count(target), ELEMENT_LIMIT)
             step = element.bits // 8
             return [(f"{_name(die)}[{i}]", start + i * step, element) for i in range(count)]
-        return [(_name(die), start, self._target(die, depth + 1, 1))]
+        inner = self._target(die, depth + 1, 1)
+        if inner.kind is TypeKind.STRUCT and inner.passing is Passing.NOT_SAID and not inner.bits:
+            raise Unusable("a member that is described elsewhere")
+        return [(_name(die), start, inner)]
 
     def _first_bit(self, die: Any, target: Any) -> int | None:
         """Where in the struct a bit-field begins; None for any other member."""

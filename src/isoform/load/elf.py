@@ -56,6 +56,7 @@ _TYPES: Mapping[int, str] = {
 }
 """Types of sections that mean something here."""
 _DYNAMIC = "SHT_DYNAMIC"
+_INIT = 12
 _SYMBOLIC, _FLAGS, _FLAGS_1, _SYMBOLIC_FLAG, _PROGRAM_FLAG = 16, 30, 0x6FFFFFFB, 0x2, 0x08000000
 """Tags of the dynamic section and bits of its flags."""
 _HEADER = struct.Struct("<IIQQQQIIQQ")
@@ -141,6 +142,8 @@ class ParsedFile:
     `-Bsymbolic`."""
     is_program: bool = False
     """Of a linked file: whether it is what a process starts with rather than a library."""
+    at_loading: tuple[int, ...] = ()
+    """Addresses of functions, beside those in tables, that a loader calls (`DT_INIT`)."""
     from_source: bool = field(default=False, kw_only=True)
 
     @property
@@ -202,11 +205,19 @@ class _Parser:
             has_debug=any(name == ".debug_info" for name, _ in headers),
             binds_itself=is_program or self._binds_itself(headers),
             is_program=is_program,
+            at_loading=tuple(self._at_loading(headers)) if linked else (),
         )
 
     def _is_program(self, headers: list[tuple[str, Any]]) -> bool:
         marked = any((tag, value & _PROGRAM_FLAG) == (_FLAGS_1, _PROGRAM_FLAG) for tag, value in self._dynamic(headers))
         return marked or any(name == ".interp" for name, _ in headers)
+
+    def _at_loading(self, headers: list[tuple[str, Any]]) -> Iterator[int]:
+        """What the loader calls at first, unless it is the usual code of the C library, in a section of its own."""
+        usual = [range(h["sh_addr"], h["sh_addr"] + h["sh_size"]) for name, h in headers if name == ".init"]
+        for tag, value in self._dynamic(headers):
+            if tag == _INIT and not any(value in addresses for addresses in usual):
+                yield value
 
     def _binds_itself(self, headers: list[tuple[str, Any]]) -> bool:
         return any(

@@ -206,6 +206,8 @@ class Image:
     has_handlers: bool = False
     """Whether something in the file handles exceptions that a call throws, or cleans up after them."""
 
+    at_loading: tuple[int, ...] = ()
+    """Addresses of code, beside what tables of functions lead to, that runs when the file is loaded."""
     base: int = 0
     """What was added to the addresses that the file itself has (a linked file that can be anywhere)."""
     is_fixed: bool = False

@@ -137,6 +137,7 @@ class ObjectImage:
             meant=self.meant,
             relocated=self.relocated,
             statics=self.statics.found(),
+            at_loading=tuple(section.address for section in sections if section.name == ".init" and section.size),
             weak=self.weak,
             weak_fields=self.weak_fields,
             moved=moved,

@@ -1,0 +1,61 @@
+"""Debug information that says less than it seems to: what it leaves out is never taken for void or empty."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from isoform import api
+from isoform.model.verdict import Different, Equivalent
+
+ZIG = [sys.executable, "-m", "ziglang", "c++", "-target", "x86_64-linux-gnu", "-fno-sanitize=undefined"]
+PLAIN = "struct S { int x; }; int f(struct S *s, short n) { return s->x + n * K; }"
+FLOATS = "struct S { float a, b; }; struct S f(float x) { struct S s = {x, x * K}; return s; }"
+CLASS = 'struct S { int a; int b; S(int); }; extern "C" S f(S s, int x) { s.b = x * K; return s; }'
+CALLS = "int h(int); int f(int x) { int t = (x & ~3) | K; if (t > 1000) return -1; return h(t) + 1; }"
+MEMBER = "struct T { int v; T(int); }; struct S { T t; }; " + 'extern "C" int f(S s, int x) { return s.t.v + x * K; }'
+
+
+@dataclass(frozen=True)
+class Build:
+    name: str
+    source: str
+    flags: tuple[str, ...]
+    """The last one says what is built."""
+    language: str = "c"
+
+    def made(self, folder: Path, number: int, level: str) -> Path:
+        driver = ["gcc"] if self.language == "c" else ZIG
+        source = folder / f"source.{self.language}"
+        source.write_text(self.source)
+        made = folder / f"{number}{level}.o"
+        subprocess.run([*driver, "-w", level, f"-DK={number}", *self.flags, str(source), "-o", str(made)], check=True)
+        return made
+
+
+BUILDS = (
+    Build("line tables only", PLAIN, ("-g1", "-c")),
+    Build("type units", FLOATS, ("-gdwarf-4", "-fdebug-types-section", "-c")),
+    Build("structures of other files", '\n# 1 "other.h" 1\n' + FLOATS, ("-g", "-femit-struct-debug-baseonly", "-c")),
+    Build("a class described elsewhere", CLASS, ("-g", "-c"), "cc"),
+    Build("a member described elsewhere", MEMBER, ("-g", "-c"), "cc"),
+    Build("link-time optimisation", CALLS, ("-g", "-flto", "-fPIC", "-shared")),
+)
+
+
+@pytest.mark.parametrize("build", BUILDS, ids=lambda build: build.name)
+def test_what_is_left_out_is_not_empty(tmp_path: Path, build: Build) -> None:
+    if build.language == "c" and not shutil.which("gcc"):
+        pytest.skip("needs gcc")
+    if build.language != "c" and find_spec("ziglang") is None:
+        pytest.skip("needs the ziglang wheel")
+    one, other = build.made(tmp_path, 1, "-O2"), build.made(tmp_path, 2, "-O2")
+    assert not isinstance(api.compare(f"{one}:f", f"{other}:f"), Equivalent)
+    lower = build.made(tmp_path, 1, "-O1")
+    assert not isinstance(api.compare(f"{lower}:f", f"{one}:f"), Different)

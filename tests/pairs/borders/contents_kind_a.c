@@ -1,0 +1,2 @@
+int either(int x) { return x; }
+void *address(void) { return either; }

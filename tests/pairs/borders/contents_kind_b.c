@@ -1,0 +1,2 @@
+int either = 5;
+void *address(void) { return &either; }
