@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from isoform.borders.apart import Apart, ApartKind, Border, Images
 from isoform.borders.contents import Contents
 from isoform.borders.initialisers import unlike_initialisers
-from isoform.borders.reach import MOST_OBJECTS, Range, Reach, reach
+from isoform.borders.reach import MOST_OBJECTS, Range, Reach, reach, uses_thread_pointer
 from isoform.borders.same_code import is_same_code
 from isoform.lift.function import Function
 from isoform.load.image import Image
@@ -132,8 +132,9 @@ class Companions:
         rest with, and what is sound for the one may be an access outside the other."""
         left, right = (_sizes(image) for image in self.images)
         all_uses = (self.own, *(one.uses for one in self.all.values()))
-        # Every small number is near a thread-local object: only those that one is in are taken to be meant.
-        reached = {extent for uses in all_uses for extent in uses.data if extent in uses.named or not _is_local(extent)}
+        # Every small number is near a thread-local object; it means one only beside the thread pointer.
+        threads = bool(self.all) or any(uses_thread_pointer(function) for function in self.functions)
+        reached = {extent for uses in all_uses for extent in uses.data if threads or not _is_local(extent)}
         for start in left.keys() & right.keys():
             (name, one), (_, other) = left[start], right[start]
             if one != other and any(low < start + max(one, other) and start < high for low, high in reached):

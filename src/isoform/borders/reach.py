@@ -168,6 +168,10 @@ class _Code:
         return bool(self._image.code_at(number, 1)) and number not in self._image.aliases
 
 
+def uses_thread_pointer(function: Function) -> bool:
+    return any(_uses_thread_pointer(instruction) for instruction in function.instructions.values())
+
+
 def _uses_thread_pointer(instruction: Instruction) -> bool:
     return any(number == THREAD_POINTER for _, _, _, number in _constants(instruction))
 
