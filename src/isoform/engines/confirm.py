@@ -47,10 +47,10 @@ NOT_COMPARED = "the runs differ only in what is not compared, such as padding or
 """Of runs that end differently for a reason that no `different` may rest on: they show nothing either way."""
 
 _WORD_BYTES = 8
-_FILLED_BYTES = (4, 8, 64, 16, 1, 2, 12, 32)
+_FILLED_BYTES = (4, 8, 64, 16, 1, 2, 12, 32, -64)
 """Sizes in bytes that a callee may write into a local whose size is not known. A difference must be visible for each of
 them: otherwise what the local held before the call (an older variable, a pushed register) may be all that differs. The
-usual sizes come first, because one without a difference decides."""
+usual sizes come first, because one without a difference decides. The negative one is a text that ends early."""
 _OPEN_TEXT = (0,)
 _OPEN_BYTES_FILLED = (0, 1)
 _OPEN_BYTES = (0, 1, 0xA5, 0xFF)

@@ -62,7 +62,8 @@ class Inputs:
     """0: other calls return zero; else small pseudo-random numbers, by callee, arguments and how many came before."""
     bytes_filled: int = 0
     """How many undefined bytes an outside function writes to each object of the function's own that it is given: a
-    local, or the space for the result (the whole variable, if debug information gives its size)."""
+    local, or the space for the result (the whole variable, if debug information gives its size). Negative: as many, and
+    they begin with a text of `TEXT_FILLED` characters."""
 
     def byte(self, address: int) -> int:
         """A byte of memory where no image has anything."""
@@ -175,6 +176,7 @@ STACK_POINTER = 0x7FFF_F000_0008
 """Value of the stack pointer at entry in concrete runs (return address just pushed: 16-byte alignment
 minus 8, as after a call)."""
 RETURN_ADDRESS = 0x7FFF_FFFF_0F00
+TEXT_FILLED = 3
 THREAD_POINTER = 0x6B5A_3C4D_2000
 """Address that thread-local objects are counted from: no number that a program is likely to hold."""
 THROUGH_A_POINTER = "through a pointer"

@@ -20,6 +20,7 @@ from isoform.model.outcome import (
     MOST_SIGHTS,
     RETURN_ADDRESS,
     STACK_POINTER,
+    TEXT_FILLED,
     THROUGH_A_POINTER,
     CallEffect,
     CallKey,
@@ -357,13 +358,15 @@ class _Run:
     def _fill_objects(self, arguments: tuple[int, ...]) -> None:
         """What a callee may write into objects of this function that it is given."""
         for address in filter(is_own_object, arguments):
-            size = self._inputs.bytes_filled
+            size = abs(self._inputs.bytes_filled)
             if in_frame(address):
                 offset = address - self._stack_pointer
                 known = [v for v in self._program.function.image.locals if v.offset <= offset < v.offset + v.size]
                 size = min(max((v.offset + v.size - offset for v in known), default=size), -offset)
             if size > 0:
                 self._memory.store(address, size, mixed_number(self._inputs.side_seed, 0, size))
+                if self._inputs.bytes_filled < 0 and size > TEXT_FILLED:
+                    self._memory.store(address + TEXT_FILLED, 1, 0)
 
     def _allocate(self, function: AllocationCall, arguments: tuple[int, ...]) -> None:
         """Blocks are where they are in every run; the inputs only say whether there is one."""
