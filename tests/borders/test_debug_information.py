@@ -20,6 +20,16 @@ FLOATS = "struct S { float a, b; }; struct S f(float x) { struct S s = {x, x * K
 CLASS = 'struct S { int a; int b; S(int); }; extern "C" S f(S s, int x) { s.b = x * K; return s; }'
 CALLS = "int h(int); int f(int x) { int t = (x & ~3) | K; if (t > 1000) return -1; return h(t) + 1; }"
 MEMBER = "struct T { int v; T(int); }; struct S { T t; }; " + 'extern "C" int f(S s, int x) { return s.t.v + x * K; }'
+CLASH = 'extern "C" int f(int a) { return a * K + 1; } namespace n { static void f() {} void g() { f(); } }'
+NESTED = """
+int f(int a) { return a * K + 1; }
+int g(int a) { int total = 0; __attribute__((noinline)) void f(void) { total += a; } f(); return total; }
+"""
+COMPLEX = """
+int h(int, int, int, int, int, int, int, _Complex long, long);
+int f(int a, int b, int c, int d, int e, int g, int i, _Complex long z, long j)
+{ return h(a, b, c, d, e, g, i, (_Complex long)(z + K), j); }
+"""
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,9 @@ BUILDS = (
     Build("structures of other files", '\n# 1 "other.h" 1\n' + FLOATS, ("-g", "-femit-struct-debug-baseonly", "-c")),
     Build("a class described elsewhere", CLASS, ("-g", "-c"), "cc"),
     Build("a member described elsewhere", MEMBER, ("-g", "-c"), "cc"),
+    Build("a function of that name in a namespace", CLASH, ("-g", "-c"), "cc"),
+    Build("a nested function of that name", NESTED, ("-g", "-c")),
+    Build("complex integers", COMPLEX, ("-g", "-c")),
     Build("link-time optimisation", CALLS, ("-g", "-flto", "-fPIC", "-shared")),
 )
 
@@ -59,3 +72,13 @@ def test_what_is_left_out_is_not_empty(tmp_path: Path, build: Build) -> None:
     assert not isinstance(api.compare(f"{one}:f", f"{other}:f"), Equivalent)
     lower = build.made(tmp_path, 1, "-O1")
     assert not isinstance(api.compare(f"{lower}:f", f"{one}:f"), Different)
+
+
+def test_an_enumeration_of_bools(tmp_path: Path) -> None:
+    if find_spec("ziglang") is None:
+        pytest.skip("needs the ziglang wheel")
+    source = 'enum E : bool { a, b }; extern "C" int f(E e) { return e ? 3 : 3 + K; }'
+    build = Build("", source, ("-g", "-c"), "cc")
+    one, other = build.made(tmp_path, 1, "-O0"), build.made(tmp_path, 1, "-O2")
+    assert isinstance(api.compare(f"{one}:f", f"{other}:f"), Equivalent)
+    assert isinstance(api.compare(f"{one}:f", f"{build.made(tmp_path, 2, '-O2')}:f"), Different)

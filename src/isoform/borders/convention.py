@@ -60,6 +60,30 @@ def argument_assumptions(arguments: Sequence[Argument]) -> list[Assumption]:
     return found
 
 
+def gap_assumptions(signatures: Iterable[Signature]) -> Iterator[Assumption]:
+    """That nothing is in the gaps of structures in vector registers. Debug information does not list bit-fields without
+    a name, which gcc counts when it chooses registers (and clang does not)."""
+    types = [kind for one in signatures for kind in (one.result, *(parameter.type for parameter in one.parameters))]
+    names = dict.fromkeys(kind.spelling for kind in types if _has_gap_among_floats(kind))
+    if names:
+        yield Assumption(
+            "no-unnamed-members", f"{', '.join(names)} has no bit-field without a name between its members"
+        )
+
+
+def _has_gap_among_floats(ctype: CType) -> bool:
+    if ctype.kind is not TypeKind.STRUCT or ctype.bits > 128 or ctype.passing is Passing.BY_REFERENCE:
+        return False
+    scalars = list(_scalars(ctype))
+    for first in range(0, ctype.bits // 8, _EIGHTBYTE):
+        eightbyte = range(first, min(first + _EIGHTBYTE, ctype.bits // 8))
+        inside = [(start, scalar) for start, scalar in scalars if start in eightbyte]
+        taken = sum(scalar.bits // 8 for _, scalar in inside)
+        if inside and all(scalar.kind is TypeKind.FLOAT for _, scalar in inside) and taken < len(eightbyte):
+            return True
+    return False
+
+
 def argument_parts(arguments: Iterable[Argument]) -> Iterator[Part]:
     """The parts of an outside call with these arguments. Of a narrow integer only its own bits are known to be read;
     that the caller extends it to 32 is something that some callees rely on. Padding is not read."""

@@ -273,6 +273,7 @@ def _unit_signatures(debug: DebugInfo, unit: Any, pointers: _Pointers) -> Iterat
     types = TypeReader(unit, debug.spend)
     current: Any = None
     level = 0
+    is_nested = False
     parameters: list[Any] = []
     variadic = False
     has_types = False
@@ -280,6 +281,8 @@ def _unit_signatures(debug: DebugInfo, unit: Any, pointers: _Pointers) -> Iterat
     """Functions without parameters and result."""
 
     def finished() -> Iterator[tuple[str, tuple[Signature, Entry]]]:
+        if not _is_named_as_written(types, current, is_nested):
+            return
         taken, more = _from_origin(debug, current) if not parameters else (parameters, False)
         if taken or variadic or more or _has_type(current):
             yield from _finish(types, current, taken, variadic or more)
@@ -289,11 +292,11 @@ def _unit_signatures(debug: DebugInfo, unit: Any, pointers: _Pointers) -> Iterat
     for depth, die in _entries(debug, unit):
         pointers.note(types, depth, die)
         has_types = has_types or die.tag in _TYPES
-        if current is not None and depth <= level:
+        if current is not None and (depth <= level or die.tag == "DW_TAG_subprogram"):
             yield from finished()
             current = None
         if die.tag == "DW_TAG_subprogram":
-            current, level, parameters, variadic = die, depth, [], False
+            current, level, parameters, variadic, is_nested = die, depth, [], False, depth > 1
         elif current is not None and depth == level + 1:
             if die.tag == "DW_TAG_formal_parameter":
                 parameters.append(die)
@@ -304,6 +307,22 @@ def _unit_signatures(debug: DebugInfo, unit: Any, pointers: _Pointers) -> Iterat
         # With -g1 or -gline-tables-only there are no types, and every function looks like one of this kind.
         if has_types or "DW_AT_prototyped" in die.attributes:
             yield from _finish(types, die, [], False)
+
+
+def _is_named_as_written(types: TypeReader, die: Any, is_nested: bool) -> bool:
+    """Whether the name of an entry is that of its symbol: it says the symbol's name, or it is a function of the file
+    itself that other files can name. Others, in C++ static ones too, have symbols with other names."""
+    origin = reference(die, "DW_AT_abstract_origin") or reference(die, "DW_AT_specification")
+    if any("DW_AT_linkage_name" in one.attributes for one in (die, origin) if one is not None):
+        return True
+    is_nested = is_nested or (origin is not None and not _is_of_file(origin))
+    is_external = any("DW_AT_external" in one.attributes for one in (die, origin) if one is not None)
+    return not is_nested and (types.is_c or is_external)
+
+
+def _is_of_file(die: Any) -> bool:
+    parent = die.get_parent()
+    return parent is not None and parent.tag in ("DW_TAG_compile_unit", "DW_TAG_partial_unit", "DW_TAG_type_unit")
 
 
 def _from_origin(debug: DebugInfo, die: Any) -> tuple[list[Any], bool]:

@@ -39,6 +39,8 @@ _PASSING = {4: Passing.BY_REFERENCE, 5: Passing.BY_VALUE}
 """DW_CC_pass_by_reference and DW_CC_pass_by_value."""
 
 BOOLEAN, _COMPLEX, _FLOAT, _SIGNED, _SIGNED_CHAR = 2, 3, 4, 5, 6
+_INTEGERS = frozenset({_SIGNED, _SIGNED_CHAR, 7, 8, 0x10})
+"""DW_ATE_signed, signed_char, unsigned, unsigned_char and UTF."""
 _QUALIFIERS = {
     "DW_TAG_const_type": "const ",
     "DW_TAG_volatile_type": "volatile ",
@@ -151,8 +153,8 @@ class TypeReader:
             return CType(TypeKind.FLOAT, 80 if name == "long double" else bits, spelling=name)
         if encoding == BOOLEAN:
             return CType(TypeKind.BOOL, bits, spelling=name)
-        if not 8 <= bits <= 128 or "_BitInt(" in name:
-            raise Unusable("an integer of impossible or unusual size")
+        if not 8 <= bits <= 128 or "_BitInt(" in name or encoding not in _INTEGERS:
+            raise Unusable("an integer of impossible or unusual size, or no integer")
         return CType(TypeKind.INTEGER, bits, encoding in (_SIGNED, _SIGNED_CHAR), name)
 
     def _pointer(self, die: Any, depth: int, pointers: int) -> CType:
@@ -219,7 +221,10 @@ class TypeReader:
         bits = 8 * _number(die, "DW_AT_byte_size", 4)
         signed = False
         if "DW_AT_type" in die.attributes:
-            signed = self._target(die, depth + 1, 0).signed
+            underlying = self._target(die, depth + 1, 0)
+            if underlying.kind is TypeKind.BOOL:
+                return replace(underlying, spelling=f"enum {_name(die)}".strip())
+            signed = underlying.signed
         return CType(TypeKind.INTEGER, bits, signed, f"enum {_name(die)}".strip())
 
     def _vector(self, die: Any, depth: int) -> CType:
