@@ -58,7 +58,8 @@ def initialiser_entries(image: Image) -> Iterator[int]:
             for start in range(0, len(section.data) - _WORD + 1, _WORD):
                 address = int.from_bytes(section.data[start : start + _WORD], "little")
                 own = image.aliases.get(address, address)
-                if image.code_at(own) and _name(image, own) not in _OF_THE_COMPILER:
+                of_compiler = image.is_linked and _name(image, own) in _OF_THE_COMPILER
+                if image.code_at(own) and not of_compiler:
                     yield own
 
 

@@ -210,6 +210,8 @@ class Image:
     """Addresses of code, beside what tables of functions lead to, that runs when the file is loaded."""
     base: int = 0
     """What was added to the addresses that the file itself has (a linked file that can be anywhere)."""
+    is_linked: bool = False
+    """Whether this is a library or program rather than an object file."""
     is_fixed: bool = False
     """Whether this is a program that is always at the addresses in the file: what holds an address is not marked."""
     unclear: tuple[tuple[int, int, str], ...] = ()

@@ -239,6 +239,7 @@ class LinkedImage:
             weak_fields=self.weak_fields,
             at_loading=tuple(self.base + address for address in self.file.at_loading),
             base=self.base,
+            is_linked=True,
             is_fixed=self.file.fixed,
             unclear=tuple((low, high, self.conflict) for low, high in variable_ranges(self.file) if self.conflict),
             moved=tuple(sorted([*self.moved, *stubs])),

@@ -260,6 +260,8 @@ class Side:
         self.met: list[Met] | None = None
         """Where something that differs between the sides is read or given away. None: nobody will show that this never
         happens, so it is refused at once."""
+        self.keeps_differing = False
+        """Whether an address of such a thing was put into the frame."""
         containers = machine.container_vars()
         self._by_byte = machine.containers_by_byte
         self._containers = containers
@@ -448,6 +450,8 @@ class Side:
         it could tell the two apart though the address is one."""
         if not self.image.differing:
             return False
+        if (self.keeps_differing or self.met is None) and _reads_array(term, f"frame_{self.tag}"):
+            return True
         pending, seen = [term], set()
         while pending:
             top = pending.pop()
@@ -675,7 +679,7 @@ class State:
                 self.store(terms.add(address, terms.bv(own, side.width)), rest, size - own)
                 return
             if own:
-                self.holds_addresses = self.holds_addresses or side.mentions_stack(value)
+                self._note_kept(value)
                 self.frame.store(_in_frame(signed(constant, side.width)), value, size)
                 return
             self._store_heap(address, value, size)
@@ -690,8 +694,14 @@ class State:
             self.store(then, terms.ite(condition, value, self.load(then, size)), size)
             self.store(otherwise, terms.ite(condition, self.load(otherwise, size), value), size)
             return
-        self.holds_addresses = self.holds_addresses or side.mentions_stack(value)
+        self._note_kept(value)
         self.frame.store_at(self._frame_offset(address, size), value, size)
+
+    def _note_kept(self, value: Term) -> None:
+        """A value is put into the frame. Once the frame is indexed, what is read there no longer shows what it is."""
+        side = self.side
+        self.holds_addresses = self.holds_addresses or side.mentions_stack(value)
+        side.keeps_differing = side.keeps_differing or side.points_to_differing(value)
 
     def _own_bytes(self, offset: int, size: int) -> int:
         """How many bytes of an access at an offset from the stack pointer at entry are the function's own: its frame,
