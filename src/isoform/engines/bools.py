@@ -11,7 +11,7 @@ from isoform.model.contract import Argument, argument_value, bools_by_value
 from isoform.model.outcome import CallKey, Inputs, Outcome, Pair, in_frame
 from isoform.model.signature import Signature, TypeKind
 
-_MOST_BYTES = 24
+_MOST_BYTES = 48
 """Of what a run reads, that are looked at one by one."""
 _NEAR = 256
 """Bytes after a pointer in which further elements of what it points to are taken to be."""
@@ -41,21 +41,35 @@ def rests_on_bools(question: Question, inputs: tuple[Inputs, Inputs]) -> bool:
     if any(_is_declared_bool(question, inputs[0], address) for address in read):
         return True
     untyped = [a for a in read if not in_frame(a) and not _is_of_another_type(question, inputs[0], a)]
-    # Code that relies on a bool may take its lowest bit for it, or whether it is zero.
-    as_bools = [{a: read[a] & 1 for a in untyped}, dict.fromkeys(untyped, 1)]
-    # Bytes of a pointer are read as well, and must stay as they are.
-    as_bools += [{a: bit} for a in untyped[:_MOST_BYTES] for bit in {read[a] & 1, 1}]
-    return bool(untyped) and any(_agree_with(question, inputs, outcomes, bits) for bits in as_bools)
+    # A bool is more often the last of what is read at one place than a byte of something larger is.
+    everywhere = {address for outcome in outcomes for address in outcome.reads}
+    untyped.sort(key=lambda address: address + 1 in everywhere)
+    # Of what a run reads, bytes of which a side takes only the lowest bit: not those of a pointer or a larger number.
+    taken = [a for a in untyped[:_MOST_BYTES] if _is_unchanged(question, inputs, outcomes, {a: read[a] & 1})]
+    # The other side may take whether it is zero.
+    as_bools = [{a: read[a] & 1 for a in taken}, dict.fromkeys(taken, 1)]
+    return bool(taken) and any(_agree_with(question, inputs, bits) for bits in as_bools)
 
 
-def _agree_with(
-    question: Question, inputs: tuple[Inputs, Inputs], outcomes: tuple[Outcome, Outcome], bits: Mapping[int, int]
-) -> bool:
+def _is_unchanged(question: Question, inputs: Pair, outcomes: tuple[Outcome, Outcome], bits: Mapping[int, int]) -> bool:
+    """Whether a side does the same with these bytes in memory, what it leaves in them aside."""
+    for old, new in zip(outcomes, question.run_both(_with_memory(inputs, bits)), strict=True):
+        if not question.contract.differences(_apart_from(old, bits), _apart_from(new, bits)):
+            return True
+    return False
+
+
+def _agree_with(question: Question, inputs: Pair, bits: Mapping[int, int]) -> bool:
+    return not question.differences(*question.run_both(_with_memory(inputs, bits)))
+
+
+def _with_memory(inputs: Pair, bits: Mapping[int, int]) -> Pair:
     left, right = (replace(side, memory={**side.memory, **bits}) for side in inputs)
-    changed = question.run_both((left, right))
-    if question.differences(*changed):
-        return False
-    return any(not question.contract.differences(old, new) for old, new in zip(outcomes, changed, strict=True))
+    return left, right
+
+
+def _apart_from(outcome: Outcome, bits: Mapping[int, int]) -> Outcome:
+    return replace(outcome, writes={a: byte for a, byte in outcome.writes.items() if a not in bits})
 
 
 def _is_declared_bool(question: Question, inputs: Inputs, address: int) -> bool:
