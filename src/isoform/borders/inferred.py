@@ -340,14 +340,16 @@ def _parameters(
         parameters.append(Parameter(name, _FLOATS[next(size for size in _FLOATS if size >= wanted)]))
     own = zip(convention.integer_arguments, _own_reads(machine, functions, parts), strict=True)
     reads = {name: frozenset(sizes) - {0} for name, sizes in own}
-    for name in reads:
+    # What is read in all its 64 bits is no narrow number.
+    for name in (name for name, sizes in reads.items() if max(sizes, default=0) <= 4):
         register = machine.registers[name]
         reads[name] |= {size for function in functions for size in _narrow_reads(function, register)}
     return tuple(parameters), reads
 
 
 def _narrow_reads(function: Function, register: Var) -> frozenset[int]:
-    """Sizes of the reads of 8 or 16 bits from registers that a register is copied to: `mov ebp,esi; movsx eax,bpl`."""
+    """Sizes of the reads of 8 or 16 bits from a register, or from those that it is copied to: `mov ebp,esi; movsx
+    eax,bpl`. What else these registers hold in between is not told apart."""
     ops = [op for block in function.blocks.values() for op in block.ops]
     copies = {register.offset}
     while True:
@@ -355,7 +357,6 @@ def _narrow_reads(function: Function, register: Var) -> frozenset[int]:
         if not more:
             break
         copies |= more
-    copies.discard(register.offset)
     reads = (var for op in ops for var in op.ins if var.space is Space.REGISTER and var.offset in copies)
     return frozenset(var.size for var in reads if var.size < 4)
 

@@ -118,7 +118,7 @@ def _in_doubt(called: set[str]) -> frozenset[str]:
     locale."""
     doubtful: frozenset[str] = frozenset()
     if looks_at_errno(called):
-        doubtful |= SET_ERRNO | PARSERS
+        doubtful |= SET_ERRNO | PARSERS | {"atoi", "atol", "atoll"}  # glibc's headers make strtol of these
     if any(name.startswith("fe") and name[2:5] in ("get", "set", "tes", "cle", "rai", "hol", "upd") for name in called):
         doubtful |= NUMBERS
     if called & _SETS_LOCALE:

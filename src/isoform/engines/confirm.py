@@ -115,7 +115,7 @@ def _differs(question: Question, inputs: Pair) -> bool:
     if not _are_extended(question, inputs[0]):
         return False
     outcomes = question.run_both(inputs)
-    if not question.differences(*outcomes) or rests_on_replaceable_calls(*outcomes, question.callees):
+    if not question.differences(*outcomes) or _rests_on_calls(question, outcomes):
         return False
     if any(outcome.overlaps for outcome in outcomes):
         return False
@@ -126,6 +126,11 @@ def _differs(question: Question, inputs: Pair) -> bool:
     if rests_on_bools(question, inputs):
         return False
     return uses_valid_memory(question, inputs) and _differs_by_signs(question, inputs, outcomes)
+
+
+def _rests_on_calls(question: Question, outcomes: tuple[Outcome, Outcome]) -> bool:
+    inlined = question.target.image.inlined | question.rewrite.image.inlined
+    return rests_on_replaceable_calls(*outcomes, question.callees, inlined)
 
 
 def _differs_by_signs(question: Question, inputs: Pair, outcomes: tuple[Outcome, Outcome]) -> bool:

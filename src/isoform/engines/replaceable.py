@@ -7,6 +7,8 @@ runs that make such calls may be none at all: it is never taken as a witness.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from isoform.borders.library import NUMBERS
 from isoform.model.callee import Callees
 from isoform.model.contract import events
@@ -28,6 +30,9 @@ _EXCHANGED = frozenset({
     "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm",
     "printf", "puts", "putchar", "fprintf", "fputs", "fputc", "putc", "fwrite", "sprintf", "snprintf",
     "vprintf", "vfprintf",
+    "bsearch", "atof", "strtod", "atoi", "atol", "atoll", "strtol", "strtoll", "strtoul", "strtoull",
+    "getchar", "getc", "fgetc", "_IO_getc", "getchar_unlocked", "getc_unlocked", "fgetc_unlocked", "__uflow",
+    "feof_unlocked", "ferror_unlocked",
     "__printf_chk", "__fprintf_chk", "__sprintf_chk", "__snprintf_chk",
     "printf_unlocked", "puts_unlocked", "putchar_unlocked", "fputs_unlocked", "fputc_unlocked", "fwrite_unlocked",
 })
@@ -42,8 +47,11 @@ _COUNTING = frozenset({"sprintf", "snprintf", "__sprintf_chk", "__snprintf_chk"}
 # fmt: on
 
 
-def rests_on_replaceable_calls(target: Outcome, rewrite: Outcome, callees: Callees) -> bool:
-    """Whether a difference of these two may only be another way to make the same calls."""
+def rests_on_replaceable_calls(
+    target: Outcome, rewrite: Outcome, callees: Callees, inlined: Collection[str] = ()
+) -> bool:
+    """Whether a difference of these two may only be another way to make the same calls. Functions in `inlined` have
+    code in one of the files, inside that of others: whether it is used or a call is made is the compiler's choice."""
     # A call of the second kind is only ever replaced by another call, so that equal names mean equal calls. If the text
     # of every such call is known, the texts were compared.
     called = [list(outcome.calls) for outcome in (target, rewrite)]
@@ -55,7 +63,7 @@ def rests_on_replaceable_calls(target: Outcome, rewrite: Outcome, callees: Calle
     numbers = {name for side in names for name in side if name in NUMBERS and callees(name).is_library}
     if numbers or any(name in _MEMORY for side in names for name in side):
         return True
-    if names[0] != names[1] and any(name in _EXCHANGED for side in names for name in side):
+    if names[0] != names[1] and any(name in _EXCHANGED or name in inlined for side in names for name in side):
         return True
     return _only_in_another_order(called) or _have_other_results(target, rewrite) or _count_alike(called)
 

@@ -138,10 +138,11 @@ def signatures(
     wanted: set[str] | None = None,
     address: int | None = None,
     pointers: list[PointerTypes] | None = None,
+    inlined: set[str] | None = None,
 ) -> dict[str, Signature]:
     """Signatures by function name, of all functions that the units name which define a `wanted` one (all units
     where None). `address`, of the wanted function, narrows the search. Definitions win over declarations. What the
-    units say of pointers to functions is added to `pointers`."""
+    units say of pointers to functions is added to `pointers`, the names of functions without code to `inlined`."""
     found: dict[str, Signature] = {}
     try:
         for unit in _units(debug, address):
@@ -149,6 +150,8 @@ def signatures(
             here = list(_unit_signatures(debug, unit, seen))
             if wanted is None or any(name in wanted and entry >= Entry.ABSTRACT for name, (_, entry) in here):
                 _merge(found, here)
+                if inlined is not None:
+                    inlined |= {name for name, (_, entry) in here if entry is Entry.ABSTRACT}
                 if pointers is not None:
                     pointers.append(seen.types(_is_c(unit)))
     except Exception:  # a broken rest does not spoil what was read before

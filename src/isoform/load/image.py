@@ -182,6 +182,8 @@ class Image:
     signatures: dict[str, Signature] = field(default_factory=dict)
     """Signatures by function name, of defined functions and of declared externals (DWARF)."""
     pointers: PointerTypes = PointerTypes()
+    inlined: frozenset[str] = frozenset()
+    """Functions that debug information describes and that have no code of their own here."""
     lines: dict[int, Line] = field(default_factory=dict)
     """Source line by instruction address, where known."""
     source: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -162,10 +162,11 @@ def _with_debug(placements: Sequence[Placement], symbols: Sequence[Symbol]) -> l
             continue
         where = lines(debug, symbol.address, symbol.address + symbol.size)
         pointers: list[PointerTypes] = []
-        found = signatures(debug, {symbol.name}, symbol.address, pointers)
+        inlined: set[str] = set()
+        found = signatures(debug, {symbol.name}, symbol.address, pointers, inlined)
         names = frame_locals(debug, symbol.address)
         text = source_text(where)
         types = pointers[0] if len(pointers) == 1 else PointerTypes()
         known = replace(placement.image, signatures=found, pointers=types, arrays=frame_arrays(debug, symbol.address))
-        images.append(replace(known, lines=where, source=text, locals=names))
+        images.append(replace(known, lines=where, source=text, locals=names, inlined=frozenset(inlined)))
     return images
