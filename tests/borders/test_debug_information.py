@@ -30,6 +30,10 @@ int h(int, int, int, int, int, int, int, _Complex long, long);
 int f(int a, int b, int c, int d, int e, int g, int i, _Complex long z, long j)
 { return h(a, b, c, d, e, g, i, (_Complex long)(z + K), j); }
 """
+MEMBER_FUNCTION = """
+namespace n { int f(int x); } int n::f(int x) { return x * K; } int other() { return n::f(3) + n::f(8); }
+extern "C" int f(int x) { return n::f(x); }
+"""
 
 
 @dataclass(frozen=True)
@@ -82,3 +86,28 @@ def test_an_enumeration_of_bools(tmp_path: Path) -> None:
     one, other = build.made(tmp_path, 1, "-O0"), build.made(tmp_path, 1, "-O2")
     assert isinstance(api.compare(f"{one}:f", f"{other}:f"), Equivalent)
     assert isinstance(api.compare(f"{one}:f", f"{build.made(tmp_path, 2, '-O2')}:f"), Different)
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="needs g++")
+def test_a_declaration_behind_an_abstract_entry(tmp_path: Path) -> None:
+    """g++ says the type of a function of a namespace that is also inlined only in its declaration, two links away."""
+    source = tmp_path / "source.cc"
+    source.write_text(MEMBER_FUNCTION)
+    made = []
+    for number in (1, 2):
+        made.append(tmp_path / f"{number}.o")
+        subprocess.run(["g++", "-O2", "-g", f"-DK={number}", "-c", str(source), "-o", str(made[-1])], check=True)
+    found = api.compare(f"{made[0]}:_ZN1n1fEi", f"{made[1]}:_ZN1n1fEi")
+    assert isinstance(found, Different)
+    assert str(found.contract.signature) == "int _ZN1n1fEi(int x)"
+
+
+@pytest.mark.skipif(find_spec("ziglang") is None, reason="needs the ziglang wheel")
+def test_thunks_are_not_void(tmp_path: Path) -> None:
+    source = """
+    struct A { virtual int a(); int x; }; struct B { virtual int b(int); int y; };
+    struct D : A, B { int b(int) override; }; int D::b(int q) { return q * K + y; }
+    """
+    build = Build("", source, ("-g", "-c"), "cc")
+    one, other = build.made(tmp_path, 1, "-O2"), build.made(tmp_path, 2, "-O2")
+    assert not isinstance(api.compare(f"{one}:_ZThn16_N1D1bEi", f"{other}:_ZThn16_N1D1bEi"), Equivalent)

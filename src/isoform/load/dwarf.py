@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -45,6 +45,7 @@ _WIDTHS = {1: 8, 10: 4, 11: 4}  # of R_X86_64_64, R_X86_64_32 and R_X86_64_32S
 _ASSEMBLER = 0x8001  # DW_LANG_Mips_Assembler: of every assembler
 _FRAME_BASES = {b"\x9c": 8, b"\x56": -8}  # the canonical frame address; rbp, after push rbp
 _FBREG = 0x91
+_MOST_LINKS = 8
 _TYPES = ("DW_TAG_base_type", "DW_TAG_pointer_type", "DW_TAG_structure_type", "DW_TAG_enumeration_type")
 _DOUBLE = CType(TypeKind.FLOAT, 64, spelling="double")
 LOCALS_LIMIT = 256
@@ -280,17 +281,21 @@ def _unit_signatures(debug: DebugInfo, unit: Any, pointers: _Pointers) -> Iterat
     parameters: list[Any] = []
     variadic = False
     has_types = False
-    bare: list[Any] = []
+    bare: list[list[Any]] = []
     """Functions without parameters and result."""
 
     def finished() -> Iterator[tuple[str, tuple[Signature, Entry]]]:
-        if not _is_named_as_written(types, current, is_nested):
+        try:
+            entries = _all_entries(current)
+        except Unusable:
             return
-        taken, more = _from_origin(debug, current) if not parameters else (parameters, False)
-        if taken or variadic or more or _has_type(current):
-            yield from _finish(types, current, taken, variadic or more)
-        else:
-            bare.append(current)
+        if not _is_named_as_written(types, entries, is_nested):
+            return
+        taken, more = _from_others(debug, entries) if not parameters else (parameters, False)
+        if taken or variadic or more or _saying(entries, "DW_AT_type") is not None:
+            yield from _finish(types, entries, taken, variadic or more)
+        elif _saying(entries, "DW_AT_artificial") is None:
+            bare.append(entries)
 
     for depth, die in _entries(debug, unit):
         pointers.note(types, depth, die)
@@ -306,21 +311,41 @@ def _unit_signatures(debug: DebugInfo, unit: Any, pointers: _Pointers) -> Iterat
             variadic = variadic or die.tag == "DW_TAG_unspecified_parameters"
     if current is not None:
         yield from finished()
-    for die in bare:
+    for entries in bare:
         # With -g1 or -gline-tables-only there are no types, and every function looks like one of this kind.
-        if has_types or "DW_AT_prototyped" in die.attributes:
-            yield from _finish(types, die, [], False)
+        if has_types or _saying(entries, "DW_AT_prototyped") is not None:
+            yield from _finish(types, entries, [], False)
 
 
-def _is_named_as_written(types: TypeReader, die: Any, is_nested: bool) -> bool:
+def _all_entries(die: Any) -> list[Any]:
+    """An entry and those that say more of the same thing, each link followed by the next: code of a member function
+    leads to an abstract entry, and that one to the declaration in the class."""
+    found = [die]
+    while len(found) < _MOST_LINKS:
+        link = reference(found[-1], "DW_AT_abstract_origin") or reference(found[-1], "DW_AT_specification")
+        if link is None:
+            return found
+        found.append(link)
+    raise Unusable("entries that lead to each other without end")
+
+
+def _saying(entries: Sequence[Any], attribute: str) -> Any | None:
+    """The first that has an attribute."""
+    return next((entry for entry in entries if attribute in entry.attributes), None)
+
+
+def _first_text(entries: Sequence[Any], attribute: str) -> str:
+    entry = _saying(entries, attribute)
+    return _text(entry, attribute) if entry is not None else ""
+
+
+def _is_named_as_written(types: TypeReader, entries: Sequence[Any], is_nested: bool) -> bool:
     """Whether the name of an entry is that of its symbol: it says the symbol's name, or it is a function of the file
     itself that other files can name. Others, in C++ static ones too, have symbols with other names."""
-    origin = reference(die, "DW_AT_abstract_origin") or reference(die, "DW_AT_specification")
-    if any("DW_AT_linkage_name" in one.attributes for one in (die, origin) if one is not None):
+    if _saying(entries, "DW_AT_linkage_name") is not None:
         return True
-    is_nested = is_nested or (origin is not None and not _is_of_file(origin))
-    is_external = any("DW_AT_external" in one.attributes for one in (die, origin) if one is not None)
-    return not is_nested and (types.is_c or is_external)
+    is_nested = is_nested or not all(_is_of_file(entry) for entry in entries[1:])
+    return not is_nested and (types.is_c or _saying(entries, "DW_AT_external") is not None)
 
 
 def _is_of_file(die: Any) -> bool:
@@ -328,51 +353,47 @@ def _is_of_file(die: Any) -> bool:
     return parent is not None and parent.tag in ("DW_TAG_compile_unit", "DW_TAG_partial_unit", "DW_TAG_type_unit")
 
 
-def _from_origin(debug: DebugInfo, die: Any) -> tuple[list[Any], bool]:
-    """The parameters that another entry of the same function has, and whether there are more: with -flto the one that
+def _from_others(debug: DebugInfo, entries: Sequence[Any]) -> tuple[list[Any], bool]:
+    """The parameters that other entries of the same function have, and whether there are more: with -flto the one that
     says them is in another unit."""
-    origin = reference(die, "DW_AT_abstract_origin") or reference(die, "DW_AT_specification")
-    if origin is None:
-        return [], False
-    children = list(TypeReader(origin.cu, debug.spend).children(origin))
-    more = any(child.tag == "DW_TAG_unspecified_parameters" for child in children)
-    return [child for child in children if child.tag == "DW_TAG_formal_parameter"], more
-
-
-def _has_type(die: Any) -> bool:
-    origin = reference(die, "DW_AT_abstract_origin") or reference(die, "DW_AT_specification") or die
-    return "DW_AT_type" in die.attributes or "DW_AT_type" in origin.attributes
+    for entry in entries[1:]:
+        children = list(TypeReader(entry.cu, debug.spend).children(entry))
+        more = any(child.tag == "DW_TAG_unspecified_parameters" for child in children)
+        found = [child for child in children if child.tag == "DW_TAG_formal_parameter"]
+        if found or more:
+            return found, more
+    return [], False
 
 
 def _finish(
-    types: TypeReader, die: Any, parameters: list[Any], variadic: bool
+    types: TypeReader, entries: Sequence[Any], parameters: list[Any], variadic: bool
 ) -> Iterator[tuple[str, tuple[Signature, Entry]]]:
-    """The signature of one subprogram entry, if it has a name and all its types are understood."""
-    origin = reference(die, "DW_AT_abstract_origin") or reference(die, "DW_AT_specification") or die
-    name = _text(die, "DW_AT_linkage_name") or _text(origin, "DW_AT_linkage_name")
-    name = name or _text(die, "DW_AT_name") or _text(origin, "DW_AT_name")
+    """The signature of one function, if it has a name and all its types are understood."""
+    die = entries[0]
+    name = _first_text(entries, "DW_AT_linkage_name") or _first_text(entries, "DW_AT_name")
     declaration = "DW_AT_declaration" in die.attributes
-    convention = die.attributes.get("DW_AT_calling_convention") or origin.attributes.get("DW_AT_calling_convention")
-    prototyped = "DW_AT_prototyped" in die.attributes or "DW_AT_prototyped" in origin.attributes
+    convention = next(filter(None, map(declared_convention, entries)), "")
+    prototyped = _saying(entries, "DW_AT_prototyped") is not None
     unknown = declaration and not prototyped and not parameters
     if not name or unknown:
         return
-    if convention is not None and convention.value == NO_CALL and not declaration:
+    calling = _saying(entries, "DW_AT_calling_convention")
+    if calling is not None and calling.attributes["DW_AT_calling_convention"].value == NO_CALL and not declaration:
         # The compiler may have removed parameters: what the others say of themselves does not tell where they are.
-        yield name, (Signature(name, (), VOID, convention=declared_convention(die)), Entry.DEFINED)
+        yield name, (Signature(name, (), VOID, convention=convention), Entry.DEFINED)
         return
     try:
         listed = tuple(_parameter(types, p, index) for index, p in enumerate(parameters))
         if types.is_c and not prototyped:
             listed = tuple(replace(p, type=_promoted(p.type)) for p in listed)
-        result = as_returned(types.of(die) if "DW_AT_type" in die.attributes else types.of(origin))
+        typed = _saying(entries, "DW_AT_type")
+        result = as_returned(types.of(typed)) if typed is not None else VOID
     except Unusable:
         return
     has_code = "DW_AT_low_pc" in die.attributes or "DW_AT_ranges" in die.attributes
     entry = Entry.DECLARED if declaration else Entry.DEFINED if has_code else Entry.ABSTRACT
-    returns = "DW_AT_noreturn" not in die.attributes and "DW_AT_noreturn" not in origin.attributes
-    other = declared_convention(die) or declared_convention(origin)
-    yield name, (Signature(name, listed, result or VOID, variadic, returns, other), entry)
+    returns = _saying(entries, "DW_AT_noreturn") is None
+    yield name, (Signature(name, listed, result, variadic, returns, convention), entry)
 
 
 def _promoted(kind: CType) -> CType:
@@ -382,12 +403,11 @@ def _promoted(kind: CType) -> CType:
 
 
 def _parameter(types: TypeReader, die: Any, index: int) -> Parameter:
-    origin = reference(die, "DW_AT_abstract_origin") or die
-    name = _text(die, "DW_AT_name") or _text(origin, "DW_AT_name") or f"arg{index}"
-    kind = types.of(die) if "DW_AT_type" in die.attributes else types.of(origin)
-    if kind is VOID:
+    entries = _all_entries(die)
+    typed = _saying(entries, "DW_AT_type")
+    if typed is None:
         raise Unusable("a parameter without a type")
-    return Parameter(name, as_passed(kind))
+    return Parameter(_first_text(entries, "DW_AT_name") or f"arg{index}", as_passed(types.of(typed)))
 
 
 def _text(die: Any, attribute: str) -> str:

@@ -201,7 +201,7 @@ class TypeReader:
         level = 1
         while die.has_children and level:
             self.spend()
-            child = self.unit.get_DIE_from_refaddr(offset)
+            child = die.cu.get_DIE_from_refaddr(offset)
             offset += max(1, child.size)
             if child.tag is None:
                 level -= 1
@@ -412,7 +412,7 @@ class TypeReader:
         offset = die.offset + die.size
         while die.has_children:
             self.spend()
-            child = self.unit.get_DIE_from_refaddr(offset)
+            child = die.cu.get_DIE_from_refaddr(offset)
             offset += max(1, child.size)
             if child.tag is None:
                 break
