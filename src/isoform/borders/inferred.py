@@ -163,6 +163,22 @@ def infer(target: Function, rewrite: Function, inline: bool, gone: Collection[st
     return Inferred(signature, results, certain, narrow, bytes_read, stack)
 
 
+def refuse_unlikely_void(function: Function, inline: bool, gone: Collection[str]) -> None:
+    """Ends the question if a function that is said to return nothing sets a result register for nobody but its caller:
+    what was read of its type is not true then."""
+    convention = function.machine.convention
+    if not convention.result or not convention.float_result:
+        return
+    leaving = _Leaving(function, inline, gone)
+    for name in (convention.result[0], convention.float_result[0]):
+        left = leaving.left_in(name)
+        if left.always and left.evidence is _Evidence.STRONG:
+            raise Unsupported(
+                f"debug information says that {function.name} returns nothing, but it sets {name} for its caller: give "
+                "--signature"
+            )
+
+
 def readings_as_bool(machine: Machine, found: Inferred) -> tuple[tuple[ResultPart, ...], ResultPart]:
     """What is certainly and what is possibly the result where only zero or nonzero counts. Equal values are equal in
     every type, but what is nonzero in one type may be zero in another: 256 in a `char`, -0.0 in a `double`. So the

@@ -39,9 +39,15 @@ def refuse_other_conventions(function: Function, signature: Signature, placement
     function = _without_strays(function)
     declared = {place.register for argument in placement.arguments for place in argument.places}
     elsewhere = [name for name in _microsoft_registers(signature, placement) if name not in declared]
-    read = list(_read_by_code(function, elsewhere))
+    read = list(_read_by_code(function, elsewhere, placement))
     if read:
         raise Unsupported(_why(function, f"reads {read[0]} before setting it"))
+    convention = function.machine.convention
+    undeclared = [r for r in (*convention.integer_arguments, *convention.float_arguments) if r not in declared]
+    read = list(_read_by_code(function, undeclared, placement))
+    if read:
+        why = "debug information may be wrong or not complete: give --signature"
+        raise Unsupported(f"{function.name} reads {read[0]} before setting it, where it has no argument: {why}")
     first = function.machine.convention.stack_arguments_offset
     if any(end > first + placement.stack_argument_bytes for end in stack_accesses(function)):
         raise Unsupported(_why(function, "uses the caller's stack above its return address"))
@@ -84,11 +90,11 @@ def _microsoft_registers(signature: Signature, placement: Placement) -> Iterator
         yield (_MICROSOFT_FLOATS if is_number else _MICROSOFT_INTEGERS)[number]
 
 
-def _read_by_code(function: Function, names: list[str]) -> Iterator[str]:
+def _read_by_code(function: Function, names: list[str], placement: Placement) -> Iterator[str]:
     if not names:
         return
-    registers, convention = function.machine.registers, function.machine.convention
-    results = (*convention.result[:1], *convention.float_result[:1])
+    registers = function.machine.registers
+    results = dict.fromkeys(result.register for result in placement.results)
     live = Liveness(_without_pushes(function), results, calls_read=False)
     yield from (name for name in names if live.is_live_at_entry(byte_of(registers[name], 0)))
 

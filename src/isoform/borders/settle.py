@@ -9,7 +9,7 @@ from isoform.borders.bools import bool_assumptions, bool_cells, bool_variables
 from isoform.borders.callees import CalleeTable
 from isoform.borders.coming_back import coming_back_assumptions
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
-from isoform.borders.inferred import Inferred, infer, readings_as_bool
+from isoform.borders.inferred import Inferred, infer, readings_as_bool, refuse_unlikely_void
 from isoform.borders.known_calls import known_calls, library_assumptions
 from isoform.borders.linking import fixed_assumptions, link_assumptions, refuse_section_bounds
 from isoform.borders.other_convention import (
@@ -79,6 +79,8 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     if source is SignatureSource.DWARF:
         for function in (target, rewrite):
             refuse_other_conventions(function, signature, placement)
+            if signature.result.kind is TypeKind.VOID:
+                refuse_unlikely_void(function, options.calls is not CallRule.UNINTERPRETED, gone)
         both = [function.image.signatures.get(function.name) for function in (target, rewrite)]
         padded = padded_arguments(contract.arguments, both)
         behind = padded_arguments(contract.arguments, both, through=True)

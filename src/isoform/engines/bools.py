@@ -38,6 +38,8 @@ def rests_on_bools(question: Question, inputs: tuple[Inputs, Inputs]) -> bool:
         return False
     outcomes = question.run_both(inputs, record=True)
     read = {address: byte for outcome in outcomes for address, byte in outcome.reads.items() if byte > 1}
+    for effect in inputs[0].call_results.values():
+        read |= {address: byte for address, byte in effect.memory.items() if byte > 1}
     if any(_is_declared_bool(question, inputs[0], address) for address in read):
         return True
     untyped = [a for a in read if not in_frame(a) and not _is_of_another_type(question, inputs[0], a)]
@@ -64,8 +66,16 @@ def _agree_with(question: Question, inputs: Pair, bits: Mapping[int, int]) -> bo
 
 
 def _with_memory(inputs: Pair, bits: Mapping[int, int]) -> Pair:
-    left, right = (replace(side, memory={**side.memory, **bits}) for side in inputs)
-    return left, right
+    """With other bytes in memory, at entry and where an outside call writes them."""
+
+    def changed(side: Inputs) -> Inputs:
+        effects = {
+            key: replace(effect, memory={a: bits.get(a, byte) for a, byte in effect.memory.items()})
+            for key, effect in side.call_results.items()
+        }
+        return replace(side, memory={**side.memory, **bits}, call_results=effects)
+
+    return changed(inputs[0]), changed(inputs[1])
 
 
 def _apart_from(outcome: Outcome, bits: Mapping[int, int]) -> Outcome:
@@ -83,9 +93,13 @@ def _is_declared_bool(question: Question, inputs: Inputs, address: int) -> bool:
 
 
 def _is_of_another_type(question: Question, inputs: Inputs, address: int) -> bool:
-    """Whether an argument points there, or just before, and says what is there."""
+    """Whether an argument points to something there, and says what it is."""
     pointers = [a for a in question.contract.arguments if _says_what_is_there(a)]
-    return any(0 <= address - argument_value(a, inputs) < _NEAR for a in pointers)
+    return any(0 <= address - argument_value(a, inputs) < _pointee_bytes(a) for a in pointers)
+
+
+def _pointee_bytes(argument: Argument) -> int:
+    return argument.type.pointee.bits // 8 if argument.type.pointee is not None else 0
 
 
 def _says_what_is_there(argument: Argument) -> bool:
