@@ -29,10 +29,11 @@ def bool_variables(target: Function, rewrite: Function) -> tuple[tuple[int, int]
     variable, and the distance from there."""
     declared = target.image.pointers.bools, rewrite.image.pointers.bools
     found: list[tuple[int, int]] = []
-    for symbol, start, kind in declared_alike(target, rewrite, *declared):
+    for symbol, start, room, kind in declared_alike(target, rewrite, *declared):
         size = kind.bits // 8
         count = min(max(symbol.size // size, 1), _MOST_CELLS)
-        found += [(start, element * size + offset) for element in range(count) for offset in kind.bool_offsets()]
+        offsets = (room + element * size + offset for element in range(count) for offset in kind.bool_offsets())
+        found += [(start - room, offset) for offset in offsets]
     return tuple(found[:_MOST_CELLS])
 
 

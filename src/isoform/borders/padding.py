@@ -43,7 +43,7 @@ def padded_variables(target: Function, rewrite: Function) -> tuple[PaddedVariabl
     declared = target.image.pointers.padded, rewrite.image.pointers.padded
     found = [
         PaddedVariable(start, symbol.size, kind.bits // 8, kind.padding, frozenset(kind.room_offsets()))
-        for symbol, start, kind in declared_alike(target, rewrite, *declared)
+        for symbol, start, _, kind in declared_alike(target, rewrite, *declared)
     ]
     return tuple(found)
 

@@ -46,9 +46,13 @@ def rests_on_bools(question: Question, inputs: tuple[Inputs, Inputs]) -> bool:
     # A bool is more often the last of what is read at one place than a byte of something larger is.
     everywhere = {address for outcome in outcomes for address in outcome.reads}
     untyped.sort(key=lambda address: address + 1 in everywhere)
-    # Of what a run reads, bytes of which a side takes only the lowest bit: not those of a pointer or a larger number.
-    taken = [a for a in untyped[:_MOST_BYTES] if _is_unchanged(question, inputs, outcomes, {a: read[a] & 1})]
-    # The other side may take whether it is zero.
+    # Of what a run reads, bytes of which a side takes only the lowest bit, or whether they are zero: not those of a
+    # pointer or a larger number.
+    taken = [
+        address
+        for address in untyped[:_MOST_BYTES]
+        if any(_is_unchanged(question, inputs, outcomes, {address: bit}) for bit in {read[address] & 1, 1})
+    ]
     as_bools = [{a: read[a] & 1 for a in taken}, dict.fromkeys(taken, 1)]
     return bool(taken) and any(_agree_with(question, inputs, bits) for bits in as_bools)
 
