@@ -82,8 +82,9 @@ def read_debug(file: ParsedFile, code: Mapping[int, int], base: int) -> DebugInf
         if elf.num_sections() > SECTION_LIMIT:
             return None
         _refuse_bombs(elf, file.data)
-        data = file.data if file.linked else _relocated(elf, file, code)
-        dwarf = ELFFile(BytesIO(data)).get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
+        if not file.linked:
+            elf.stream = BytesIO(_relocated(elf, file, code))  # headers stay as they are
+        dwarf = elf.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
         return DebugInfo(dwarf, base, processor_time() + SECONDS_LIMIT)
     except Exception:  # whatever a parser says of hostile debug information, there is none
         return None
