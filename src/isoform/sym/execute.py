@@ -31,6 +31,7 @@ from isoform.model.verdict import Assumption
 from isoform.smt.division import signed
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base, Node
+from isoform.sym.frame import SLOT_BYTES
 from isoform.sym.libc import LIBRARY_MEANING, carry_out
 from isoform.sym.recursion import (
     RECURSION,
@@ -678,7 +679,9 @@ class Execution:
             is_passed = callee.uses_last_register
         elif offset < 0:
             is_passed = slot in written and (callee.uses_last_register or not self._reads_slot(slot))
-            is_passed = is_passed and not self._is_left_over(state.frame.load(slot, convention.stack_arguments_offset))
+            if is_passed and self._is_left_over(state.frame.load(slot, SLOT_BYTES)):
+                # A structure may begin with bytes that nobody set: what is above it must be the function's own.
+                is_passed = slot + SLOT_BYTES in written and not self._reads_slot(slot + SLOT_BYTES)
         else:
             own = callee.uses_last_register and self.side.world.contract.stack_argument_bytes > 0
             is_passed = own or any(other >= slot for other in written)
