@@ -19,6 +19,7 @@ from isoform.lift.function import Call, Function
 from isoform.lift.known_calls import with_known_calls
 from isoform.load.known import known_signature
 from isoform.model.contract import PureCall, ReadByte, Result
+from isoform.model.errors import Unsupported
 from isoform.model.machine import Machine
 from isoform.model.signature import Signature, TypeKind
 from isoform.model.verdict import Assumption
@@ -212,9 +213,13 @@ def _from_table(machine: Machine, name: str) -> PureCall:
 def _named_by_user(functions: tuple[Function, Function], name: str) -> PureCall:
     """As far as is known it may read any memory, and leave its result wherever results are."""
     convention, registers = functions[0].machine.convention, functions[0].machine.registers
-    declared = next((f.image.signatures[name] for f in functions if name in f.image.signatures), known_signature(name))
-    if declared is not None and declared.result.kind is not TypeKind.VOID:
-        results = place_signature(functions[0].machine, declared).results
+    declared = [f.image.signatures[name] for f in functions if name in f.image.signatures] or [known_signature(name)]
+    placed = [place_signature(functions[0].machine, one) for one in declared if one is not None]
+    if any(one.result_space for one in placed):
+        raise Unsupported(f"--pure {name}: {name} returns its result in memory; drop --pure {name}")
+    first = declared[0]
+    if first is not None and first.result.kind is not TypeKind.VOID:
+        results = placed[0].results
     else:
         every = (*convention.result, *convention.float_result)
         results = tuple(Result(register, 8 * registers[register].size) for register in every)

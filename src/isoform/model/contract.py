@@ -331,9 +331,15 @@ class Contract:
             if self.results_differ(target, rewrite):
                 yield Difference("return value", *(self.show_result(self.result_value(o)) for o in (target, rewrite)))
             yield from self._convention_differences(target, rewrite)
-        shown = target.status is Status.DONE or target.reason not in HIDE_MEMORY_AT_END
-        if self.memory is MemoryRule.COMPARE and shown:
+        if self._shows_memory(target):
             yield from _memory_differences(self.observed_writes(target), self.observed_writes(rewrite))
+
+    def _shows_memory(self, outcome: Outcome) -> bool:
+        """`--memory ignore` is about what a function leaves to its caller. What a call that ends the program finds is
+        part of the call."""
+        if outcome.status is Status.DONE:
+            return self.memory is MemoryRule.COMPARE
+        return outcome.reason not in HIDE_MEMORY_AT_END
 
     def observed_writes(self, outcome: Outcome) -> dict[int, int]:
         """What a run leaves in memory that somebody can find."""

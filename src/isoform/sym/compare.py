@@ -121,8 +121,7 @@ class _Goals:
         if passed[0] == passed[1]:
             differs = [terms.negate(terms.eq(a, b)) for a, b in zip(left.arguments, right.arguments, strict=True)]
         # What earlier calls did to the world outside shows in the memory that they left: equal memory, equal calls.
-        shows_memory = left.callee not in HIDE_MEMORY_AT_END and self._world.contract.memory is MemoryRule.COMPARE
-        if shows_memory or left.after_calls or right.after_calls:
+        if left.callee not in HIDE_MEMORY_AT_END or left.after_calls or right.after_calls:
             differs.append(self._memory_differs(left, right))
         return terms.conj(terms.conj(left.condition, right.condition), terms.any_of(differs))
 
