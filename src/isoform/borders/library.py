@@ -213,12 +213,13 @@ def _from_table(machine: Machine, name: str) -> PureCall:
 def _named_by_user(functions: tuple[Function, Function], name: str) -> PureCall:
     """As far as is known it may read any memory, and leave its result wherever results are."""
     convention, registers = functions[0].machine.convention, functions[0].machine.registers
-    declared = [f.image.signatures[name] for f in functions if name in f.image.signatures] or [known_signature(name)]
-    placed = [place_signature(functions[0].machine, one) for one in declared if one is not None]
-    if any(one.result_space for one in placed):
+    known = known_signature(name)
+    declared = [f.image.signatures[name] for f in functions if name in f.image.signatures]
+    declared = declared or ([] if known is None else [known])
+    placed = [place_signature(functions[0].machine, signature) for signature in declared]
+    if any(placement.result_space for placement in placed):
         raise Unsupported(f"--pure {name}: {name} returns its result in memory; drop --pure {name}")
-    first = declared[0]
-    if first is not None and first.result.kind is not TypeKind.VOID:
+    if declared and declared[0].result.kind is not TypeKind.VOID:
         results = placed[0].results
     else:
         every = (*convention.result, *convention.float_result)
