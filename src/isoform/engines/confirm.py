@@ -267,6 +267,11 @@ def _confirm(question: Question, inputs: Pair, budget: Budget) -> Witness | NotC
             "undefined, is not the same for both",
             False,
         )
+    if _calls_other_present_code(question, alike):
+        return NotConfirmed(
+            "the two call different functions whose code is here, and --calls uninterpreted does not look into them",
+            False,
+        )
     smallest = minimise(question, alike, budget, differs)
     for candidate in (smallest, alike):
         replayed = _replay(question, _as_callers_pass(question, candidate))
@@ -355,6 +360,16 @@ def _left_out(question: Question, function: Function) -> dict[int, str]:
     present = function.image.functions.values()
     own = function.name
     return {s.address: s.name for s in present if s.name != own and not s.name.startswith(f"{own}.")}
+
+
+def _calls_other_present_code(question: Question, inputs: Pair) -> bool:
+    """Whether the two runs differ in the functions that they call and that only `--calls uninterpreted` leaves out: a
+    compiler may have inlined or cloned one of them."""
+    names = {n for f in (question.target, question.rewrite) for n in _left_out(question, f).values()}
+    if not names:
+        return False
+    called = [[call.callee for call in outcome.calls if call.callee in names] for outcome in question.run_both(inputs)]
+    return called[0] != called[1]
 
 
 def _through(function: Function) -> dict[int, str]:

@@ -359,7 +359,8 @@ class Image:
 
     @cached_property
     def _ranges_of_sections(self) -> dict[int, tuple[tuple[int, int], ...]]:
-        """By the address of a section: where its objects of known size are, those next to each other together."""
+        """By the address of a section: where its objects are, those next to each other together. Among constants those
+        without a name count: a jump table may be anywhere between the named ones."""
         moved = {start for start, _, _ in self.moved}
         found: dict[int, list[tuple[int, int]]] = {}
         for symbol in self._data_symbols[1]:
@@ -372,7 +373,8 @@ class Image:
                 ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))
             else:
                 ranges.append((symbol.address, end))
-        return {section: tuple(ranges) for section, ranges in found.items()}
+        constant = {s.address: ((s.address, s.end),) for s in self.sections if s.address in found and not s.writable}
+        return {section: tuple(ranges) for section, ranges in found.items()} | constant
 
     def name_at(self, address: int) -> str | None:
         """The name of the symbol or external that starts at `address`."""

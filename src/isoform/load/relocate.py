@@ -5,11 +5,11 @@ from __future__ import annotations
 import string
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from functools import cached_property
 
-from isoform.load.blocks import Block, PlacedData, is_name, object_keys
+from isoform.load.blocks import Block, Part, PlacedData, is_name, object_keys
 from isoform.load.elf import (
     ABSOLUTE_SECTION,
     COMMON_SECTION,
@@ -309,31 +309,33 @@ class ObjectImage:
             assert home is not None
             if self._shared_by_content(home):
                 return
-            name, ranges = home.name, self._named_ranges(key, 0, home.size)
+            name, ranges = home.name, self._ranges_of_section(home)
         elif symbol.size:
             start = 0 if key < 0 else symbol.value
-            name, ranges = symbol.name, self._named_ranges(key, start, start + symbol.size)
+            name, ranges = symbol.name, self._ranges(key, start, start + symbol.size)
         else:
             return
         if ranges:
             self.references[field] = Reference(target, relative, name, ranges)
 
-    def _named_ranges(self, section: int, start: int, end: int) -> tuple[tuple[int, int], ...]:
-        """Where the named objects of a section are that overlap a part of it, those next to each other together."""
-        found: list[tuple[int, int]] = []
-        for block in self.data.of_section(section):
-            named = [(p.start, p.end) for p in block.parts if p.named and p.end > p.start]
-            for low, high in named:
-                if block.start + low < end and start < block.start + high:
-                    found.append((block.address + low, block.address + high))
-        found.sort()
-        merged: list[tuple[int, int]] = []
-        for low, high in found:
-            if merged and low <= merged[-1][1]:
-                merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
-            else:
-                merged.append((low, high))
-        return tuple(merged) if len(merged) <= MOST_RANGES else ()
+    def _ranges_of_section(self, home: FileSection) -> tuple[tuple[int, int], ...]:
+        """Where the objects of a section are. Constants without a name, such as jump tables, lie between and behind the
+        named ones, and a short one of zeros cannot be told from padding."""
+        blocks = self.data.of_section(home.index)
+        if not any(part.named for block in blocks for part in block.parts):
+            return ()
+        if not home.writable and any(block.end - block.start > _covered(block.parts) for block in blocks):
+            return _joined((block.address, block.address + block.end - block.start) for block in blocks)
+        return self._ranges(home.index, 0, home.size)
+
+    def _ranges(self, section: int, start: int, end: int) -> tuple[tuple[int, int], ...]:
+        """Where the objects are that overlap a part of a section."""
+        return _joined(
+            (block.address + part.start, block.address + part.end)
+            for block in self.data.of_section(section)
+            for part in block.parts
+            if part.start < part.end and block.start + part.start < end and start < block.start + part.end
+        )
 
     # Values
 
@@ -803,6 +805,27 @@ class ObjectImage:
         starts = self._starts_by_section[symbol.section]
         index = bisect_right(starts, symbol.value)
         return starts[index] - symbol.value if index < len(starts) else 0
+
+
+def _covered(parts: Iterable[Part]) -> int:
+    """Bytes that named objects of one block take."""
+    return sum(high - low for low, high in _merged((part.start, part.end) for part in parts if part.named))
+
+
+def _joined(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    found = _merged(ranges)
+    return tuple(found) if len(found) <= MOST_RANGES else ()
+
+
+def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """In order, those that touch or overlap together."""
+    merged: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if merged and low <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
+        else:
+            merged.append((low, high))
+    return merged
 
 
 def _string_bounds(data: bytes, offset: int, unit: int) -> tuple[int, int]:

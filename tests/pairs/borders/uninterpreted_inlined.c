@@ -1,0 +1,2 @@
+static int plain(int a) { return a; }
+int through(int a) { return plain(a); }
