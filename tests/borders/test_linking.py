@@ -348,3 +348,15 @@ def test_one_past_an_object_is_not_the_next_one(tmp_path: Path) -> None:
         assert isinstance(api.compare(f"{paths[0]}:{function}", f"{paths[1]}:{function}"), Equivalent)
         assert isinstance(api.compare(f"{paths[1]}:{function}", f"{paths[0]}:{function}"), Equivalent)
     assert isinstance(api.compare(f"{paths[0]}:end", f"{paths[2]}:end"), Different)
+
+
+@pytest.mark.parametrize("first", ["object", "program"])
+def test_a_variable_that_only_the_program_defines_is_the_one_of_its_name(tmp_path: Path, first: str) -> None:
+    source = "extern int shared; int f(int x) { return shared + x; }\n"
+    other = source.replace("+ x", "- x")
+    defines = "int shared = 5;\n"
+    path = built(tmp_path, source, "-g", "-c", name="one.o")
+    for text, kind in ((source, Equivalent), (other, Different)):
+        program = built(tmp_path, text + defines, "-g", "-fPIE", "-pie", "-Wl,-e,f", "-nostdlib", name="program")
+        questions = [f"{path}:f", f"{program}:f"]
+        assert isinstance(api.compare(*(questions if first == "object" else reversed(questions))), kind)

@@ -267,11 +267,9 @@ def _confirm(question: Question, inputs: Pair, budget: Budget) -> Witness | NotC
             "undefined, is not the same for both",
             False,
         )
-    if _calls_other_present_code(question, alike):
-        return NotConfirmed(
-            "the two call different functions whose code is here, and --calls uninterpreted does not look into them",
-            False,
-        )
+    calls = _called_apart(question, alike)
+    if calls is not None:
+        return calls
     smallest = minimise(question, alike, budget, differs)
     for candidate in (smallest, alike):
         replayed = _replay(question, _as_callers_pass(question, candidate))
@@ -362,14 +360,35 @@ def _left_out(question: Question, function: Function) -> dict[int, str]:
     return {s.address: s.name for s in present if s.name != own and not s.name.startswith(f"{own}.")}
 
 
-def _calls_other_present_code(question: Question, inputs: Pair) -> bool:
-    """Whether the two runs differ in the functions that they call and that only `--calls uninterpreted` leaves out: a
-    compiler may have inlined or cloned one of them."""
-    names = {n for f in (question.target, question.rewrite) for n in _left_out(question, f).values()}
-    if not names:
-        return False
-    called = [[call.callee for call in outcome.calls if call.callee in names] for outcome in question.run_both(inputs)]
-    return called[0] != called[1]
+def _called_apart(question: Question, inputs: Pair) -> NotConfirmed | None:
+    """Why runs that call different functions show nothing, if the code of such a function is here and only one of the
+    two runs goes through it."""
+    functions = question.target, question.rewrite
+    left_out = {name for function in functions for name in _left_out(question, function).values()}
+    once = _defined_once(functions)
+    if not left_out and not once:
+        return None
+    outcomes = question.run_both(inputs)
+    called = [[c.callee for c in outcome.calls if c.callee in left_out | once] for outcome in outcomes]
+    if called[0] == called[1]:
+        return None
+    names = ", ".join(sorted({*called[0], *called[1]} & once))
+    if names:
+        why = f"only one file defines {names}, which the other one calls; --calls uninterpreted compares the calls"
+        return NotConfirmed(why, False)
+    why = "the two call different functions whose code is here, and --calls uninterpreted does not look into them"
+    return NotConfirmed(why, False)
+
+
+def _defined_once(functions: tuple[Function, Function]) -> set[str]:
+    """Functions whose code one file has, and the other only the name."""
+    images = [function.image for function in functions]
+    return {
+        name
+        for image, other in zip(images, reversed(images), strict=True)
+        for name in image.externals.values()
+        if name in other.functions and name not in image.functions
+    }
 
 
 def _through(function: Function) -> dict[int, str]:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from isoform.load.blocks import PlacedData, Region, blocks_of, is_name, object_keys, place_blocks
 from isoform.load.differing import differing
-from isoform.load.elf import COMMON_SECTION, LOCAL, UNDEFINED_SECTION, WEAK, ParsedFile
+from isoform.load.elf import COMMON_SECTION, LOCAL, OBJECT, UNDEFINED_SECTION, WEAK, ParsedFile
 from isoform.load.ends import agreeing_ends
 from isoform.load.image import Image
-from isoform.load.linked import LinkedImage, base_of, fixed_conflict, loaded_sections, shareable_names
+from isoform.load.linked import LinkedImage, base_of, copied_objects, fixed_conflict, loaded_sections, shareable_names
 from isoform.load.objects import Objects
 from isoform.load.relocate import ObjectImage, object_functions
 from isoform.load.shared import Shared
@@ -68,6 +68,7 @@ def place_files(files: Sequence[ParsedFile]) -> list[Placement]:
     shared.weak.update(_weak_names(files))
     shared.fixed_conflict = fixed_conflict(files)
     data = _place_data(files, shared)
+    _name_linked_globals(files, shared)
     place_threads(files, shared.thread)
     common = _common_names(files)
     placements = []
@@ -126,6 +127,17 @@ def _name_globals(file: ParsedFile, data: PlacedData, shared: Shared) -> None:
         block = data.around(section, offset)
         if symbol.binding != LOCAL and block is not None and not block.torn:
             shared.addresses.setdefault(symbol.name, block.address + offset - block.start)
+
+
+def _name_linked_globals(files: Sequence[ParsedFile], shared: Shared) -> None:
+    """The same where the side that defines it is a linked file. (One at fixed addresses keeps its own.)"""
+    for file, other in zip(files, reversed(files), strict=True):
+        if not file.linked or file.fixed:
+            continue
+        used, copied = _used_names(other), copied_objects(file)
+        for name, symbol in shareable_names(file).items():
+            if name in used and symbol.binding != LOCAL and symbol.kind == OBJECT and symbol.value not in copied:
+                shared.addresses.setdefault(name, shared.by_object(("object", name), symbol.size))
 
 
 def _common_names(files: Sequence[ParsedFile]) -> set[str]:

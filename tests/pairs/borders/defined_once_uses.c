@@ -1,0 +1,2 @@
+int scale(int);
+int scaled(int x) { return scale(x) + 1; }

@@ -1,2 +1,0 @@
-static int plain(int a) { return a; }
-int through(int a) { return plain(a); }
