@@ -22,3 +22,7 @@ def machine(name: str) -> Machine:
     found = import_module(_MODULES[name]).MACHINE
     assert isinstance(found, Machine)
     return found
+
+
+def machine_names() -> tuple[str, ...]:
+    return tuple(_MODULES)

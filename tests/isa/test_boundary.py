@@ -1,0 +1,153 @@
+"""Nothing outside `isa/`, `check/` and the contributors' tools knows a machine by name.
+
+The lists below are what is left to move. They can only shrink: a mention that is not listed fails, and so does an entry
+that is no longer true.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import isoform
+from isoform.isa.registry import machine, machine_names
+
+SOURCE = Path(isoform.__file__).parent
+KNOWING = ("isa", "check")
+COMMON_WORDS = {"absent", "out", "zero"}
+"""Names of registers that are ordinary words."""
+FAMILIES = {"x86", "x86_64", "x87", "amd64", "mxcsr", "sse", "avx", "riscv", "riscv64", "rv64", "psabi", "system_v"}
+WORD = re.compile(r"\$\d+|[a-z][a-z0-9_]*")
+
+LEFT_TO_MOVE: dict[str, set[str]] = {
+    "api.py": {"x86_64"},
+    "borders/convention.py": {"psabi", "sse", "x86", "x86_64", "x87"},
+    "borders/inferred.py": {"bpl", "eax", "ebp", "esi"},
+    "borders/other_convention.py": {"r8", "r9", "rcx", "rdx", "x86_64", "xmm0", "xmm1", "xmm2", "xmm3"},
+    "borders/result_space.py": {"psabi", "x86"},
+    "borders/settle.py": {"x86_64"},
+    "cli.py": {"cs241", "toy", "x86_64"},
+    "engines/concolic/show.py": {"rdi"},
+    "engines/confirm.py": {"x86"},
+    "grade/divergence.py": {"x86_64"},
+    "grade/examine.py": {"x86_64"},
+    "grade/grade.py": {"x86_64"},
+    "lift/cfg.py": {"x87"},
+    "lift/infix.py": {"eax", "rax", "rsp", "x86", "x86_64"},
+    "load/assembly.py": {"cs241", "toy"},
+    "load/compile.py": {"x86_64"},
+    "load/cs241.py": {"$1", "$2", "$29", "$31", "cs241"},
+    "load/dwarf.py": {"rbp"},
+    "load/dwarf_types.py": {"x87"},
+    "load/elf.py": {"x86", "x86_64"},
+    "load/field.py": {"rip", "x86"},
+    "load/layout.py": {"x86"},
+    "load/open.py": {"cs241", "toy", "x86_64"},
+    "load/relocate.py": {"x86"},
+    "load/thread.py": {"rax", "rdi", "x86"},
+    "load/toy.py": {"r0", "toy"},
+    "model/contract.py": {"x87"},
+    "model/machine.py": {"toy", "xmm0"},
+    "model/signature.py": {"x87"},
+    "sym/state.py": {"af", "cf", "df", "of", "pf", "sf", "x87", "zf"},
+    "sym/step.py": {"rsp"},
+}
+
+ORDER_LEFT_TO_MOVE: dict[str, int] = {
+    "borders/contents.py": 3,
+    "borders/initialisers.py": 1,
+    "borders/library_values.py": 2,
+    "borders/linking.py": 2,
+    "borders/parts.py": 6,
+    "borders/reach.py": 2,
+    "engines/confirm.py": 4,
+    "engines/loops/inputs.py": 1,
+    "engines/loops/own_tests.py": 2,
+    "grade/examine.py": 1,
+    "lift/addresses.py": 2,
+    "lift/bounds.py": 1,
+    "lift/simplify.py": 1,
+    "lift/tables.py": 1,
+    "lift/weak.py": 1,
+    "load/cs241.py": 1,
+    "load/differing.py": 2,
+    "load/dwarf.py": 1,
+    "load/ends.py": 2,
+    "load/image.py": 2,
+    "load/linked.py": 6,
+    "load/relocate.py": 7,
+    "load/thread.py": 1,
+    "load/versions.py": 1,
+    "model/outcome.py": 1,
+    "run/memory.py": 1,
+    "run/observe.py": 1,
+    "sym/state.py": 1,
+}
+
+
+@cache
+def register_names() -> frozenset[str]:
+    return frozenset(name for one in machine_names() for name in machine(one).registers)
+
+
+@cache
+def telling_words() -> frozenset[str]:
+    """Words that mean a machine wherever they stand: its name, and names of registers that are not too short."""
+    registers = {name for name in register_names() if len(name) >= 3} - COMMON_WORDS
+    return frozenset({*machine_names(), *registers, *FAMILIES})
+
+
+def modules() -> Iterator[tuple[str, str]]:
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = path.relative_to(SOURCE).as_posix()
+        if name.split("/")[0] not in KNOWING:
+            yield name, path.read_text(encoding="utf-8")
+
+
+def mentions(text: str) -> set[str]:
+    """Telling words in names, texts and comments, and texts that are just the name of some register."""
+    found = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in (tokenize.NAME, tokenize.STRING, tokenize.COMMENT):
+            words = set(WORD.findall(token.string.lower()))
+            found |= words & telling_words()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in register_names():
+            found.add(node.value)
+    return found
+
+
+def fixed_orders(text: str) -> int:
+    """How often numbers are read from or written to memory in an order of bytes that is fixed."""
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    converting = [
+        call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr in ("from_bytes", "to_bytes")
+    ]
+    return sum(
+        isinstance(argument, ast.Constant) and argument.value in ("little", "big")
+        for call in converting
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords))
+    )
+
+
+def test_only_isa_and_check_know_a_machine() -> None:
+    found = {name: words for name, text in modules() if (words := mentions(text))}
+    assert found == LEFT_TO_MOVE
+
+
+def test_numbers_in_memory_have_the_order_of_the_machine() -> None:
+    counted = Counter({name: fixed_orders(text) for name, text in modules()})
+    assert dict(+counted) == ORDER_LEFT_TO_MOVE
+
+
+def test_a_mention_is_found() -> None:
+    assert mentions('x = 1  # as in rdi\ny = "$4"\n') == {"rdi", "$4"}
+    assert mentions('flag = "cf"\n') == {"cf"}
+    assert not mentions("def cf(out: int) -> None: ...\n")
+    assert fixed_orders('int.from_bytes(b"", "little")\nint.from_bytes(b"", order)\n') == 1
