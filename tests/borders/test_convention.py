@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from isoform.borders.convention import Placement, argument_assumptions, place_signature
+from isoform.borders.convention import argument_assumptions, place_signature
 from isoform.isa.registry import machine
 from isoform.load.prototype import parse_prototype
 from isoform.model.contract import Argument, Place, Result
 from isoform.model.errors import Unsupported, UserError
+from isoform.model.placement import Placement
 from isoform.model.signature import CType, Parameter, Signature, TypeKind
 
 X86 = machine("x86_64")

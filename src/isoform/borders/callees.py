@@ -7,13 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 
-from isoform.borders.convention import (
-    Placement,
-    argument_parts,
-    gap_assumptions,
-    given_results,
-    place_signature,
-)
+from isoform.borders.convention import argument_parts, given_results, place_signature
 from isoform.borders.evidence import Evidence
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Function, outside_call
@@ -22,6 +16,7 @@ from isoform.load.known import NO_RETURN, is_reserved, known_signature
 from isoform.model.callee import Callee, Callees, Format, Given, Part, Parts, common_results, merged, whole
 from isoform.model.contract import Contract, SignatureSource
 from isoform.model.errors import Unsupported, UserError
+from isoform.model.placement import Placement
 from isoform.model.signature import Parameter, Signature
 from isoform.model.verdict import Assumption
 
@@ -65,7 +60,7 @@ class CalleeTable:
         names = sorted(self.names() - {SELF})
         own = [self._contract.signature] if self._contract.signature is not None else []
         called = [signature for name in names for signature in self._declared(name)]
-        yield from gap_assumptions([*own, *called, *self._pointer_types.values()])
+        yield from self._machine.place_assumptions([*own, *called, *self._pointer_types.values()])
         library = [n for n in names if not self._declared(n) and self._is_library_name(n)]
         unknown = [n or "a function called through a pointer" for n in names if self._is_guessed(n)]
         if library:

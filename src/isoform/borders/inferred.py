@@ -15,7 +15,6 @@ from enum import Flag, IntEnum, auto
 from functools import reduce
 from operator import or_
 
-from isoform.borders.convention import MOST_STACK_ARGUMENTS
 from isoform.borders.moves import MOVES, ZERO, Trace, lanes_of, sets_above
 from isoform.lift.cfg import control_flow_graph
 from isoform.lift.function import Block, BlockId, Call, Function, Return
@@ -27,6 +26,7 @@ from isoform.model.contract import Argument, Place, Reading, Result, ResultPart
 from isoform.model.errors import Unsupported
 from isoform.model.machine import Machine
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
+from isoform.model.placement import MOST_STACK_ARGUMENTS
 from isoform.model.signature import VOID, CType, Parameter, Signature, TypeKind
 
 _WORD = CType(TypeKind.INTEGER, 64, spelling="unsigned long")
@@ -364,8 +364,8 @@ def _parameters(
 
 
 def _narrow_reads(function: Function, register: Var) -> frozenset[int]:
-    """Sizes of the reads of 8 or 16 bits from a register, or from those that it is copied to: `mov ebp,esi; movsx
-    eax,bpl`. What else these registers hold in between is not told apart."""
+    """Sizes of the reads of 8 or 16 bits from a register, or from those that it is copied to: a copy of 32 bits,
+    then an extension of its lowest byte. What else these registers hold in between is not told apart."""
     ops = [op for block in function.blocks.values() for op in block.ops]
     copies = {register.offset}
     while True:

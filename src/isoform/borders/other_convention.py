@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from isoform.borders.convention import Placement
 from isoform.lift.function import Block, Function, Switch, outside_call
 from isoform.lift.liveness import Liveness, byte_of, output_containers
 from isoform.lift.pointers import stack_accesses
 from isoform.model.errors import Unsupported
+from isoform.model.placement import Placement
 from isoform.model.signature import Signature, TypeKind
 
 _MICROSOFT_INTEGERS = ("rcx", "rdx", "r8", "r9")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from isoform.borders.bools import bool_assumptions, bool_cells, bool_variables
 from isoform.borders.callees import CalleeTable
 from isoform.borders.coming_back import coming_back_assumptions
-from isoform.borders.convention import Placement, argument_assumptions, place_signature
+from isoform.borders.convention import argument_assumptions, place_signature
 from isoform.borders.inferred import Inferred, infer, readings_as_bool, refuse_unlikely_void
 from isoform.borders.known_calls import known_calls, library_assumptions
 from isoform.borders.linking import fixed_assumptions, link_assumptions, refuse_section_bounds
@@ -31,6 +31,7 @@ from isoform.load.shape import shaped
 from isoform.model.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.machine import Machine
+from isoform.model.placement import Placement
 from isoform.model.signature import VOID, Signature, TypeKind
 from isoform.model.verdict import Assumption
 
@@ -184,7 +185,7 @@ def _signature(target: Function, rewrite: Function, options: Options) -> tuple[S
     for function in (target, rewrite):
         found = function.image.signatures.get(function.name)
         if found is not None:
-            fixed = function.machine.name != "x86_64"
+            fixed = function.machine.fixes_signature
             return found, SignatureSource.MACHINE if fixed else SignatureSource.DWARF
     return None, SignatureSource.LIVENESS
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from isoform.model.microop import Instruction, Space, Var
+
+if TYPE_CHECKING:
+    from isoform.model.placement import Placement
+    from isoform.model.signature import Signature
+    from isoform.model.verdict import Assumption
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,10 @@ def _any_address(_: Instruction) -> int:
     return 1
 
 
+def _nothing_assumed(_: Iterable[Signature]) -> Iterable[Assumption]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Machine:
     name: str
@@ -79,14 +88,24 @@ class Machine:
     title: str
     decode: Decoder
     memory: Memory | None
-    """None: the machine has no memory (toy)."""
+    """None: the machine has no memory."""
     convention: Convention
+    place: Callable[[Signature], Placement]
+    """Where the convention puts arguments and results."""
     registers: dict[str, Var]
     """Every name that can be written in a report, sub-registers included (lower case)."""
     containers: tuple[str, ...]
     """Names of the registers that together cover the register file without overlap, smallest offset first."""
     initial: dict[str, int] = field(default_factory=dict)
     """Containers with a fixed value at entry; all others are inputs."""
+    fixes_signature: bool = False
+    """Whether all of its programs have the same arguments and results."""
+    place_assumptions: Callable[[Iterable[Signature]], Iterable[Assumption]] = _nothing_assumed
+    """What `place` takes for granted that debug information does not say of these signatures."""
+    boolean: frozenset[str] = frozenset()
+    """Containers of one byte that hold 0 or 1."""
+    at_entry: Mapping[str, tuple[Assumption, ...]] = field(default_factory=dict)
+    """By container: the assumptions under which it has its initial value."""
     instruction_alignment: int = 1
     alignment: Callable[[Instruction], int] = _any_address
     """Bytes that the address of an instruction's operand in memory must be a multiple of, lest it fault."""
@@ -132,8 +151,12 @@ class Machine:
         """The name of a register or sub-register, for people."""
         return self._names().get((var.offset, var.size)) or self._part_name(var)
 
+    def is_named(self, var: Var) -> bool:
+        """Whether these bytes of the register file are a register or sub-register."""
+        return (var.offset, var.size) in self._names()
+
     def _part_name(self, var: Var) -> str:
-        """Bits of a container, such as xmm0[31:0]."""
+        """Bits of a container."""
         for name in self.containers:
             start = var.offset - self.registers[name].offset
             if start >= 0 and start + var.size <= self.registers[name].size:

@@ -40,18 +40,11 @@ _NEAR = 4096
 _THREAD_SPAN = 1 << 31
 """Bytes around an object in which a constant in an address may still be meant for it."""
 STACK_ALIGNED = Assumption("stack-aligned", "the stack pointer is aligned as the calling convention says")
-DEFAULT_ROUNDING_MODE = Assumption(
-    "default-rounding-mode",
-    "the floating-point control word has its default, after calls too: round to nearest, denormals kept, exceptions"
-    " masked",
-)
-X87_EMPTY = Assumption("x87-stack-empty", "the x87 stack is empty at entry, as the convention says")
 OBJECTS_APART = Assumption(
     "objects-apart",
     "a linker puts each object in a place of its own, aligned as declared and not at null; nothing else is assumed of "
     "its address",
 )
-DIRECTION_FLAG = Assumption("direction-flag-clear", "the direction flag is clear at entry, as the convention says")
 
 
 LIBRARY_STATE = 0x1000
@@ -156,7 +149,7 @@ class World:
         if name in machine.initial:
             return self.terms.bv(machine.initial[name], width)
         term = self._variable(name, name, width)
-        if width == 8 and name in BOOLEAN:
+        if width == 8 and name in self.machine.boolean:
             # Flags hold one bit; as bytes they are 0 or 1 (see microop.py).
             return self.terms.flag(self.terms.eq(self.terms.extract(term, 0, 0), self.terms.bv(1, 1)))
         return term
@@ -210,9 +203,6 @@ class World:
         if self.recursive:
             self.open_inputs[found] = "the return address"
         return found
-
-
-BOOLEAN = frozenset({"cf", "pf", "af", "zf", "sf", "of"})
 
 
 class Side:
@@ -610,11 +600,11 @@ class State:
         terms = self.side.terms
         result: Term = None
         for index, start, size in self.side.pieces(var):
-            if index not in self.registers and self.side.world.machine.containers[index] == "df":
-                self.side.world.assume(DIRECTION_FLAG)
-            if index not in self.registers and self.side.world.machine.containers[index] == "x87":
-                self.side.world.assume(X87_EMPTY)
-                self.side.world.assume(DEFAULT_ROUNDING_MODE)
+            machine = self.side.world.machine
+            for assumption in (
+                machine.at_entry.get(machine.containers[index], ()) if index not in self.registers else ()
+            ):
+                self.side.world.assume(assumption)
             part = terms.extract(self.container(index), 8 * (start + size) - 1, 8 * start)
             result = part if result is None else terms.concat(part, result)
         return result
