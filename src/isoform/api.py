@@ -12,8 +12,9 @@ from isoform.borders.question import Options
 from isoform.borders.settle import settle
 from isoform.engines.answer import answer, lifted, refused
 from isoform.engines.inputs import put_argument
+from isoform.isa.registry import DEFAULT, TEXT_ISAS
 from isoform.lift.function import Function
-from isoform.load.open import SOURCE_SUFFIXES, TEXT_ISAS, Loaded, LoadOptions, open_one, open_pair
+from isoform.load.open import SOURCE_SUFFIXES, Loaded, LoadOptions, open_one, open_pair
 from isoform.load.resolve import split_spec
 from isoform.model.budget import Budget, interruptible
 from isoform.model.contract import BoundsRule, CallRule, Contract, DataRule
@@ -79,7 +80,7 @@ def _unread(target: str, rewrite: str, *sides: LoadOptions | None) -> tuple[Subj
     found = []
     for spec, options in zip((target, rewrite), sides, strict=True):
         path, name = split_spec(spec)
-        isa = (options.isa if options else None) or TEXT_ISAS.get(path.suffix, "x86_64")
+        isa = (options.isa if options else None) or TEXT_ISAS.get(path.suffix, DEFAULT)
         found.append(Subject(str(path), name or (options.function if options else None) or "", isa))
     return found[0], found[1]
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 import random
 import shlex
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from isoform.check import cs241, toy
-from isoform.load.cs241 import load_cs241
 from isoform.load.image import Image
-from isoform.load.toy import load_toy
+from isoform.load.text import load_text
 from isoform.model.outcome import Inputs, Outcome, Status
 
 PAIRS = Path(__file__).parent.parent / "pairs"
@@ -27,7 +27,7 @@ def header(path: Path) -> dict[str, str]:
 
 def images(path: Path) -> tuple[Image, Image]:
     fields = header(path)
-    load = load_toy if path.parent.name == "toy" else load_cs241
+    load = partial(load_text, "toy" if path.parent.name == "toy" else "cs241")
     return load(path.parent / fields["a"]), load(path.parent / fields["b"])
 
 

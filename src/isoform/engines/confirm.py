@@ -38,10 +38,7 @@ from isoform.model.outcome import (
 )
 from isoform.model.signature import TypeKind
 from isoform.model.verdict import Witness
-
-LOWEST_ADDRESS = 0x1000
-HIGHEST_ADDRESS = 1 << 47
-"""Addresses that a program may use: not the page around null, and those that x86-64 gives to programs."""
+from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS
 
 NOT_COMPARED = "the runs differ only in what is not compared, such as padding or undefined values"
 """Of runs that end differently for a reason that no `different` may rest on: they show nothing either way."""

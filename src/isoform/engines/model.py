@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from isoform.borders.library import is_library, may_return
 from isoform.borders.question import Question
-from isoform.engines.confirm import HIGHEST_ADDRESS, LOWEST_ADDRESS, differs
+from isoform.engines.confirm import differs
 from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER, CallEffect, CallKey, Inputs, Pair
 from isoform.smt.solver import Solver
 from isoform.sym.execute import CallSite
 from isoform.sym.frame import SLOT_BYTES
 from isoform.sym.state import LIBRARY_STATE, Side
+from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS
 
 if TYPE_CHECKING:
     from isoform.engines.loopfree import Encoding

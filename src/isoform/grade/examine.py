@@ -27,9 +27,10 @@ from isoform.grade.fixed_tests import (
 )
 from isoform.grade.reference_paths import inputs_of_paths, never_stops, separated
 from isoform.grade.submissions import Submission
+from isoform.isa.registry import TEXT_ISAS
 from isoform.lift.listing import views_of
 from isoform.load.image import Image
-from isoform.load.open import TEXT_ISAS, Kept, Loaded, LoadOptions, open_pair
+from isoform.load.open import Kept, Loaded, LoadOptions, open_pair
 from isoform.model.budget import Budget
 from isoform.model.contract import CallRule, argument_value
 from isoform.model.errors import OutOfLimits, Unsupported, UserError

@@ -17,7 +17,8 @@ from isoform.grade.fixed_tests import read_tests, tests_digest
 from isoform.grade.store import Store, question_key
 from isoform.grade.submissions import Submission, find_submissions, refuse_to_overwrite
 from isoform.grade.workers import Limits, Worker, ready, refuse_without_fork
-from isoform.load.open import TEXT_ISAS, LoadOptions
+from isoform.isa.registry import TEXT_ISAS
+from isoform.load.open import LoadOptions
 from isoform.load.resolve import split_spec
 from isoform.model.budget import Budget, interruptible
 from isoform.model.grades import Answer, CodeLine, Grades, Prepared, Row, Standing, answer_from_json, prepared_from_json

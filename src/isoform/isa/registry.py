@@ -2,27 +2,77 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
+from isoform.model.assembled import Assembled
 from isoform.model.errors import UserError
+from isoform.model.linkage import Linkage
 from isoform.model.machine import Machine
 
-_MODULES = {
-    "x86_64": "isoform.isa.x86_64.machine",
-    "toy": "isoform.isa.toy.machine",
-    "cs241": "isoform.isa.cs241.machine",
+DEFAULT = "x86_64"
+"""What C is compiled for."""
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """What can be said of a machine before anything of it is imported."""
+
+    elf: str = ""
+    """Its name in the header of an ELF file with 64-bit little-endian words."""
+    suffix: str = ""
+    """Of files of its assembly language, where isoform itself assembles them."""
+    target: str = ""
+    """What zig's clang calls it."""
+
+
+_MACHINES = {
+    "x86_64": _Listed(elf="EM_X86_64", target="x86_64-linux-gnu"),
+    "toy": _Listed(suffix=".toy"),
+    "cs241": _Listed(suffix=".asm"),
 }
+
+TEXT_ISAS = {listed.suffix: name for name, listed in _MACHINES.items() if listed.suffix}
+ELF_ISAS = {listed.elf: name for name, listed in _MACHINES.items() if listed.elf}
+TARGETS = {name: listed.target for name, listed in _MACHINES.items() if listed.target}
+ELF_TITLES = {
+    "EM_386": "32-bit x86",
+    "EM_AARCH64": "AArch64",
+    "EM_ARM": "32-bit Arm",
+    "EM_BPF": "eBPF",
+    "EM_MIPS": "MIPS",
+    "EM_PPC64": "64-bit PowerPC",
+    "EM_RISCV": "RISC-V",
+    "EM_S390": "s390",
+    "EM_X86_64": "x86-64",
+}
+"""Machines of ELF files, for messages."""
 
 
 @cache
 def machine(name: str) -> Machine:
-    if name not in _MODULES:
-        raise UserError(f"isoform knows no machine '{name}': --isa takes one of {', '.join(_MODULES)}.")
-    found = import_module(_MODULES[name]).MACHINE
+    if name not in _MACHINES:
+        raise UserError(f"isoform knows no machine '{name}': --isa takes one of {', '.join(_MACHINES)}.")
+    found = import_module(f"isoform.isa.{name}.machine").MACHINE
     assert isinstance(found, Machine)
     return found
 
 
+def assembler(name: str) -> Callable[[str, str], Assembled]:
+    """What assembles a text, given with the name of its file, for one of the small machines."""
+    found: Callable[[str, str], Assembled] = import_module(f"isoform.isa.{name}.assembler").assemble
+    return found
+
+
+@cache
+def linkage(name: str) -> Linkage:
+    """How object files of a machine are loaded."""
+    found = import_module(f"isoform.isa.{name}.linkage").LINKAGE
+    assert isinstance(found, Linkage)
+    return found
+
+
 def machine_names() -> tuple[str, ...]:
-    return tuple(_MODULES)
+    return tuple(_MACHINES)

@@ -528,11 +528,11 @@ SYSTEM_CALL = "(system call)"
 
 def _with_calls_refused(function: Function) -> Function:
     """A function that uses what is not known after calls, without semantics from its calls to outside code on."""
-    registers = function.machine.registers
-    unknown = [registers[name] for name in function.machine.convention.not_across_calls]
+    registers, names = function.machine.registers, function.machine.convention.not_across_calls
+    unknown, used = [registers[name] for name in names], " and ".join(names)
     if not any(_touches(op, unknown) for block in function.blocks.values() for op in block.ops):
         return function
-    return replace(function, blocks={number: _stopped(block) for number, block in function.blocks.items()})
+    return replace(function, blocks={number: _stopped(block, used) for number, block in function.blocks.items()})
 
 
 def _touches(op: MicroOp, registers: list[Var]) -> bool:
@@ -540,13 +540,13 @@ def _touches(op: MicroOp, registers: list[Var]) -> bool:
     return any(r.offset < var.offset + var.size and var.offset < r.offset + r.size for var in used for r in registers)
 
 
-def _stopped(block: Block) -> Block:
+def _stopped(block: Block, used: str) -> Block:
     call = outside_call(block.exit)
     if call is None or call.then is None or call.system:
         return block
     address = block.steps[-1] if block.steps else block.id.address
     ops = (*block.ops, MicroOp(Kind.UNSUPPORTED, None, ()))
-    why = f"a call of {call.callee or 'a function'} beside x87 instructions is not followed"
+    why = f"a call of {call.callee or 'a function'} beside {used} instructions is not followed"
     return replace(block, ops=ops, addresses=(*block.addresses, address), exit=Stop(why))
 
 

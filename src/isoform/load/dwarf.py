@@ -30,6 +30,7 @@ from isoform.load.dwarf_types import (
 from isoform.load.elf import ParsedFile
 from isoform.load.image import Line, Local, PointerTypes
 from isoform.model.budget import processor_time
+from isoform.model.linkage import Formula
 from isoform.model.signature import VOID, CType, Parameter, Signature, TypeKind
 
 ENTRY_LIMIT = 400_000
@@ -41,9 +42,7 @@ LINES_LIMIT = 1 << 16
 SOURCE_LIMIT = 4 << 20
 SOURCE_SUFFIXES = (".c", ".h", ".s", ".S", ".cc", ".cpp", ".cxx", ".hpp", ".inc", ".rs", ".i")
 _ALLOC, _COMPRESSED = 0x2, 0x800
-_WIDTHS = {1: 8, 10: 4, 11: 4}  # of R_X86_64_64, R_X86_64_32 and R_X86_64_32S
 _ASSEMBLER = 0x8001  # DW_LANG_Mips_Assembler: of every assembler
-_FRAME_BASES = {b"\x9c": 8, b"\x56": -8}  # the canonical frame address; rbp, after push rbp
 _FBREG = 0x91
 _MOST_LINKS = 8
 _TYPES = ("DW_TAG_base_type", "DW_TAG_pointer_type", "DW_TAG_structure_type", "DW_TAG_enumeration_type")
@@ -62,6 +61,8 @@ class DebugInfo:
     """What is added to its addresses."""
     deadline: float
     """In processor time."""
+    frame_bases: Mapping[bytes, int]
+    """As in `Linkage`."""
     entries: int = 0
 
     def spend(self) -> None:
@@ -85,7 +86,7 @@ def read_debug(file: ParsedFile, code: Mapping[int, int], base: int) -> DebugInf
         if not file.linked:
             elf.stream = BytesIO(_relocated(elf, file, code))  # headers stay as they are
         dwarf = elf.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
-        return DebugInfo(dwarf, base, processor_time() + SECONDS_LIMIT)
+        return DebugInfo(dwarf, base, processor_time() + SECONDS_LIMIT, file.linkage.frame_bases)
     except Exception:  # whatever a parser says of hostile debug information, there is none
         return None
 
@@ -127,7 +128,10 @@ def _relocated(elf: Any, file: ParsedFile, code: Mapping[int, int]) -> bytes:
             raise Unusable("compressed debug information cannot be relocated in place")
         start, size = header["sh_offset"], header["sh_size"] // 24 * 24
         for offset, kind, symbol, addend in struct.iter_unpack("<QIIq", file.data[start : start + size]):
-            width = _WIDTHS.get(kind, 0)
+            rule = file.linkage.rule(kind)
+            if rule.formula is Formula.SUM:
+                raise Unusable("the debug information has distances that a linker computes")
+            width = rule.width if rule.formula is Formula.ABSOLUTE else 0
             if width and offset + width <= target["sh_size"]:
                 value = (addresses[symbol] + addend) % (1 << (8 * width))
                 at = target["sh_offset"] + offset
@@ -437,7 +441,7 @@ def frame_locals(debug: DebugInfo, address: int) -> tuple[Local, ...]:
                 extent = _extent(die)
                 if not scopes:
                     if die.tag == "DW_TAG_subprogram" and extent is not None and extent[0] == address - debug.bias:
-                        base = _FRAME_BASES.get(_expression(die, "DW_AT_frame_base"))
+                        base = debug.frame_bases.get(_expression(die, "DW_AT_frame_base"))
                         if base is None:
                             return ()
                         scopes.append((depth, *extent))
@@ -495,7 +499,7 @@ def _frame_arrays(debug: DebugInfo, unit: Any) -> dict[int, list[Local] | None]:
             open_.pop()
         if die.tag == "DW_TAG_subprogram" and (extent := _extent(die)) is not None:
             start, end = (bound + debug.bias for bound in extent)
-            base = _FRAME_BASES.get(_expression(die, "DW_AT_frame_base"))
+            base = debug.frame_bases.get(_expression(die, "DW_AT_frame_base"))
             open_.append((depth, start, end, base))
             found[start] = [] if base is not None and start not in found else None
         elif open_ and die.tag in ("DW_TAG_variable", "DW_TAG_formal_parameter"):

@@ -12,27 +12,15 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any, NamedTuple
 
+from isoform.isa.registry import ELF_ISAS, ELF_TITLES, linkage
 from isoform.model.errors import UserError
+from isoform.model.linkage import Linkage
 
 FILE_LIMIT = 512 << 20
 MEMORY_LIMIT = 1 << 30
 SYMBOL_LIMIT = 4_000_000
 SECTION_LIMIT = 100_000
 ALIGNMENT_LIMIT = 1 << 21
-
-ISA_NAMES: Mapping[str, str] = {"EM_X86_64": "x86_64"}
-"""ELF machine (64-bit little-endian) to the word of `--isa`."""
-MACHINE_TITLES: Mapping[str, str] = {
-    "EM_386": "32-bit x86",
-    "EM_AARCH64": "AArch64",
-    "EM_ARM": "32-bit Arm",
-    "EM_BPF": "eBPF",
-    "EM_MIPS": "MIPS",
-    "EM_PPC64": "64-bit PowerPC",
-    "EM_RISCV": "RISC-V",
-    "EM_S390": "s390",
-    "EM_X86_64": "x86-64",
-}
 
 # Numbers of the ELF specification.
 UNDEFINED_SECTION, ABSOLUTE_SECTION, COMMON_SECTION, EXTENDED_INDEX = 0, 0xFFF1, 0xFFF2, 0xFFFF
@@ -147,6 +135,10 @@ class ParsedFile:
     from_source: bool = field(default=False, kw_only=True)
 
     @property
+    def linkage(self) -> Linkage:
+        return linkage(self.machine)
+
+    @property
     def has_handlers(self) -> bool:
         """Whether some function handles exceptions that a call throws, or cleans up after them: the language's table
         for that is there."""
@@ -167,6 +159,10 @@ def parse_elf(data: bytes, path: str) -> ParsedFile:
         raise unusable(path, "its headers are nested without end") from error
     except Exception as error:  # a library's parse error on a malformed file can be of any type
         raise unusable(path, "it is truncated or malformed") from error
+
+
+def readable_titles() -> str:
+    return " and ".join(ELF_TITLES[name] for name in ELF_ISAS)
 
 
 def unusable(path: str, why: str) -> UserError:
@@ -233,12 +229,12 @@ class _Parser:
 
     def _machine(self, elf: Any) -> str:
         machine = elf.header["e_machine"]
-        if elf.elfclass == 64 and elf.little_endian and machine in ISA_NAMES:
-            return ISA_NAMES[machine]
-        title = MACHINE_TITLES.get(machine, str(machine).removeprefix("EM_"))
-        if machine in ISA_NAMES:
+        if elf.elfclass == 64 and elf.little_endian and machine in ELF_ISAS:
+            return ELF_ISAS[machine]
+        title = ELF_TITLES.get(machine, str(machine).removeprefix("EM_"))
+        if machine in ELF_ISAS:
             title += " with 32-bit addresses" if elf.elfclass != 64 else " in big-endian order"
-        raise UserError(f"{self.path} is for {title}; isoform reads x86-64 ELF files.")
+        raise UserError(f"{self.path} is for {title}; isoform reads {readable_titles()} ELF files.")
 
     def _headers(self, elf: Any) -> list[tuple[str, Any]]:
         count = elf.num_sections()
@@ -376,7 +372,7 @@ class _Parser:
             if linked and not header["sh_flags"] & _ALLOC:
                 continue  # left over from `--emit-relocs`: already applied
             if header["sh_type"] == _REL:
-                raise unusable(self.path, f"{name} has a form that x86-64 does not use")
+                raise unusable(self.path, f"{name} has a form that is not used on this machine")
             if header["sh_size"] // 24 > SYMBOL_LIMIT:
                 raise unusable(self.path, f"{name} claims more than {SYMBOL_LIMIT} relocations")
             content = self._bytes(header)

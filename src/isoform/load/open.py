@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from isoform.isa.registry import DEFAULT, TEXT_ISAS, machine_names
 from isoform.load.elf import ParsedFile, parse_elf
 from isoform.load.image import Image, PointerTypes, Symbol
 from isoform.load.place import Placement, place_files
@@ -14,8 +15,6 @@ from isoform.load.resolve import choose, read_file, split_spec
 from isoform.model.errors import UserError
 
 SOURCE_SUFFIXES = (".c", ".s", ".S")
-TEXT_ISAS = {".toy": "toy", ".asm": "cs241"}
-ELF_ISAS = ("x86_64",)
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def _open(specs: Sequence[str], options: Sequence[LoadOptions], kept: Kept | Non
     if len(set(isas)) > 1:
         raise UserError(f"{paths[0]} is {isas[0]} but {paths[1]} is {isas[1]}: both sides must be the same machine.")
     names = [name or option.function for (_, name), option in zip(split, options, strict=True)]
-    if isas[0] in ELF_ISAS:
+    if isas[0] not in TEXT_ISAS.values():
         placements = place_files(_parse_all(paths, options, kept.parsed))
         symbols = choose([p.image for p in placements], names)
         images = _with_debug(placements, symbols)
@@ -96,30 +95,19 @@ def _open(specs: Sequence[str], options: Sequence[LoadOptions], kept: Kept | Non
 
 def _isa(path: Path, options: LoadOptions) -> str:
     """The machine of a file: the option, the suffix, or else an ELF file that says so itself."""
-    known = (*TEXT_ISAS.values(), *ELF_ISAS)
+    known = machine_names()
     if options.isa is not None and options.isa not in known:
         raise UserError(f"--isa '{options.isa}' is not a machine isoform knows: {', '.join(known)}.")
-    return options.isa or TEXT_ISAS.get(path.suffix, ELF_ISAS[0])
+    return options.isa or TEXT_ISAS.get(path.suffix, DEFAULT)
 
 
 def _assemble(isa: str, path: Path, kept: dict[Path, Image]) -> Image:
     if path not in kept:
-        kept[path] = _text_loader(isa)(path)
-    return kept[path]
+        from isoform.load.text import load_text
 
-
-def _text_loader(isa: str) -> Callable[[Path], Image]:
-    def load(path: Path) -> Image:
         read_file(path)  # for its sentences on files that cannot be read
-        if isa == "toy":
-            from isoform.load.toy import load_toy
-
-            return load_toy(path)
-        from isoform.load.cs241 import load_cs241
-
-        return load_cs241(path)
-
-    return load
+        kept[path] = load_text(isa, path)
+    return kept[path]
 
 
 def _parse_all(

@@ -131,7 +131,7 @@ class _Unused:
     unused: tuple[tuple[int, int], ...]
     """The bytes of it with bits that belong to no member, and these bits."""
     room: frozenset[int]
-    """Bytes that are padding if a `long double` has the x87 format: they make no `different`; proofs compare them."""
+    """Bytes that are padding if a `long double` has 80 bits: they make no `different`; proofs compare them."""
 
     @cached_property
     def offsets(self) -> frozenset[int]:

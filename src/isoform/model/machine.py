@@ -41,6 +41,9 @@ class Convention:
     """In bytes: at entry to a callee the stack pointer is what it was at entry to its caller, modulo these."""
     not_across_calls: tuple[str, ...] = ()
     """Containers of which isoform does not know what a call to outside code does with them."""
+    positional_integers: tuple[str, ...] = ()
+    """Where functions of another convention, which compilers offer as an attribute, find their first arguments."""
+    positional_floats: tuple[str, ...] = ()
     system_arguments: tuple[str, ...] = ()
     """Where a system call finds its number and its arguments. Its result is the first of `result`."""
     scratch_after_system: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from isoform.sym.state import Block, Side, State
 
 LOWEST_ADDRESS = 0x1000
 HIGHEST_ADDRESS = 1 << 47
+"""Addresses that a program may use: not the page around null, and those that Linux gives to programs."""
 
 
 def frame_bounds(side: Side) -> list[tuple[str, Term]]:

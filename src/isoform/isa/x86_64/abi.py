@@ -44,6 +44,8 @@ CONVENTION = Convention(
     as_at_entry=("df",),
     stack_alignment=16,
     not_across_calls=("x87",),
+    positional_integers=("rcx", "rdx", "r8", "r9"),
+    positional_floats=("xmm0", "xmm1", "xmm2", "xmm3"),
     system_arguments=("rax", "rdi", "rsi", "rdx", "r10", "r8", "r9"),
     scratch_after_system=("rcx", "r11"),
 )
