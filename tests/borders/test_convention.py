@@ -150,7 +150,7 @@ def test_results_that_cannot_be_compared_are_said() -> None:
 
 def test_assumptions() -> None:
     def names(text: str) -> list[str]:
-        return [assumption.name for assumption in argument_assumptions(place(text).arguments)]
+        return [assumption.name for assumption in argument_assumptions(X86, place(text).arguments)]
 
     assert names("int f(int a, long b, char *p, double d)") == []
     assert names("int f(short a)") == ["narrow-arguments-extended"]

@@ -125,7 +125,7 @@ class CalleeTable:
 
     def _callee(self, name: str) -> Callee:
         if name == SELF:
-            return Callee(tuple(argument_parts(self._contract.arguments)), ())
+            return Callee(tuple(argument_parts(self._machine, self._contract.arguments)), ())
         found = self._with_parts(name)
         returns = {
             call.then is not None
@@ -297,7 +297,7 @@ class CalleeTable:
         placement = self._place(signature)
         if isinstance(placement, str):
             return Callee((), (), refused=placement)
-        parts = tuple(argument_parts(placement.arguments))
+        parts = tuple(argument_parts(self._machine, placement.arguments))
         results = tuple(given_results(placement.results, signature.result))
         if placement.result_space:
             results = tuple(replace(given, is_space=True, zeros=0) for given in results)

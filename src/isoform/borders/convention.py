@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from isoform.model.callee import Given, Part
-from isoform.model.contract import EXTENDED_BYTES, Argument, Result, bools_by_value
+from isoform.model.contract import Argument, Result, bools_by_value
 from isoform.model.errors import Unsupported
 from isoform.model.machine import Machine
 from isoform.model.placement import Placement
@@ -23,11 +23,11 @@ def place_signature(machine: Machine, signature: Signature) -> Placement:
     return machine.place(signature)
 
 
-def argument_assumptions(arguments: Sequence[Argument]) -> list[Assumption]:
+def argument_assumptions(machine: Machine, arguments: Sequence[Argument]) -> list[Assumption]:
     """What callers do in practice though the convention does not ask it of them (DESIGN section 4)."""
     scalars = [a.type for a in arguments if a.type.kind in (TypeKind.INTEGER, TypeKind.BOOL)]
     found = []
-    if any(scalar.bits < 32 for scalar in scalars):
+    if not machine.convention.extends_by_rule and any(scalar.bits < 32 for scalar in scalars):
         why = "callers extend 8- and 16-bit arguments to 32 bits, as compilers do in practice"
         found.append(Assumption("narrow-arguments-extended", why))
     if any(scalar.kind is TypeKind.BOOL for scalar in scalars) or any(bools_by_value(arguments)):
@@ -39,9 +39,10 @@ def argument_assumptions(arguments: Sequence[Argument]) -> list[Assumption]:
     return found
 
 
-def argument_parts(arguments: Iterable[Argument]) -> Iterator[Part]:
+def argument_parts(machine: Machine, arguments: Iterable[Argument]) -> Iterator[Part]:
     """The parts of an outside call with these arguments. Of a narrow integer only its own bits are known to be read;
-    that the caller extends it to 32 is something that some callees rely on. Padding is not read."""
+    that the caller extends it is something that some callees rely on. Padding is not read."""
+    extended = machine.convention.extended_bytes
     for argument in arguments:
         bits = _value_bits(argument.type)
         done = 0
@@ -49,8 +50,8 @@ def argument_parts(arguments: Iterable[Argument]) -> Iterator[Part]:
             size, every = place.size, (1 << (8 * place.size)) - 1
             read = 0 if bits is None else bits >> (8 * done) & every
             may = every if bits is None else read
-            if argument.type.kind in (TypeKind.INTEGER, TypeKind.BOOL) and size < EXTENDED_BYTES:
-                size, may = EXTENDED_BYTES, (1 << (8 * EXTENDED_BYTES)) - 1
+            if argument.type.kind in (TypeKind.INTEGER, TypeKind.BOOL) and size < extended:
+                size, may = extended, (1 << (8 * extended)) - 1
             yield Part(place.register, place.offset, size, may, read)
             done += _EIGHTBYTE if place.register is not None and size <= _EIGHTBYTE else size
 

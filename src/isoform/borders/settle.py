@@ -45,6 +45,11 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     target, rewrite = without_returns(target, gone), without_returns(rewrite, gone)
     declared, source = _signature(target, rewrite, options)
     inferred = None
+    if declared is None and machine.convention.extends_by_rule:
+        raise Unsupported(
+            f"how wide the arguments of {target.name} are is not known, and code relies on it: give --signature, or "
+            "build the files with debug information"
+        )
     if declared is None:
         inferred = infer(target, rewrite, options.calls is not CallRule.UNINTERPRETED, gone)
         declared = inferred.signature
@@ -93,7 +98,10 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
             "compare without --memory ignore and --return-as void"
         )
     target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in (target, rewrite))
-    assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
+    assumptions = [
+        *argument_assumptions(machine, placement.arguments),
+        *_source_assumptions(source, target, rewrite, signature),
+    ]
     assumptions += [RESULT_APART] if placement.result_space else []
     assumptions += bool_assumptions((*contract.bools, *contract.bool_variables))
     assumptions += link_assumptions(target, rewrite)
@@ -181,7 +189,7 @@ def _preconditions(options: Options, signature: Signature) -> tuple[Precondition
 def _signature(target: Function, rewrite: Function, options: Options) -> tuple[Signature | None, SignatureSource]:
     """None where only the code itself can tell."""
     if options.signature is not None:
-        return parse_prototype(options.signature), SignatureSource.OPTION
+        return parse_prototype(options.signature, char_is_signed=target.machine.char_is_signed), SignatureSource.OPTION
     for function in (target, rewrite):
         found = function.image.signatures.get(function.name)
         if found is not None:

@@ -15,6 +15,7 @@ from isoform.borders.padding import leave_out
 from isoform.borders.question import Question
 from isoform.borders.result_space import with_space_apart
 from isoform.check.replay import independent_runner
+from isoform.engines.aligned import differs_aligned
 from isoform.engines.bools import as_if_bools, rests_on_bools
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.minimise import minimise
@@ -122,6 +123,8 @@ def _differs(question: Question, inputs: Pair) -> bool:
         return False
     if rests_on_bools(question, inputs):
         return False
+    if not differs_aligned(question, inputs):
+        return False
     return uses_valid_memory(question, inputs) and _differs_by_signs(question, inputs, outcomes)
 
 
@@ -221,7 +224,9 @@ def uses_valid_memory(question: Question, inputs: Pair) -> bool:
     if _passes_null(question, inputs[0]) and any(a < BUFFERS for a in touched):
         return False  # compilers rely on a pointer that is followed, at whatever distance, not being null
     return all(
-        LOWEST_ADDRESS <= a < HIGHEST_ADDRESS and not _in_frame(a) for a in touched if not _is_argument(question, a)
+        LOWEST_ADDRESS <= a < HIGHEST_ADDRESS and not _in_frame(question, a)
+        for a in touched
+        if not _is_argument(question, a)
     )
 
 
@@ -236,8 +241,9 @@ def _is_constant(image: Image, address: int) -> bool:
     return section is not None and not section.writable
 
 
-def _in_frame(address: int) -> bool:
-    return STACK_POINTER - FRAME_LIMIT <= address < STACK_POINTER + 8
+def _in_frame(question: Question, address: int) -> bool:
+    above = question.contract.machine.convention.stack_arguments_offset
+    return STACK_POINTER - FRAME_LIMIT <= address < STACK_POINTER + above
 
 
 def _is_argument(question: Question, address: int) -> bool:
@@ -535,7 +541,9 @@ def _absent(question: Question, inputs: Inputs) -> list[str]:
 def _memory_that_matters(question: Question, outcomes: tuple[Outcome, Outcome]) -> dict[int, int]:
     reads: dict[int, int] = {}
     for outcome in outcomes:
-        reads.update({a: b for a, b in outcome.reads.items() if not _in_frame(a) and not _is_argument(question, a)})
+        reads.update(
+            {a: b for a, b in outcome.reads.items() if not _in_frame(question, a) and not _is_argument(question, a)}
+        )
     return reads
 
 

@@ -25,11 +25,12 @@ class _Listed:
     suffix: str = ""
     """Of files of its assembly language, where isoform itself assembles them."""
     target: str = ""
-    """What zig's clang calls it."""
+    """What zig's clang calls it, and the flags that keep to what isoform reads."""
 
 
 _MACHINES = {
     "x86_64": _Listed(elf="EM_X86_64", target="x86_64-linux-gnu"),
+    "riscv64": _Listed(elf="EM_RISCV", target="riscv64-linux-musl -mcpu=generic_rv64+m -mno-relax"),
     "toy": _Listed(suffix=".toy"),
     "cs241": _Listed(suffix=".asm"),
 }

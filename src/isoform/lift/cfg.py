@@ -494,7 +494,8 @@ class _Lifter:
         gone = not present and leaves(self.image, name)
         exit_ = Call(name, value, None if gone else back, present=present)
         guard = null_guard(exit_, self.image, self.machine)
-        self.blocks[call] = Block(call, guard, (address,) * len(guard), (), exit_)
+        kept = (*guard, *self._keep_return_address())
+        self.blocks[call] = Block(call, kept, (address,) * len(kept), (), exit_)
         if gone:
             return call, []
         ops, caller = self._return_ops()
@@ -502,12 +503,18 @@ class _Lifter:
         self.blocks[back] = Block(back, ops, (address,) * len(ops), (), leave)
         return call, follow
 
+    def _keep_return_address(self) -> tuple[MicroOp, ...]:
+        """The callee returns to where the link register says, and need not leave it there."""
+        convention, registers = self.machine.convention, self.machine.registers
+        if convention.return_address is None or convention.kept_return_address is None:
+            return ()
+        return (MicroOp(Kind.COPY, registers[convention.kept_return_address], (registers[convention.return_address],)),)
+
     def _return_ops(self) -> tuple[tuple[MicroOp, ...], Var]:
         """What finds the return address once the callee has come back and popped it."""
         convention, registers = self.machine.convention, self.machine.registers
-        if not convention.return_address_on_stack:
-            assert convention.return_address is not None
-            return (), registers[convention.return_address]
+        if convention.return_address is not None:
+            return (), registers[convention.kept_return_address or convention.return_address]
         assert convention.stack_pointer is not None
         pointer = registers[convention.stack_pointer]
         place, target = Var(Space.TEMP, _TAIL, pointer.size), Var(Space.TEMP, _TAIL + 16, pointer.size)

@@ -66,8 +66,11 @@ def integer(bits: int, signed: bool, spelling: str) -> CType:
 class TypeReader:
     """Reads the types of one parsed text. `word_bits` is the width of an address and of `long`."""
 
-    def __init__(self, source: Source, word_bits: int, definitions: Iterable[Any] = ()) -> None:
+    def __init__(
+        self, source: Source, word_bits: int, definitions: Iterable[Any] = (), char_is_signed: bool = True
+    ) -> None:
         self.source = source
+        self._char_is_signed = char_is_signed
         self.word_bits = word_bits
         self._typedefs: dict[str, Any] = {}
         self._tagged: dict[tuple[str, str], Any] = {}
@@ -162,6 +165,7 @@ class TypeReader:
         if words not in _INTEGER_WORDS:
             raise self.source.error(f"uses the type '{' '.join(names)}', which isoform does not know")
         bits, signed = _INTEGER_WORDS[words]
+        signed = self._char_is_signed if words == ("char",) else signed
         return self._scalar(integer(bits or self.word_bits, signed, " ".join(names)))
 
     def _known(self, name: str) -> Laid | None:

@@ -42,7 +42,7 @@ SEPARATE_DATA = ("-fdata-sections", "-fmerge-constants")
 
 def compile_source(path: Path, cc: str | None = None, cflags: Sequence[str] = (), isa: str = DEFAULT) -> bytes:
     """The object file of one source file, with debug information."""
-    driver = compiler(cc)
+    driver = compiler(cc if cc is not None or isa == DEFAULT else "zig")
     with tempfile.TemporaryDirectory(prefix="isoform-", ignore_cleanup_errors=True) as folder:
         output = Path(folder) / "out.o"
         command = [*driver, *_flags(path, driver, cflags, isa), "-g", "-c", str(path.absolute()), "-o", str(output)]

@@ -182,6 +182,7 @@ class _Parser:
         kind = elf.header["e_type"]
         if kind not in ("ET_REL", "ET_DYN", "ET_EXEC"):
             raise unusable(self.path, "it is neither an object, a library nor an executable")
+        self._refuse_variants(elf, linkage(machine))
         headers = self._headers(elf)
         sections = self._memory_sections(headers)
         linked = kind != "ET_REL"
@@ -235,6 +236,14 @@ class _Parser:
         if machine in ELF_ISAS:
             title += " with 32-bit addresses" if elf.elfclass != 64 else " in big-endian order"
         raise UserError(f"{self.path} is for {title}; isoform reads {readable_titles()} ELF files.")
+
+    def _refuse_variants(self, elf: Any, how: Linkage) -> None:
+        title = ELF_TITLES[elf.header["e_machine"]]
+        if elf.header["e_type"] != "ET_REL" and not how.dynamic:
+            raise UserError(f"{self.path} is a linked file for {title}, of which isoform reads only object files.")
+        for flag, variant in how.refused_flags.items():
+            if elf.header["e_flags"] & flag:
+                raise UserError(f"{self.path} is for {title} with {variant}, which isoform does not know.")
 
     def _headers(self, elf: Any) -> list[tuple[str, Any]]:
         count = elf.num_sections()

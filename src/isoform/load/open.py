@@ -84,7 +84,9 @@ def _open(specs: Sequence[str], options: Sequence[LoadOptions], kept: Kept | Non
         raise UserError(f"{paths[0]} is {isas[0]} but {paths[1]} is {isas[1]}: both sides must be the same machine.")
     names = [name or option.function for (_, name), option in zip(split, options, strict=True)]
     if isas[0] not in TEXT_ISAS.values():
-        placements = place_files(_parse_all(paths, options, kept.parsed))
+        files = _parse_all(paths, options, kept.parsed)
+        _require_one_machine(files, options)
+        placements = place_files(files)
         symbols = choose([p.image for p in placements], names)
         images = _with_debug(placements, symbols)
     else:
@@ -99,6 +101,17 @@ def _isa(path: Path, options: LoadOptions) -> str:
     if options.isa is not None and options.isa not in known:
         raise UserError(f"--isa '{options.isa}' is not a machine isoform knows: {', '.join(known)}.")
     return options.isa or TEXT_ISAS.get(path.suffix, DEFAULT)
+
+
+def _require_one_machine(files: Sequence[ParsedFile], options: Sequence[LoadOptions]) -> None:
+    for file, option in zip(files, options, strict=True):
+        if option.isa is not None and option.isa != file.machine:
+            raise UserError(f"{file.path} is {file.machine}, not {option.isa}: leave out --isa, or give another file.")
+        if file.machine != files[0].machine:
+            raise UserError(
+                f"{files[0].path} is {files[0].machine} but {file.path} is {file.machine}: both sides must be the same "
+                "machine."
+            )
 
 
 def _assemble(isa: str, path: Path, kept: dict[Path, Image]) -> Image:
@@ -129,7 +142,7 @@ def _parse(path: Path, options: LoadOptions) -> ParsedFile:
         return parse_elf(data, str(path))
     from isoform.load.compile import compile_source
 
-    built = compile_source(path, options.cc, options.cflags)
+    built = compile_source(path, options.cc, options.cflags, options.isa or DEFAULT)
     try:
         return replace(parse_elf(built, str(path)), from_source=True)
     except UserError as error:

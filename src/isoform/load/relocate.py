@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from functools import cached_property
+from hashlib import sha256
 
 from isoform.load.blocks import Block, Part, PlacedData, is_name, object_keys
 from isoform.load.elf import (
@@ -137,7 +138,7 @@ class ObjectImage:
 
     def _moves(self) -> Iterator[tuple[int, int, int]]:
         """Function entries: code that takes the address of a function in its own section needs no relocation."""
-        for name, symbol in self._functions.items():
+        for name, symbol in self._functions.items() if not self.linkage.splits_addresses else ():
             if name in self.common:
                 code = self.code[symbol.section] + symbol.value
                 yield code, code + 1, self._alias(name, code)
@@ -149,6 +150,10 @@ class ObjectImage:
         for relocation in self.file.relocations.get(section.index, ()):
             address = self.code[section.index] + relocation.offset
             self._apply(section, relocation, content, relocation.offset, address)
+        for start, end in self.linkage.own_addresses(section.data):
+            where = range(self.code[section.index] + start, self.code[section.index] + end)
+            why = f"{self.file.path}: the code at {section.name}+{start:#x} forms an address of its own"
+            self.broken.update(dict.fromkeys(where, why))
         return Section(section.name, self.code[section.index], bytes(content), section.size, False, True)
 
     def _data_section(self, block: Block) -> Section:
@@ -202,7 +207,8 @@ class ObjectImage:
         home = self.file.sections.get(symbol.section)
         is_thread = symbol.kind == THREAD_LOCAL or (home is not None and home.thread_local)
         of_thread = f"{symbol.name} {relocation.addend}" if is_thread else ""
-        self.relocated[address] = Field(width, rule.is_relative, of_thread)
+        name = self._name_of_target(symbol, relocation) if rule.is_encoded else of_thread
+        self.relocated[address] = Field(width, rule.is_relative, name)
         if section.executable and not (rule.is_slot or rule.is_branch or rule.is_thread):
             target = value + address if rule.is_relative else value
             self._refer(address, symbol, relocation.symbol, target, rule.is_relative)
@@ -213,6 +219,12 @@ class ObjectImage:
         self._note_meant(relocation, symbol, address)
         if self._origin is not None:
             self._note_reference(section, relocation, address, self._origin)
+
+    def _name_of_target(self, symbol: FileSymbol, relocation: Relocation) -> str:
+        """What a field in several instructions leads to: an outside name, or whatever the file has there."""
+        if symbol.section == UNDEFINED_SECTION:
+            return f"{symbol.name} {relocation.addend}"
+        return f"{symbol.section}+{symbol.value + relocation.addend:#x} of {sha256(self.file.data).hexdigest()}"
 
     def _rule(self, relocation: Relocation) -> Rule:
         return self.linkage.rule(relocation.kind)
@@ -262,6 +274,8 @@ class ObjectImage:
     def _note_reference(self, section: FileSection, relocation: Relocation, address: int, origin: int) -> None:
         """Distances in tables stay the numbers they are: what they are added to is where they are counted from."""
         rule = self._rule(relocation)
+        if rule.is_branch and rule.is_encoded:
+            return  # the number is used up by the jump itself
         if section.executable:
             self.linked_fields[address] = origin
             if rule.formula is Formula.ABSOLUTE and rule.width == 4:

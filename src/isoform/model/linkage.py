@@ -122,6 +122,10 @@ class FieldUses(Protocol):
         """How the 4-byte field at `offset` is used; None where the code around it cannot be decoded."""
 
 
+def _none(_: bytes) -> Iterator[tuple[int, int]]:
+    return iter(())
+
+
 @dataclass(frozen=True)
 class Linkage:
     """The part of a machine that loading needs. It is a module of its own, quick to import."""
@@ -140,6 +144,8 @@ class Linkage:
     offset table that it jumps through, both from the start of the section."""
     uses_thread_pointer: Callable[[bytes], bool]
     """Whether code may do so."""
+    refused_flags: Mapping[int, str] = field(default_factory=dict)
+    """Bits of the file's header that say that it follows another convention, which is named."""
     dynamic: Mapping[int, Dynamic] = field(default_factory=dict)
     """Of linked files. Empty: isoform reads only object files of this machine."""
     loader_code: bytes = b""
@@ -149,6 +155,8 @@ class Linkage:
     """By the frame base of a function in debug information: its distance from the stack pointer at entry."""
     splits_addresses: bool = False
     """Whether code forms an address in several instructions, so that no field of one holds it."""
+    own_addresses: Callable[[bytes], Iterator[tuple[int, int]]] = _none
+    """Where code forms addresses in a way in which they are not recognised: start and end of the instructions."""
 
     def rule(self, kind: int) -> Rule:
         return self.relocations.get(kind, _UNKNOWN)

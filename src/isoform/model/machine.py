@@ -31,6 +31,8 @@ class Convention:
     return_address_on_stack: bool = False
     return_address: str | None = None
     """The link register, where the return address is not on the stack."""
+    kept_return_address: str | None = None
+    """A container that no instruction can name: it has the link register in it while a tail call is made."""
     stack_adjustment: int = 0
     """How far above its value at entry the stack pointer must be at exit."""
     scratch_after_call: tuple[str, ...] = ()
@@ -41,6 +43,10 @@ class Convention:
     """In bytes: at entry to a callee the stack pointer is what it was at entry to its caller, modulo these."""
     not_across_calls: tuple[str, ...] = ()
     """Containers of which isoform does not know what a call to outside code does with them."""
+    extended_bytes: int = 4
+    """To which callers extend narrow integers: to 32 bits by the sign of their type, from there on with the sign."""
+    extends_by_rule: bool = False
+    """Whether the convention asks that of them, and of results; else they do so in practice."""
     positional_integers: tuple[str, ...] = ()
     """Where functions of another convention, which compilers offer as an attribute, find their first arguments."""
     positional_floats: tuple[str, ...] = ()
@@ -109,6 +115,8 @@ class Machine:
     """Containers of one byte that hold 0 or 1."""
     at_entry: Mapping[str, tuple[Assumption, ...]] = field(default_factory=dict)
     """By container: the assumptions under which it has its initial value."""
+    char_is_signed: bool = True
+    """Whether C's plain `char` is."""
     instruction_alignment: int = 1
     alignment: Callable[[Instruction], int] = _any_address
     """Bytes that the address of an instruction's operand in memory must be a multiple of, lest it fault."""

@@ -38,7 +38,8 @@ class Memory:
         if machine.absent_symbols is not None and image.weak_fields:
             image = image.without(inputs.registers.get(machine.absent_symbols, 0))
         self._sections = _known_at_entry(machine, image)
-        self._stack_pointer = stack_pointer if machine.convention.return_address_on_stack else None
+        self._stack_pointer = stack_pointer if machine.convention.stack_pointer is not None else None
+        self._has_return_address = machine.convention.return_address_on_stack
         self._pointer_size = layout.address_bytes if layout is not None else 8
         self._guarded = guarded
         self._stored: set[int] = set()
@@ -106,7 +107,7 @@ class Memory:
         pointer = self._stack_pointer
         if pointer is not None and pointer - STACK_GUARD <= start < pointer - FRAME_LIMIT:
             raise StackTooSmallError
-        if pointer is not None and start <= pointer < start + PAGE:
+        if self._has_return_address and pointer is not None and start <= pointer < start + PAGE:
             size = self._pointer_size
             page[pointer - start : pointer - start + size] = RETURN_ADDRESS.to_bytes(size, "little")
         if number in self._input_pages:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from isoform.model.contract import EXTENDED_BYTES, Argument, bools_by_value
+from isoform.model.contract import Argument, bools_by_value
 from isoform.model.machine import Machine
 from isoform.model.signature import TypeKind
 from isoform.smt.terms import Term, Terms
@@ -76,17 +76,19 @@ def _bools_in_memory(world: World, state: State, content: Content) -> Iterator[t
 
 
 def extension(argument: Argument, machine: Machine, terms: Terms, content: Content) -> Term | None:
-    """Narrow arguments are extended to 32 bits, and a bool is 0 or 1 (both are named assumptions). `content` is what a
-    callee finds in a place."""
-    kind = argument.type
+    """Narrow arguments are extended, and a bool is 0 or 1, by the convention or as a named assumption. `content` is
+    what a callee finds in a place."""
+    kind, size = argument.type, machine.convention.extended_bytes
     place = argument.places[0] if argument.places else None
-    if kind.kind not in (TypeKind.INTEGER, TypeKind.BOOL) or kind.bits >= 8 * EXTENDED_BYTES or place is None:
+    if kind.kind not in (TypeKind.INTEGER, TypeKind.BOOL) or kind.bits >= 8 * size or place is None:
         return None
-    if place.register is not None and machine.registers[place.register].size < EXTENDED_BYTES:
+    if place.register is not None and machine.registers[place.register].size < size:
         return None
-    word = content(place.register, place.offset, EXTENDED_BYTES)
+    word = content(place.register, place.offset, size)
     width = terms.width(word)
     if kind.kind is TypeKind.BOOL:
         return terms.ult(word, terms.bv(2, width))
     low = terms.extract(word, kind.bits - 1, 0)
-    return terms.eq(word, terms.sext(low, width) if kind.signed else terms.zext(low, width))
+    if not kind.signed and kind.bits < 32:
+        return terms.eq(word, terms.zext(low, width))
+    return terms.eq(word, terms.sext(low, width))

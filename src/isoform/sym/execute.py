@@ -1013,7 +1013,7 @@ class Execution:
         if not self.side.is_stack_pointer(base):
             raise Unsupported(f"{self.function.name} makes a call with a stack pointer isoform cannot follow")
         offset, adjustment = signed(constant, self.side.width), self.side.world.machine.convention.stack_adjustment
-        is_tail_call = offset == adjustment and self.terms.value(state.frame.load(0, adjustment)) is None
+        is_tail_call = 0 < offset == adjustment and self.terms.value(state.frame.load(0, adjustment)) is None
         if offset > 0 and not is_tail_call:
             raise Unsupported(f"{self.function.name} makes a call that writes over its own return address")
         state.frame.clobber_below(min(0, offset + on_stack))

@@ -8,11 +8,12 @@ from isoform.lift.thread import distance_of, is_distance
 from isoform.load.image import POINTER_BYTES, Image
 from isoform.load.objects import PlacedObject
 from isoform.model.callee import runs
-from isoform.model.contract import BoundsRule, Contract, extended_size
+from isoform.model.contract import BoundsRule, Contract
 from isoform.model.errors import Unsupported
 from isoform.model.machine import Machine
 from isoform.model.microop import Var, linked_address, origin_of
 from isoform.model.outcome import FRAME_LIMIT, THREAD_POINTER
+from isoform.model.placement import extended_size
 from isoform.model.verdict import Assumption
 from isoform.smt.dependence import Dependence
 from isoform.smt.division import signed
@@ -173,7 +174,7 @@ class World:
         for argument in self.contract.arguments:
             for place in (p for p in argument.places if p.register == register):
                 low = 8 * (place.offset - start)
-                taken = (1 << (8 * extended_size(argument.type, place))) - 1
+                taken = (1 << (8 * extended_size(self.machine, argument.type, place))) - 1
                 bits |= taken << low if low >= 0 else taken >> -low
         return bits & ((1 << width) - 1)
 
@@ -403,7 +404,8 @@ class Side:
 
     def _frame_array(self) -> Term:
         array = self.terms.array_variable(f"frame_{self.tag}", self.width)
-        for offset in range(8 + self.world.contract.stack_argument_bytes):
+        first = self.world.machine.convention.stack_arguments_offset
+        for offset in range(first + self.world.contract.stack_argument_bytes):
             where = self.terms.bv(offset, self.width)
             array = self.terms.store(array, where, self.initial_frame(offset, 1))
         return array
@@ -698,8 +700,6 @@ class State:
         its return address and its arguments. What lies above is the caller's, to which pointers may point: memory like
         any other."""
         convention, contract = self.side.world.machine.convention, self.side.world.contract
-        if not convention.return_address_on_stack:
-            return size
         own = min(size, max(0, convention.stack_arguments_offset + contract.stack_argument_bytes - offset))
         if own < size and self.side.world.recursive:
             raise Unsupported("a function that calls itself uses its caller's stack, which may be a frame of its own")
