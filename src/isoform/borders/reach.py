@@ -275,7 +275,9 @@ class _Search:
         content = self.objects.contents(extent)
         if self.objects.is_slot(extent):
             content = content.ljust(SLOT, b"\0")
-            words = (int.from_bytes(content[at : at + SLOT], "little") for at in range(0, len(content), SLOT))
+            words = (
+                int.from_bytes(content[at : at + SLOT], self.objects.byte_order) for at in range(0, len(content), SLOT)
+            )
             return [as_signed(word) + (THREAD_POINTER if word >> 63 else 0) for word in words]
         found = list(addresses_in(content, extent[0], self._pages, self._code_starts))
         found += self.objects.relocated_numbers(extent)
@@ -343,6 +345,7 @@ class Objects:
 
     def __init__(self, image: Image) -> None:
         self._image = image
+        self.byte_order = image.byte_order
         self.is_linked = bool(image.base) or image.is_fixed
         self._sections = sorted((s for s in image.sections if not s.executable), key=lambda s: s.address)
         self._names: dict[int, str] = {}
@@ -481,7 +484,7 @@ class Objects:
         section = self._image.section_at(place)
         at = place - section.address if section is not None else 0
         content = section.data[at : at + known.width] if section is not None else b""
-        return int.from_bytes(content, "little", signed=known.relative) + (place if known.relative else 0)
+        return int.from_bytes(content, self._image.byte_order, signed=known.relative) + (place if known.relative else 0)
 
     @cached_property
     def variables(self) -> tuple[Range, ...]:

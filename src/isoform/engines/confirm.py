@@ -174,12 +174,12 @@ def _depends_on_what_differs(question: Question, inputs: Pair, outcomes: tuple[O
 def _depends(question: Question, side: int, inputs: Inputs, part: Apart) -> bool:
     """Whether what one side does depends on the bits of `part` that are not the same at first on both sides."""
     assert part.held is not None
-    size = len(part.held[0])
-    left, right = (int.from_bytes(held, "little") for held in part.held)
+    size, order = len(part.held[0]), question.contract.machine.byte_order
+    left, right = (int.from_bytes(held, order) for held in part.held)
     bits = left ^ right
     random = Random(part.low)
     values = [left, right, left & ~bits, left | bits, *(left ^ (bits & random.getrandbits(8 * size)) for _ in range(4))]
-    ran = [_with_contents(question, side, inputs, part, value.to_bytes(size, "little")) for value in values]
+    ran = [_with_contents(question, side, inputs, part, value.to_bytes(size, order)) for value in values]
     first, first_left = ran[0]
     for value, (outcome, then) in zip(values[1:], ran[1:], strict=True):
         # Bits that both runs leave unchanged do not count: code that sets a bit-field keeps the bits around it.
@@ -196,7 +196,7 @@ def _with_contents(question: Question, side: int, inputs: Inputs, part: Apart, h
     outcome = question.run_both((changed, changed))[side]
     then = bytes(outcome.writes.get(address, memory[address]) for address in range(part.low, part.high))
     kept = {address: byte for address, byte in outcome.writes.items() if not part.low <= address < part.high}
-    return replace(outcome, writes=kept), int.from_bytes(then, "little")
+    return replace(outcome, writes=kept), int.from_bytes(then, question.contract.machine.byte_order)
 
 
 def _are_extended(question: Question, inputs: Inputs) -> bool:

@@ -10,7 +10,7 @@ from importlib import import_module
 from isoform.model.assembled import Assembled
 from isoform.model.errors import UserError
 from isoform.model.linkage import Linkage
-from isoform.model.machine import Machine
+from isoform.model.machine import Machine, Order
 
 DEFAULT = "x86_64"
 """What C is compiled for."""
@@ -24,6 +24,7 @@ class _Listed:
     """Its name in the header of an ELF file with 64-bit little-endian words."""
     suffix: str = ""
     """Of files of its assembly language, where isoform itself assembles them."""
+    byte_order: Order = "little"
     target: str = ""
     """What zig's clang calls it, and the flags that keep to what isoform reads."""
 
@@ -32,7 +33,7 @@ _MACHINES = {
     "x86_64": _Listed(elf="EM_X86_64", target="x86_64-linux-gnu"),
     "riscv64": _Listed(elf="EM_RISCV", target="riscv64-linux-musl -mcpu=generic_rv64+m -mno-relax"),
     "toy": _Listed(suffix=".toy"),
-    "cs241": _Listed(suffix=".asm"),
+    "cs241": _Listed(suffix=".asm", byte_order="big"),
 }
 
 TEXT_ISAS = {listed.suffix: name for name, listed in _MACHINES.items() if listed.suffix}
@@ -73,6 +74,10 @@ def linkage(name: str) -> Linkage:
     found = import_module(f"isoform.isa.{name}.linkage").LINKAGE
     assert isinstance(found, Linkage)
     return found
+
+
+def byte_order(name: str) -> Order:
+    return _MACHINES[name].byte_order
 
 
 def machine_names() -> tuple[str, ...]:

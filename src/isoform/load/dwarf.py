@@ -135,7 +135,7 @@ def _relocated(elf: Any, file: ParsedFile, code: Mapping[int, int]) -> bytes:
             if width and offset + width <= target["sh_size"]:
                 value = (addresses[symbol] + addend) % (1 << (8 * width))
                 at = target["sh_offset"] + offset
-                patched[at : at + width] = value.to_bytes(width, "little")
+                patched[at : at + width] = value.to_bytes(width, file.byte_order)
     return bytes(patched)
 
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any, NamedTuple
 
-from isoform.isa.registry import ELF_ISAS, ELF_TITLES, linkage
+from isoform.isa.registry import ELF_ISAS, ELF_TITLES, byte_order, linkage
 from isoform.model.errors import UserError
 from isoform.model.linkage import Linkage
+from isoform.model.machine import Order
 
 FILE_LIMIT = 512 << 20
 MEMORY_LIMIT = 1 << 30
@@ -133,6 +134,10 @@ class ParsedFile:
     at_loading: tuple[int, ...] = ()
     """Addresses of functions, beside those in tables, that a loader calls (`DT_INIT`)."""
     from_source: bool = field(default=False, kw_only=True)
+
+    @property
+    def byte_order(self) -> Order:
+        return byte_order(self.machine)
 
     @property
     def linkage(self) -> Linkage:

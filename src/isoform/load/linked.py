@@ -272,7 +272,7 @@ class LinkedImage:
     def _all_sections(self) -> tuple[Section, ...]:
         found = [part for s in self.sections if not s.thread_local for part in self._without_copies(self._placed(s))]
         found.extend(self._thread_section(one) for one in self._placed_thread_objects)
-        found.extend(loader_sections(self.shared.thread))
+        found.extend(loader_sections(self.shared.thread, self.file.byte_order))
         if self.loader_code != (0, 0):
             found.append(self.shared.loader_code(self.linkage.loader_code))
         return tuple(sorted((s for s in found if s.size), key=lambda s: s.address))
@@ -381,14 +381,14 @@ class LinkedImage:
         offset = relocation.offset - section.address
         if offset + 8 > len(content):
             content.extend(bytes(offset + 8 - len(content)))
-        there = int.from_bytes(content[offset : offset + 8], "little")
+        there = int.from_bytes(content[offset : offset + 8], self.file.byte_order)
         meant = self._meant(relocation, there)
         if meant is None:
             why = f"relocation type {relocation.kind}, which isoform has no rule for, fills {section.name}+{offset:#x}"
             self._break(relocation.offset, 2 * WORD if means in _THREAD else WORD, why)
             return
         value, origin = meant
-        content[offset : offset + 8] = (value % (1 << 64)).to_bytes(8, "little")
+        content[offset : offset + 8] = (value % (1 << 64)).to_bytes(8, self.file.byte_order)
         of_thread = means in _THREAD and relocation.symbol < len(self.file.dynamic_symbols)
         name = self.file.dynamic_symbols[relocation.symbol].name if of_thread else ""
         self.relocated[self.base + relocation.offset] = Field(8, relative=False, name=name)
@@ -415,7 +415,7 @@ class LinkedImage:
                     continue
                 is_word = place % 8 == 0 and not any(content[offset + 4 : offset + 8]) and not section.thread_local
                 if shared != number and is_word:
-                    content[offset : offset + 8] = shared.to_bytes(8, "little")
+                    content[offset : offset + 8] = shared.to_bytes(8, self.file.byte_order)
                     self.relocated[place] = Field(8, relative=False, name="")
                 elif shared != number or (self.conflict and self._is_variable(number)):
                     why = self.conflict or "it may hold the address of a function in a packed structure or in 32 bits"
@@ -595,8 +595,8 @@ class LinkedImage:
             raise unusable(self.file.path, f"a relocation lies outside every section, at {address:#x}")
         content, offset = self.contents[section.index], address - section.address
         content.extend(bytes(max(0, offset + 8 - len(content))))
-        before = int.from_bytes(content[offset : offset + 8], "little") if kept else 0
-        content[offset : offset + 8] = ((value + before) % (1 << 64)).to_bytes(8, "little")
+        before = int.from_bytes(content[offset : offset + 8], self.file.byte_order) if kept else 0
+        content[offset : offset + 8] = ((value + before) % (1 << 64)).to_bytes(8, self.file.byte_order)
 
     def _loader_address(self) -> int:
         section = self.shared.loader_code(self.linkage.loader_code)

@@ -47,6 +47,7 @@ from isoform.load.thread import (
     thread_objects,
 )
 from isoform.model.linkage import FieldUses, Formula, Rule, Use
+from isoform.model.machine import Order
 from isoform.model.outcome import THREAD_POINTER
 
 SCALAR = 4
@@ -106,7 +107,7 @@ class ObjectImage:
         sections = [self._code_section(self.file.sections[index]) for index in self.code]
         sections.extend(self._data_section(block) for block in self.data.blocks)
         sections.extend(self._thread_section(one) for one in self._placed_thread_objects)
-        sections.extend(loader_sections(self.shared.thread))
+        sections.extend(loader_sections(self.shared.thread, self.file.byte_order))
         sections.extend(self.extra.values())
         thread_origin = note_thread_pointer(self.shared.thread, self.objects, self.linked_words)
         return Image(
@@ -198,7 +199,7 @@ class ObjectImage:
             self.statics.note_unclear(relocation)
         else:
             self.statics.note(relocation, section.executable, address, value)
-        field = _field(rule, bytes(content[offset : offset + width]), value)
+        field = _field(rule, bytes(content[offset : offset + width]), value, self.file.byte_order)
         if field is None:
             self._break(relocation, address, f"the value at {section.name}+{relocation.offset:#x} is too large")
             return
@@ -459,7 +460,7 @@ class ObjectImage:
     def _slot(self, symbol: FileSymbol, index: int) -> int:
         if symbol.kind in (SECTION_SYMBOL, THREAD_LOCAL):
             raise _UnknownFieldError("goes through the global offset table in a way isoform has no rule for")
-        content = self._of_symbol(symbol, index, branches=False).to_bytes(8, "little", signed=False)
+        content = self._of_symbol(symbol, index, branches=False).to_bytes(8, self.file.byte_order, signed=False)
         slot = self.shared.by_content(("slot", content), 8, 8)
         if self._origin is not None:
             self.linked_words[slot] = self._origin
@@ -468,7 +469,7 @@ class ObjectImage:
         self.relocated[slot] = Field(8, relative=False)
         if symbol.name in self.weak:
             self.weak_fields[slot] = (symbol.name, 8)
-        self._refer(slot, symbol, index, int.from_bytes(content, "little"), relative=False)
+        self._refer(slot, symbol, index, int.from_bytes(content, self.file.byte_order), relative=False)
         return slot
 
     # Thread-local objects
@@ -507,12 +508,12 @@ class ObjectImage:
     def _thread_slot(self, symbol: FileSymbol, formula: Formula) -> int:
         """An entry of the global offset table by which an object is found; addends count from the field only."""
         distance = 0 if formula is Formula.THREAD_MODULE else self._thread_distance(symbol, 0)
-        word = (distance % (1 << 64)).to_bytes(8, "little")
+        word = (distance % (1 << 64)).to_bytes(8, self.file.byte_order)
         if formula is Formula.THREAD_DESCRIPTOR:
             descriptor = self._loader_code().address + self.linkage.descriptor_start
-            content = descriptor.to_bytes(8, "little") + word
+            content = descriptor.to_bytes(8, self.file.byte_order) + word
         else:
-            content = word if formula is Formula.THREAD_SLOT else MODULE.to_bytes(8, "little") + word
+            content = word if formula is Formula.THREAD_SLOT else MODULE.to_bytes(8, self.file.byte_order) + word
         slot = self.shared.by_content(("thread", content), len(content), 16)
         if self._origin is not None:
             self.linked_words[slot + len(content) - len(word)] = self._origin
@@ -606,7 +607,8 @@ class ObjectImage:
             return False
         starts = {s.value for s in objects}
         words = range(block.start, block.end - _DISTANCE_BYTES + 1, _DISTANCE_BYTES)
-        distances = [int.from_bytes(home.data[at : at + _DISTANCE_BYTES], "little", signed=True) for at in words]
+        order = self.file.byte_order
+        distances = [int.from_bytes(home.data[at : at + _DISTANCE_BYTES], order, signed=True) for at in words]
         return any(block.start + distance in starts for distance in distances)
 
     def _in_code(self, section: FileSection, relocation: Relocation, home: FileSection) -> int:
@@ -836,14 +838,14 @@ def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def _field(rule: Rule, before: bytes, value: int) -> bytes | None:
+def _field(rule: Rule, before: bytes, value: int, order: Order) -> bytes | None:
     """A field with a value in it; None where that does not fit."""
     if rule.put is not None:
         return rule.put(before, value)
     limit = 1 << (8 * rule.width - 1)
     if rule.width == 4 and not -limit <= value < (2 * limit if rule.is_unsigned else limit):
         return None
-    return (value % (2 * limit)).to_bytes(rule.width, "little")
+    return (value % (2 * limit)).to_bytes(rule.width, order)
 
 
 def _string_bounds(data: bytes, offset: int, unit: int) -> tuple[int, int]:

@@ -18,6 +18,7 @@ from isoform.load.elf import THREAD_LOCAL, UNDEFINED_SECTION, FileSymbol, Parsed
 from isoform.load.image import Section
 from isoform.load.objects import PlacedObject
 from isoform.model.linkage import Dynamic
+from isoform.model.machine import Order
 from isoform.model.outcome import THREAD_POINTER
 
 GET_ADDRESS = "__tls_get_addr"
@@ -342,11 +343,11 @@ def object_around(objects: Sequence[ThreadObject], section: int, offset: int) ->
     return found if inside else None
 
 
-def loader_sections(layout: ThreadLayout) -> list[Section]:
+def loader_sections(layout: ThreadLayout, order: Order) -> list[Section]:
     """What the thread pointer points to: the word there is the thread pointer itself."""
     if not layout.used:
         return []
-    word = THREAD_POINTER.to_bytes(8, "little")
+    word = THREAD_POINTER.to_bytes(8, order)
     return [Section(".thread", THREAD_POINTER, word, len(word), writable=False, executable=False)]
 
 

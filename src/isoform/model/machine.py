@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from isoform.model.microop import Instruction, Space, Var
 
@@ -61,6 +61,10 @@ class Convention:
         throughout a program."""
         arguments, results = (*self.integer_arguments, *self.float_arguments), (*self.result, *self.float_result)
         return frozenset((*arguments, *results, *self.callee_saved, *self.scratch_after_call))
+
+
+Order = Literal["little", "big"]
+"""Of the bytes of a number in memory."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,10 @@ class Machine:
     """A container whose initial value is the address that thread-local objects are counted from."""
     library: Mapping[str, bytes] = field(default_factory=dict)
     """Library functions that only compute, by name: straight code that can stand in the place of a call."""
+
+    @property
+    def byte_order(self) -> Order:
+        return "big" if self.memory is not None and self.memory.big_endian else "little"
 
     @cached_property
     def container_positions(self) -> dict[str, int]:

@@ -33,7 +33,7 @@ class Memory:
         self, machine: Machine, image: Image, inputs: Inputs, stack_pointer: int, guarded: frozenset[int]
     ) -> None:
         layout = machine.memory
-        self._order = "big" if layout is not None and layout.big_endian else "little"
+        self._order = machine.byte_order
         self._inputs = inputs
         if machine.absent_symbols is not None and image.weak_fields:
             image = image.without(inputs.registers.get(machine.absent_symbols, 0))
@@ -63,9 +63,9 @@ class Memory:
         if self.recorded is not None:
             self.recorded.update(a for a in range(address, address + size) if a not in self._written)
         if offset + size <= PAGE:
-            return int.from_bytes(page[offset : offset + size], self._order)  # type: ignore[arg-type]
+            return int.from_bytes(page[offset : offset + size], self._order)
         data = bytes(self.byte((address + i) % (1 << (8 * self._pointer_size))) for i in range(size))
-        return int.from_bytes(data, self._order)  # type: ignore[arg-type]
+        return int.from_bytes(data, self._order)
 
     def store(self, address: int, size: int, value: int) -> None:
         number, offset = divmod(address, PAGE)
@@ -79,7 +79,7 @@ class Memory:
             self._written.update(range(address, address + size))
         if self.stores is not None:
             self.stores.add((address, size))
-        data = value.to_bytes(size, self._order)  # type: ignore[arg-type]
+        data = value.to_bytes(size, self._order)
         if offset + size <= PAGE:
             self._pages[number][offset : offset + size] = data
             return
@@ -109,7 +109,7 @@ class Memory:
             raise StackTooSmallError
         if self._has_return_address and pointer is not None and start <= pointer < start + PAGE:
             size = self._pointer_size
-            page[pointer - start : pointer - start + size] = RETURN_ADDRESS.to_bytes(size, "little")
+            page[pointer - start : pointer - start + size] = RETURN_ADDRESS.to_bytes(size, self._order)
         if number in self._input_pages:
             for address, byte in self._inputs.memory.items():
                 if address // PAGE == number:

@@ -316,7 +316,7 @@ class Side:
         data = self.image.constant_bytes(number, POINTER_BYTES)
         if data is None:
             raise Unsupported("a pointer reaches beyond the constants it is in")
-        return self.linked_address(linked_address(int.from_bytes(data, "little"), origin, POINTER_BYTES))
+        return self.linked_address(linked_address(int.from_bytes(data, self.image.byte_order), origin, POINTER_BYTES))
 
     def object_start(self, start: int) -> Term:
         """The address of the object that isoform placed at `start`."""
