@@ -23,8 +23,9 @@ REGISTERS = (
 )
 RUN = frozenset({0x03, 0x0F, 0x13, 0x17, 0x1B, 0x23, 0x33, 0x37, 0x3B, 0x63, 0x67, 0x6F})
 """Opcodes of what computes, loads, stores and jumps."""
-ENDING = {0x0010_0073: "trap", 0xC000_1073: "undefined instruction"}
-"""`ebreak` and `unimp`."""
+ENDING = {0x0010_0073: "trap", 0x9002: "trap", 0xC000_1073: "undefined instruction", 0: "undefined instruction"}
+"""`ebreak` and `unimp`, of 32 and of 16 bits."""
+RETURNS = (0x0000_8067, 0x8082)
 
 _one_at_a_time = threading.Lock()
 
@@ -109,10 +110,12 @@ class _Execution:
 
     def _returned(self) -> bool:
         """Whether the last instruction was a jump to the link register."""
-        return bool(self._trace) and self._word(self._trace[-1]) == 0x0000_8067
+        return bool(self._trace) and self._word(self._trace[-1]) in RETURNS
 
     def _word(self, address: int) -> int:
-        return int.from_bytes(self._image.code_at(address, 4), "little")
+        """An instruction: of 16 bits unless its lowest two are set."""
+        word = int.from_bytes(self._image.code_at(address, 4), "little")
+        return word if word & 3 == 3 else word & 0xFFFF
 
     def step(self, address: int) -> bool:
         """Called before each instruction; False keeps it from running."""
@@ -122,9 +125,9 @@ class _Execution:
         broken = next((self._image.broken[at] for at in range(address, address + 4) if at in self._image.broken), None)
         if broken is not None:
             self._end(Status.UNSUPPORTED, broken)
-        elif word in ENDING or word & 0xFFFF == 0:
-            self._end(Status.ABORTED, ENDING.get(word, "undefined instruction"))
-        elif word & 0x7F not in RUN:
+        elif word in ENDING:
+            self._end(Status.ABORTED, ENDING[word])
+        elif word & 3 == 3 and word & 0x7F not in RUN:
             self._end(Status.UNSUPPORTED, f"the instruction {word:#010x}")
         elif len(self._trace) >= self._fuel:
             self._end(Status.OUT_OF_FUEL)

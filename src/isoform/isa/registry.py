@@ -31,7 +31,7 @@ class _Listed:
 
 _MACHINES = {
     "x86_64": _Listed(elf="EM_X86_64", target="x86_64-linux-gnu"),
-    "riscv64": _Listed(elf="EM_RISCV", target="riscv64-linux-musl -mcpu=generic_rv64+m -mno-relax"),
+    "riscv64": _Listed(elf="EM_RISCV", target="riscv64-linux-musl -mcpu=generic_rv64+m+c -mno-relax"),
     "toy": _Listed(suffix=".toy"),
     "cs241": _Listed(suffix=".asm", byte_order="big"),
 }

@@ -1,6 +1,6 @@
-"""RV64I with M: what each instruction of 32 bits does (The RISC-V Instruction Set Manual, volume I).
+"""RV64I with M: what each instruction does (The RISC-V Instruction Set Manual, volume I).
 
-What is not one of these (compressed and floating-point instructions, atomics, control registers) has no semantics.
+What is not one of these (floating-point instructions, atomics, control registers) has no semantics.
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from isoform.isa.riscv64.compressed import expanded
 from isoform.isa.riscv64.registers import LINK, NAMES, register
 from isoform.model.microop import TRUE, Instruction, Kind, MicroOp, Space, Var, abort_reason, code, const
 
-LENGTH = 4
+_LONG, _SHORT = 4, 2
+"""Bytes of an instruction, and of a compressed one."""
 _UNIMPLEMENTED = 0xC000_1073
 """What assemblers make of `unimp`: a write to a register that cannot be written."""
 _BREAK, _FENCE_TSO = 0x0010_0073, 0x8330_000F
@@ -22,6 +24,11 @@ class Fields(NamedTuple):
 
     word: int
     address: int
+    length: int
+
+    @property
+    def following(self) -> int:
+        return self.address + self.length
 
     def bits(self, high: int, low: int) -> int:
         return self.word >> low & ((1 << (high - low + 1)) - 1)
@@ -194,16 +201,18 @@ Lifted = tuple[str, list[MicroOp]]
 
 
 def decode(code: bytes, address: int) -> Instruction:
-    if len(code) < LENGTH // 2:
-        return _other(address, LENGTH, "(no instruction)", _NO_SEMANTICS)
-    if code[0] & 3 != 3:
-        half = int.from_bytes(code[: LENGTH // 2], "little")
-        return _other(address, LENGTH // 2, f".half {half:#06x}", _NO_SEMANTICS if half else _UNDEFINED)
-    word = int.from_bytes(code[:LENGTH].ljust(LENGTH, b"\0"), "little")
-    found = _lift(Fields(word, address))
+    if len(code) < _SHORT:
+        return _other(address, _LONG, "(no instruction)", _NO_SEMANTICS)
+    is_long = code[0] & 3 == 3
+    length = _LONG if is_long else _SHORT
+    word = int.from_bytes(code[:length].ljust(length, b"\0"), "little")
+    if not word:
+        return _other(address, length, "unimp", _UNDEFINED)
+    full = word if is_long else expanded(word)
+    found = _lift(Fields(full, address, length)) if full is not None else None
     if found is None:
-        return _other(address, LENGTH, f".word {word:#010x}", _NO_SEMANTICS)
-    return Instruction(address, LENGTH, found[0], tuple(found[1]))
+        return _other(address, length, f".{'word' if is_long else 'half'} {word:#0{2 + 2 * length}x}", _NO_SEMANTICS)
+    return Instruction(address, length, found[0], tuple(found[1]))
 
 
 _NO_SEMANTICS = MicroOp(Kind.UNSUPPORTED, None, ())
@@ -279,7 +288,7 @@ def _address(emit: _Emitter, fields: Fields, offset: int) -> Var:
 
 
 def _branch(fields: Fields) -> Lifted | None:
-    if fields.funct3 not in BRANCHES or fields.branch_target % LENGTH:
+    if fields.funct3 not in BRANCHES:
         return None
     name, kind, is_swapped = BRANCHES[fields.funct3]
     left, right = register(fields.rs1), register(fields.rs2)
@@ -291,10 +300,10 @@ def _branch(fields: Fields) -> Lifted | None:
 
 def _jump(fields: Fields) -> Lifted | None:
     """Of the registers that may hold a return address only the usual one is followed."""
-    if fields.rd not in (0, LINK) or fields.jump_target % LENGTH:
+    if fields.rd not in (0, LINK):
         return None
     emit = _Emitter()
-    emit.write(fields.rd, Kind.COPY, const(fields.address + LENGTH, 8))
+    emit.write(fields.rd, Kind.COPY, const(fields.following, 8))
     emit.do(Kind.CALL if fields.rd else Kind.BRANCH, code(fields.jump_target))
     return (f"jal {fields.jump_target:#x}" if fields.rd else f"j {fields.jump_target:#x}"), emit.ops
 
@@ -308,7 +317,7 @@ def _jump_register(fields: Fields) -> Lifted | None:
         emit.do(Kind.RETURN, register(LINK))
         return "ret", emit.ops
     target = emit.compute(Kind.INT_AND, 8, _address(emit, fields, fields.immediate), const(-2, 8))
-    emit.write(fields.rd, Kind.COPY, const(fields.address + LENGTH, 8))
+    emit.write(fields.rd, Kind.COPY, const(fields.following, 8))
     emit.do(Kind.CALLIND if fields.rd else Kind.BRANCHIND, target)
     name = "jalr" if fields.rd else "jr"
     return f"{name} {fields.immediate}({NAMES[fields.rs1]})", emit.ops

@@ -61,6 +61,23 @@ def _put_jump(field: bytes, value: int) -> bytes | None:
     return (_word(field) & 0xFFF | high | low).to_bytes(4, "little")
 
 
+def _put_short_branch(field: bytes, value: int) -> bytes | None:
+    if not -(1 << 8) <= value < 1 << 8 or value % 2:
+        return None
+    high = _bits(value, 8, 8) << 12 | _bits(value, 4, 3) << 10
+    low = _bits(value, 7, 6) << 5 | _bits(value, 2, 1) << 3 | _bits(value, 5, 5) << 2
+    return (_word(field) & 0xE383 | high | low).to_bytes(2, "little")
+
+
+def _put_short_jump(field: bytes, value: int) -> bytes | None:
+    if not -(1 << 11) <= value < 1 << 11 or value % 2:
+        return None
+    high = _bits(value, 11, 11) << 12 | _bits(value, 4, 4) << 11 | _bits(value, 9, 8) << 9 | _bits(value, 10, 10) << 8
+    middle = _bits(value, 6, 6) << 7 | _bits(value, 7, 7) << 6
+    low = _bits(value, 3, 1) << 3 | _bits(value, 5, 5) << 2
+    return (_word(field) & 0xE003 | high | middle | low).to_bytes(2, "little")
+
+
 RELOCATIONS = {
     0: Rule(Formula.NOTHING, 1),
     1: Rule(Formula.ABSOLUTE, 4, is_unsigned=True),  # 32
@@ -70,6 +87,8 @@ RELOCATIONS = {
     18: Rule(Formula.RELATIVE, 8, is_branch=True, put=_put_call),  # CALL
     19: Rule(Formula.RELATIVE, 8, is_branch=True, put=_put_call),  # CALL_PLT
     43: Rule(Formula.NOTHING, 1),  # ALIGN: what a linker may remove is there
+    44: Rule(Formula.RELATIVE, 2, is_branch=True, put=_put_short_branch),  # RVC_BRANCH
+    45: Rule(Formula.RELATIVE, 2, is_branch=True, put=_put_short_jump),  # RVC_JUMP
     51: Rule(Formula.NOTHING, 1),  # RELAX: a linker may write shorter code that does the same
     57: Rule(Formula.RELATIVE, 4),  # 32_PCREL
     # ADD8 to SUB64, SUB6 to SET32, SET_ULEB128 and SUB_ULEB128
@@ -79,9 +98,11 @@ RELOCATIONS = {
 
 def _own_addresses(code: bytes) -> Iterator[tuple[int, int]]:
     """Every `auipc` that is not the start of a call."""
-    for at in range(0, len(code) - 3, 4):
+    at = 0
+    while at < len(code):
         if _bits(_word(code, at), 6, 0) == _AUIPC and not _is_call(code[at : at + 8]):
             yield at, at + 4
+        at += 4 if code[at] & 3 == 3 else 2
 
 
 class _NoUses:

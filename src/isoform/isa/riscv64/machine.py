@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from isoform.isa.riscv64.abi import CONVENTION, place
-from isoform.isa.riscv64.decode import LENGTH, decode
+from isoform.isa.riscv64.decode import decode
 from isoform.isa.riscv64.registers import REGISTERS
 from isoform.model.machine import Machine, Memory
 
@@ -17,5 +17,5 @@ MACHINE = Machine(
     registers=REGISTERS,
     containers=tuple(REGISTERS),
     char_is_signed=False,
-    instruction_alignment=LENGTH,
+    instruction_alignment=2,
 )
