@@ -298,7 +298,7 @@ class CalleeTable:
         if isinstance(placement, str):
             return Callee((), (), refused=placement)
         parts = tuple(argument_parts(self._machine, placement.arguments))
-        results = tuple(given_results(placement.results, signature.result))
+        results = tuple(given_results(self._machine, placement.results, signature.result))
         if placement.result_space:
             results = tuple(replace(given, is_space=True, zeros=0) for given in results)
         callee = Callee(parts, results, is_library=is_library)
@@ -342,7 +342,8 @@ class CalleeTable:
         convention = self._machine.convention
         parts = self._registers_set(name, set())
         results = (*convention.result, *convention.float_result)
-        given = tuple(Given(register, whole(self._machine, register)) for register in results)
+        in_runs = 1 if self._machine.convention.extends_by_rule else -1
+        given = tuple(Given(register, whole(self._machine, register), in_runs=in_runs) for register in results)
         mixed = self._passes_more_in_places(name, parts)
         last = self._uses_last_register(parts)
         callee = Callee(parts, given, maybe_on_stack=True, uses_last_register=last, mixed=mixed)

@@ -56,19 +56,32 @@ def argument_parts(machine: Machine, arguments: Iterable[Argument]) -> Iterator[
             done += _EIGHTBYTE if place.register is not None and size <= _EIGHTBYTE else size
 
 
-def given_results(results: Iterable[Result], ctype: CType) -> Iterator[Given]:
+def given_results(machine: Machine, results: Iterable[Result], ctype: CType) -> Iterator[Given]:
     """What a function with this result leaves in the result registers."""
     found: dict[str, int] = {}
     for result in results:
         found[result.register] = found.get(result.register, 0) | ((1 << result.bits) - 1) << (8 * result.offset)
-    zeros = _zero_bits(ctype) if ctype.bits <= 64 * len(found) else 0  # else the result is in memory
+    zeros = _zero_bits(machine, ctype) if ctype.bits <= 64 * len(found) else 0  # else the result is in memory
     for index, (register, bits) in enumerate(found.items()):
-        yield Given(register, bits, zeros >> (64 * index) & bits)
+        yield Given(register, bits, zeros >> (64 * index) & bits, _extended_from(machine, ctype))
 
 
-def _zero_bits(ctype: CType) -> int:
-    """The bits of a value that are 0 as a bool is 0 or 1."""
+def _extended_from(machine: Machine, ctype: CType) -> int:
+    """How many bits of a result are extended with the highest of them, 0 where none are: above a narrow one without a
+    sign there are zeros."""
+    convention = machine.convention
+    if not convention.extends_by_rule or ctype.kind is not TypeKind.INTEGER:
+        return 0
+    is_extended = ctype.bits < 8 * convention.extended_bytes and (ctype.signed or ctype.bits >= 32)
+    return ctype.bits if is_extended else 0
+
+
+def _zero_bits(machine: Machine, ctype: CType) -> int:
+    """The bits of a value that are 0, as a bool is 0 or 1, and where the convention says so."""
     zeros = 0
+    is_plain = ctype.kind is TypeKind.BOOL or (ctype.kind is TypeKind.INTEGER and not ctype.signed and ctype.bits < 32)
+    if machine.convention.extends_by_rule and is_plain:
+        zeros |= (1 << (8 * machine.convention.extended_bytes)) - (1 << ctype.bits)
     for start, scalar in ctype.scalars():
         if scalar.kind is TypeKind.BOOL and not scalar.is_bit_field:
             zeros |= ((1 << scalar.bits) - 2) << (8 * start)

@@ -851,6 +851,8 @@ class Execution:
         for low, high, taken in runs(given.bits, width):
             if taken:
                 piece = result(register if not low else f"{register}[{low}]", high - low)
+                if given.extended_from:
+                    piece = terms.sext(terms.extract(piece, given.extended_from - 1, 0), high - low)
                 free = ~given.zeros >> low & ((1 << (high - low)) - 1)
                 piece = terms.and_(piece, terms.bv(free, high - low)) if given.zeros else piece
             else:
