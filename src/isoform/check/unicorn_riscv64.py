@@ -69,8 +69,10 @@ class _Execution(Execution):
         scratch=tuple((name, 8) for name in (*ARGUMENTS, *TEMPORARY, "ra")),
         above=0,
     )
-    _back = 0
-    """Where the outside function that was called last returns to."""
+
+    def _begin(self) -> None:
+        self._back = 0
+        """Where the outside function that was called last returns to."""
 
     def _set_registers(self) -> None:
         for name in REGISTERS:

@@ -86,9 +86,14 @@ class Execution(ABC):
         self._read: set[int] = set()
         self._written: set[int] = set()
         cpu.reset(self, EntryMemory(image, inputs, self._stack_pointer, has_return_slot=self.names.above > 0))
+        self._begin()
         self._set_registers()
 
     # What differs between machines
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Start what the machine keeps beside all this."""
 
     @abstractmethod
     def _set_registers(self) -> None:

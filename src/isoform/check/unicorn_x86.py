@@ -138,8 +138,7 @@ class _Execution(Execution):
         above=8,
     )
 
-    def __init__(self, cpu: UnicornX86, *rest: Any) -> None:
-        self._x87 = cpu.x87
+    def _begin(self) -> None:
         self._repeats = 0
         self._admitted: set[int] = set()
         """Addresses of the instructions that may run, and of those among them that need more care:"""
@@ -148,7 +147,6 @@ class _Execution(Execution):
         self._narrow_exchanges: set[int] = set()
         """Instructions that are run as they should be if bits 63:32 of rax are zero."""
         self._beneath_canary: bytes | None = None
-        super().__init__(cpu, *rest)
 
     def _set_registers(self) -> None:
         given = self._inputs.registers
@@ -284,6 +282,7 @@ class _Execution(Execution):
         values = {name: self._cpu.get(name) for name in (*GENERAL, *VECTOR)}
         flags = self._cpu.get("eflags")
         values |= {name: flags >> bit & 1 for name, bit in FLAG_BITS.items()}
-        values["x87"] = self._x87()
+        assert isinstance(self._cpu, UnicornX86)
+        values["x87"] = self._cpu.x87()
         given = {"fs_offset": THREAD_POINTER, **self._inputs.registers}
         return values | {name: given.get(name, 0) for name in UNTOUCHED}

@@ -34,3 +34,33 @@ add_elsewhere:
 	addi ra, ra, 4
 	ret
 	.size add_elsewhere, .-add_elsewhere
+	.globl rest_of_stack, no_rest, extended, as_returned
+	.type rest_of_stack, @function
+rest_of_stack:
+	andi a0, sp, 15
+	ret
+	.size rest_of_stack, .-rest_of_stack
+	.type no_rest, @function
+no_rest:
+	li a0, 0
+	ret
+	.size no_rest, .-no_rest
+	.type extended, @function
+extended:
+	addi sp, sp, -16
+	sd ra, 8(sp)
+	call f
+	sext.w a0, a0
+	ld ra, 8(sp)
+	addi sp, sp, 16
+	ret
+	.size extended, .-extended
+	.type as_returned, @function
+as_returned:
+	addi sp, sp, -16
+	sd ra, 8(sp)
+	call f
+	ld ra, 8(sp)
+	addi sp, sp, 16
+	ret
+	.size as_returned, .-as_returned
