@@ -472,9 +472,9 @@ def _local(types: TypeReader, die: Any, base: int, start: int, end: int) -> list
 
 
 def frame_arrays(debug: DebugInfo, address: int) -> tuple[Local, ...]:
-    """Arrays, structures and unions that have one place in their function's frame all along, of all functions of the
-    unit that the one at `address` is in: those of functions inlined into them too. None of a function where one of them
-    may have a place that is not known."""
+    """Variables that have one place in their function's frame all along, of all functions of the unit that the one at
+    `address` is in: those of functions inlined into them too. None of a function where an array, structure or union may
+    have a place that is not known."""
     try:
         for unit in _units(debug, address):
             found = _frame_arrays(debug, unit)
@@ -490,25 +490,34 @@ def _frame_arrays(debug: DebugInfo, unit: Any) -> dict[int, list[Local] | None]:
     found: dict[int, list[Local] | None] = {}
     open_: list[tuple[int, int, int, int | None]] = []
     """(depth, start, end, frame base) of the functions around an entry."""
+    blocks: list[tuple[int, tuple[int, int] | None]] = []
+    """Depth and extent of the blocks around an entry, inside of the innermost function."""
     for depth, die in _entries(debug, unit):
         while open_ and depth <= open_[-1][0]:
             open_.pop()
+        while blocks and depth <= blocks[-1][0]:
+            blocks.pop()
         if die.tag == "DW_TAG_subprogram" and (extent := _extent(die)) is not None:
             start, end = (bound + debug.bias for bound in extent)
             base = _FRAME_BASES.get(_expression(die, "DW_AT_frame_base"))
             open_.append((depth, start, end, base))
+            blocks = []
             found[start] = [] if base is not None and start not in found else None
+        elif open_ and die.tag in ("DW_TAG_lexical_block", "DW_TAG_inlined_subroutine"):
+            inner = _extent(die)
+            blocks.append((depth, None if inner is None else (inner[0] + debug.bias, inner[1] + debug.bias)))
         elif open_ and die.tag in ("DW_TAG_variable", "DW_TAG_formal_parameter"):
             _, start, end, base = open_[-1]
             arrays = found[start]
             if arrays is not None and base is not None:
-                found[start] = _with_array(arrays, die, base, start, end)
+                scope = blocks[-1][1] if blocks else None
+                found[start] = _with_array(arrays, die, Local("", base, 0, start, end, scope))
     return found
 
 
-def _with_array(arrays: list[Local], die: Any, base: int, start: int, end: int) -> list[Local] | None:
+def _with_array(arrays: list[Local], die: Any, place: Local) -> list[Local] | None:
     try:
-        local = _array(die, base, start, end)
+        local = _array(die, place)
     except Unusable:
         return None
     if local is not None:
@@ -516,17 +525,40 @@ def _with_array(arrays: list[Local], die: Any, base: int, start: int, end: int) 
     return arrays if len(arrays) <= LOCALS_LIMIT else None
 
 
-def _array(die: Any, base: int, start: int, end: int) -> Local | None:
-    """The variable, if it can be indexed and is in the frame; what is elsewhere or nowhere is none."""
+def _array(die: Any, place: Local) -> Local | None:
+    """The variable, if it is in the frame; what is elsewhere or nowhere is none. `place` has the frame base."""
     origin = reference(die, "DW_AT_abstract_origin") or die
-    size = _indexed_bytes(reference(die, "DW_AT_type") or reference(origin, "DW_AT_type"))
+    kind = reference(die, "DW_AT_type") or reference(origin, "DW_AT_type")
+    size = _indexed_bytes(kind)
     location = _expression(die, "DW_AT_location")
-    if size == 0 or len(location) < 2 or location[0] != _FBREG:
+    if len(location) < 2 or location[0] != _FBREG:
         return None
     offset = _signed_number(location[1:])
+    if size == 0:
+        plain = _plain_bytes(kind)
+        return None if offset is None or not plain else _named_local(origin, place, offset, plain, False)
     if offset is None or size is None:
         raise Unusable("a local variable without a size or place")
-    return Local(_text(origin, "DW_AT_name") or "a local variable", base + offset, size, start, end)
+    return _named_local(origin, place, offset, size, True)
+
+
+def _named_local(origin: Any, place: Local, offset: int, size: int, can_be_indexed: bool) -> Local:
+    name = _text(origin, "DW_AT_name") or "a local variable"
+    return replace(place, name=name, offset=place.offset + offset, size=size, can_be_indexed=can_be_indexed)
+
+
+def _plain_bytes(kind: Any | None) -> int:
+    """Size of a number or pointer; 0 where it is not known."""
+    for _ in range(_MOST_QUALIFIERS):
+        if kind is None:
+            return 0
+        size = kind.attributes.get("DW_AT_byte_size")
+        if size is not None:
+            return size.value if isinstance(size.value, int) else 0
+        if kind.tag == "DW_TAG_pointer_type":
+            return 0
+        kind = reference(kind, "DW_AT_type")
+    return 0
 
 
 def _indexed_bytes(kind: Any | None) -> int | None:

@@ -130,6 +130,9 @@ class Local:
     start: int
     end: int
     """Addresses of the code in which the name means this variable."""
+    scope: tuple[int, int] | None = None
+    """Addresses of the code of the block that declares it, if that is known and smaller than the function."""
+    can_be_indexed: bool = True
 
 
 def _with_nulls(section: Section, fields: dict[int, tuple[int, int]]) -> Section:
