@@ -30,9 +30,12 @@ from isoform.smt.sweep import Step, sweep
 from isoform.smt.terms import Term, Terms
 from isoform.sym.compare import POSSIBLE_RESULT, Goal, goals
 from isoform.sym.entry import constrain_entry
-from isoform.sym.execute import MOST_FIXED_TURNS, Execution, Gap, GapKind, Summary
+from isoform.sym.execute import Execution
+from isoform.sym.policy import MOST_FIXED_TURNS, Unrolled
 from isoform.sym.recursion import calls_itself
+from isoform.sym.scope import Scope
 from isoform.sym.state import Side, World
+from isoform.sym.summary import Gap, GapKind, Summary
 from isoform.sym.validity import (
     frame_bounds,
     fresh_blocks,
@@ -175,7 +178,7 @@ def _encode(question: Question, functions: tuple[Function, Function], budget: Bu
         reserve_result(side, side.initial_state())
     constrain_entry(world, sides[0].initial_state())
     summaries = [
-        Execution(side, function, budget, question.options.unroll, question.callees).run()
+        Execution(Scope(side, function, question.callees), budget, Unrolled(unroll=question.options.unroll)).run()
         for side, function in zip(sides, functions, strict=True)
     ]
     for side in sides:

@@ -11,9 +11,9 @@ from isoform.borders.question import Question
 from isoform.engines.confirm import HIGHEST_ADDRESS, LOWEST_ADDRESS, differs
 from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER, CallEffect, CallKey, Inputs, Pair
 from isoform.smt.solver import Solver
-from isoform.sym.execute import CallSite
 from isoform.sym.frame import SLOT_BYTES
 from isoform.sym.state import LIBRARY_STATE, Side
+from isoform.sym.summary import CallSite
 
 if TYPE_CHECKING:
     from isoform.engines.loopfree import Encoding

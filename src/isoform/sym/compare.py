@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from isoform.model.contract import HIDE_MEMORY_AT_END, AbortRule, MemoryRule, Reading, ReturnAs
 from isoform.smt.floats import with_one_nan
 from isoform.smt.terms import Term
-from isoform.sym.execute import Ending, Summary
 from isoform.sym.padding import padding_unread, unread_padding
 from isoform.sym.state import World
+from isoform.sym.summary import Ending, Summary
 
 SOME_ADDRESS = "some_address"
 """The variable for an address at which memories differ."""

@@ -201,6 +201,11 @@ class World:
         return self.register(name) if name else None
 
     @property
+    def has_fixed_caller(self) -> bool:
+        """Whether the address that the function returns to is a number, and not an input."""
+        return self.machine.convention.return_address in self.machine.initial
+
+    @property
     def return_address(self) -> Term:
         name = self.machine.convention.return_address
         if name is not None:
