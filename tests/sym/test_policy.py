@@ -22,7 +22,9 @@ from isoform.sym.entry import argument_term, constrain_entry, with_arguments
 from isoform.sym.execute import Execution
 from isoform.sym.policy import Point, Policy
 from isoform.sym.scope import Scope
-from isoform.sym.state import Side, State, World
+from isoform.sym.side import Side
+from isoform.sym.state import State, initial_state
+from isoform.sym.world import World
 
 SOURCE = """
 .intel_syntax noprefix
@@ -96,7 +98,7 @@ def agree(question: Question, target: Rule, rewrite: Rule) -> bool:
         side = Side(world, function.image, tag)
         scope = Scope(side, function, question.callees)
         summaries.append(Execution(scope, Budget(60), rule(side)).run())
-    constrain_entry(world, summaries[0].side.initial_state())
+    constrain_entry(world, initial_state(summaries[0].side))
     solver = Solver(world.terms, Budget(60))
     constraints = [constraint for _, constraint in world.constraints]
     bad = [goal.bad for goal in goals(world, *summaries, whole=True)]
@@ -112,7 +114,7 @@ def adapted(question: Question, **adaptor: Callable[[Terms, Term, Term], Term]) 
     arguments = question.contract.arguments
 
     def entry(side: Side) -> State:
-        state = side.initial_state()
+        state = initial_state(side)
         x, y = (argument_term(state, argument) for argument in arguments)
         return with_arguments(state, arguments, {name: make(side.terms, x, y) for name, make in adaptor.items()})
 
@@ -207,7 +209,7 @@ def test_a_branch_is_held(source: Path) -> None:
     side = Side(world, question.rewrite.image, "b")
     summary = Execution(Scope(side, question.rewrite, question.callees), Budget(60), Held()).run()
     assert summary.final is not None
-    x, y = (argument_term(side.initial_state(), argument) for argument in question.contract.arguments)
+    x, y = (argument_term(initial_state(side), argument) for argument in question.contract.arguments)
     result = world.terms.extract(summary.final.container_named("rax"), 31, 0)
     assert result == y
     solver = Solver(world.terms, Budget(60))

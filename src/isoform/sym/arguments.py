@@ -18,7 +18,7 @@ from isoform.sym.choices import are_all_constants, constants_of, numbered
 from isoform.sym.entry import content_at_call
 from isoform.sym.frame import SLOT_BYTES
 from isoform.sym.scope import Scope
-from isoform.sym.state import State
+from isoform.sym.state import State, initial_state
 
 VARIADIC = Assumption(
     "variadic-arguments",
@@ -158,7 +158,7 @@ class Arguments:
     def _is_left_over(self, value: Term) -> bool:
         """Whether a value is what the first result register held at entry, where nothing is passed: clang aligns the
         stack by pushing it."""
-        entry = self._side.initial_state()
+        entry = initial_state(self._side)
         return bool(value == entry.container_named(self._side.world.machine.convention.result[0]))
 
     def _reads_slot(self, slot: int) -> bool:

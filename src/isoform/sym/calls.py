@@ -155,7 +155,7 @@ class Calls:
         receiver = "a function called through a pointer" if name == THROUGH_POINTER else name
         why = f"{self._function.name} gives {receiver} functions or constants that differ between the two sides"
         for argument in arguments:
-            self._side.give_away(state.condition, argument, why)
+            self._side.differing.give_away(state.condition, argument, why)
 
     def _return_from(self, name: str, passed: Passed, state: State, event: Event | None = None) -> None:
         """Results and memory after an outside call are functions of its arguments and memory."""

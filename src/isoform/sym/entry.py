@@ -10,7 +10,8 @@ from isoform.model.machine import Machine
 from isoform.model.signature import TypeKind
 from isoform.smt.terms import Term, Terms
 from isoform.sym.algebra import TermAlgebra
-from isoform.sym.state import State, World
+from isoform.sym.state import State
+from isoform.sym.world import World
 
 Content = Callable[[str | None, int, int], Term]
 """By register (None: the stack), offset and size: what a callee finds there."""

@@ -12,7 +12,8 @@ from isoform.lift.function import BlockId, Function, Stop
 from isoform.model.microop import MicroOp
 from isoform.smt.terms import Term
 from isoform.sym.scope import Scope
-from isoform.sym.state import Side, State
+from isoform.sym.side import Side
+from isoform.sym.state import State, initial_state
 from isoform.sym.step import Temps
 from isoform.sym.summary import GapKind
 
@@ -45,7 +46,7 @@ class Policy:
     summary is about the followed paths only.
     """
 
-    entry: Callable[[Side], State] = Side.initial_state
+    entry: Callable[[Side], State] = initial_state
     """The state in which it starts. An argument that is replaced is replaced there (`entry.with_arguments`)."""
     value: ValueRule | None = None
     """What micro-ops yield, if not what they compute. In code as listed (`Function.as_listed`) what an instruction does

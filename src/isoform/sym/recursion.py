@@ -21,7 +21,8 @@ from isoform.smt.floats import with_one_nan
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base
 from isoform.sym.entry import content_at_call, entry_conditions
-from isoform.sym.state import Side, State
+from isoform.sym.side import Side
+from isoform.sym.state import State
 
 RECURSION = Assumption(
     "recursion-by-induction",

@@ -7,7 +7,8 @@ from isoform.model.callee import Callees
 from isoform.smt.division import signed
 from isoform.smt.terms import Term
 from isoform.sym.recursion import calls_itself
-from isoform.sym.state import Side, State
+from isoform.sym.side import Side
+from isoform.sym.state import State
 from isoform.sym.summary import Gap, GapKind, Summary
 
 

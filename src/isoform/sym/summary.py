@@ -8,7 +8,8 @@ from enum import Enum
 from isoform.smt.terms import Term
 from isoform.sym.chain import Node
 from isoform.sym.joins import join
-from isoform.sym.state import Side, State
+from isoform.sym.side import Side
+from isoform.sym.state import State
 
 
 class GapKind(Enum):

@@ -10,7 +10,8 @@ from isoform.run.compile import Program
 from isoform.run.runner import Traced
 from isoform.smt.terms import Term
 from isoform.sym.scope import Scope
-from isoform.sym.state import Side, State
+from isoform.sym.side import Side
+from isoform.sym.state import State
 from isoform.sym.step import Temps
 from isoform.sym.summary import Summary
 

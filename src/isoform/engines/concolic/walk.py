@@ -21,7 +21,7 @@ from isoform.run.runner import Traced
 from isoform.smt.terms import Terms
 from isoform.sym.execute import Execution
 from isoform.sym.scope import Scope
-from isoform.sym.state import Side
+from isoform.sym.side import Side
 from isoform.sym.summary import Summary
 
 

@@ -18,7 +18,8 @@ from isoform.sym.execute import Execution
 from isoform.sym.frame import SLOT_BYTES, Frame
 from isoform.sym.policy import Policy
 from isoform.sym.scope import Scope
-from isoform.sym.state import Side, State
+from isoform.sym.side import Side
+from isoform.sym.state import State
 from isoform.sym.summary import Summary
 
 Place = str | int
