@@ -72,6 +72,17 @@ smaller:
 second:
     mov eax, esi
     ret
+narrow:                     # x - y, of signed bytes, with nothing taken of how they are extended
+    movsx eax, dil
+    movsx ecx, sil
+    sub eax, ecx
+    ret
+seventh:
+    mov eax, DWORD PTR [rsp + 8]
+    ret
+fifth:
+    mov eax, r8d
+    ret
 """
 
 Rule = Callable[[Side], Policy]
@@ -85,9 +96,9 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def asked(source: Path, target: str, rewrite: str) -> Question:
+def asked(source: Path, target: str, rewrite: str, signature: str = "int f(int x, int y)") -> Question:
     pair = open_pair(f"{source}:{target}", f"{source}:{rewrite}")
-    return settle(lifted(pair[0]), lifted(pair[1]), Options(signature="int f(int x, int y)"))
+    return settle(lifted(pair[0]), lifted(pair[1]), Options(signature=signature))
 
 
 def agree(question: Question, target: Rule, rewrite: Rule) -> bool:
@@ -135,6 +146,25 @@ def test_arguments_are_permuted(source: Path) -> None:
     permuted = adapted(question, x=lambda terms, x, y: y, y=lambda terms, x, y: x)
     assert not agree(question, plain, plain)
     assert agree(question, plain, permuted)
+
+
+def test_a_narrow_argument_is_extended(source: Path) -> None:
+    question = asked(source, "narrow", "reversed", "int f(signed char x, signed char y)")
+    permuted = adapted(question, x=lambda terms, x, y: y, y=lambda terms, x, y: x)
+    assert not agree(question, plain, plain)
+    assert agree(question, plain, permuted)
+
+
+def test_an_argument_on_the_stack(source: Path) -> None:
+    question = asked(source, "fifth", "seventh", "int f(int a, int b, int c, int d, int e, int g, int h)")
+    arguments = question.contract.arguments
+
+    def entry(side: Side) -> State:
+        state = initial_state(side)
+        return with_arguments(state, arguments, {"h": argument_term(state, arguments[4])})
+
+    assert not agree(question, plain, plain)
+    assert agree(question, plain, lambda side: Policy(entry=entry))
 
 
 class Switched:
