@@ -32,7 +32,7 @@ from isoform.model.verdict import (
     Verdict,
     Witness,
 )
-from isoform.sym.execute import CALLS_AGREE
+from isoform.sym.calls import CALLS_AGREE
 from isoform.sym.recursion import calls_itself
 
 if TYPE_CHECKING:

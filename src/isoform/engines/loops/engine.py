@@ -25,7 +25,7 @@ from isoform.model.budget import Budget, processor_time
 from isoform.model.errors import Unsupported
 from isoform.model.outcome import Inputs
 from isoform.model.verdict import Assumption, Obligation, Witness
-from isoform.sym.state import World
+from isoform.sym.world import World
 
 Guess = TypeVar("Guess")
 Paired = tuple[Stations, list[Traces], list[Alignment]]

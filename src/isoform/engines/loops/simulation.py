@@ -36,8 +36,10 @@ from isoform.sym.compare import Goal, goals
 from isoform.sym.context import Context
 from isoform.sym.entry import constrain_entry
 from isoform.sym.recursion import calls_itself
-from isoform.sym.state import Side, State, World
+from isoform.sym.side import Side
+from isoform.sym.state import State, initial_state
 from isoform.sym.validity import frame_bounds, valid_addresses
+from isoform.sym.world import World
 
 MOST_ROWS = 96
 Contexts = tuple[Context | None, Context | None]
@@ -127,7 +129,7 @@ class Simulation:
         self.world = World(self.terms, question.contract, recursive=calls_itself(question.target, question.rewrite))
         sides = [Side(self.world, f.image, tag) for f, tag in zip(self.functions, TAGS, strict=True)]
         self._sides = sides
-        self.entry = sides[0].initial_state()
+        self.entry = initial_state(sides[0])
         constrain_entry(self.world, self.entry)
         self.given = given_at_entry(question)
         self._objects = Objects(self.functions)
@@ -403,7 +405,7 @@ class Simulation:
         return sum(map(len, self._onward[cut]))
 
     def _entry_state(self, side: Side) -> State:
-        return side.initial_state()
+        return initial_state(side)
 
     def _follow(
         self,

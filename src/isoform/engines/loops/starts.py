@@ -17,7 +17,9 @@ from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER
 from isoform.model.signature import TypeKind
 from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term, Terms
-from isoform.sym.state import BOOLEAN, Side, State
+from isoform.sym.side import Side
+from isoform.sym.state import State
+from isoform.sym.world import BOOLEAN
 
 if TYPE_CHECKING:
     from isoform.engines.loops.simulation import Node, Simulation
