@@ -7,7 +7,10 @@ import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -18,6 +21,7 @@ from isoform.check.certificate import check_certificate
 from isoform.cli import app
 from pairfile import DEFAULT_COMPILER, Pair, read, read_all
 
+SCHEMA = Path(__file__).parent.parent / "docs" / "verdict.schema.json"
 REQUIRED = {"verdict", "because", "a", "b"}
 OPTIONAL = {"build", "options", "witness", "where", "says", "todo", "long"}
 EXIT_CODES = {"equivalent": 0, "different": 1, "bounded": 3, "unknown": 3}
@@ -81,7 +85,17 @@ def ask(pair: Pair, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str,
     code = app(pair.command("--json", *more), standalone_mode=False)
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert code == EXIT_CODES[answer["verdict"]]
+    validator()(answer)
     return answer
+
+
+@cache
+def validator() -> Callable[[Any], Any]:
+    """The schema of `docs/`; without its library nothing is checked here, as `tests/report/test_schema.py` says."""
+    if find_spec("fastjsonschema") is None:
+        return lambda answer: answer
+    compiled: Callable[[Any], Any] = import_module("fastjsonschema").compile(json.loads(SCHEMA.read_text()))
+    return compiled
 
 
 def shown(answer: Mapping[str, Any]) -> str:
