@@ -150,7 +150,10 @@ def _parse(path: Path, options: LoadOptions) -> ParsedFile:
 
 def _with_debug(placements: Sequence[Placement], symbols: Sequence[Symbol]) -> list[Image]:
     """The images with signatures and source lines of the chosen functions. One file on both sides is read once."""
-    from isoform.load.dwarf import frame_arrays, frame_locals, lines, read_debug, signatures, source_text
+    from isoform.load.debug.frame import frame_arrays, frame_locals
+    from isoform.load.debug.lines import lines, source_text
+    from isoform.load.debug.read import read_debug
+    from isoform.load.debug.signatures import signatures
 
     images = []
     debug = None
