@@ -187,38 +187,59 @@ class Abbreviation:
 
 
 class Abbreviations:
-    """One table of them, read as far as needed: the first is usually that of the unit itself."""
+    """One table of them. Declarations are found as far as needed, and read when an entry has their code."""
 
     def __init__(self, data: bytes, start: int, encoding: Encoding) -> None:
         self._data = data
         self._next = start
         self._encoding = encoding
+        self._places: dict[int, int] = {}
+        """Where each declaration begins, after its code."""
         self._known: dict[int, Abbreviation] = {}
 
     def __getitem__(self, code: int) -> Abbreviation:
-        while code not in self._known:
-            self._read_next()
-        return self._known[code]
+        found = self._known.get(code)
+        if found is None:
+            while code not in self._places:
+                self._find_next()
+            found = self._known[code] = self._declared(self._places[code])
+        return found
 
-    def _read_next(self) -> None:
+    def _find_next(self) -> None:
         data = self._data
         code, at = unsigned(data, self._next)
         if code == 0:
             raise Unusable("an entry without an abbreviation")
+        self._places.setdefault(code, at)
+        _, at = unsigned(data, at)
+        at += 1
+        attribute, form, at = _pair(data, at)
+        while attribute or form:
+            if form == IMPLICIT_CONSTANT:
+                _, at = unsigned(data, at)
+            attribute, form, at = _pair(data, at)
+        self._next = at
+
+    def _declared(self, at: int) -> Abbreviation:
+        data = self._data
         tag, at = unsigned(data, at)
         has_children, at = bool(data[at]), at + 1
         listed: list[tuple[int, int, int]] = []
-        attribute, form, at = self._pair(at)
+        attribute, form, at = _pair(data, at)
         while attribute or form:
             constant, at = signed(data, at) if form == IMPLICIT_CONSTANT else (1, at)
             listed.append((attribute, form, constant))
             if len(listed) > ATTRIBUTE_LIMIT:
                 raise Unusable("an abbreviation of too many attributes")
-            attribute, form, at = self._pair(at)
-        self._next = at
-        self._known.setdefault(code, Abbreviation(tag, has_children, self._encoding, listed))
+            attribute, form, at = _pair(data, at)
+        return Abbreviation(tag, has_children, self._encoding, listed)
 
-    def _pair(self, at: int) -> tuple[int, int, int]:
-        attribute, at = unsigned(self._data, at)
-        form, at = unsigned(self._data, at)
-        return attribute, form, at
+
+def _pair(data: bytes, at: int) -> tuple[int, int, int]:
+    """An attribute, its form, and where the next pair begins."""
+    attribute, form = data[at], data[at + 1]
+    if attribute < 0x80 and form < 0x80:
+        return attribute, form, at + 2
+    attribute, at = unsigned(data, at)
+    form, at = unsigned(data, at)
+    return attribute, form, at

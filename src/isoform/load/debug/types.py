@@ -94,7 +94,8 @@ class TypeReader:
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
         self.spend = unit.spend
-        self._known: dict[tuple[int, int], CType] = {}
+        self._known: dict[tuple[Entry, int], CType] = {}
+        self._alignments: dict[Entry, int] = {}
 
     def of(self, entry: Entry) -> CType:
         """The type that an entry has; void without one."""
@@ -104,7 +105,7 @@ class TypeReader:
         target = entry.linked("DW_AT_type")
         if target is None:
             return VOID
-        key = (target.offset, pointers)
+        key = (target, pointers)
         if key not in self._known:
             self.spend()
             if depth > DEPTH_LIMIT:
@@ -249,8 +250,13 @@ class TypeReader:
     def _declared_alignment(self, entry: Entry, depth: int) -> int:
         """What attributes say of a structure or of a type inside it. A typedef's attribute counts for the members that
         are declared with it, not for a parameter: gcc and clang pass a parameter as the type behind the typedef."""
-        if depth > DEPTH_LIMIT:
-            raise Unusable("types are nested too deep")
+        if entry not in self._alignments:
+            if depth > DEPTH_LIMIT:
+                raise Unusable("types are nested too deep")
+            self._alignments[entry] = max(self._alignments_inside(entry, depth))
+        return self._alignments[entry]
+
+    def _alignments_inside(self, entry: Entry, depth: int) -> list[int]:
         found = [_number(entry, "DW_AT_alignment", 0)]
         for child in entry.children():
             if child.tag not in ("DW_TAG_member", "DW_TAG_inheritance"):
@@ -264,7 +270,7 @@ class TypeReader:
                     break
                 found.append(_number(target, "DW_AT_alignment", 0))
                 target = target.linked("DW_AT_type") if target.tag in _WRAPPERS else None
-        return max(found)
+        return found
 
     def _padding(self, entry: Entry, size: int, arrays_end: bool = False) -> Iterator[tuple[int, int]]:
         """The bytes of a structure with bits that belong to no member, and these bits, where that is certain; or as far
