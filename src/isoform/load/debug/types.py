@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
+from isoform.load.debug.entries import Entry, Unit
+from isoform.load.debug.unusable import Unusable
 from isoform.model.signature import VOID, CType, Parameter, Passing, Signature, TypeKind
 
 DEPTH_LIMIT = 24
@@ -58,27 +59,18 @@ _Bits = dict[int, int]
 """Bits by the byte that they are in."""
 
 
-class Unusable(Exception):
-    """This entry says nothing isoform can use."""
-
-
-def reference(die: Any, attribute: str) -> Any | None:
-    """The entry that an attribute refers to."""
-    if attribute not in die.attributes:
-        return None
-    return die.get_DIE_from_attribute(attribute)
-
-
 def _whole_bytes(start: int, end: int) -> _Bits:
     return dict.fromkeys(range(start, end), _EVERY_BIT)
 
 
-def declared_convention(die: Any) -> str:
+def declared_convention(entry: Entry) -> str:
     """The calling convention of a function or of a type of functions; "" where it is the usual one, or not said."""
-    found = die.attributes.get("DW_AT_calling_convention")
-    if found is None or found.value in _USUAL_CONVENTIONS:
+    if "DW_AT_calling_convention" not in entry:
         return ""
-    return _CONVENTIONS.get(found.value, f"DW_AT_calling_convention {found.value}")
+    found = entry.number("DW_AT_calling_convention")
+    if found in _USUAL_CONVENTIONS:
+        return ""
+    return _CONVENTIONS.get(found or 0, f"DW_AT_calling_convention {found}")
 
 
 def as_passed(kind: CType) -> CType:
@@ -97,22 +89,23 @@ def as_returned(kind: CType) -> CType:
 
 
 class TypeReader:
-    """Types of one unit. `spend` is called for every entry read and raises when there were too many."""
+    """Types of one unit."""
 
-    def __init__(self, unit: Any, spend: Callable[[], None]) -> None:
+    def __init__(self, unit: Unit) -> None:
         self.unit = unit
-        self.spend = spend
-        self._known: dict[tuple[int, int], CType] = {}
+        self.spend = unit.spend
+        self._known: dict[tuple[Entry, int], CType] = {}
+        self._alignments: dict[Entry, int] = {}
 
-    def of(self, die: Any) -> CType:
+    def of(self, entry: Entry) -> CType:
         """The type that an entry has; void without one."""
-        return self._target(die, 0, POINTER_DEPTH)
+        return self._target(entry, 0, POINTER_DEPTH)
 
-    def _target(self, die: Any, depth: int, pointers: int) -> CType:
-        target = reference(die, "DW_AT_type")
+    def _target(self, entry: Entry, depth: int, pointers: int) -> CType:
+        target = entry.linked("DW_AT_type")
         if target is None:
             return VOID
-        key = (target.offset, pointers)
+        key = (target, pointers)
         if key not in self._known:
             self.spend()
             if depth > DEPTH_LIMIT:
@@ -120,31 +113,31 @@ class TypeReader:
             self._known[key] = self._build(target, depth, pointers)
         return self._known[key]
 
-    def _build(self, die: Any, depth: int, pointers: int) -> CType:
-        tag = die.tag
+    def _build(self, entry: Entry, depth: int, pointers: int) -> CType:
+        tag = entry.tag
         if tag == "DW_TAG_base_type":
-            return self._base(die)
+            return self._base(entry)
         if tag in _POINTERS:
-            return self._pointer(die, depth, pointers)
+            return self._pointer(entry, depth, pointers)
         if tag in _QUALIFIERS:
-            inner = self._target(die, depth + 1, pointers)
+            inner = self._target(entry, depth + 1, pointers)
             return self._spelled(inner, _qualified(inner, _QUALIFIERS[tag]))
         if tag == "DW_TAG_typedef":
-            return self._spelled(self._target(die, depth + 1, pointers), _name(die) or "?")
+            return self._spelled(self._target(entry, depth + 1, pointers), entry.name or "?")
         if tag == "DW_TAG_enumeration_type":
-            return self._enumeration(die, depth)
+            return self._enumeration(entry, depth)
         if tag in _AGGREGATES:
-            return self._struct(die, depth)
-        if tag == "DW_TAG_array_type" and "DW_AT_GNU_vector" in die.attributes:
-            return self._vector(die, depth)
+            return self._struct(entry, depth)
+        if tag == "DW_TAG_array_type" and "DW_AT_GNU_vector" in entry:
+            return self._vector(entry, depth)
         if tag == "DW_TAG_unspecified_type":
-            return CType(TypeKind.POINTER, 64, spelling="void *") if _name(die) else VOID
+            return CType(TypeKind.POINTER, 64, spelling="void *") if entry.name else VOID
         raise Unusable(f"{tag} as a type")
 
-    def _base(self, die: Any) -> CType:
-        name = _name(die) or "?"
-        bits = 8 * _number(die, "DW_AT_byte_size")
-        encoding = _number(die, "DW_AT_encoding")
+    def _base(self, entry: Entry) -> CType:
+        name = entry.name or "?"
+        bits = 8 * _number(entry, "DW_AT_byte_size")
+        encoding = _number(entry, "DW_AT_encoding")
         if encoding == _COMPLEX:
             part = CType(TypeKind.FLOAT, bits // 2, spelling=name.removeprefix("complex "))
             return CType(TypeKind.STRUCT, bits, spelling=name, fields=(("real", 0, part), ("imag", bits // 16, part)))
@@ -157,93 +150,79 @@ class TypeReader:
             raise Unusable("an integer of impossible or unusual size, or no integer")
         return CType(TypeKind.INTEGER, bits, encoding in (_SIGNED, _SIGNED_CHAR), name)
 
-    def _pointer(self, die: Any, depth: int, pointers: int) -> CType:
-        target = self._behind_names(die)
+    def _pointer(self, entry: Entry, depth: int, pointers: int) -> CType:
+        target = self._behind_names(entry)
         if target is not None and target.tag == "DW_TAG_subroutine_type":
             function = self.function(target, depth + 1) if pointers else None
             return CType(TypeKind.POINTER, 64, spelling="void (*)()", function=function)
         if pointers == 0 or target is None:
             return CType(TypeKind.POINTER, 64, spelling="void *", pointee=VOID)
         try:
-            pointee = self._target(die, depth + 1, pointers - 1)
+            pointee = self._target(entry, depth + 1, pointers - 1)
         except Unusable:
             pointee = VOID
         stars = "*" if pointee.spelling.endswith("*") else " *"
         return CType(TypeKind.POINTER, 64, spelling=(pointee.spelling or "void") + stars, pointee=pointee)
 
-    def _behind_names(self, die: Any) -> Any:
+    def _behind_names(self, entry: Entry) -> Entry | None:
         """The type that an entry has, behind typedefs and qualifiers."""
-        target = reference(die, "DW_AT_type")
+        target = entry.linked("DW_AT_type")
         while target is not None and (target.tag in _QUALIFIERS or target.tag == "DW_TAG_typedef"):
             self.spend()
-            target = reference(target, "DW_AT_type")
+            target = target.linked("DW_AT_type")
         return target
 
-    def function(self, die: Any, depth: int = 0) -> Signature | None:
+    def function(self, entry: Entry, depth: int = 0) -> Signature | None:
         """What a function of a type takes and returns; None where that is not declared or not understood."""
         parameters: list[Parameter] = []
         variadic = False
         try:
-            for child in self.children(die):
+            for child in entry.children():
                 if child.tag == "DW_TAG_formal_parameter":
                     kind = as_passed(self._target(child, depth + 1, 0))
                     parameters.append(Parameter(f"arg{len(parameters)}", kind))
                 variadic = variadic or child.tag == "DW_TAG_unspecified_parameters"
-            result = as_returned(self._target(die, depth + 1, 0))
+            result = as_returned(self._target(entry, depth + 1, 0))
         except Unusable:
             return None
-        if not parameters and (variadic or "DW_AT_prototyped" not in die.attributes):
+        if not parameters and (variadic or "DW_AT_prototyped" not in entry):
             return None
-        return Signature("(*)", tuple(parameters), result, variadic, convention=declared_convention(die))
+        return Signature("(*)", tuple(parameters), result, variadic, convention=declared_convention(entry))
 
-    def children(self, die: Any) -> Iterator[Any]:
-        offset = die.offset + die.size
-        level = 1
-        while die.has_children and level:
-            self.spend()
-            child = die.cu.get_DIE_from_refaddr(offset)
-            offset += max(1, child.size)
-            if child.tag is None:
-                level -= 1
-                continue
-            if level == 1:
-                yield child
-            level += bool(child.has_children)
-
-    def of_variable(self, die: Any) -> CType:
+    def of_variable(self, entry: Entry) -> CType:
         """The type of a variable, of an array that of its elements."""
-        target = self._behind_names(die)
-        if target is not None and target.tag == "DW_TAG_array_type" and "DW_AT_GNU_vector" not in target.attributes:
+        target = self._behind_names(entry)
+        if target is not None and target.tag == "DW_TAG_array_type" and "DW_AT_GNU_vector" not in target:
             return self._target(target, 0, POINTER_DEPTH)
-        return self.of(die)
+        return self.of(entry)
 
-    def _enumeration(self, die: Any, depth: int) -> CType:
-        bits = 8 * _number(die, "DW_AT_byte_size", 4)
+    def _enumeration(self, entry: Entry, depth: int) -> CType:
+        bits = 8 * _number(entry, "DW_AT_byte_size", 4)
         signed = False
-        if "DW_AT_type" in die.attributes:
-            underlying = self._target(die, depth + 1, 0)
+        if "DW_AT_type" in entry:
+            underlying = self._target(entry, depth + 1, 0)
             if underlying.kind is TypeKind.BOOL:
-                return replace(underlying, spelling=f"enum {_name(die)}".strip())
+                return replace(underlying, spelling=f"enum {entry.name}".strip())
             signed = underlying.signed
-        return CType(TypeKind.INTEGER, bits, signed, f"enum {_name(die)}".strip())
+        return CType(TypeKind.INTEGER, bits, signed, f"enum {entry.name}".strip())
 
-    def _vector(self, die: Any, depth: int) -> CType:
-        element = self._target(die, depth + 1, 0)
-        bits = element.bits * self._count(die)
+    def _vector(self, entry: Entry, depth: int) -> CType:
+        element = self._target(entry, depth + 1, 0)
+        bits = element.bits * self._count(entry)
         if bits not in (64, 128, 256, 512):
             raise Unusable("a vector of unusual size")
         return CType(TypeKind.FLOAT, bits, spelling=f"{element.spelling} vector", pointee=element)
 
-    def _struct(self, die: Any, depth: int) -> CType:
-        word = die.tag.removeprefix("DW_TAG_").removesuffix("_type").replace("structure", "struct")
-        spelling = f"{word} {_name(die)}".strip()
-        size = _number(die, "DW_AT_byte_size", 0)
+    def _struct(self, entry: Entry, depth: int) -> CType:
+        word = str(entry.tag).removeprefix("DW_TAG_").removesuffix("_type").replace("structure", "struct")
+        spelling = f"{word} {entry.name}".strip()
+        size = _number(entry, "DW_AT_byte_size", 0)
         if size > SIZE_LIMIT:
             raise Unusable("a type of impossible size")
         fields: tuple[tuple[str, int, CType], ...] = ()
         if word != "union" and size <= ELEMENT_LIMIT * 8:
-            fields = self._fields(die, depth)
-        padding, perhaps = self._paddings(die, size) if self.is_c and size <= ELEMENT_LIMIT * 8 else ((), ())
+            fields = self._fields(entry, depth)
+        padding, perhaps = self._paddings(entry, size) if self.is_c and size <= ELEMENT_LIMIT * 8 else ((), ())
         return CType(
             TypeKind.STRUCT,
             8 * size,
@@ -251,49 +230,53 @@ class TypeReader:
             fields=fields,
             padding=padding,
             perhaps_padding=perhaps,
-            alignment=self._declared_alignment(die, depth),
-            passing=self._passing(die),
+            alignment=self._declared_alignment(entry, depth),
+            passing=self._passing(entry),
         )
 
-    def _passing(self, die: Any) -> Passing:
-        if "DW_AT_declaration" in die.attributes or "DW_AT_byte_size" not in die.attributes:
+    def _passing(self, entry: Entry) -> Passing:
+        if "DW_AT_declaration" in entry or "DW_AT_byte_size" not in entry:
             return Passing.NOT_SAID  # it is described in another unit or file
         if self.is_c:
             return Passing.BY_VALUE
-        said = die.attributes.get("DW_AT_calling_convention")
-        return Passing.NOT_SAID if said is None else _PASSING.get(said.value, Passing.NOT_SAID)
+        return _PASSING.get(entry.number("DW_AT_calling_convention") or 0, Passing.NOT_SAID)
 
-    def _paddings(self, die: Any, size: int) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
+    def _paddings(self, entry: Entry, size: int) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
         """What is padding, and the bytes that may be padding: those behind an array at the end."""
-        certain = dict(self._padding(die, size))
-        likely = dict(self._padding(die, size, arrays_end=True))
+        certain = dict(self._padding(entry, size))
+        likely = dict(self._padding(entry, size, arrays_end=True))
         return tuple(certain.items()), tuple(b for b, bits in likely.items() if bits == _EVERY_BIT and b not in certain)
 
-    def _declared_alignment(self, die: Any, depth: int) -> int:
+    def _declared_alignment(self, entry: Entry, depth: int) -> int:
         """What attributes say of a structure or of a type inside it. A typedef's attribute counts for the members that
         are declared with it, not for a parameter: gcc and clang pass a parameter as the type behind the typedef."""
-        if depth > DEPTH_LIMIT:
-            raise Unusable("types are nested too deep")
-        found = [_number(die, "DW_AT_alignment", 0)]
-        for child in self.children(die):
+        if entry not in self._alignments:
+            if depth > DEPTH_LIMIT:
+                raise Unusable("types are nested too deep")
+            self._alignments[entry] = max(self._alignments_inside(entry, depth))
+        return self._alignments[entry]
+
+    def _alignments_inside(self, entry: Entry, depth: int) -> list[int]:
+        found = [_number(entry, "DW_AT_alignment", 0)]
+        for child in entry.children():
             if child.tag not in ("DW_TAG_member", "DW_TAG_inheritance"):
                 continue
             found.append(_number(child, "DW_AT_alignment", 0))
-            target = reference(child, "DW_AT_type")
+            target = child.linked("DW_AT_type")
             while target is not None:
                 self.spend()
                 if target.tag in _AGGREGATES:
                     found.append(self._declared_alignment(target, depth + 1))
                     break
                 found.append(_number(target, "DW_AT_alignment", 0))
-                target = reference(target, "DW_AT_type") if target.tag in _WRAPPERS else None
-        return max(found)
+                target = target.linked("DW_AT_type") if target.tag in _WRAPPERS else None
+        return found
 
-    def _padding(self, die: Any, size: int, arrays_end: bool = False) -> Iterator[tuple[int, int]]:
+    def _padding(self, entry: Entry, size: int, arrays_end: bool = False) -> Iterator[tuple[int, int]]:
         """The bytes of a structure with bits that belong to no member, and these bits, where that is certain; or as far
         as no array of several elements at the end of a structure is used beyond its size (`arrays_end`)."""
         try:
-            taken = self._taken(die, 0, arrays_end)
+            taken = self._taken(entry, 0, arrays_end)
         except Unusable:
             return
         for byte in range(size):
@@ -301,16 +284,16 @@ class TypeReader:
             if unused:
                 yield byte, unused
 
-    def _taken(self, die: Any, depth: int, arrays_end: bool) -> _Bits:
+    def _taken(self, entry: Entry, depth: int, arrays_end: bool) -> _Bits:
         """The bits of a type that carry its value; all others are padding."""
-        size = _number(die, "DW_AT_byte_size", 0)
+        size = _number(entry, "DW_AT_byte_size", 0)
         if depth > DEPTH_LIMIT or size > ELEMENT_LIMIT * 8:
             raise Unusable("a type whose padding is not looked for")
-        if die.tag != "DW_TAG_structure_type":
+        if entry.tag != "DW_TAG_structure_type":
             # Members of a union lie over each other: what is padding of one may be part of another.
             return _whole_bytes(0, size or 8)
         taken: _Bits = {}
-        for child in self.children(die):
+        for child in entry.children():
             if child.tag == "DW_TAG_member":
                 for byte, bits in self._taken_by_member(child, size, depth, arrays_end).items():
                     taken[byte] = taken.get(byte, 0) | bits
@@ -318,42 +301,45 @@ class TypeReader:
                 raise Unusable("a class")
         return taken
 
-    def _taken_by_member(self, die: Any, size: int, depth: int, arrays_end: bool) -> _Bits:
+    def _taken_by_member(self, entry: Entry, size: int, depth: int, arrays_end: bool) -> _Bits:
         """Of the structure that it is in, whose size is known."""
-        target = self._behind_names(die)
+        target = self._behind_names(entry)
         if target is None:
             raise Unusable("a member without a type")
-        first = self._first_bit(die, target)
+        first = self._first_bit(entry, target)
         if first is not None:
-            width = _number(die, "DW_AT_bit_size")
+            width = _number(entry, "DW_AT_bit_size")
             if not 0 <= first <= first + width <= 8 * size:
                 raise Unusable("a bit-field outside its structure")
             bits = ((1 << width) - 1) << first
             return {byte: bits >> (8 * byte) & _EVERY_BIT for byte in range(first // 8, -(-(first + width) // 8))}
-        start = _number(die, "DW_AT_data_member_location", 0)
-        if target.tag != "DW_TAG_array_type" or "DW_AT_GNU_vector" in target.attributes:
+        start = _number(entry, "DW_AT_data_member_location", 0)
+        if target.tag != "DW_TAG_array_type" or "DW_AT_GNU_vector" in target:
             inside = self._taken_by_value(target, size - start, depth, arrays_end)
             return {start + byte: bits for byte, bits in inside.items()}
         count, element = self._count(target), self._behind_names(target)
         step = _number(element, "DW_AT_byte_size", 0) if element is not None else 0
-        is_open = (not arrays_end or count == 1) and self._is_last(die, start)
-        if not count or not step or start + count * step > size or is_open:
+        is_open = (not arrays_end or count == 1) and self._is_last(entry, start)
+        if element is None or not count or not step or start + count * step > size or is_open:
             # An array without a size, or of one element at the end, may use the bytes up to the end, and more.
             return _whole_bytes(start, size)
         inside = self._taken_by_value(element, step, depth, arrays_end)
         return {start + index * step + byte: bits for index in range(count) for byte, bits in inside.items()}
 
-    def _is_last(self, die: Any, start: int) -> bool:
+    def _is_last(self, entry: Entry, start: int) -> bool:
         """Whether no member of its structure comes after it."""
-        members = [child for child in self.children(die.get_parent()) if child.tag == "DW_TAG_member"]
-        starts = [self._first_byte(member) for member in members if member.offset != die.offset]
+        structure = entry.parent
+        if structure is None:
+            raise Unusable("a member of no structure")
+        members = [child for child in structure.children() if child.tag == "DW_TAG_member"]
+        starts = [self._first_byte(member) for member in members if member.offset != entry.offset]
         return all(other <= start for other in starts)
 
-    def _first_byte(self, die: Any) -> int:
-        first = self._first_bit(die, self._behind_names(die))
-        return _number(die, "DW_AT_data_member_location", 0) if first is None else first // 8
+    def _first_byte(self, entry: Entry) -> int:
+        first = self._first_bit(entry, self._behind_names(entry))
+        return _number(entry, "DW_AT_data_member_location", 0) if first is None else first // 8
 
-    def _taken_by_value(self, target: Any, room: int, depth: int, arrays_end: bool) -> _Bits:
+    def _taken_by_value(self, target: Entry, room: int, depth: int, arrays_end: bool) -> _Bits:
         if target.tag == "DW_TAG_structure_type":
             return self._taken(target, depth + 1, arrays_end)
         if target.tag in ("DW_TAG_base_type", "DW_TAG_enumeration_type", *_POINTERS):
@@ -362,63 +348,56 @@ class TypeReader:
 
     @property
     def is_c(self) -> bool:
-        language = self.unit.get_top_DIE().attributes.get("DW_AT_language")
-        return language is not None and language.value in C_LANGUAGES
+        return self.unit.top.number("DW_AT_language") in C_LANGUAGES
 
-    def _fields(self, die: Any, depth: int) -> tuple[tuple[str, int, CType], ...]:
+    def _fields(self, entry: Entry, depth: int) -> tuple[tuple[str, int, CType], ...]:
         fields: list[tuple[str, int, CType]] = []
-        for child in self.children(die):
+        for child in entry.children():
             if child.tag in ("DW_TAG_member", "DW_TAG_inheritance"):
                 fields.extend(self._field(child, depth))
                 if len(fields) > FIELD_LIMIT:
                     raise Unusable("a struct of too many fields")
         return tuple(fields)
 
-    def _field(self, die: Any, depth: int) -> list[tuple[str, int, CType]]:
-        if "DW_AT_external" in die.attributes or "DW_AT_const_value" in die.attributes:
+    def _field(self, entry: Entry, depth: int) -> list[tuple[str, int, CType]]:
+        if "DW_AT_external" in entry or "DW_AT_const_value" in entry:
             return []  # a static member of C++
-        target = self._behind_names(die)
-        first = self._first_bit(die, target)
+        target = self._behind_names(entry)
+        first = self._first_bit(entry, target)
         if first is not None:
-            inner = self._target(die, depth + 1, 1)
-            width = _number(die, "DW_AT_bit_size")
+            inner = self._target(entry, depth + 1, 1)
+            width = _number(entry, "DW_AT_bit_size")
             field = CType(inner.kind, width, inner.signed, inner.spelling, is_bit_field=True, low=first % 8)
             return [("", first // 8, field)]  # what reads members by name reads whole bytes
-        start = _number(die, "DW_AT_data_member_location", 0)
-        if target is not None and target.tag == "DW_TAG_array_type" and "DW_AT_GNU_vector" not in target.attributes:
+        start = _number(entry, "DW_AT_data_member_location", 0)
+        if target is not None and target.tag == "DW_TAG_array_type" and "DW_AT_GNU_vector" not in target:
             element = self._target(target, depth + 1, 1)
             count = min(self._count(target), ELEMENT_LIMIT)
             step = element.bits // 8
-            return [(f"{_name(die)}[{i}]", start + i * step, element) for i in range(count)]
-        inner = self._target(die, depth + 1, 1)
+            return [(f"{entry.name}[{i}]", start + i * step, element) for i in range(count)]
+        inner = self._target(entry, depth + 1, 1)
         if inner.kind is TypeKind.STRUCT and inner.passing is Passing.NOT_SAID and not inner.bits:
             raise Unusable("a member that is described elsewhere")
-        return [(_name(die), start, inner)]
+        return [(entry.name, start, inner)]
 
-    def _first_bit(self, die: Any, target: Any) -> int | None:
+    def _first_bit(self, entry: Entry, target: Entry | None) -> int | None:
         """Where in the struct a bit-field begins; None for any other member."""
-        if "DW_AT_bit_size" not in die.attributes:
+        if "DW_AT_bit_size" not in entry:
             return None
-        if "DW_AT_data_bit_offset" in die.attributes:
-            return _number(die, "DW_AT_data_bit_offset")
+        if "DW_AT_data_bit_offset" in entry:
+            return _number(entry, "DW_AT_data_bit_offset")
         size = _number(target, "DW_AT_byte_size", 4) if target is not None else 4
-        unit = _number(die, "DW_AT_byte_size", size)  # before DWARF 4: counted from the top of a storage unit
-        above = _number(die, "DW_AT_bit_offset", 0) + _number(die, "DW_AT_bit_size")
-        return 8 * _number(die, "DW_AT_data_member_location", 0) + 8 * unit - above
+        unit = _number(entry, "DW_AT_byte_size", size)  # before DWARF 4: counted from the top of a storage unit
+        above = _number(entry, "DW_AT_bit_offset", 0) + _number(entry, "DW_AT_bit_size")
+        return 8 * _number(entry, "DW_AT_data_member_location", 0) + 8 * unit - above
 
-    def _count(self, die: Any) -> int:
+    def _count(self, entry: Entry) -> int:
         """Number of elements of an array, over all its dimensions."""
         total = 1
-        offset = die.offset + die.size
-        while die.has_children:
-            self.spend()
-            child = die.cu.get_DIE_from_refaddr(offset)
-            offset += max(1, child.size)
-            if child.tag is None:
-                break
-            if "DW_AT_count" in child.attributes:
+        for child in entry.children():
+            if "DW_AT_count" in child:
                 total *= _number(child, "DW_AT_count")
-            elif "DW_AT_upper_bound" in child.attributes:
+            elif "DW_AT_upper_bound" in child:
                 total *= _number(child, "DW_AT_upper_bound") + 1
             else:
                 total = 0
@@ -434,15 +413,10 @@ def _qualified(inner: CType, word: str) -> str:
     return word + (inner.spelling or "void")
 
 
-def _name(die: Any) -> str:
-    found = die.attributes.get("DW_AT_name")
-    return found.value.decode("utf-8", "backslashreplace") if found and isinstance(found.value, bytes) else ""
-
-
-def _number(die: Any, attribute: str, default: int | None = None) -> int:
-    found = die.attributes.get(attribute)
-    if found is None or not isinstance(found.value, int) or not 0 <= found.value < 1 << 63:
-        if default is None or found is not None:
-            raise Unusable(f"{attribute} is missing or impossible")
+def _number(entry: Entry, attribute: str, default: int | None = None) -> int:
+    if attribute not in entry and default is not None:
         return default
-    return int(found.value)
+    found = entry.number(attribute)
+    if found is None or not 0 <= found < 1 << 63:
+        raise Unusable(f"{attribute} is missing or impossible")
+    return found
