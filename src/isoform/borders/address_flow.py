@@ -2,7 +2,8 @@
 
 It over-approximates: an address that it cannot follow counts as given away. It follows addresses through registers and
 slots of the frame. What is loaded through an address of the data is no such address itself: data that holds one has a
-relocated field, which `unwritten.py` looks at.
+relocated field, which `unwritten.py` looks at. Code that is reached in another way than by jumps counts as well: a
+callee reads its arguments on the stack, a handler of exceptions finds the frame and the callee-saved registers.
 """
 
 from __future__ import annotations
@@ -10,12 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from isoform.borders.coming_back import may_come_back_twice
+from isoform.borders.convention import place_signature
 from isoform.lift.function import Block, BlockId, Call, Function, Return, Switch, outside_call
+from isoform.model.errors import Unsupported, UserError
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
 from isoform.model.signature import TypeKind
 
 Range = tuple[int, int]
 MOST_TARGETS = 8
+_WHOLE_FRAME = 1 << 63
+"""Bytes: more than any frame has."""
 _REPORTING = "__ubsan_handle_"
 """Functions of the implementation that are told of addresses and only print them."""
 
@@ -265,6 +271,12 @@ class Flow:
         """Everything in scratch registers counts as given to the callee: its arguments are among them."""
         machine = self.function.machine
         convention = machine.convention
+        if may_come_back_twice(call.callee or ""):
+            self.everything = True  # the second time the frame holds what was stored after the first
+        if self.function.image.has_handlers and not call.system:
+            self._give_away_all(state)
+            self._give_away(self._kept_anywhere)
+        self._give_arguments_on_stack(call, state)
         for name in (*convention.scratch_after_call, *convention.result, *convention.float_result):
             key = (_REGISTER, machine.container_positions[name])
             value = state.pop(key, None)
@@ -276,6 +288,32 @@ class Flow:
         key = (_REGISTER, machine.container_positions[convention.stack_pointer])
         if not call.system:
             state[key] = _moved(state.get(key), convention.stack_adjustment)
+
+    def _give_arguments_on_stack(self, call: Call, state: State) -> None:
+        """Where no declaration says how many bytes of arguments there are, all of the frame may be among them."""
+        size = 0 if call.system else self._stack_argument_bytes(call)
+        if size == 0:
+            return
+        convention = self.function.machine.convention
+        assert convention.stack_pointer is not None
+        pointer = state.get((_REGISTER, self.function.machine.container_positions[convention.stack_pointer]))
+        self._give_away(self._kept_anywhere)
+        if not isinstance(pointer, Stack) or pointer.offset is None:
+            self._give_away(self._kept)
+            return
+        start = pointer.offset + convention.stack_arguments_offset
+        for key in _slots(state, start, _WHOLE_FRAME if size is None else size):
+            self._give_away(state[key])
+            self._is_shown = self._is_shown or isinstance(state[key], Stack)
+
+    def _stack_argument_bytes(self, call: Call) -> int | None:
+        declared = self.function.image.signatures.get(call.callee or "")
+        if declared is None or declared.variadic:
+            return None
+        try:
+            return place_signature(self.function.machine, declared).stack_argument_bytes
+        except (Unsupported, UserError):
+            return None
 
     def _results(self) -> tuple[str, ...]:
         """The registers in which the function may return something."""

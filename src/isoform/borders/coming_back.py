@@ -28,7 +28,7 @@ def coming_back_assumptions(target: Function, rewrite: Function) -> Iterator[Ass
     calls = False
     for function in (target, rewrite):
         for name in _callees(function):
-            if name.lstrip("_") in _TWICE:
+            if may_come_back_twice(name):
                 raise Unsupported(f"{function.name} calls {name}, which may come back twice")
             if name in _ROUNDING:
                 raise Unsupported(f"{function.name} calls {name}, which changes how numbers are rounded")
@@ -45,6 +45,10 @@ def coming_back_assumptions(target: Function, rewrite: Function) -> Iterator[Ass
         yield Assumption(
             "no-exceptions", "functions that are called throw nothing; what handlers and clean-ups do is not compared"
         )
+
+
+def may_come_back_twice(name: str) -> bool:
+    return name.lstrip("_") in _TWICE
 
 
 def _callees(function: Function) -> Iterator[str]:
