@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from isoform.borders.apart import Apart, ApartKind, Border, Images
 from isoform.borders.contents import Contents
-from isoform.borders.initialisers import unlike_initialisers
+from isoform.borders.initialisers import Initialiser, are_alike, initialisers
 from isoform.borders.reach import MOST_OBJECTS, Range, Reach, reach, uses_thread_pointer
 from isoform.borders.same_code import is_same_code
 from isoform.lift.function import Function
@@ -67,25 +68,51 @@ class Companions:
     asks: bool
     """Whether companions are asked about, or taken to agree."""
     all: dict[int, _Companion] = field(default_factory=dict)
+    _seen: set[int] = field(default_factory=set)
+    """Addresses of functions that were looked at."""
 
     def collect(self) -> None:
-        """Everything that the two can get at, on through the companions themselves. Nothing may be left out: what is
-        not compared counts as the same."""
+        """Everything that the two can get at, on through the companions themselves, and what the initialisers of the
+        data they use may have stored there. Nothing may be left out: what is not compared counts as the same."""
         pending = [reach(function) for function in self.functions]
         self.own = _union(pending)
-        seen: set[int] = set()
+        followed: list[Reach] = []
+        while pending:
+            self._follow(pending)
+            followed += pending
+            pending = [uses for uses in self._of_initialisers() if uses not in followed]
+
+    def _of_initialisers(self) -> Iterator[Reach]:
+        """What the initialisers use that may write data which is compared."""
+        reached = self._compared.data if self.initial else ()
+        for one in (one for side in self._initialisers for one in side) if reached else ():
+            if one.uses.complete and _overlap(one.uses.data, reached):
+                yield one.uses
+
+    def _follow(self, roots: Iterable[Reach]) -> None:
+        pending = list(roots)
         while pending:
             uses = pending.pop()
             if not uses.complete:
                 raise Unsupported(f"the two can get at more than {MOST_OBJECTS} objects by their addresses")
-            for address in sorted(uses.functions - seen):
-                seen.add(address)
+            for address in sorted(uses.functions - self._seen):
+                self._seen.add(address)
                 if len(self.all) >= MOST_COMPANIONS:
                     raise Unsupported(f"the two can get at more than {MOST_COMPANIONS} functions by their addresses")
                 found = self._companion(address)
                 if found is not None:
                     self.all[address] = found
                     pending.append(found.uses)
+
+    @cached_property
+    def _initialisers(self) -> tuple[tuple[Initialiser, ...], tuple[Initialiser, ...]]:
+        left, right = (initialisers(self.functions[0].machine, image) for image in self.images)
+        return left, right
+
+    @property
+    def _compared(self) -> Reach:
+        """What the two functions and all companions can get at."""
+        return _union([self.own, *(one.uses for one in self.all.values())])
 
     @property
     def images(self) -> Images:
@@ -171,14 +198,16 @@ class Companions:
                     border, changed = self._border(contents), True
         self._refuse_choices()
         data = contents.writable(self.own.named) if self.own.named else {}
-        assumptions = (*self._assumptions(), *self._about_data(data, contents))
+        assumptions = (*self._assumptions(), *self._about_data(contents))
         return replace(border, companions=self._shown(), assumptions=assumptions, data=tuple(data))
 
-    def _about_data(self, data: dict[str, bool], contents: Contents) -> Iterator[Assumption]:
+    def _about_data(self, contents: Contents) -> Iterator[Assumption]:
         """What is taken to be the same though the files do not say so."""
+        named = self._compared.named
+        data = contents.writable(named) if named else {}
         alone = [name for name, in_both in data.items() if not in_both]
         unlike = sorted(
-            {one.name for one in contents.apart(self.own.named, self._functions_apart()) if one.kind is ApartKind.DATA}
+            {one.name for one in contents.apart(named, self._functions_apart()) if one.kind is ApartKind.DATA}
         )
         whys = []
         if alone:
@@ -196,13 +225,15 @@ class Companions:
 
     def _unseen_initialisers(self) -> list[str]:
         """Names of constructors that differ between the two sides and might write data that is compared."""
-        names = []
-        for one in unlike_initialisers(self.functions[0].machine, self.images, self._functions_apart()):
-            if _overlap(one.uses.named, self.own.named):
+        machine, compared, names = self.functions[0].machine, self._compared, []
+        if are_alike(machine, self.images, self._initialisers, self._functions_apart()):
+            return []
+        for one in (one for side in self._initialisers for one in side):
+            if _overlap(one.uses.named, compared.named):
                 raise Unsupported(
                     f"{one.name} runs when the file is loaded, uses the same data, and is not the same code"
                 )
-            if not one.uses.complete or _overlap(one.uses.data, self.own.data):
+            if not one.uses.complete or _overlap(one.uses.data, compared.data):
                 names.append(one.name)
         return list(dict.fromkeys(names))
 
@@ -273,12 +304,12 @@ class Companions:
     def _assumptions(self) -> tuple[Assumption, ...]:
         """What the proofs of companions rest on."""
         proofs = [one.proved for one in self.all.values() if one.proved is not None and one.found is None]
-        found = {a.name: a for proof in proofs for a in proof.assumptions}
+        found = [assumption for proof in proofs for assumption in proof.assumptions]
         left_out = sorted(one.name for one in self.all.values() if one.left_out)
         if left_out:
             why = f"{', '.join(left_out)} behave alike on both sides: --calls uninterpreted does not compare them"
-            found["callees-agree"] = Assumption("callees-agree", why)
-        return tuple(found.values())
+            found.append(Assumption("callees-agree", why))
+        return tuple(found)
 
 
 def _names(images: Images, entries: Entries) -> Names:

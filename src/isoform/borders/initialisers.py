@@ -26,26 +26,32 @@ _NO_PRIORITY = 65535
 @dataclass(frozen=True)
 class Initialiser:
     name: str
+    entry: int
     uses: Reach
 
 
-def unlike_initialisers(machine: Machine, images: tuple[Image, Image], apart: Sequence[Apart]) -> list[Initialiser]:
-    """The constructors of both sides; none if they are the same code with the same constants in the same order, and use
+def initialisers(machine: Machine, image: Image) -> tuple[Initialiser, ...]:
+    """In the order in which they run."""
+    entries = initialiser_entries(image)
+    return tuple(Initialiser(_name(image, entry), entry, _uses(machine, image, entry)) for entry in entries)
+
+
+def are_alike(
+    machine: Machine,
+    images: tuple[Image, Image],
+    sides: tuple[Sequence[Initialiser], Sequence[Initialiser]],
+    apart: Sequence[Apart],
+) -> bool:
+    """Whether the initialisers of both sides are the same code with the same constants in the same order, and use
     nothing that is `apart`."""
-    entries = [list(initialiser_entries(image)) for image in images]
-    found = [
-        [Initialiser(_name(image, entry), _uses(machine, image, entry)) for entry in there]
-        for image, there in zip(images, entries, strict=True)
-    ]
     contents = Contents(*images)
-    alike = len(entries[0]) == len(entries[1]) and all(
+    return len(sides[0]) == len(sides[1]) and all(
         one.uses.complete
         and not contents.apart(one.uses.data, apart)
         and not any(part.low in one.uses.functions for part in apart)
-        and is_same_code(machine, images, pair)
-        for one, pair in zip(found[0], zip(*entries, strict=True), strict=True)
+        and is_same_code(machine, images, (one.entry, other.entry))
+        for one, other in zip(*sides, strict=True)
     )
-    return [] if alike else [one for side in found for one in side]
 
 
 def initialiser_entries(image: Image) -> Iterator[int]:

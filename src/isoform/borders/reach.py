@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from isoform.lift.function import Function, outside_call
-from isoform.load.image import NO_VARIABLES, OF_LOADER, Field, Image, Section, Symbol
+from isoform.load.image import NO_VARIABLES, OF_LOADER, RUN_BY_LOADER, Field, Image, Section, Symbol
 from isoform.model.microop import Instruction, Kind, Space, Var, number_of, origin_of
 from isoform.model.outcome import THREAD_POINTER
 
@@ -250,7 +250,7 @@ class _Search:
                     self.named.add(extent)
                 elif self.objects.is_slot(extent) and number != extent[0] - SLOT:
                     continue  # an entry may have two words
-                elif self.objects.is_for_loader(extent):
+                elif self.objects.is_for_loader(extent) or self.objects.is_run_by_loader(extent):
                     continue
                 pending += self._add(extent)
 
@@ -399,6 +399,11 @@ class Objects:
     def is_for_loader(self, extent: Range) -> bool:
         home = self._home(extent[0])
         return self.is_linked and home is not None and home.name.startswith(OF_LOADER)
+
+    def is_run_by_loader(self, extent: Range) -> bool:
+        """Whether it is a table of constructors or destructors: no code indexes one from outside."""
+        home = self._home(extent[0])
+        return home is not None and home.name.startswith(RUN_BY_LOADER)
 
     def near(self, number: int) -> Iterator[Range]:
         """The objects that a number may be an address of."""

@@ -28,10 +28,10 @@ from isoform.lift.pointers import Passed, with_pointer_types
 from isoform.lift.returning import never_returning, without_returns
 from isoform.load.prototype import parse_prototype
 from isoform.load.shape import shaped
-from isoform.model.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
+from isoform.model.contract import EXTENDED_BYTES, CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.machine import Machine
-from isoform.model.signature import VOID, Signature, TypeKind
+from isoform.model.signature import VOID, CType, Signature, TypeKind
 from isoform.model.verdict import Assumption
 
 
@@ -198,13 +198,20 @@ def _source_assumptions(
             f"the signature is taken to be {signature}, from the registers the code uses; --signature would settle it",
         )
     if source is SignatureSource.DWARF:
-        theirs = rewrite.image.signatures.get(rewrite.name)
-        if theirs is not None and place_signature(target.machine, theirs) != _renamed(
-            target.machine, signature, theirs
-        ):
-            yield Assumption(
-                "target-signature", f"both are called as {signature}, though the rewrite is declared as {theirs}"
-            )
+        yield from _about_declarations(target, rewrite, signature)
+
+
+def _about_declarations(target: Function, rewrite: Function, signature: Signature) -> Iterable[Assumption]:
+    declared = [function.image.signatures.get(function.name) for function in (target, rewrite)]
+    if None in declared:
+        side = "rewrite" if declared[0] is None else "target"
+        why = f"both are called as {signature}: only the {side} has debug information"
+        yield Assumption("signature-declared-once", why)
+    theirs = declared[1]
+    machine = target.machine
+    if theirs is not None and place_signature(machine, theirs) != _renamed(machine, signature, theirs):
+        why = f"both are called as {signature}, though the rewrite is declared as {theirs}"
+        yield Assumption("target-signature", why)
 
 
 def _renamed(machine: Machine, signature: Signature, like: Signature) -> Placement:
@@ -214,7 +221,14 @@ def _renamed(machine: Machine, signature: Signature, like: Signature) -> Placeme
     if len(placement.arguments) != len(other.arguments):
         return placement
     arguments = tuple(
-        replace(a, name=b.name, type=b.type if a.type.bits == b.type.bits else a.type)
+        replace(a, name=b.name, type=b.type if _are_passed_alike(a.type, b.type) else a.type)
         for a, b in zip(placement.arguments, other.arguments, strict=True)
     )
     return replace(placement, arguments=arguments)
+
+
+def _are_passed_alike(one: CType, other: CType) -> bool:
+    """Callers extend narrow integers, with the sign that their type has; a bool is 0 or 1."""
+    if one.bits != other.bits:
+        return False
+    return one.bits >= 8 * EXTENDED_BYTES or (one.kind, one.signed) == (other.kind, other.signed)
