@@ -40,12 +40,12 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     machine = target.machine
     refuse_declared_conventions(target, rewrite)
     refuse_section_bounds(target, rewrite)
-    gone = never_returning((target, rewrite))
-    target, rewrite = without_returns(target, gone), without_returns(rewrite, gone)
+    no_return = never_returning((target, rewrite))
+    target, rewrite = without_returns(target, no_return), without_returns(rewrite, no_return)
     declared, source = _signature(target, rewrite, options)
     inferred = None
     if declared is None:
-        inferred = infer(target, rewrite, options.calls is not CallRule.UNINTERPRETED, gone)
+        inferred = infer(target, rewrite, options.calls is not CallRule.UNINTERPRETED, no_return)
         declared = inferred.signature
     signature = shaped(declared, options.shapes)
     placement = place_signature(machine, signature) if inferred is None else _placed(machine, signature, inferred)
@@ -80,7 +80,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         for function in (target, rewrite):
             refuse_other_conventions(function, signature, placement)
             if signature.result.kind is TypeKind.VOID:
-                refuse_unlikely_void(function, options.calls is not CallRule.UNINTERPRETED, gone)
+                refuse_unlikely_void(function, options.calls is not CallRule.UNINTERPRETED, no_return)
         both = [function.image.signatures.get(function.name) for function in (target, rewrite)]
         padded = padded_arguments(contract.arguments, both)
         behind = padded_arguments(contract.arguments, both, through=True)
