@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 
 from isoform.borders.coming_back import may_come_back_twice
 from isoform.borders.convention import place_signature
+from isoform.borders.objects import Range
 from isoform.lift.function import Block, BlockId, Call, Function, Return, Switch, outside_call
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
 from isoform.model.signature import TypeKind
 
-Range = tuple[int, int]
 MOST_TARGETS = 8
 _WHOLE_FRAME = 1 << 63
 """Bytes: more than any frame has."""

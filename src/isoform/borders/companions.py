@@ -16,12 +16,12 @@ from functools import cached_property
 from isoform.borders.apart import Apart, ApartKind, Border, Images
 from isoform.borders.contents import Contents
 from isoform.borders.initialisers import Initialiser, are_alike, initialisers
-from isoform.borders.reach import MOST_OBJECTS, Range, Reach, reach, uses_thread_pointer
+from isoform.borders.objects import Range, is_thread_local
+from isoform.borders.reach import MOST_OBJECTS, Reach, reach, uses_thread_pointer
 from isoform.borders.same_code import is_same_code
 from isoform.lift.function import Function
 from isoform.load.image import Image
 from isoform.model.errors import Unsupported, UserError
-from isoform.model.outcome import THREAD_POINTER
 from isoform.model.verdict import Assumption, Companion, Different, Equivalent, Verdict
 
 MOST_COMPANIONS = 512
@@ -161,7 +161,7 @@ class Companions:
         all_uses = (self.own, *(one.uses for one in self.all.values()))
         # Every small number is near a thread-local object; it means one only beside the thread pointer.
         threads = bool(self.all) or any(uses_thread_pointer(function) for function in self.functions)
-        reached = {extent for uses in all_uses for extent in uses.data if threads or not _is_local(extent)}
+        reached = {extent for uses in all_uses for extent in uses.data if threads or not is_thread_local(extent[0])}
         for start in left.keys() & right.keys():
             (name, one), (_, other) = left[start], right[start]
             if one != other and any(low < start + max(one, other) and start < high for low, high in reached):
@@ -325,11 +325,6 @@ def _names(images: Images, entries: Entries) -> Names:
 
 def _overlap(some: Iterable[Range], others: Collection[Range]) -> bool:
     return any(low < other_high and other_low < high for low, high in some for other_low, other_high in others)
-
-
-def _is_local(extent: Range) -> bool:
-    """Whether it is thread-local."""
-    return abs(extent[0] - THREAD_POINTER) < 1 << 31
 
 
 def _sizes(image: Image) -> dict[int, tuple[str, int]]:

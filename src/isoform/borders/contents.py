@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from isoform.borders.apart import Apart, ApartKind
-from isoform.borders.reach import Objects, Range
+from isoform.borders.objects import Objects, Range
 from isoform.load.image import Image
 
 WORD = 8

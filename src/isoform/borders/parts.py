@@ -22,7 +22,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from isoform.borders.initialisers import initialiser_entries
-from isoform.borders.reach import Objects, addresses_in, as_signed, pages_of
+from isoform.borders.objects import Objects, Range
+from isoform.borders.reach import addresses_in, as_signed, pages_of
 from isoform.isa.registry import machine
 from isoform.lift.addresses import with_addresses
 from isoform.load.image import OF_LOADER, Field, Image, Symbol
@@ -36,7 +37,6 @@ ELSEWHERE = 1 << 24
 DISTANCE, WORD = 4, 8
 """Bytes of a distance in an instruction, and of an address in data."""
 _OFFSET_TABLE = ".got"
-Range = tuple[int, int]
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from isoform.borders.address_flow import Flow, Range, Target
-from isoform.borders.reach import NEAR, Objects, constants_of, meant_by
+from isoform.borders.address_flow import Flow, Target
+from isoform.borders.objects import NEAR, Objects, Range
+from isoform.borders.reach import constants_of, meant_by
 from isoform.lift.cfg import control_flow_graph
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
