@@ -111,8 +111,11 @@ class Companions:
 
     @property
     def _compared(self) -> Reach:
-        """What the two functions and all companions can get at."""
-        return _union([self.own, *(one.uses for one in self.all.values())])
+        """What the two functions and all companions can get at, constructors aside that nothing leads to but their
+        table."""
+        uses = [self.own, *(one.uses for one in self.all.values())]
+        strays = _union(uses).strays
+        return _union([self.own, *(one.uses for one in self.all.values() if one.address not in strays)])
 
     @property
     def images(self) -> Images:
@@ -343,7 +346,9 @@ def _union(parts: Sequence[Reach]) -> Reach:
     named: frozenset[Range] = frozenset().union(*(part.named for part in parts))
     chosen: frozenset[int] = frozenset().union(*(part.chosen for part in parts))
     sure: frozenset[Range] = frozenset().union(*(part.data - part.unsure for part in parts))
-    return Reach(functions, data, named, all(part.complete for part in parts), chosen, data - sure)
+    known: frozenset[int] = frozenset().union(*(part.functions - part.strays for part in parts))
+    complete = all(part.complete for part in parts)
+    return Reach(functions, data, named, complete, chosen, data - sure, functions - known)
 
 
 def _sides(found: Companion) -> tuple[str, str]:

@@ -91,7 +91,7 @@ class Objects:
         return self.is_linked and home is not None and home.name.startswith(OF_LOADER)
 
     def is_run_by_loader(self, extent: Range) -> bool:
-        """Whether it is a table of constructors or destructors: no code indexes one from outside."""
+        """Whether it is a table of constructors or destructors."""
         home = self._home(extent[0])
         return home is not None and home.name.startswith(RUN_BY_LOADER)
 

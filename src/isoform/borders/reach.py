@@ -37,6 +37,8 @@ class Reach:
     """Those of the functions that are called, and that a resolver chooses."""
     unsure: frozenset[Range] = frozenset()
     """Those of the objects that are reached only because an address may mean any object of a section or file."""
+    strays: frozenset[int] = frozenset()
+    """Those of the functions that are reached only because a table of constructors or destructors is near an object."""
 
 
 def reach(function: Function) -> Reach:
@@ -191,12 +193,15 @@ def reach_from(image: Image, numbers: Iterable[int], code: _Code | None = None) 
     sure = frozenset(search.seen)
     search.perhaps += aims.perhaps
     search.follow_all()
+    known = frozenset(search.functions)
+    search.follow_tables()
     return Reach(
         frozenset(search.functions),
         frozenset(search.seen),
         frozenset(search.named),
         search.complete,
         unsure=frozenset(search.seen) - sure,
+        strays=frozenset(search.functions) - known,
     )
 
 
@@ -208,6 +213,8 @@ class _Search:
         self._pages = pages_of(image)
         self._met: set[int] = set()
         self._meant: list[Range] = []
+        self._tables: list[Range] = []
+        """Tables of constructors and destructors that are near an address."""
         self.functions: set[int] = set()
         self.seen: set[Range] = set()
         self.named: set[Range] = set()
@@ -243,7 +250,10 @@ class _Search:
                     self.named.add(extent)
                 elif self.objects.is_slot(extent) and number != extent[0] - SLOT:
                     continue  # an entry may have two words
-                elif self.objects.is_for_loader(extent) or self.objects.is_run_by_loader(extent):
+                elif self.objects.is_for_loader(extent):
+                    continue
+                elif self.objects.is_run_by_loader(extent):
+                    self._tables.append(extent)
                     continue
                 pending += self._add(extent)
 
@@ -254,6 +264,10 @@ class _Search:
             if area not in done:
                 done.add(area)
                 self.follow((), [area])
+
+    def follow_tables(self) -> None:
+        while self._tables:
+            self.follow(self._add(self._tables.pop()), ())
 
     def _add(self, extent: Range) -> Iterable[int]:
         """Note an object; the numbers in it that may be addresses."""
