@@ -4,21 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from isoform.borders.library_names import HELPERS, READS_EXCEPTION_FLAGS, RETURNS_TWICE, SETS_ROUNDING, THROWING
 from isoform.lift.function import Function, outside_call
 from isoform.model.errors import Unsupported
 from isoform.model.verdict import Assumption
-
-_TWICE = frozenset({"setjmp", "sigsetjmp", "savectx", "vfork", "getcontext"})
-"""Names, without underscores before them, that compilers too treat by name: what a frame holds when such a call comes
-back for the second time is what was stored after it came back first."""
-_THROWING = frozenset({"__cxa_throw", "__cxa_rethrow", "_Unwind_RaiseException", "_Unwind_Resume_or_Rethrow"})
-
-_ROUNDING = frozenset({"fesetround", "fesetenv", "feupdateenv", "feholdexcept", "fesetmode", "feenableexcept"})
-_FLAGS = frozenset({"fetestexcept", "fegetexceptflag", "fegetenv"})
-"""They read the flags that every computation with floating-point numbers sets, which are not followed."""
-_HELPERS = ("__x86_", "__llvm_", "__morestack", "__fentry__", "mcount", "_mcount", "__rust_probestack", "__xray_")
-"""How the names of helpers begin that compilers call with arguments, results or return addresses in places of their
-own: retpolines and return thunks, stacks that grow, profiling at entry."""
 
 
 def coming_back_assumptions(target: Function, rewrite: Function) -> Iterator[Assumption]:
@@ -30,15 +19,15 @@ def coming_back_assumptions(target: Function, rewrite: Function) -> Iterator[Ass
         for name in _callees(function):
             if may_come_back_twice(name):
                 raise Unsupported(f"{function.name} calls {name}, which may come back twice")
-            if name in _ROUNDING:
+            if name in SETS_ROUNDING:
                 raise Unsupported(f"{function.name} calls {name}, which changes how numbers are rounded")
-            if name in _FLAGS:
+            if name in READS_EXCEPTION_FLAGS:
                 raise Unsupported(f"{function.name} calls {name}, which reads the floating-point exception flags")
-            if name.startswith(_HELPERS):
+            if name.startswith(HELPERS):
                 raise Unsupported(
                     f"{function.name} calls {name}, a compiler's helper with a calling convention of its own"
                 )
-            if has_handlers and name in _THROWING:
+            if has_handlers and name in THROWING:
                 raise Unsupported(f"{function.name} throws an exception, and handlers are not followed")
             calls = True
     if has_handlers and calls:
@@ -48,7 +37,7 @@ def coming_back_assumptions(target: Function, rewrite: Function) -> Iterator[Ass
 
 
 def may_come_back_twice(name: str) -> bool:
-    return name.lstrip("_") in _TWICE
+    return name.lstrip("_") in RETURNS_TWICE
 
 
 def _callees(function: Function) -> Iterator[str]:

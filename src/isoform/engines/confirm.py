@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from isoform.borders.apart import Apart
-from isoform.borders.library import ORDERS, with_signs_only
+from isoform.borders.library import with_signs_only
+from isoform.borders.library_names import ORDERS
 from isoform.borders.padding import leave_out
 from isoform.borders.question import Question
 from isoform.borders.result_space import with_space_apart
