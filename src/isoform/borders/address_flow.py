@@ -2,8 +2,8 @@
 
 It over-approximates: an address that it cannot follow counts as given away. It follows addresses through registers and
 slots of the frame. What is loaded through an address of the data is no such address itself: data that holds one has a
-relocated field, which `unwritten.py` looks at. Code that is reached in another way than by jumps counts as well: a
-callee reads its arguments on the stack, a handler of exceptions finds the frame and the callee-saved registers.
+relocated field, which `unwritten.py` looks at. Code that no jump leads to counts as well: a callee
+reads its arguments on the stack, an exception handler finds the frame and the callee-saved registers.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from isoform.borders.coming_back import may_come_back_twice
 from isoform.borders.convention import place_signature
 from isoform.borders.objects import Range
+from isoform.borders.unusual_returns import may_return_twice
 from isoform.lift.function import Block, BlockId, Call, Function, Return, Switch, outside_call
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
@@ -23,7 +23,7 @@ MOST_TARGETS = 8
 _WHOLE_FRAME = 1 << 63
 """Bytes: more than any frame has."""
 _REPORTING = "__ubsan_handle_"
-"""Functions of the implementation that are told of addresses and only print them."""
+"""Prefix of the sanitizer functions that only print the addresses they are passed."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Flow:
         whole = [self._with_whole_registers(side, than) for side, than in ((one, other), (other, one))]
         joined = {}
         for key in whole[0].keys() | whole[1].keys():
-            # A temp that only one path has set is read on no path that went the other way.
+            # A temp that only one path sets is not read on the paths that do not set it.
             values = [side.get(key) for side in whole if key[0] != _TEMP or key in side]
             joined[key] = self._either(values[0], values[-1])
         return joined
@@ -271,7 +271,7 @@ class Flow:
         """Everything in scratch registers counts as given to the callee: its arguments are among them."""
         machine = self.function.machine
         convention = machine.convention
-        if may_come_back_twice(call.callee or ""):
+        if may_return_twice(call.callee or ""):
             self.everything = True  # the second time the frame holds what was stored after the first
         if self.function.image.has_handlers and not call.system:
             self._give_away_all(state)
@@ -370,7 +370,7 @@ def _limited(targets: Targets) -> Targets:
 
 
 def _blurred(value: Value) -> Value:
-    """After something that is not understood was done to it."""
+    """The value after an operation that is not followed: some address of the same object."""
     if isinstance(value, Stack):
         return Stack(None)
     return None if value is None else frozenset(Target(None, target.region) for target in value) or None

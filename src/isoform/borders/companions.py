@@ -1,9 +1,9 @@
-"""Companions: functions whose address the compared ones can get at, and may give away.
+"""Companions: functions that the compared ones can reach by address, and may pass on.
 
 The address of a function stands for what it does. Two functions of one name have one address, so they must be shown to
 do the same before anything may be concluded from equal addresses. While one pair is asked about, all undecided pairs
 count as the same. This is induction on the number of steps: what a pair does in n steps rests on what others do in
-fewer. If a pair turns out different or undecided, that is taken back, and all that rests on it is asked again.
+fewer. If a pair turns out different or undecided, all pairs that rest on it are asked again.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class Companions:
     """Addresses of functions that were looked at."""
 
     def collect(self) -> None:
-        """Everything that the two can get at, on through the companions themselves, and what the initialisers of the
-        data they use may have stored there. Nothing may be left out: what is not compared counts as the same."""
+        """Everything that the two can reach, through the companions too, and what the initialisers of the data they use
+        may have stored there. Nothing may be left out: what is not compared counts as the same."""
         pending = [reach(function) for function in self.functions]
         self.own = _union(pending)
         followed: list[Reach] = []
@@ -111,8 +111,7 @@ class Companions:
 
     @property
     def _compared(self) -> Reach:
-        """What the two functions and all companions can get at, constructors aside that nothing leads to but their
-        table."""
+        """What the two functions and all companions can reach, except constructors that only their table leads to."""
         uses = [self.own, *(one.uses for one in self.all.values())]
         strays = _union(uses).strays
         return _union([self.own, *(one.uses for one in self.all.values() if one.address not in strays)])
@@ -158,8 +157,8 @@ class Companions:
                 )
 
     def _refuse_other_sizes(self) -> None:
-        """Ends the question if an object that the two can get at is larger on one side: nothing is there to compare the
-        rest with, and what is sound for the one may be an access outside the other."""
+        """Ends the question if an object that the two can reach is larger on one side: there is nothing to compare the
+        rest with, and an index inside the one may be outside the other."""
         left, right = (_sizes(image) for image in self.images)
         all_uses = (self.own, *(one.uses for one in self.all.values()))
         # Every small number is near a thread-local object; it means one only beside the thread pointer.
@@ -176,7 +175,7 @@ class Companions:
                     raise Unsupported(f"{name} is a function on one side and a variable on the other")
 
     def settle(self, ask: Ask) -> Border:
-        """What the two can get at that is not the same on both sides."""
+        """What the two can reach that is not the same on both sides."""
         self.collect()
         self._refuse_other_sizes()
         contents = Contents(*self.images)
@@ -241,7 +240,7 @@ class Companions:
         return list(dict.fromkeys(names))
 
     def _met(self, companion: _Companion, apart: Sequence[Apart]) -> tuple[Apart, ...]:
-        """What a companion can get at that is not the same."""
+        """What a companion can reach that is not the same."""
         extents = companion.uses.data
         return tuple(
             one

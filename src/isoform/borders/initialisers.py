@@ -59,7 +59,7 @@ def initialiser_entries(image: Image) -> Iterator[int]:
     for address in image.at_loading:
         if image.code_at(address):
             yield address
-    for section in sorted(image.sections, key=lambda section: _turn(section.name)):
+    for section in sorted(image.sections, key=lambda section: _order(section.name)):
         if section.name.startswith(_TABLES):
             for start in range(0, len(section.data) - _WORD + 1, _WORD):
                 address = int.from_bytes(section.data[start : start + _WORD], "little")
@@ -69,9 +69,9 @@ def initialiser_entries(image: Image) -> Iterator[int]:
                     yield own
 
 
-def _turn(name: str) -> tuple[int, int]:
-    """When the constructors of a section run: a linker sorts those of object files by the number in its name, and those
-    without one come last. In `.ctors` it is the other way round."""
+def _order(name: str) -> tuple[int, int]:
+    """Sort key for when the constructors of a section run: a linker sorts sections by the number in their names, and
+    those without one come last. In `.ctors` the order is reversed."""
     table = next((index for index, start in enumerate(_TABLES) if name.startswith(start)), len(_TABLES))
     number = name.rpartition(".")[2]
     if not number.isdecimal():

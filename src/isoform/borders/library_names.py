@@ -48,7 +48,7 @@ TEXTS = _words(
 ORDERS = _words("strcmp strncmp strcasecmp strncasecmp memcmp bcmp")
 """Of these only the sign of the result is fixed: libraries and compilers choose how large it is."""
 PARSERS = _words("strtol strtoll strtoul strtoull")
-"""Those that read memory, and store where they stopped if they are told where to; they may set errno."""
+"""Those that read memory, and store where they stopped if their second argument is not null; they may set errno."""
 PLACES = _words("__errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc")
 """Those that give the address of something that is the library's, always the same one."""
 

@@ -1,5 +1,5 @@
-"""What code can get at by addresses: the functions whose address it takes, and the data it names, on through the
-initial contents of that data.
+"""What code can reach by addresses: the functions whose address it takes, and the data it names, and what the
+initial contents of that data lead to.
 
 An address need not be in the object that it is meant for: `t[i - 1000]` is compiled with the base `t - 4000`. A
 relocation says which symbol or section a base belongs to; where there is none, see `_Code`."""
@@ -42,7 +42,7 @@ class Reach:
 
 
 def reach(function: Function) -> Reach:
-    """What a lifted function, with what is inlined into it, can get at."""
+    """What a lifted function, with what is inlined into it, can reach."""
     code = _Code(function)
     found = reach_from(function.image, code.numbers(), code)
     chosen = frozenset(_chosen(function))

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from isoform.borders.bools import bool_assumptions, bool_cells, bool_variables
 from isoform.borders.callees import CalleeTable
-from isoform.borders.coming_back import coming_back_assumptions
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
 from isoform.borders.inferred import Inferred, infer, readings_as_bool, refuse_unlikely_void
 from isoform.borders.known_calls import known_calls, library_assumptions
@@ -21,6 +20,7 @@ from isoform.borders.padding import padded_arguments, padded_variables
 from isoform.borders.precondition import Precondition, parse_precondition
 from isoform.borders.question import Options, Question
 from isoform.borders.result_space import RESULT_APART
+from isoform.borders.unusual_returns import unusual_return_assumptions
 from isoform.lift.function import Function
 from isoform.lift.known_calls import with_known_calls
 from isoform.lift.library import EITHER_WAY, library_calls, written_out
@@ -51,7 +51,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     assumptions = [*_contract_assumptions(contract, target, rewrite)]
     assumptions += link_assumptions(target, rewrite)
     assumptions += fixed_assumptions(target, rewrite)
-    assumptions += coming_back_assumptions(target, rewrite)
+    assumptions += unusual_return_assumptions(target, rewrite)
     for function in (target, rewrite):
         refuse_kept_registers(function)
     callees = CalleeTable(target, rewrite, contract)

@@ -1,4 +1,4 @@
-"""Calls that come back in another way than once, to the instruction after them, with the machine's modes as before."""
+"""Calls that do not return just once, to the instruction after them, with the machine's modes as they were."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from isoform.model.errors import Unsupported
 from isoform.model.verdict import Assumption
 
 
-def coming_back_assumptions(target: Function, rewrite: Function) -> Iterator[Assumption]:
-    """That calls throw nothing, where a file has handlers: those are not followed. A call that comes back twice is not
+def unusual_return_assumptions(target: Function, rewrite: Function) -> Iterator[Assumption]:
+    """That calls throw nothing, where a file has handlers: those are not followed. A call that returns twice is not
     supported: a path continues after the first return as if there were no second."""
     has_handlers = target.image.has_handlers or rewrite.image.has_handlers
     calls = False
     for function in (target, rewrite):
         for name in _callees(function):
-            if may_come_back_twice(name):
-                raise Unsupported(f"{function.name} calls {name}, which may come back twice")
+            if may_return_twice(name):
+                raise Unsupported(f"{function.name} calls {name}, which may return twice")
             if name in SETS_ROUNDING:
                 raise Unsupported(f"{function.name} calls {name}, which changes how numbers are rounded")
             if name in READS_EXCEPTION_FLAGS:
@@ -36,7 +36,7 @@ def coming_back_assumptions(target: Function, rewrite: Function) -> Iterator[Ass
         )
 
 
-def may_come_back_twice(name: str) -> bool:
+def may_return_twice(name: str) -> bool:
     return name.lstrip("_") in RETURNS_TWICE
 
 
