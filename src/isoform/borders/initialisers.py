@@ -3,6 +3,7 @@ its contents are no longer those in the file."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,14 +11,17 @@ from isoform.borders.apart import Apart
 from isoform.borders.contents import Contents
 from isoform.borders.reach import Reach, reach
 from isoform.borders.same_code import is_same_code
+from isoform.lift.function import Call, Function
 from isoform.lift.lift import lift
 from isoform.load.image import Image
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.machine import Machine
+from isoform.model.microop import Kind, number_of
 
 _TABLES = (".preinit_array", ".init_array", ".ctors")
 _OF_THE_COMPILER = frozenset({"frame_dummy"})
 """Added to every linked file by the compiler."""
+_REGISTERS_CLONES = "_ITM_registerTMCloneTable"
 _WORD = 8
 _NO_PRIORITY = 65535
 """The lowest that a compiler gives."""
@@ -31,9 +35,31 @@ class Initialiser:
 
 
 def initialisers(machine: Machine, image: Image) -> tuple[Initialiser, ...]:
-    """In the order in which they run."""
-    entries = initialiser_entries(image)
-    return tuple(Initialiser(_name(image, entry), entry, _uses(machine, image, entry)) for entry in entries)
+    """In the order in which they run, without the compiler's own."""
+    found = []
+    for entry in initialiser_entries(image):
+        name = _name(image, entry)
+        try:
+            function = lift(image, machine, name, entry)
+        except (Unsupported, UserError):
+            found.append(Initialiser(name, entry, Reach(frozenset(), frozenset(), complete=False)))
+            continue
+        if not (image.is_linked and _only_registers_clones(function)):
+            found.append(Initialiser(name, entry, reach(function)))
+    return tuple(found)
+
+
+def _only_registers_clones(function: Function) -> bool:
+    """Whether it is `frame_dummy`, in a file without symbols: it neither stores nor reads anything, and jumps only to
+    the function of libitm that is given the table of transactional clones, if there is one."""
+    externals = function.image.externals
+    ops = [op for instruction in function.instructions.values() for op in instruction.ops]
+    kinds = Counter(op.kind for op in ops)
+    numbers = (number_of(var) for op in ops for var in op.ins)
+    named = {externals[number] for number in numbers if number is not None and number in externals}
+    reads_only_return_address = kinds[Kind.LOAD] <= kinds[Kind.RETURN]
+    calls = any(isinstance(block.exit, Call) for block in function.blocks.values())
+    return named == {_REGISTERS_CLONES} and not calls and not kinds[Kind.STORE] and reads_only_return_address
 
 
 def are_alike(
@@ -77,13 +103,6 @@ def _order(name: str) -> tuple[int, int]:
     if not number.isdecimal():
         return table, _NO_PRIORITY
     return table, _NO_PRIORITY - int(number) if name.startswith(".ctors") else int(number)
-
-
-def _uses(machine: Machine, image: Image, entry: int) -> Reach:
-    try:
-        return reach(lift(image, machine, _name(image, entry), entry))
-    except (Unsupported, UserError):
-        return Reach(frozenset(), frozenset(), complete=False)
 
 
 def _name(image: Image, entry: int) -> str:
