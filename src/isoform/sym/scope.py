@@ -9,7 +9,7 @@ from isoform.smt.terms import Term
 from isoform.sym.recursion import calls_itself
 from isoform.sym.side import Side
 from isoform.sym.state import State
-from isoform.sym.summary import Gap, GapKind, Summary
+from isoform.sym.summary import Fault, Gap, GapKind, Summary
 
 
 class Scope:
@@ -38,7 +38,9 @@ class Scope:
     def abort(self, state: State, condition: Term) -> None:
         """The function ends here in a fault if a condition holds."""
         self.note_decision(condition)
-        self.summary.aborts = self.terms.disj(self.summary.aborts, self.terms.conj(state.condition, condition))
+        aborts = self.terms.conj(state.condition, condition)
+        self.summary.aborts = self.terms.disj(self.summary.aborts, aborts)
+        self.summary.faults.append(Fault(aborts, state.heap))
         state.condition = self.terms.conj(state.condition, self.terms.negate(condition))
 
     def note_decision(self, condition: Term) -> None:

@@ -57,6 +57,14 @@ class Ending:
     """Whether other outside calls may have been made before."""
 
 
+@dataclass(frozen=True)
+class Fault:
+    """The function aborted. What outside calls did before shows in memory."""
+
+    condition: Term
+    heap: Node
+
+
 @dataclass
 class Summary:
     """A function as formulas over the inputs."""
@@ -66,6 +74,8 @@ class Summary:
     """The state at return, all returns merged; its condition says for which inputs it returns."""
     return_target: Term = None
     aborts: Term = None
+    faults: list[Fault] = field(default_factory=list)
+    """Each place where it aborts."""
     endings: list[Ending] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     calls: list[CallSite] = field(default_factory=list)

@@ -17,6 +17,7 @@ from isoform.sym.policy import Policy
 from isoform.sym.scope import Scope
 from isoform.sym.state import State
 from isoform.sym.step import Temps, read
+from isoform.sym.summary import Fault
 from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS
 
 
@@ -62,7 +63,9 @@ class Following(Policy):
             self._abort()
 
     def _abort(self) -> None:
-        self._scope.summary.aborts = self.record.state.condition
+        state = self.record.state
+        self._scope.summary.aborts = state.condition
+        self._scope.summary.faults.append(Fault(state.condition, state.heap))
         self.record.end_as(End.ABORTED)
 
     def unsupported(self, scope: Scope, state: State) -> None:

@@ -80,6 +80,7 @@ def _settle(summary: Summary, terms: Terms) -> None:
         summary.final = summary.final.fork(terms.true)
     if summary.aborts != terms.false:
         summary.aborts = terms.true
+    summary.faults = [replace(fault, condition=terms.true) for fault in summary.faults]
     summary.endings = [replace(ending, condition=terms.true) for ending in summary.endings]
 
 

@@ -32,7 +32,7 @@ from isoform.model.errors import Unsupported
 from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base
-from isoform.sym.compare import Goal, goals
+from isoform.sym.compare import BEFORE_FAULT, Goal, goals
 from isoform.sym.context import Context
 from isoform.sym.entry import constrain_entry
 from isoform.sym.recursion import calls_itself
@@ -45,7 +45,7 @@ MOST_ROWS = 96
 Contexts = tuple[Context | None, Context | None]
 Horizon = tuple[int, int]
 """How many stations each side passes at most."""
-STATE_AT = "state-at-"
+STATE_AT = ("state-at-", BEFORE_FAULT)
 """How the names of goals begin that are about calls which end the program."""
 _BY_COVERAGE = ("aborts", "returns", "ends-in-")
 """Goals (by how their names begin) that the coverage of a cut says already."""
