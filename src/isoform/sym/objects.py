@@ -16,7 +16,6 @@ from isoform.sym.differing import overlaps
 from isoform.sym.side import Side
 from isoform.sym.table import table_lookup, trailing_zeros
 
-_POINTER = 8
 _NEAR = 4096
 """Bytes around an object in which a constant in an address may still be meant for it."""
 _THREAD_SPAN = 1 << 31
@@ -26,7 +25,7 @@ _THREAD_SPAN = 1 << 31
 def load_constant(side: Side, condition: Term, where: int, size: int) -> Term | None:
     """What the bytes at a number are, if they are never written."""
     known = side.constant(where, size)
-    if known is not None and size < _POINTER and side.image.differing:
+    if known is not None and size < POINTER_BYTES and side.image.differing:
         side.differing.tear(condition, _around(side, where, size))
     return known
 
@@ -151,7 +150,7 @@ def _load_table(side: Side, condition: Term, address: Term, extent: tuple[int, i
     if data is None:
         return rest
     inside = terms.ult(index, terms.bv(end - start - size + 1, side.width))
-    if size < _POINTER:
+    if size < POINTER_BYTES:
         side.differing.tear(terms.conj(condition, inside), data)
     pointers = side.image.pointers_in(start, end - start)
     touched = {distance + n for distance, _ in pointers for n in range(1 - size, POINTER_BYTES)}
@@ -177,7 +176,7 @@ def _index(side: Side, address: Term, start: int) -> Term:
 def _around(side: Side, where: int, size: int) -> bytes:
     """The constants at an address, and around it as far as an address that overlaps it may go."""
     found = b""
-    for address in range(where - _POINTER + 1, where + size + _POINTER - 1):
+    for address in range(where - POINTER_BYTES + 1, where + size + POINTER_BYTES - 1):
         found += side.image.constant_bytes(address, 1) or b"\0"
     return found
 

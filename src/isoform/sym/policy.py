@@ -145,7 +145,6 @@ class Unrolled(Policy):
     def enter_layer(self, scope: Scope, conditions: list[Term]) -> None:
         """Count an iteration as symbolic if not all inputs that reach the one before reach it."""
         terms = scope.terms
-        scope.summary.turns = scope.layer
         last = terms.true if self._last_condition is None else self._last_condition
         if terms.any_of(conditions) != last:
             self._symbolic_layers += 1

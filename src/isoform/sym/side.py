@@ -25,13 +25,12 @@ OBJECTS_APART = Assumption(
     "a linker puts each object in a place of its own, aligned as declared and not at null; nothing else is assumed of "
     "its address",
 )
-
 LIBRARY_STATE = 0x1000
 """Bytes below the end of the address space."""
 
 
 @dataclass(frozen=True)
-class Block:
+class AllocatedBlock:
     """Memory that the library's allocator gave, if `condition` holds and the address is not null."""
 
     condition: Term
@@ -44,7 +43,7 @@ class Block:
 
 
 class Side:
-    """One of the two functions under symbolic execution: its image, its own unknowns."""
+    """The unknowns of one side, the addresses in its image, and the accesses that it made so far."""
 
     def __init__(self, world: World, image: Image, tag: str, context: Context | None = None) -> None:
         self.world = world
@@ -77,7 +76,7 @@ class Side:
         """Condition, address and size of all stores to the rest of memory."""
         self.before_calls: int | None = None
         """How many of these were made before anything outside was called, if it was."""
-        self.blocks: list[Block] = []
+        self.blocks: list[AllocatedBlock] = []
         """What the library's allocator gave."""
         self.releases: list[int] = []
         """How many accesses there were before each call that may take blocks back."""
@@ -205,7 +204,7 @@ class Side:
         self.releases.append(len(self.heap_accesses))
 
     def note_block(self, condition: Term, address: Term, size: Term, certain: bool) -> None:
-        self.blocks.append(Block(condition, address, size, len(self.heap_accesses), certain))
+        self.blocks.append(AllocatedBlock(condition, address, size, len(self.heap_accesses), certain))
 
     # The allocator's own state, which decides where the next block is, is a word of memory that no program can use.
     # Equal memory then means equal calls of the allocator, as it does for other outside calls.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from isoform.load.image import POINTER_BYTES
 from isoform.model.errors import Unsupported
 from isoform.model.microop import Var
 from isoform.model.outcome import FRAME_LIMIT
@@ -36,7 +37,6 @@ DEFAULT_ROUNDING_MODE = Assumption(
 )
 X87_EMPTY = Assumption("x87-stack-empty", "the x87 stack is empty at entry, as the convention says")
 DIRECTION_FLAG = Assumption("direction-flag-clear", "the direction flag is clear at entry, as the convention says")
-_POINTER = 8
 
 
 @dataclass
@@ -189,11 +189,13 @@ class State:
         _in_frame(offset)
         if self.frame.is_stale(offset, size):
             return self.side.undefined(8 * size)  # whatever a call left there
-        if size < _POINTER and self.side.image.differing and not self.frame.is_indexed:
-            word = self.side.terms.layout.number(self.frame.load(offset // _POINTER * _POINTER, _POINTER))
+        if size < POINTER_BYTES and self.side.image.differing and not self.frame.is_indexed:
+            word = self.side.terms.layout.number(
+                self.frame.load(offset // POINTER_BYTES * POINTER_BYTES, POINTER_BYTES)
+            )
             if word is not None:
                 self.side.differing.tear(
-                    self.condition, word.to_bytes(_POINTER, "big" if self.side.big_endian else "little")
+                    self.condition, word.to_bytes(POINTER_BYTES, "big" if self.side.big_endian else "little")
                 )
         return self.frame.load(offset, size)
 

@@ -81,8 +81,6 @@ class Summary:
     calls: list[CallSite] = field(default_factory=list)
     discovered: dict[int, set[int]] = field(default_factory=dict)
     """Targets of computed jumps, by the instruction's address, that the control-flow graph does not have yet."""
-    turns: int = 0
-    """Layers that were needed: 0 without loops."""
     recursive: bool = False
     """Whether it calls itself, and what a callee restores is taken to be restored by it."""
 

@@ -331,7 +331,7 @@ class Cases(Questions):
     def _dead(self, case: Case) -> Iterator[_Candidate]:
         """Ways that the model does not go."""
         for context in case.contexts:
-            for way, condition in context.ways.items():
+            for way, condition in context.edges.items():
                 if condition != self._terms.false and not self.solver.holds(condition):
                     yield _Candidate(self._terms.negate(condition), _adding(context.dead, way))
 
@@ -417,7 +417,7 @@ class Cases(Questions):
         found = [
             (layer, number + side, condition)
             for side, context in enumerate(case.contexts)
-            for number, ((layer, _, taken), condition) in enumerate(context.ways.items())
+            for number, ((layer, _, taken), condition) in enumerate(context.edges.items())
             if taken and condition not in (self._terms.true, self._terms.false)
         ]
         return [condition for _, _, condition in sorted(found, key=lambda f: f[:2])]
