@@ -5,7 +5,7 @@
     a: FILE[:function]           relative to the .pair file
     b: FILE[:function]
     build: A | B                 how each side is built: a compiler and its flags, as in `gcc-12 -O1 | zig -O2`;
-                                 one of them where both are built alike
+                                 one of them where both are built alike; `zig` without it
     matrix: NAME = A | B         instead of `build` and once for each case: the same question about other builds, with
                                  a name of its own; `| long: why` at the end asks this case only with `--long`
     options: ...                 further options of `isoform compare`
@@ -17,8 +17,7 @@
 
 A question is named after its file, or by its line of the matrix. Verdicts must not depend on the machine: a compiler
 is `zig`, the pinned clang of ziglang, or a gcc with its major version, as `gcc-12`; a question is skipped where its
-compiler is absent. The default of isoform is `cc`. Every `equivalent` question NAME has a twin NAME-broken that is
-`different`.
+compiler is absent. Every `equivalent` question NAME has a twin NAME-broken that is `different`.
 """
 
 from __future__ import annotations
@@ -34,7 +33,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 PAIRS = Path(__file__).resolve().parent.parent / "tests" / "pairs"
-DEFAULT_COMPILER = "cc"
+DEFAULT_COMPILER = "zig"
+COMPILED = (".c", ".s")
+"""Sources that a compiler builds; the others isoform assembles itself."""
 _GCC = re.compile(r"gcc-(\d+)")
 
 
@@ -46,8 +47,8 @@ class Build:
     flags: tuple[str, ...] = ()
 
     def options(self, side: str) -> list[str]:
-        named = [] if self.compiler == DEFAULT_COMPILER else [f"--cc-{side}", driver(self.compiler) or self.compiler]
-        return [*named, *([f"--cflags-{side}={shlex.join(self.flags)}"] if self.flags else [])]
+        flags = [f"--cflags-{side}={shlex.join(self.flags)}"] if self.flags else []
+        return [f"--cc-{side}", driver(self.compiler) or self.compiler, *flags]
 
 
 @dataclass(frozen=True)
@@ -64,18 +65,23 @@ class Pair:
         return self.fields["verdict"]
 
     @property
-    def compilers(self) -> set[str]:
-        return {build.compiler for build in self.builds} - {DEFAULT_COMPILER}
+    def compiled(self) -> dict[str, Build]:
+        """How the sides that a compiler builds are built."""
+        sides = zip("ab", self.builds, strict=True)
+        return {side: build for side, build in sides if self._source(side).suffix in COMPILED}
 
     @property
     def missing(self) -> list[str]:
-        return sorted(name for name in self.compilers if driver(name) is None)
+        return sorted({build.compiler for build in self.compiled.values() if driver(build.compiler) is None})
 
     def command(self, *more: str) -> list[str]:
         """The words after `isoform` that ask it."""
         files = [str(self.path.parent / self.fields[side]) for side in "ab"]
-        built = [word for side, build in zip("ab", self.builds, strict=True) for word in build.options(side)]
+        built = [word for side, build in self.compiled.items() for word in build.options(side)]
         return ["compare", *files, *built, *shlex.split(self.fields.get("options", "")), *more]
+
+    def _source(self, side: str) -> Path:
+        return Path(self.fields[side].split(":")[0])
 
 
 @cache

@@ -19,13 +19,13 @@ import pytest
 
 from isoform.check.certificate import check_certificate
 from isoform.cli import app
-from pairfile import DEFAULT_COMPILER, Pair, read, read_all
+from pairfile import Pair, read, read_all
 
 SCHEMA = Path(__file__).parent.parent / "docs" / "verdict.schema.json"
 REQUIRED = {"verdict", "because", "a", "b"}
 OPTIONAL = {"build", "options", "witness", "where", "says", "todo", "long"}
 EXIT_CODES = {"equivalent": 0, "different": 1, "bounded": 3, "unknown": 3}
-VERSIONED = re.compile(rf"zig|gcc-\d+|{DEFAULT_COMPILER}")
+VERSIONED = re.compile(r"zig|gcc-\d+")
 MODELS = 2
 """isoform's own runner and one that shares no code with the lifter."""
 UNANSWERED_SECONDS = "2"
@@ -179,14 +179,15 @@ def is_twin(twin: Pair | None, pair: Pair) -> bool:
 def test_each_line_of_a_matrix_is_a_question_of_its_own(tmp_path: Path) -> None:
     file = tmp_path / "sum.pair"
     lines = ["verdict: equivalent", "because: Two levels.", "a: sum.c:f", "b: sum.c:g", "options: --fuel 7"]
-    cases = ["matrix: sum-levels = zig -O0 | zig -O2 '-DK=a b'", "matrix: sum-plain = cc | zig | long: Ten seconds."]
+    cases = ["matrix: sum-levels = zig -O0 | zig -O2 '-DK=a b'", "matrix: sum-plain = gcc-1 | zig | long: Ten seconds."]
     file.write_text("\n".join([*lines, *cases]))
     levels, plain = read(file)
     assert (levels.name, plain.name) == ("sum-levels", "sum-plain")
     files = [f"{tmp_path}/sum.c:f", f"{tmp_path}/sum.c:g"]
     built = ["--cc-a", "zig", "--cflags-a=-O0", "--cc-b", "zig", "--cflags-b=-O2 '-DK=a b'"]
     assert levels.command("--json") == ["compare", *files, *built, "--fuel", "7", "--json"]
-    assert plain.command() == ["compare", *files, "--cc-b", "zig", "--fuel", "7"]
+    assert plain.command() == ["compare", *files, "--cc-a", "gcc-1", "--cc-b", "zig", "--fuel", "7"]
+    assert plain.missing == ["gcc-1"]
     assert "long" not in levels.fields
     assert plain.fields["long"] == "Ten seconds."
 
@@ -197,3 +198,10 @@ def test_a_build_without_a_bar_is_that_of_both_sides(tmp_path: Path) -> None:
     (pair,) = read(file)
     assert pair.builds[0] == pair.builds[1]
     assert pair.missing == ["gcc-1"]
+
+
+def test_without_a_build_it_is_the_pinned_compiler_where_one_is_needed(tmp_path: Path) -> None:
+    file = tmp_path / "sum.pair"
+    file.write_text("verdict: different\nbecause: Another sum.\na: a.s\nb: b.toy\n")
+    (pair,) = read(file)
+    assert pair.command() == ["compare", f"{tmp_path}/a.s", f"{tmp_path}/b.toy", "--cc-a", "zig"]

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import soundness.save as save_module
 from loops import chosen, measure_pair
-from pairfile import PAIRS, Pair, read
+from pairfile import PAIRS, Build, Pair, gcc_version, read
 from pairs import arguments_of, measure
+from soundness import batch as soundness
+from soundness.judge import Judged
+from soundness.save import save
 from steady import BORDERLINE, sample
 
 
@@ -41,3 +47,16 @@ def test_the_sample_has_every_borderline_pair_and_every_folder() -> None:
     assert {pair.name for pair in found} >= {name for name in BORDERLINE if name in {pair.name for pair in pairs}}
     assert {pair.path.parent.name for pair in found} == {pair.path.parent.name for pair in pairs}
     assert len(found) == 40
+
+
+def test_what_a_campaign_saves_is_a_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(save_module, "shrunk", lambda pair, *rest: pair)
+    sources = "int f(int x) { return x; }", "int f(int x) { return -x; }"
+    pair = soundness.Pair("c1.2", "rewrite", False, "a sign", "f", *sources)
+    builds = soundness.Build("zig", ("-O1", "-DK=a b")), soundness.Build("gcc", ("-O2",))
+    batch = soundness.Batch(1, ".c", "", builds, (pair,))
+    wrong = Judged(pair.label, pair.kind, "equivalent", 0.1, wrong="they differ")
+    (saved,) = read(save(batch, pair, wrong, None, tmp_path))  # type: ignore[arg-type]  # nothing is judged again
+    assert (saved.verdict, saved.fields["todo"]) == ("different", "they differ")
+    assert saved.builds == (Build("zig", ("-O1", "-DK=a b")), Build(f"gcc-{gcc_version()}", ("-O2",)))
+    assert (tmp_path / saved.fields["a"].split(":")[0]).read_text() == pair.target
