@@ -49,6 +49,8 @@ AUTO_SECONDS, EXPLORE_SECONDS = 12.0, 2.5
 """For the concolic engine as a rung of the ladder: what it finds it mostly finds early. And while a proof goes on."""
 
 MORE_HELPS = "a larger --budget or --memory-limit may help"
+UNFINISHED = "the question has not been answered yet"
+"""Why a verdict is `unknown` while the engines are at work."""
 
 
 @dataclass
@@ -167,7 +169,7 @@ class Ladder:
         """What is known before the next engine begins."""
         verdict = self._so_far
         if verdict is None:
-            verdict = self._verdict(Unknown, self._engine, helps=MORE_HELPS)
+            verdict = self._verdict(Unknown, self._engine, why=UNFINISHED, helps=MORE_HELPS)
         self.question.options.so_far(replace(verdict, tried=tuple(self.tried)))
 
     def _last(self) -> str:

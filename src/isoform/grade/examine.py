@@ -236,10 +236,10 @@ def _with_witness(answer: Answer, verdict: Different, question: Question) -> Ans
     memory = next((entry.lines for entry in summary.given if entry.label == "memory"), ())
     return replace(
         answer,
-        inputs=witness.shown if witness is not None else (),
+        inputs=witness.shown,
         memory=memory,
         observables=tuple(Observable(d.what, d.target, d.rewrite) for d in summary.observables),
-        replayed_on=witness.replayed_on if witness is not None else (),
+        replayed_on=witness.replayed_on,
         executed=tuple(sorted(Counter(divergence.trace).items())),
         divergent=divergence.address,
         divergence=divergence.does,
