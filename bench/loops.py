@@ -27,6 +27,7 @@ from typing import Any
 
 from isoform import LoadOptions, Options, api
 from isoform.borders.settle import settle
+from isoform.engines.answer import lifted, subject
 from isoform.engines.ladder import Ladder
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
@@ -86,10 +87,10 @@ def measure(name: str, a: str, b: str, options: Options, load_a: LoadOptions, lo
     row = Row(name, "unknown", 0.0)
     loaded = api.open_pair(a, b, load_a, load_b)
     with contextlib.suppress(Unsupported):
-        functions = [api.lifted(side) for side in loaded]
+        functions = [lifted(side) for side in loaded]
         row.instructions = sum(len(f.instructions) for f in functions)
         question = settle(functions[0], functions[1], options)
-        ladder = Ladder(question, (api.subject(loaded[0]), api.subject(loaded[1])), Budget(options.budget))
+        ladder = Ladder(question, (subject(loaded[0]), subject(loaded[1])), Budget(options.budget))
         verdict = ladder.climb()
         row.verdict = verdict.word
         row.parts = {part: ladder.timings[part] for part in PARTS if part in ladder.timings}

@@ -20,6 +20,7 @@ from typing import Any
 from isoform import api
 from isoform.borders.settle import settle
 from isoform.cli import app
+from isoform.engines.answer import lifted, subject
 from isoform.engines.ladder import Ladder
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
@@ -74,11 +75,11 @@ def measure(path: Path) -> Row:
     lap("load")
     word = "unknown"
     with contextlib.suppress(Unsupported):
-        functions = [api.lifted(side) for side in loaded]
+        functions = [lifted(side) for side in loaded]
         lap("lift")
         ladder = Ladder(
             settle(functions[0], functions[1], options),
-            (api.subject(loaded[0]), api.subject(loaded[1])),
+            (subject(loaded[0]), subject(loaded[1])),
             Budget(options.budget),
         )
         word = ladder.climb().word

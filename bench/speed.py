@@ -14,7 +14,7 @@ from pathlib import Path
 
 from isoform import LoadOptions, Options, api
 from isoform.borders.settle import settle
-from isoform.engines.loopfree import encode
+from isoform.engines.encoding import encode
 from isoform.model.budget import Budget
 from isoform.model.outcome import Inputs
 from isoform.run.compile import compile_function

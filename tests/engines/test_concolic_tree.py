@@ -8,10 +8,10 @@ from typing import Any
 from isoform.api import lifted
 from isoform.borders.question import Options
 from isoform.borders.settle import settle
-from isoform.engines.concolic import Concolic
+from isoform.engines.concolic import Search
 from isoform.engines.concolic.path import DecisionKind, End
 from isoform.engines.concolic.tree import Node
-from isoform.engines.loopfree import Proved
+from isoform.engines.finding import Proved
 from isoform.load.open import open_pair
 from isoform.model.budget import Budget
 from isoform.model.outcome import Inputs, Status
@@ -55,9 +55,9 @@ def test_a_shared_prefix_is_asserted_once() -> None:
     assert len(counting.asserted) == 5 + 5
 
 
-def engine(target: str, rewrite: str, **options: Any) -> Concolic:
+def engine(target: str, rewrite: str, **options: Any) -> Search:
     sides = [lifted(side) for side in open_pair(str(CONCOLIC / target), str(CONCOLIC / rewrite))]
-    return Concolic(settle(sides[0], sides[1], Options(**options)), Budget(20))
+    return Search(settle(sides[0], sides[1], Options(**options)), Budget(20))
 
 
 def test_each_decision_has_a_run_or_a_reason_on_both_sides() -> None:

@@ -16,7 +16,7 @@ from isoform.sym.frame import SLOT_BYTES
 from isoform.sym.state import LIBRARY_STATE, Side
 
 if TYPE_CHECKING:
-    from isoform.engines.loopfree import Encoding
+    from isoform.engines.encoding import Encoding
 
 _SIDE_SEEDS = ((0, 0), (1, 2), (3, 3), (5, 6), (7, 8))
 """Garbage to try in what is each side's own (fresh frame bytes, undefined flags)."""

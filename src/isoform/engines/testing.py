@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -9,6 +10,7 @@ from math import inf
 
 from isoform.borders.question import Question
 from isoform.engines.confirm import NOT_COMPARED, NotConfirmed, confirm, differs
+from isoform.engines.finding import Failed, Finding, Found, WithinBound
 from isoform.engines.inputs import InputMaker
 from isoform.model.budget import Budget
 from isoform.model.contract import BoundsRule
@@ -41,6 +43,38 @@ class Tested:
             return f"no difference that could be confirmed: {self.unconfirmed.sentence()}"
         said = f"no difference in {self.ran} tests"
         return said + (f", {self.undecided} of them undecided ({self.why_undecided})" if self.undecided else "")
+
+
+@dataclass(frozen=True)
+class Testing:
+    """The engine as the ladder asks it. `thorough`: no other one will be asked."""
+
+    own: Sequence[tuple[Inputs, Inputs]] = ()
+    thorough: bool = True
+
+    def answer(self, question: Question, budget: Budget) -> Finding:
+        started = time.perf_counter()
+        tested = run_tests(question, budget, self.thorough, self.own)
+        timings = {"test": time.perf_counter() - started}
+        finding = _finding(tested, question.options.fuel)
+        return replace(finding, said=tested.sentence(), timings=timings, turns_vary=tested.turns_vary)
+
+
+def _finding(tested: Tested, fuel: int) -> Finding:
+    if tested.witness is not None:
+        return Found(tested.witness)
+    if tested.unconfirmed is not None:
+        return Failed(tested.unconfirmed.sentence())
+    if tested.ran == 0:
+        return Failed("no test satisfies the preconditions", "drop --engine testing")
+    decided = tested.ran - tested.undecided
+    if not decided:
+        why = f"on none of {tested.ran} tests both came to an end ({tested.why_undecided})"
+        return Failed(why, "another engine, or a larger --fuel, may help")
+    bound = {"tests": tested.ran, "undecided": tested.undecided, "fuel": fuel}
+    undecided = f" ({tested.undecided} more were undecided)" if tested.undecided else ""
+    why = f"no difference in {decided} tests{undecided}; nothing is claimed about other inputs"
+    return WithinBound(bound, why)
 
 
 def run_tests(

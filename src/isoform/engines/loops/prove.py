@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from isoform.engines.evidence import Asserted
 from isoform.engines.inputs import BUFFERS
-from isoform.engines.loopfree import Asserted
 from isoform.engines.loops.cases import FACT_SECONDS, Bad, Cases
 from isoform.engines.loops.cuts import END, ENTRY, Cut, Edge, Stop, stuttering
 from isoform.engines.loops.facts import Fact, Linear, Same
