@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from isoform.engines.loops.cases import Case, Cases
-from isoform.engines.loops.cuts import Cut
+from isoform.engines.loops.align.cuts import Cut
+from isoform.engines.loops.prove.cases import Case, Cases
 from isoform.model.budget import Budget
 from isoform.smt.terms import Terms
 

@@ -105,7 +105,7 @@ class Ladder:
         path = self.question.options.tests
         if path is None:
             return ()
-        from isoform.engines.loops.own_tests import read_own_tests
+        from isoform.engines.loops.observe.own_tests import read_own_tests
 
         return read_own_tests(path, self.question.contract)
 

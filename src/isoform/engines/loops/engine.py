@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from isoform.borders.question import Question
 from isoform.engines.finding import Failed, Finding
-from isoform.engines.loops.schedule import Proving
+from isoform.engines.loops.schedule.proving import Proving
 from isoform.engines.protocol import Meanwhile
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported

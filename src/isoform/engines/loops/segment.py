@@ -6,8 +6,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Collection
 
-from isoform.engines.loops.cuts import Stop
-from isoform.engines.loops.stations import cut_order
+from isoform.engines.loops.align.cuts import Stop
+from isoform.engines.loops.observe.stations import cut_order
 from isoform.lift.function import Block, BlockId, Function
 from isoform.model.budget import Budget
 from isoform.model.callee import Callees

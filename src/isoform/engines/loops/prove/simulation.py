@@ -9,21 +9,29 @@ from functools import cached_property
 
 from isoform.borders.question import Question
 from isoform.engines.inputs import BUFFERS
-from isoform.engines.loops.cells import MOST_CELLS, cells_of
-from isoform.engines.loops.compared import Compared, compared
-from isoform.engines.loops.cuts import END, ENTRY, Alignment, Cut, Edge, Stop, Traces
-from isoform.engines.loops.facts import Bounded, Fact
-from isoform.engines.loops.features import TAGS, Cell, Feature, ObjectStart, Row
-from isoform.engines.loops.guess import guess
-from isoform.engines.loops.inputs import BUFFERS_END
-from isoform.engines.loops.invariant import Invariant, Kinds, Order
-from isoform.engines.loops.letters import letters
-from isoform.engines.loops.memory import SharedMemory
-from isoform.engines.loops.needed import needed_at, overlaps, parts_of
-from isoform.engines.loops.objects import Objects
+from isoform.engines.loops.align.cuts import END, ENTRY, Alignment, Cut, Edge, Stop
+from isoform.engines.loops.guess.cells import MOST_CELLS, cells_of
+from isoform.engines.loops.guess.compared import Compared, compared
+from isoform.engines.loops.guess.facts import Bounded, Fact
+from isoform.engines.loops.guess.features import TAGS, Cell, Feature, ObjectStart, Row
+from isoform.engines.loops.guess.guess import guess
+from isoform.engines.loops.guess.invariant import Invariant, Kinds, Order
+from isoform.engines.loops.guess.objects import Objects
+from isoform.engines.loops.observe.inputs import BUFFERS_END
+from isoform.engines.loops.observe.letters import letters
+from isoform.engines.loops.observe.stations import Stations
+from isoform.engines.loops.observe.traces import Traces
+from isoform.engines.loops.prove.memory import SharedMemory
+from isoform.engines.loops.prove.needed import needed_at, overlaps, parts_of
+from isoform.engines.loops.prove.starts import (
+    Known,
+    Plain,
+    compared_constants,
+    extends_signs,
+    given_at_entry,
+    untouched,
+)
 from isoform.engines.loops.segment import Place, Segment
-from isoform.engines.loops.starts import Known, Plain, compared_constants, extends_signs, given_at_entry, untouched
-from isoform.engines.loops.stations import Stations
 from isoform.lift.function import BlockId, Function, outside_call
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.model.budget import Budget

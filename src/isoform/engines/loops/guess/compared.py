@@ -8,7 +8,7 @@ from itertools import combinations
 
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
-from isoform.engines.loops.features import Feature
+from isoform.engines.loops.guess.features import Feature
 from isoform.engines.loops.segment import Place
 from isoform.smt.simulate import topological
 from isoform.smt.terms import Term

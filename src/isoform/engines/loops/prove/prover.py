@@ -10,15 +10,15 @@ from functools import partial
 
 from isoform.engines.evidence import Asserted
 from isoform.engines.inputs import BUFFERS
-from isoform.engines.loops.cases import FACT_SECONDS, Bad, Cases
-from isoform.engines.loops.cuts import END, ENTRY, Cut, Edge, Stop, stuttering
-from isoform.engines.loops.facts import Fact, Linear, Same
-from isoform.engines.loops.features import TAGS
-from isoform.engines.loops.questions import GLANCE_SECONDS, QUICK_SECONDS, Assumed, Proof
-from isoform.engines.loops.rank import Measure, measures
-from isoform.engines.loops.simulation import STATE_AT, Horizon, Pass, Simulation
-from isoform.engines.loops.structure import Structure
-from isoform.engines.loops.words import Names, at, model
+from isoform.engines.loops.align.cuts import END, ENTRY, Cut, Edge, Stop, stuttering
+from isoform.engines.loops.guess.facts import Fact, Linear, Same
+from isoform.engines.loops.guess.features import TAGS
+from isoform.engines.loops.prove.cases import FACT_SECONDS, Bad, Cases
+from isoform.engines.loops.prove.questions import GLANCE_SECONDS, QUICK_SECONDS, Assumed, Proof
+from isoform.engines.loops.prove.rank import Measure, measures
+from isoform.engines.loops.prove.simulation import STATE_AT, Horizon, Pass, Simulation
+from isoform.engines.loops.prove.structure import Structure
+from isoform.engines.loops.prove.words import Names, at, model
 from isoform.engines.model import values_at_entry
 from isoform.lift.function import BlockId
 from isoform.model.budget import Budget

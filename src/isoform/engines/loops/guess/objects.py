@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from random import Random
 
-from isoform.engines.loops.features import TAGS, Feature, ObjectStart, Row
+from isoform.engines.loops.guess.features import TAGS, Feature, ObjectStart, Row
 from isoform.lift.function import Function
 from isoform.load.image import POINTER_BYTES
 from isoform.model.machine import Machine

@@ -3,11 +3,11 @@ such. A loop that goes on without that is refused."""
 
 from __future__ import annotations
 
-from isoform.engines.loops.cuts import Edge
-from isoform.engines.loops.facts import AtEntry, Constant, Linear, OnStack, Same
-from isoform.engines.loops.features import TAGS, Feature, ObjectStart
+from isoform.engines.loops.align.cuts import Edge
+from isoform.engines.loops.guess.facts import AtEntry, Constant, Linear, OnStack, Same
+from isoform.engines.loops.guess.features import TAGS, Feature, ObjectStart
+from isoform.engines.loops.prove.simulation import Node, Simulation
 from isoform.engines.loops.segment import Place
-from isoform.engines.loops.simulation import Node, Simulation
 from isoform.lift.function import Call, Function, Switch
 from isoform.model.errors import Unsupported
 from isoform.smt.terms import Term

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from isoform.engines.loops.compared import Compared
-from isoform.engines.loops.facts import (
+from isoform.engines.loops.guess.compared import Compared
+from isoform.engines.loops.guess.facts import (
     AtEntry,
     Bounded,
     Constant,
@@ -18,7 +18,7 @@ from isoform.engines.loops.facts import (
     OnStack,
     Same,
 )
-from isoform.engines.loops.features import Cell, Column, Feature, Values
+from isoform.engines.loops.guess.features import Cell, Column, Feature, Values
 from isoform.smt.terms import Term, Terms
 
 

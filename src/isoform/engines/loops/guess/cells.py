@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from isoform.engines.loops.features import Cell, Column, Extend, Feature, ObjectStart
+from isoform.engines.loops.guess.features import Cell, Column, Extend, Feature, ObjectStart
 from isoform.engines.loops.segment import Place
 from isoform.smt.terms import Term, Terms
 

@@ -9,7 +9,7 @@ from random import Random
 
 from isoform.borders.question import Question
 from isoform.engines.inputs import BUFFERS, put_argument, put_bools
-from isoform.engines.loops.letters import letters
+from isoform.engines.loops.observe.letters import letters
 from isoform.model.contract import Argument
 from isoform.model.outcome import Inputs, Outcome
 from isoform.model.signature import TypeKind

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from isoform.engines.loops.features import Column, Feature, Row, Show, Values
+from isoform.engines.loops.guess.features import Column, Feature, Row, Show, Values
 from isoform.smt.terms import Term, Terms
 
 

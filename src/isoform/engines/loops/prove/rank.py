@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from isoform.engines.loops.cuts import Cut
-from isoform.engines.loops.facts import Constant, OnStack
-from isoform.engines.loops.features import Column, Show, Values
-from isoform.engines.loops.simulation import Simulation
+from isoform.engines.loops.align.cuts import Cut
+from isoform.engines.loops.guess.facts import Constant, OnStack
+from isoform.engines.loops.guess.features import Column, Show, Values
+from isoform.engines.loops.prove.simulation import Simulation
 from isoform.smt.terms import Term, Terms
 
 _MOST_COLUMNS = 8

@@ -14,14 +14,15 @@ from isoform.borders.question import Question
 from isoform.engines.confirm import confirm, differs
 from isoform.engines.evidence import Evidence
 from isoform.engines.finding import Failed, Found, Proved
-from isoform.engines.loops.align import alignments, as_counted
-from isoform.engines.loops.cuts import Alignment, Traces
-from isoform.engines.loops.invariant import Order
-from isoform.engines.loops.prove import MORE_TIME, NotShownError, Prover, Shown
-from isoform.engines.loops.simulation import STATE_AT, Simulation
-from isoform.engines.loops.stations import Stations, choices, heads, multiplications, single_turns
-from isoform.engines.loops.tests import Gathered, add_test, gather, traced_again
-from isoform.engines.loops.untaken import untaken
+from isoform.engines.loops.align.alignments import alignments, as_counted
+from isoform.engines.loops.align.cuts import Alignment
+from isoform.engines.loops.guess.invariant import Order
+from isoform.engines.loops.observe.stations import Stations, choices, heads, multiplications, single_turns
+from isoform.engines.loops.observe.tests import Gathered, add_test, gather, traced_again
+from isoform.engines.loops.observe.traces import Traces
+from isoform.engines.loops.observe.untaken import untaken
+from isoform.engines.loops.prove.prover import MORE_TIME, NotShownError, Prover, Shown
+from isoform.engines.loops.prove.simulation import STATE_AT, Simulation
 from isoform.model.budget import Budget, processor_time
 from isoform.model.errors import Unsupported
 from isoform.model.outcome import Inputs
@@ -338,7 +339,7 @@ class Proving:
         return found
 
     def _proved(self, shown: Shown) -> Proved:
-        from isoform.engines.loops.words import cuts, invariants
+        from isoform.engines.loops.prove.words import cuts, invariants
 
         simulation = shown.simulation
         proof = Proof(tuple(shown.obligations), cuts(simulation), invariants(simulation))

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
-from isoform.engines.loops.cuts import END, ENTRY, Alignment, Cut, Edge, Traces, Words
+from isoform.engines.loops.align.cuts import END, ENTRY, Alignment, Cut, Edge
+from isoform.engines.loops.observe.traces import Traces, Words
 from isoform.lift.function import BlockId
 
 MOST_STEPS = 64

@@ -14,9 +14,9 @@ from operator import or_
 
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
-from isoform.engines.loops.compared import links_of, pairs_in
-from isoform.engines.loops.equations import Equation, equations, follows, is_in_fractions, is_plain, says_nothing
-from isoform.engines.loops.facts import (
+from isoform.engines.loops.guess.compared import links_of, pairs_in
+from isoform.engines.loops.guess.equations import Equation, equations, follows, is_in_fractions, is_plain, says_nothing
+from isoform.engines.loops.guess.facts import (
     Among,
     AtEntry,
     AtLeast,
@@ -35,9 +35,9 @@ from isoform.engines.loops.facts import (
     Summand,
     Within,
 )
-from isoform.engines.loops.features import Cell, Column, Extend, Feature, ObjectStart, Row
-from isoform.engines.loops.invariant import Given, Invariant, Kinds, Order
-from isoform.engines.loops.kernel import Kernel
+from isoform.engines.loops.guess.features import Cell, Column, Extend, Feature, ObjectStart, Row
+from isoform.engines.loops.guess.invariant import Given, Invariant, Kinds, Order
+from isoform.engines.loops.guess.kernel import Kernel
 from isoform.model.outcome import FRAME_LIMIT
 from isoform.sym.validity import HIGHEST_ADDRESS
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from isoform.borders.question import Question
-from isoform.engines.loops.stations import body_of, heads
+from isoform.engines.loops.observe.stations import body_of, heads
 from isoform.lift.function import Block, BlockId, Branch, Function
 from isoform.model.outcome import Inputs
 

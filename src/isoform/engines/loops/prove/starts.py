@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from isoform.borders.question import Question
-from isoform.engines.loops.cuts import Cut
-from isoform.engines.loops.features import TAGS, Cell, Feature
-from isoform.engines.loops.invariant import Given
-from isoform.engines.loops.letters import COMPARING
+from isoform.engines.loops.align.cuts import Cut
+from isoform.engines.loops.guess.features import TAGS, Cell, Feature
+from isoform.engines.loops.guess.invariant import Given
+from isoform.engines.loops.observe.letters import COMPARING
 from isoform.engines.loops.segment import Place, start_state
 from isoform.lift.function import Call, Function, Switch
 from isoform.model.microop import Kind, Space
@@ -20,7 +20,7 @@ from isoform.smt.terms import Term, Terms
 from isoform.sym.state import BOOLEAN, Side, State
 
 if TYPE_CHECKING:
-    from isoform.engines.loops.simulation import Node, Simulation
+    from isoform.engines.loops.prove.simulation import Node, Simulation
 
 _MOST_CONSTANTS = 24
 _MOST_PARTS, _MOST_PART_BITS = 4, 6

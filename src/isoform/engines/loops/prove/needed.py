@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from isoform.engines.loops.cuts import Cut, Edge
-from isoform.engines.loops.features import Feature, parts, uses
+from isoform.engines.loops.align.cuts import Cut, Edge
+from isoform.engines.loops.guess.features import Feature, parts, uses
+from isoform.engines.loops.prove.starts import Plain
 from isoform.engines.loops.segment import Place
-from isoform.engines.loops.starts import Plain
 from isoform.smt.terms import Term
 
 Needed = dict[tuple[str, Place], list[tuple[int, int]]]

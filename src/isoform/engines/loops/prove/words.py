@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from isoform.engines.loops.cuts import Cut
-from isoform.engines.loops.facts import AtLeast, Compare, Fact, Linear, OnStack, Relation, Same
-from isoform.engines.loops.features import Cell, Column, Feature, ObjectStart
-from isoform.engines.loops.simulation import Node, Simulation
-from isoform.engines.loops.untaken import offset
+from isoform.engines.loops.align.cuts import Cut
+from isoform.engines.loops.guess.facts import AtLeast, Compare, Fact, Linear, OnStack, Relation, Same
+from isoform.engines.loops.guess.features import Cell, Column, Feature, ObjectStart
+from isoform.engines.loops.observe.untaken import offset
+from isoform.engines.loops.prove.simulation import Node, Simulation
 from isoform.lift.function import BlockId
 from isoform.load.image import Local
 from isoform.model.contract import Argument, Place, show_number

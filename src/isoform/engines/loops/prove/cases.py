@@ -16,9 +16,9 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from isoform.engines.loops.cuts import Cut
-from isoform.engines.loops.questions import GLANCE_SECONDS, QUICK_SECONDS, Proof, Questions
-from isoform.engines.loops.simulation import Horizon, Pass, Simulation
+from isoform.engines.loops.align.cuts import Cut
+from isoform.engines.loops.prove.questions import GLANCE_SECONDS, QUICK_SECONDS, Proof, Questions
+from isoform.engines.loops.prove.simulation import Horizon, Pass, Simulation
 from isoform.model.budget import Budget
 from isoform.smt.simulate import topological
 from isoform.smt.solver import Answer

@@ -9,9 +9,9 @@ from itertools import chain, islice, pairwise
 from random import Random
 
 from isoform.borders.question import Question
-from isoform.engines.loops.cuts import Dead, Traces
-from isoform.engines.loops.inputs import LoopInputs
-from isoform.engines.loops.stations import Stations, body_of, heads, single_turns
+from isoform.engines.loops.observe.inputs import LoopInputs
+from isoform.engines.loops.observe.stations import Stations, body_of, heads, single_turns
+from isoform.engines.loops.observe.traces import Dead, Traces
 from isoform.lift.function import BlockId, Function
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.model.budget import Budget

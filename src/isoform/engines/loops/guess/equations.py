@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from isoform.engines.loops.facts import Linear, Product, Summand
-from isoform.engines.loops.features import Cell, Column, Feature
-from isoform.engines.loops.kernel import LARGE
+from isoform.engines.loops.guess.facts import Linear, Product, Summand
+from isoform.engines.loops.guess.features import Cell, Column, Feature
+from isoform.engines.loops.guess.kernel import LARGE
 
 _MOST_SUMMANDS = 5
 
