@@ -17,8 +17,9 @@ from itertools import islice
 from typing import TypeVar
 
 from isoform.engines.loops.align.cuts import Cut
+from isoform.engines.loops.prove.node import Horizon, Pass
 from isoform.engines.loops.prove.questions import GLANCE_SECONDS, QUICK_SECONDS, Proof, Questions
-from isoform.engines.loops.prove.simulation import Horizon, Pass, Simulation
+from isoform.engines.loops.prove.simulation import Simulation
 from isoform.model.budget import Budget
 from isoform.smt.simulate import topological
 from isoform.smt.solver import Answer
@@ -79,7 +80,7 @@ class Cases(Questions):
     """Decides questions about one simulation."""
 
     def __init__(self, simulation: Simulation, budget: Budget) -> None:
-        super().__init__(simulation.terms, budget)
+        super().__init__(simulation.setting.terms, budget)
         self._simulation = simulation
         self.proofs: list[Proof] = []
         """Of the last question that was decided."""
@@ -139,7 +140,7 @@ class Cases(Questions):
         if found is None:
             whole = self._whole(cut)
             contexts = self._contexts(cut) if whole is None else _copied(whole.contexts)
-            followed = self._simulation.followed_in(cut, contexts, horizon)
+            followed = self._simulation.following.followed_in(cut, contexts, horizon)
             found = self._cases[key] = Case(cut, under, horizon, contexts, followed)
         self._narrow(found, bad)
         return found
@@ -147,7 +148,7 @@ class Cases(Questions):
     def followed(self, cut: Cut) -> Pass:
         """Both sides followed from a cut, with addresses that are one written as one."""
         whole = self._whole(cut)
-        return self._simulation.followed(cut) if whole is None else whole.followed
+        return self._simulation.following.followed(cut) if whole is None else whole.followed
 
     def addresses(self, cut: Cut) -> list[Proof]:
         """Why those addresses are one. Whatever is decided about the cut rests on it."""
@@ -175,12 +176,12 @@ class Cases(Questions):
         return self._wholes[key]
 
     def _unified(self, cut: Cut) -> Case | None:
-        plain = self._simulation.followed(cut)
+        plain = self._simulation.following.followed(cut)
         accesses = [access for segment in plain.segments for access in segment.side.heap_accesses]
         if len({self._terms.split_sum(address)[0] for _, address, _ in accesses}) < 2:
             return None
         contexts = self._contexts(cut)
-        case = Case(cut, self._terms.true, None, contexts, self._simulation.followed_in(cut, contexts, None))
+        case = Case(cut, self._terms.true, None, contexts, self._simulation.following.followed_in(cut, contexts, None))
         known = [
             _Candidate(self._terms.eq(base, other), _naming(contexts, base, other))
             for base, other in self._same_before.get(cut, {}).items()
@@ -207,19 +208,19 @@ class Cases(Questions):
             candidate.take()
         for context in case.contexts:
             context.forget()
-        case.followed = self._simulation.followed_in(case.cut, case.contexts, None)
+        case.followed = self._simulation.following.followed_in(case.cut, case.contexts, None)
 
     def _contexts(self, cut: Cut) -> tuple[Context, Context]:
-        grain = self._grain(self._simulation.followed(cut))
+        grain = self._grain(self._simulation.following.followed(cut))
         return Context(grain=grain), Context(grain=grain)
 
     def _key(self, cut: Cut, under: Term, horizon: Horizon | None) -> _Key:
         node = self._simulation.nodes.get(cut)
         # A way that was added makes the whole of them longer or broader: what was followed before is not enough then,
         # and which addresses are one, on which every case of the cut rests, is asked anew.
-        reach = self._simulation.furthest(cut)
+        reach = self._simulation.routes.furthest(cut)
         version = node.version if node is not None else 0
-        return cut, version, under, horizon or reach, (reach, self._simulation.breadth(cut))
+        return cut, version, under, horizon or reach, (reach, self._simulation.routes.breadth(cut))
 
     def _grain(self, followed: Pass) -> int | None:
         """The smallest access to memory, if there are larger ones."""
@@ -269,7 +270,7 @@ class Cases(Questions):
             if case.outdated:
                 for context in case.contexts:
                     context.forget()
-                case.followed = self._simulation.followed_in(case.cut, case.contexts, case.horizon)
+                case.followed = self._simulation.following.followed_in(case.cut, case.contexts, case.horizon)
                 bad(case.followed)
                 case.outdated = False
             if case.rounds < _MOST_ROUNDS:
@@ -408,7 +409,7 @@ class Cases(Questions):
                 for way in (branch, self._terms.negate(branch))
             ]
             for part in parts:
-                part.followed = self._simulation.followed_in(case.cut, part.contexts, case.horizon)
+                part.followed = self._simulation.following.followed_in(case.cut, part.contexts, case.horizon)
             case.parts = parts[0], parts[1]
         return case.parts
 

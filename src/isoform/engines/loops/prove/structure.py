@@ -6,7 +6,8 @@ from __future__ import annotations
 from isoform.engines.loops.align.cuts import Edge
 from isoform.engines.loops.guess.facts import AtEntry, Constant, Linear, OnStack, Same
 from isoform.engines.loops.guess.features import TAGS, Feature, ObjectStart
-from isoform.engines.loops.prove.simulation import Node, Simulation
+from isoform.engines.loops.prove.node import Node
+from isoform.engines.loops.prove.simulation import Simulation
 from isoform.engines.loops.segment import Place
 from isoform.lift.function import Call, Function, Switch
 from isoform.model.errors import Unsupported
@@ -20,8 +21,8 @@ class Structure:
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self._machine = simulation.machine
-        self._calls_by_address = any(_calls_by_address(f) for f in simulation.functions)
+        self._machine = simulation.setting.machine
+        self._calls_by_address = any(_calls_by_address(f) for f in simulation.setting.functions)
 
     def check(self, edge: Edge, arrived: tuple[State, State]) -> None:
         """Refuse what is not known enough. What has to be known at the cut from now on changes its version."""

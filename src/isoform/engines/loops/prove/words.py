@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,11 +12,13 @@ from isoform.engines.loops.align.cuts import Cut
 from isoform.engines.loops.guess.facts import AtLeast, Compare, Fact, Linear, OnStack, Relation, Same
 from isoform.engines.loops.guess.features import Cell, Column, Feature, ObjectStart
 from isoform.engines.loops.observe.untaken import offset
-from isoform.engines.loops.prove.simulation import Node, Simulation
+from isoform.engines.loops.prove.node import Node, Pass
+from isoform.engines.loops.prove.simulation import Simulation
 from isoform.lift.function import BlockId
 from isoform.load.image import Local
 from isoform.model.contract import Argument, Place, show_number
 from isoform.model.signature import TypeKind
+from isoform.smt.solver import Solver
 
 _MOST_FACTS = 24
 _MOST_VALUES = 6
@@ -33,7 +35,7 @@ def at(simulation: Simulation, cut: Cut) -> str:
 
 
 def place(simulation: Simulation, side: int, block: BlockId) -> str:
-    return offset(simulation.functions[side], block.address)
+    return offset(simulation.setting.functions[side], block.address)
 
 
 def cuts(simulation: Simulation) -> tuple[dict[str, Any], ...]:
@@ -74,11 +76,15 @@ def telling(simulation: Simulation, node: Node) -> list[str]:
     return found or [SAME_MEMORY]
 
 
-def model(simulation: Simulation, cut: Cut, value: Callable[[Feature], int]) -> str:
+def model_in_words(simulation: Simulation, solver: Solver, cut: Cut, followed: Pass) -> str:
     """The state in which something goes wrong: the arguments, and what is free at the cut."""
+
+    def value(feature: Feature) -> int:
+        return solver.value(followed.value(feature))
+
     node = simulation.nodes.get(cut)
     names = Names(simulation, node)
-    whole = [f for f in simulation.given.arguments if f.bits >= 8 and not isinstance(f, ObjectStart)]
+    whole = [f for f in simulation.setting.given.arguments if f.bits >= 8 and not isinstance(f, ObjectStart)]
     shown = [f"{names.show(f)} = {names.number(f, value(f))}" for f in whole]
     if node is not None:
         free = [f for f in node.features if f not in node.invariant.definitions and f.bits > 1]
@@ -98,12 +104,12 @@ class Names:
         if isinstance(feature, Cell):
             return self._cell(feature)
         if isinstance(feature, ObjectStart):
-            return feature.text(self.simulation.machine)
+            return feature.text(self.simulation.setting.machine)
         if not feature.tag:
             return self._given(feature)
         mark = "'" if feature.tag == "b" else ""
         name = self._local(feature)
-        return name + mark if name is not None else feature.text(self.simulation.machine)
+        return name + mark if name is not None else feature.text(self.simulation.setting.machine)
 
     def number(self, feature: Feature, value: int) -> str:
         found = self._argument(feature)
@@ -119,20 +125,20 @@ class Names:
     def _given(self, feature: Feature) -> str:
         found = self._argument(feature)
         if found is None:
-            return f"{feature.text(self.simulation.machine)} at entry"
+            return f"{feature.text(self.simulation.setting.machine)} at entry"
         argument, at = found
-        taken = argument.name in self._changed or argument.name in self.simulation.machine.registers
+        taken = argument.name in self._changed or argument.name in self.simulation.setting.machine.registers
         name = f"{argument.name} at entry" if taken else argument.name
         if feature.low == 8 * at.offset and feature.bits < 8:
             return f"({name} mod {1 << feature.bits})"
         if feature.bits != 8 * at.size or feature.low != 8 * at.offset:
-            return f"{feature.text(self.simulation.machine)} at entry"
+            return f"{feature.text(self.simulation.setting.machine)} at entry"
         return name
 
     def _argument(self, feature: Feature) -> tuple[Argument, Place] | None:
         if feature.tag:
             return None
-        for argument in self.simulation.question.contract.arguments:
+        for argument in self.simulation.setting.question.contract.arguments:
             for at in argument.places:
                 if feature.place == (at.register if at.register is not None else at.offset):
                     return argument, at
@@ -159,7 +165,7 @@ class Names:
         side = "ab".index(feature.tag)
         block = (self.node.cut.target, self.node.cut.rewrite)[side]
         visible: dict[str, Local] = {}
-        for local in self.simulation.functions[side].image.locals:
+        for local in self.simulation.setting.functions[side].image.locals:
             if block is not None and local.start <= block.address < local.end:
                 visible[local.name] = local  # an inner one hides an outer one
         where = feature.place + feature.low // 8, feature.bits

@@ -21,8 +21,10 @@ from isoform.engines.loops.observe.stations import Stations, choices, heads, mul
 from isoform.engines.loops.observe.tests import Gathered, add_test, gather, traced_again
 from isoform.engines.loops.observe.traces import Traces
 from isoform.engines.loops.observe.untaken import untaken
-from isoform.engines.loops.prove.prover import MORE_TIME, NotShownError, Prover, Shown
-from isoform.engines.loops.prove.simulation import STATE_AT, Simulation
+from isoform.engines.loops.prove.conditions import STATE_AT
+from isoform.engines.loops.prove.prover import Prover
+from isoform.engines.loops.prove.result import MORE_TIME, NotShownError, Shown
+from isoform.engines.loops.prove.simulation import Simulation
 from isoform.model.budget import Budget, processor_time
 from isoform.model.errors import Unsupported
 from isoform.model.outcome import Inputs
@@ -347,9 +349,9 @@ class Proving:
         returns = any(not name.startswith(STATE_AT) for name in ends)
         return Proved(
             proof,
-            Evidence(simulation.world.terms, shown.asserted, HOW, returns, calls=True),
+            Evidence(simulation.setting.world.terms, shown.asserted, HOW, returns, calls=True),
             said=f"{len(proof.obligations)} obligations shown, with what {self.tests} tests suggested",
-            assumptions=tuple(simulation.world.assumptions.values()),
+            assumptions=tuple(simulation.setting.world.assumptions.values()),
         )
 
 
