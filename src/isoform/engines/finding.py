@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from isoform.engines.confirm import NotConfirmed
 from isoform.engines.evidence import Evidence
+from isoform.engines.witness import NotConfirmed
 from isoform.model.verdict import Assumption, Proof, SearchStep, Witness
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from isoform.borders.library import is_library, may_return
 from isoform.borders.question import Question
-from isoform.engines.confirm import HIGHEST_ADDRESS, LOWEST_ADDRESS, differs
+from isoform.engines.separate import HIGHEST_ADDRESS, LOWEST_ADDRESS, differs
 from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER, CallEffect, CallKey, Inputs, Pair
 from isoform.smt.solver import Solver
 from isoform.sym.execute import CallSite

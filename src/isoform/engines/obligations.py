@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from isoform.borders.question import Question
 from isoform.engines.bools import may_hold_bools
-from isoform.engines.confirm import NotConfirmed, confirm
 from isoform.engines.encoding import Encoding
 from isoform.engines.evidence import Asserted
 from isoform.engines.finding import Failed, Found, not_confirmed
 from isoform.engines.model import inputs_from_model
+from isoform.engines.witness import NotConfirmed, confirm
 from isoform.model.allocation import AllocationCall
 from isoform.model.budget import Budget
 from isoform.model.contract import PureCall

@@ -13,9 +13,9 @@ from isoform.borders.question import Engine, Options, Question
 from isoform.borders.settle import settle
 from isoform.check.replay import independent_runner
 from isoform.engines.answer import answer_question, lifted, subject
-from isoform.engines.confirm import confirm
 from isoform.engines.inputs import InputMaker
 from isoform.engines.pose import pose
+from isoform.engines.witness import confirm
 from isoform.grade.divergence import Divergence, divergence_of
 from isoform.grade.fixed_tests import (
     BoundTest,

@@ -18,9 +18,10 @@ from isoform.engines.concolic.path import End, Path
 from isoform.engines.concolic.pointers import Pointers
 from isoform.engines.concolic.rows import row
 from isoform.engines.concolic.tree import Closed
-from isoform.engines.confirm import NOT_COMPARED, NotConfirmed, confirm, differs
 from isoform.engines.encoding import Encoding
 from isoform.engines.finding import Failed, Finding, Found, Proved, WithinBound, not_confirmed
+from isoform.engines.separate import NOT_COMPARED, differs
+from isoform.engines.witness import NotConfirmed, confirm
 from isoform.model.budget import Budget
 from isoform.model.outcome import Inputs, Outcome, Status
 from isoform.model.verdict import SearchStep

@@ -11,7 +11,6 @@ from math import sqrt
 from typing import TypeVar
 
 from isoform.borders.question import Question
-from isoform.engines.confirm import confirm, differs
 from isoform.engines.evidence import Evidence
 from isoform.engines.finding import Failed, Found, Proved
 from isoform.engines.loops.align.alignments import alignments, as_counted
@@ -25,6 +24,8 @@ from isoform.engines.loops.prove.conditions import STATE_AT
 from isoform.engines.loops.prove.prover import Prover
 from isoform.engines.loops.prove.result import MORE_TIME, NotShownError, Shown
 from isoform.engines.loops.prove.simulation import Simulation
+from isoform.engines.separate import differs
+from isoform.engines.witness import confirm
 from isoform.model.budget import Budget, processor_time
 from isoform.model.errors import Unsupported
 from isoform.model.outcome import Inputs
