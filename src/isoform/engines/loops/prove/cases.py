@@ -10,70 +10,29 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import islice
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from isoform.engines.loops.align.cuts import Cut
+from isoform.engines.loops.prove.case import Bad, Candidate, Case, Suggestions, naming
 from isoform.engines.loops.prove.node import Horizon, Pass
-from isoform.engines.loops.prove.questions import GLANCE_SECONDS, QUICK_SECONDS, Proof, Questions
+from isoform.engines.loops.prove.questions import GLANCE_SECONDS, QUICK_SECONDS, Questions, Refutation
 from isoform.engines.loops.prove.simulation import Simulation
 from isoform.model.budget import Budget
-from isoform.smt.simulate import topological
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term
-from isoform.sym.context import Access, Context
+from isoform.sym.context import Context
 
 FACT_SECONDS = 1.0
 MOST_SWEEP_SECONDS = 10.0
 _MOST_ROUNDS, _MOST_CASES = 8, 40
 _MOST_VAIN, _FEW_VAIN, _VERY_FEW_VAIN = 40, 6, 2
-_NEAR, _MOST_NEAR = 4096, 6
 _MOST_UNDECIDED = 2
 _FEW_WAYS = 3
 """So many open branches are quickly gone through."""
 
-Item = TypeVar("Item")
-Bad = Callable[[Pass], Term]
-"""What must not be, by a pass."""
 _Key = tuple[Cut, int, Term, Horizon, tuple[Horizon, int]]
 """Of a case: where it begins, which version of the invariant there it goes by, what holds, how far and how broad."""
-
-
-@dataclass
-class Case:
-    """Both sides followed from a cut where `under` holds."""
-
-    cut: Cut
-    under: Term
-    horizon: Horizon | None
-    contexts: tuple[Context, Context]
-    followed: Pass
-    narrowed: bool = False
-    rounds: int = 0
-    outdated: bool = False
-    """Whether more is known than when both sides were followed last."""
-    empty: bool = False
-    """Whether `under` cannot hold."""
-    shown: list[Proof] = field(default_factory=list)
-    """Why the contexts are right."""
-    parts: tuple[Case, Case] | None = None
-    about: Bad | None = None
-    """What was asked last: it may read memory at addresses of its own."""
-
-    @property
-    def noted(self) -> int:
-        return sum(len(context.bases) + len(context.doubts) for context in self.contexts)
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    """Something that may hold in a case, and what to do if it does."""
-
-    fact: Term
-    take: Callable[[], None]
 
 
 class Cases(Questions):
@@ -82,7 +41,8 @@ class Cases(Questions):
     def __init__(self, simulation: Simulation, budget: Budget) -> None:
         super().__init__(simulation.setting.terms, budget)
         self._simulation = simulation
-        self.proofs: list[Proof] = []
+        self._suggestions = Suggestions(self._terms, self)
+        self.proofs: list[Refutation] = []
         """Of the last question that was decided."""
         self._cases: dict[_Key, Case] = {}
         self._wholes: dict[_Key, Case | None] = {}
@@ -94,7 +54,7 @@ class Cases(Questions):
         """How often a quick look was not enough."""
         self._undecided: Counter[Term] = Counter()
         """How often it could not be told of something whether it holds."""
-        self._decided: dict[tuple[_Key, Term], tuple[Sequence[Proof], float]] = {}
+        self._decided: dict[tuple[_Key, Term], tuple[Sequence[Refutation], float]] = {}
         """What was shown not to be, by where and what it is; and in what time."""
         self.seconds = 0.0
         """That it took to decide the last question, whenever that was."""
@@ -105,7 +65,7 @@ class Cases(Questions):
         started = time.perf_counter()
         followed = self.followed(cut)
         whole = self._terms.conj(under, bad(followed))
-        self.proofs, self.seconds = [Proof("", followed.assumed, whole)], 0.0
+        self.proofs, self.seconds = [Refutation("", followed.assumed, whole)], 0.0
         if whole == self._terms.false:
             return Answer.UNSAT
         key = self._key(cut, under, horizon)
@@ -127,7 +87,7 @@ class Cases(Questions):
         return answer
 
     def remember(
-        self, cut: Cut, under: Term, bad: Bad, horizon: Horizon, proofs: Sequence[Proof], seconds: float
+        self, cut: Cut, under: Term, bad: Bad, horizon: Horizon, proofs: Sequence[Refutation], seconds: float
     ) -> None:
         """That something was shown not to be in another way: it is not asked again."""
         whole = self._terms.conj(under, bad(self.followed(cut)))
@@ -150,7 +110,7 @@ class Cases(Questions):
         whole = self._whole(cut)
         return self._simulation.following.followed(cut) if whole is None else whole.followed
 
-    def addresses(self, cut: Cut) -> list[Proof]:
+    def addresses(self, cut: Cut) -> list[Refutation]:
         """Why those addresses are one. Whatever is decided about the cut rests on it."""
         whole = self._whole(cut)
         return whole.shown if whole is not None else []
@@ -183,7 +143,7 @@ class Cases(Questions):
         contexts = self._contexts(cut)
         case = Case(cut, self._terms.true, None, contexts, self._simulation.following.followed_in(cut, contexts, None))
         known = [
-            _Candidate(self._terms.eq(base, other), _naming(contexts, base, other))
+            Candidate(self._terms.eq(base, other), naming(contexts, base, other))
             for base, other in self._same_before.get(cut, {}).items()
             if any(base in context.bases for context in contexts)
         ]
@@ -195,7 +155,7 @@ class Cases(Questions):
                 continue
             if self.ask(case.followed.assumed, case.under, GLANCE_SECONDS) is not Answer.SAT:
                 break
-            candidates = list(self._same(case))
+            candidates = list(self._suggestions.same(case))
             taken = [c for chosen in self._shown(case, candidates, GLANCE_SECONDS, _FEW_VAIN) for c in chosen]
             if not taken:
                 break
@@ -203,7 +163,7 @@ class Cases(Questions):
         self._same_before[cut] = dict(contexts[0].same)
         return case if any(context.same for context in contexts) else None
 
-    def _take(self, case: Case, candidates: Sequence[_Candidate]) -> None:
+    def _take(self, case: Case, candidates: Sequence[Candidate]) -> None:
         for candidate in candidates:
             candidate.take()
         for context in case.contexts:
@@ -236,7 +196,7 @@ class Cases(Questions):
         assumed = case.followed.assumed
         whole = self._terms.conj(case.under, bad(case.followed))
         if whole == self._terms.false:
-            self.proofs.append(Proof("", assumed, whole))
+            self.proofs.append(Refutation("", assumed, whole))
             return Answer.UNSAT
         open_ways = self._open(case) if self._looked_at < _MOST_CASES else []
         branch = open_ways[0] if open_ways else None
@@ -287,9 +247,10 @@ class Cases(Questions):
             case.shown.append(replace(self.proof, shows="this case does not happen"))
         if answer is not Answer.SAT:
             return False
+        some = self._suggestions
         # What is on ways that are not gone is not worth asking about, nor is the distance of what is one address.
-        for kind in (self._same, self._same_read, self._dead, self._ranges_apart, self._apart):
-            limits = (GLANCE_SECONDS, _VERY_FEW_VAIN) if kind == self._same_read else (QUICK_SECONDS, _MOST_VAIN)
+        for kind in (some.same, some.same_read, some.dead, some.ranges_apart, some.apart):
+            limits = (GLANCE_SECONDS, _VERY_FEW_VAIN) if kind == some.same_read else (QUICK_SECONDS, _MOST_VAIN)
             taken = [candidate for chosen in self._shown(case, list(kind(case)), *limits) for candidate in chosen]
             for candidate in taken:
                 candidate.take()
@@ -300,8 +261,8 @@ class Cases(Questions):
         return False
 
     def _shown(
-        self, case: Case, candidates: list[_Candidate], seconds: float = QUICK_SECONDS, most: int = _MOST_VAIN
-    ) -> Iterator[list[_Candidate]]:
+        self, case: Case, candidates: list[Candidate], seconds: float = QUICK_SECONDS, most: int = _MOST_VAIN
+    ) -> Iterator[list[Candidate]]:
         """Those that hold, as far as it can be shown: all together, or else the halves of them for themselves, until it
         could not be told so many times."""
         assumed = case.followed.assumed
@@ -326,79 +287,6 @@ class Cases(Questions):
                 if most < 0:
                     return
 
-    def _reads(self, term: Term) -> bool:
-        return any(unknown.sort().is_array() for unknown in self._unknowns(term))
-
-    def _dead(self, case: Case) -> Iterator[_Candidate]:
-        """Ways that the model does not go."""
-        for context in case.contexts:
-            for way, condition in context.ways.items():
-                if condition != self._terms.false and not self.solver.holds(condition):
-                    yield _Candidate(self._terms.negate(condition), _adding(context.dead, way))
-
-    def _same(self, case: Case) -> Iterator[_Candidate]:
-        return (c for c in self._near(case) if not self._reads(c.fact))
-
-    def _same_read(self, case: Case) -> Iterator[_Candidate]:
-        """How pointers lie that depend on what is in memory is seldom known, and hard to find out."""
-        return (c for c in self._near(case) if self._reads(c.fact))
-
-    def _near(self, case: Case) -> Iterator[_Candidate]:
-        """Addresses that in the model are near a simpler one, as that one and a distance."""
-        terms = self._terms
-        bases = dict.fromkeys(base for context in case.contexts for base in context.bases)
-        values = {base: self.solver.value(base) for base in bases}
-        simple_first = sorted(bases, key=lambda b: len(topological([b])))
-        for number, base in enumerate(simple_first):
-            width = terms.width(base)
-            near = (b for b in simple_first[:number] if (values[base] - values[b] + _NEAR) % (1 << width) < 2 * _NEAR)
-            for simpler in islice(near, _MOST_NEAR):
-                distance = (values[base] - values[simpler]) % (1 << width)
-                other = terms.add(simpler, terms.bv(distance, width))
-                yield _Candidate(terms.eq(base, other), _naming(case.contexts, base, other))
-
-    def _ranges_apart(self, case: Case) -> Iterator[_Candidate]:
-        """Of stores and loads at known distances from the same two places, that all from the first to the last do not
-        overlap: what a loop takes from two arrays in a few turns. One question instead of many."""
-        for context in case.contexts:
-            pairs: dict[tuple[Term, Term], list[tuple[Access, Access]]] = {}
-            for store, load in context.doubts:
-                bases = self._terms.split_sum(store[0])[0], self._terms.split_sum(load[0])[0]
-                if all(base is not None for base in bases):
-                    pairs.setdefault(bases, []).append((store, load))
-            for doubts in pairs.values():
-                store, load = (self._range(dict.fromkeys(accesses)) for accesses in zip(*doubts, strict=True))
-                # A range that goes once around all addresses has no length that an address could have.
-                if len(doubts) < 2 or max(store[1], load[1]) >> self._terms.width(store[0]):
-                    continue
-                fact = self._disjoint(store, load)
-                if self.solver.holds(fact):
-                    yield _Candidate(fact, partial(context.apart.update, doubts))
-
-    def _range(self, accesses: Iterable[Access]) -> Access:
-        """From the first to the last byte of accesses at known distances from one place."""
-        terms = self._terms
-        splits = [(*terms.split_sum(address), size) for address, size in accesses]
-        base, half = splits[0][0], 1 << (terms.width(splits[0][0]) - 1)
-        offsets = [((constant + half) % (2 * half) - half, size) for _, constant, size in splits]
-        low = min(offset for offset, _ in offsets)
-        size = max(offset + size for offset, size in offsets) - low
-        return terms.add(base, terms.bv(low, terms.width(base))), size
-
-    def _apart(self, case: Case) -> Iterator[_Candidate]:
-        """Stores and loads that do not overlap in the model."""
-        for context in case.contexts:
-            for doubt in context.doubts:
-                fact = self._disjoint(*doubt)
-                if self.solver.holds(fact):
-                    yield _Candidate(fact, _adding(context.apart, doubt))
-
-    def _disjoint(self, store: Access, load: Access) -> Term:
-        terms, width = self._terms, self._terms.width(store[0])
-        distance = terms.sub(load[0], store[0])
-        above = terms.ule(terms.bv(store[1], width), distance)
-        return terms.conj(above, terms.ule(distance, terms.bv(-load[1], width)))
-
     # -- two cases ------------------------------------------------------------------------------
 
     def _split(self, case: Case, branch: Term) -> tuple[Case, Case]:
@@ -422,18 +310,6 @@ class Cases(Questions):
             if taken and condition not in (self._terms.true, self._terms.false)
         ]
         return [condition for _, _, condition in sorted(found, key=lambda f: f[:2])]
-
-
-def _adding(known: set[Item], item: Item) -> Callable[[], None]:
-    return lambda: known.add(item)
-
-
-def _naming(contexts: tuple[Context, Context], base: Term, other: Term) -> Callable[[], None]:
-    def take() -> None:
-        for context in contexts:
-            context.same.setdefault(base, other)
-
-    return take
 
 
 def _copied(contexts: tuple[Context, Context]) -> tuple[Context, Context]:

@@ -13,7 +13,7 @@ from isoform.engines.loops.guess.features import TAGS, Values
 from isoform.engines.loops.prove.cases import FACT_SECONDS, Cases
 from isoform.engines.loops.prove.model import stations_passed
 from isoform.engines.loops.prove.node import Node, Pass
-from isoform.engines.loops.prove.questions import GLANCE_SECONDS, QUICK_SECONDS, Assumed, Proof
+from isoform.engines.loops.prove.questions import GLANCE_SECONDS, QUICK_SECONDS, Assumed, Refutation
 from isoform.engines.loops.prove.result import MORE_TIME, NotShownError
 from isoform.engines.loops.prove.simulation import Simulation
 from isoform.engines.loops.prove.structure import Structure
@@ -124,7 +124,7 @@ class Keeping:
             return False
         return not self._one_by_one(arrival)
 
-    def _as_a_whole(self, arrival: _Arrival) -> tuple[Answer, list[Proof]]:
+    def _as_a_whole(self, arrival: _Arrival) -> tuple[Answer, list[Refutation]]:
         """Whether anything may be broken, all together or else one thing after the other."""
         seconds = GLANCE_SECONDS if arrival.edge in self._hard else KEEP_SECONDS
         answer = self._cases.look(arrival.assumed, self._terms.any_of(arrival.bads), seconds)
@@ -133,7 +133,7 @@ class Keeping:
         self._hard.add(arrival.edge)
         return self._separately(arrival.assumed, arrival.bads)
 
-    def _in_a_case(self, edge: Edge, going: Term) -> tuple[_Arrival, Answer, list[Proof]] | None:
+    def _in_a_case(self, edge: Edge, going: Term) -> tuple[_Arrival, Answer, list[Refutation]] | None:
         """The same where both sides are followed in that case alone. None if it does not lead along the edge."""
         conditions = self._simulation.conditions
         horizon = edge.target_steps, edge.rewrite_steps
@@ -146,7 +146,7 @@ class Keeping:
         answer = self._cases.settle(assumed, self._terms.any_of(arrival.bads), QUICK_SECONDS)
         return arrival, answer, [*case.shown, self._cases.proof]
 
-    def _separately(self, assumed: Assumed, bads: Sequence[Term]) -> tuple[Answer, list[Proof]]:
+    def _separately(self, assumed: Assumed, bads: Sequence[Term]) -> tuple[Answer, list[Refutation]]:
         """Whether something bad can be, one thing after the other: each may be easy though all together are not."""
         proofs = []
         for bad in bads:
@@ -156,7 +156,7 @@ class Keeping:
             proofs.append(self._cases.proof)
         return Answer.UNSAT, proofs
 
-    def _remember(self, edge: Edge, going: Term, proofs: Sequence[Proof], seconds: float) -> None:
+    def _remember(self, edge: Edge, going: Term, proofs: Sequence[Refutation], seconds: float) -> None:
         """An edge keeps what is claimed at its end: if nothing changes, that is not asked again."""
         broken, horizon = partial(self._simulation.conditions.any_broken, edge), (edge.target_steps, edge.rewrite_steps)
         self._cases.remember(edge.source, going, broken, horizon, proofs, seconds)

@@ -27,7 +27,7 @@ Assumed = Sequence[tuple[str, Term]]
 
 
 @dataclass
-class Proof:
+class Refutation:
     """Something that was shown to be unsatisfiable, with what was used for it."""
 
     shows: str
@@ -46,7 +46,7 @@ class Questions:
         self._terms = terms
         self._budget = budget
         self.solver = Solver(terms, budget, anywhere=True)
-        self.proof: Proof
+        self.proof: Refutation
         """Of the last question that was asked, if the answer was no."""
         self._opaque, self._symmetric = Opaque(terms), Opaque(terms, symmetric=True)
         self._merging = False
@@ -91,7 +91,7 @@ class Questions:
         return [(label, term) for (label, _), term in zip(assumed, simple, strict=True)], last
 
     def _ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
-        self.proof = Proof("", assumed, bad)
+        self.proof = Refutation("", assumed, bad)
         answer = self._ask_in(Normalizer(self._terms.manager), assumed, bad, seconds)
         if answer is Answer.UNKNOWN and not self._budget.exhausted:
             # Sums of monomials share more of what different sums have in common: that helps at once or never.
@@ -127,7 +127,7 @@ class Questions:
             return answer
         swept = sweep(self._terms, self.solver, [bad], min(sweeping, self._budget.left / 4), self._swept)
         answer = self._ask(assumed, swept.roots[0], seconds)
-        self.proof = Proof("", assumed, bad, swept.steps, swept.roots[0])
+        self.proof = Refutation("", assumed, bad, swept.steps, swept.roots[0])
         self._merging = self._merging or (answer is Answer.UNSAT and bool(swept.steps))
         return answer
 
@@ -140,13 +140,13 @@ class Questions:
         speaks of the same unknowns alone; then with it: how one pair of addresses lies has little to do with a third,
         but a solver cannot know. What cannot be then cannot be when more is assumed."""
         for something, limit in ((bad, MERGING_SECONDS), (self._terms.conj(under, bad), seconds)):
-            about = self._unknowns(something)
-            relevant = [(label, term) for label, term in assumed if self._unknowns(term) <= about]
+            about = self.unknowns(something)
+            relevant = [(label, term) for label, term in assumed if self.unknowns(term) <= about]
             if len(relevant) < len(assumed) and self.ask(relevant, something, min(seconds, limit)) is Answer.UNSAT:
                 return Answer.UNSAT
         return self.ask(assumed, self._terms.conj(under, bad), seconds)
 
-    def _unknowns(self, term: Term) -> frozenset[Term]:
+    def unknowns(self, term: Term) -> frozenset[Term]:
         found = self._unknowns_of.get(term)
         if found is None:
             found = self._unknowns_of[term] = frozenset(t for t in topological([term]) if t.is_const())

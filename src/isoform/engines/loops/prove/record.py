@@ -7,10 +7,11 @@ from functools import partial
 
 from isoform.engines.evidence import Asserted
 from isoform.engines.loops.align.cuts import END, ENTRY, Cut, Edge
-from isoform.engines.loops.prove.cases import Bad, Cases
+from isoform.engines.loops.prove.case import Bad
+from isoform.engines.loops.prove.cases import Cases
 from isoform.engines.loops.prove.conditions import STATE_AT
 from isoform.engines.loops.prove.node import Horizon, Pass
-from isoform.engines.loops.prove.questions import Proof
+from isoform.engines.loops.prove.questions import Refutation
 from isoform.engines.loops.prove.rank import Measure, Ranking
 from isoform.engines.loops.prove.result import MORE_TIME, NotShownError, Shown
 from isoform.engines.loops.prove.simulation import Simulation
@@ -96,7 +97,7 @@ class Recording:
         self._record(shown, name, shows, where, self._cases.proofs, self._cases.seconds)
 
     def _record(
-        self, shown: Shown, name: str, shows: str, where: str, proofs: Sequence[Proof], seconds: float = 0.0
+        self, shown: Shown, name: str, shows: str, where: str, proofs: Sequence[Refutation], seconds: float = 0.0
     ) -> None:
         for number, proof in enumerate(proofs, 1):
             text = f"{shows} ({proof.shows}, step {number})" if proof.shows else shows
