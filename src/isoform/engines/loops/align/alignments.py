@@ -17,21 +17,29 @@ from itertools import islice
 
 from isoform.engines.loops.align.cuts import END, ENTRY, Alignment, Cut, Edge
 from isoform.engines.loops.observe.traces import Traces, Words
+from isoform.engines.loops.tuning import (
+    CHANGE_COST,
+    DISAGREEMENT_COST,
+    EDGE_COST,
+    FEWEST_TESTS,
+    ITERATION_COST,
+    MEMORY_COST,
+    MOST_AGREEMENT,
+    MOST_PARTNERS,
+    MOST_STEPS,
+    MOSTLY_SHARE,
+    MUCH_WORSE,
+    PAIRING_PASSES,
+    SETTLED_DISAGREEMENT_COST,
+    SEVERAL_VISITS,
+    STATION_COST,
+    TYPICAL_LENGTH,
+    UNPAIRED_COST,
+    WAITING_COST,
+    WIDEST_CHANGE,
+)
 from isoform.lift.function import BlockId
 
-MOST_STEPS = 64
-"""Stations that one side may pass while the other takes a step."""
-_WIDEST_CHANGE = 34
-"""Stations that one side may pass while the other goes from one loop to another."""
-_TYPICAL_LENGTH, _PASSES = 20, 4
-_MOST_PARTNERS, _MOSTLY = 6, 0.75
-_SETTLED, _FEWEST_TESTS, _SOME = 5.0, 5, 2
-"""How much more agreement counts once it is known which places agree."""
-_NEW_EDGE, _MEMORY_DIFFERS, _LOOP_CHANGES, _STANDS_STILL = 6.0, 40.0, 1.0, 5.0
-_A_TURN = 0.2
-_STATION, _AGREEMENT, _MOST_AGREEMENT, _UNPAIRED = 0.4, 1.5, 2.0, 4.0
-"""Costs: what makes one way of pairing two traces better than another."""
-_MUCH_WORSE = 3.0
 _SHIFTS = ((1, 0), (0, 1))
 """Where one side does a part of the first turn before its loop, it holds what the other one holds a station later."""
 
@@ -74,13 +82,13 @@ def _apart_by(tests: Sequence[Traces], paths: Paths, apart: int, cuts: Collectio
             # Where a run comes only once, what moved since the station before.
             before = last.get((number, edge.to), tests[number].words[0][i - 1] if i > 1 else None)
             for place, value in enumerate(left):
-                for other in places.get(value + apart, [])[:_MOST_PARTNERS]:
+                for other in places.get(value + apart, [])[:MOST_PARTNERS]:
                     count[place, other] += 1
                     if before is not None and before[place] != value:
                         seen.setdefault((place, other), Counter())[number] += 1
             last[number, edge.to] = left
     return {
-        cut: frozenset((*p, apart) for p, n in count.items() if n >= _MOSTLY * visits[cut] and p in values[cut])
+        cut: frozenset((*p, apart) for p, n in count.items() if n >= MOSTLY_SHARE * visits[cut] and p in values[cut])
         for cut, count in counts.items()
     }
 
@@ -127,7 +135,7 @@ def _by_cost(
 ) -> list[tuple[Alignment, Ratios]]:
     found: list[tuple[Alignment, Ratios]] = []
     for ratios in hypotheses:
-        most = min((alignment.cost for alignment, _ in found), default=float("inf")) * _MUCH_WORSE
+        most = min((alignment.cost for alignment, _ in found), default=float("inf")) * MUCH_WORSE
         found += [(alignment, ratios) for alignment in _align(tests, ratios, shift, most)]
     return sorted(found, key=lambda pair: pair[0].cost)
 
@@ -137,7 +145,9 @@ def _hypotheses(tests: Sequence[Traces]) -> Iterator[Ratios]:
     tests, and one against one."""
     counts = [(Counter(s.point for s in t.target[1:]), Counter(s.point for s in t.rewrite[1:])) for t in tests]
     pairs = list(
-        dict.fromkeys((p, q) for left, right in counts for p in left for q in right if min(left[p], right[q]) >= _SOME)
+        dict.fromkeys(
+            (p, q) for left, right in counts for p in left for q in right if min(left[p], right[q]) >= SEVERAL_VISITS
+        )
     )
     measured = {pair: _ratio(pair, counts) for pair in pairs}
     even = dict.fromkeys(pairs, (1, 1))
@@ -154,7 +164,11 @@ def _hypotheses(tests: Sequence[Traces]) -> Iterator[Ratios]:
 def _ratio(pair: tuple[BlockId, BlockId], counts: Sequence[tuple[Counter[BlockId], Counter[BlockId]]]) -> Ratio:
     """Turns of the one against turns of the other, where the one that turns more has least over: turns that are left
     for a loop of their own do not count."""
-    turns = [(left[pair[0]], right[pair[1]]) for left, right in counts if min(left[pair[0]], right[pair[1]]) >= _SOME]
+    turns = [
+        (left[pair[0]], right[pair[1]])
+        for left, right in counts
+        if min(left[pair[0]], right[pair[1]]) >= SEVERAL_VISITS
+    ]
     if sum(left for left, _ in turns) >= sum(right for _, right in turns):
         return _per_turn(turns), 1
     return 1, _per_turn([(right, left) for left, right in turns])
@@ -198,11 +212,11 @@ def _align(
     looks from the start as if it would cost more than `most`."""
     known: Counter[Edge] = Counter()
     # Tests with some turns first: how they are paired is least a matter of taste.
-    ordered = sorted(range(len(tests)), key=lambda n: abs(len(tests[n].target) - _TYPICAL_LENGTH))
+    ordered = sorted(range(len(tests)), key=lambda n: abs(len(tests[n].target) - TYPICAL_LENGTH))
     paths: dict[int, list[tuple[Edge, int, int]]] = {}
     agreeing: Agreeing = {}
     longest = max(len(t.target) for t in tests), max(len(t.rewrite) for t in tests)
-    for _ in range(_PASSES):
+    for _ in range(PAIRING_PASSES):
         used: Counter[Edge] = Counter()
         settled = _Taste(ratios, known, agreeing, shift, longest) if known else None
         for number in ordered:
@@ -221,7 +235,7 @@ def _align(
     yield _alignment(tests, paths, taste)
     # A test that alone goes some way may have been paired badly: without it the proof finds out what is missing.
     common = {n: p for n, p in paths.items() if all(known[edge] > 1 for edge, _, _ in p)}
-    if _FEWEST_TESTS <= len(common) < len(paths) and _paired(common) == _paired(paths):
+    if FEWEST_TESTS <= len(common) < len(paths) and _paired(common) == _paired(paths):
         yield _alignment(tests, common, taste)
 
 
@@ -237,7 +251,7 @@ def _alignment(tests: Sequence[Traces], paths: Paths, taste: _Taste) -> Alignmen
     costs = [_cost(tests[n], taste, e, i, j) for n, path in paths.items() for e, i, j in path]
     # The longest way to the end from a cut is all there is to show of such ways.
     apart = {(e.source, e.to) if e.to == END else e for e in edges}
-    cost = _NEW_EDGE * len(apart) + sum(costs) * len(tests) / max(1, len(paths))
+    cost = EDGE_COST * len(apart) + sum(costs) * len(tests) / max(1, len(paths))
     same = [[(p, q) for p, q, apart in pairs if not apart] for pairs in taste.agreeing.values()]
     partners = [min(len({p for p, _ in pairs}), len({q for _, q in pairs})) for pairs in same]
     return Alignment(sorted(edges, key=_edge_order), matched, cost, min(partners, default=0))
@@ -372,10 +386,10 @@ def _moves(test: Traces, taste: _Taste, i: int, j: int) -> Iterator[tuple[int, i
     number = _number_of_cut(test, i, j)
     if here != ENTRY and k < ends[0] and m < ends[1] and _number_of_cut(test, k, m) == number:
         yield k, m
-    reach = min(_WIDEST_CHANGE, turn[0] + 1), min(_WIDEST_CHANGE, turn[1] + 1)
+    reach = min(WIDEST_CHANGE, turn[0] + 1), min(WIDEST_CHANGE, turn[1] + 1)
     if here == ENTRY or not _is_repeated(ratios, here):
         more = 2 if here == ENTRY else 1
-        reach = min(_WIDEST_CHANGE, taste.most[0] + more), min(_WIDEST_CHANGE, taste.most[1] + more)
+        reach = min(WIDEST_CHANGE, taste.most[0] + more), min(WIDEST_CHANGE, taste.most[1] + more)
     left_out = tuple(1 + n if any(taste.shift) else 0 for n in taste.shift) if here == ENTRY else (0, 0)
     lefts, rights = test.numbers
     for k in range(i + left_out[0], min(i + reach[0] + 1, ends[0])):
@@ -390,7 +404,7 @@ def _cost(test: Traces, taste: _Taste, edge: Edge, k: int, m: int) -> float:
 
 
 def _cost_of_way(taste: _Taste, edge: Edge) -> float:
-    cost = _A_TURN
+    cost = ITERATION_COST
     if not _is_turn(taste.ratios, edge):
         turn = _turn(taste.ratios, edge.source)
         if not _is_repeated(taste.ratios, edge.source) and (edge.source != ENTRY or edge.to == END):
@@ -400,20 +414,20 @@ def _cost_of_way(taste: _Taste, edge: Edge) -> float:
         there = _turn(taste.ratios, edge.to)
         steps = edge.target_steps, edge.rewrite_steps
         skipped = max(-(min(0, turn[n] - steps[n]) // there[n]) for n in (0, 1))
-        cost += (_A_TURN + _AGREEMENT * _MOST_AGREEMENT / 2) * skipped
-        way = 1 + _STATION * ((edge.target_steps / turn[0]) ** 2 + (edge.rewrite_steps / turn[1]) ** 2)
-        way += 0.0 if _is_straight(taste.ratios, edge) else _NEW_EDGE
-        way += _AGREEMENT * _MOST_AGREEMENT * skipped
-        way += _UNPAIRED * max(0, min(edge.target_steps, edge.rewrite_steps) - 1)
+        cost += (ITERATION_COST + DISAGREEMENT_COST * MOST_AGREEMENT / 2) * skipped
+        way = 1 + STATION_COST * ((edge.target_steps / turn[0]) ** 2 + (edge.rewrite_steps / turn[1]) ** 2)
+        way += 0.0 if _is_straight(taste.ratios, edge) else EDGE_COST
+        way += DISAGREEMENT_COST * MOST_AGREEMENT * skipped
+        way += UNPAIRED_COST * max(0, min(edge.target_steps, edge.rewrite_steps) - 1)
         # A way that many tests go is a good one, however long.
         cost += way / (1 + taste.known[edge])
     if edge.to == END:
         # But what both pass on the way to the end has to be followed all at once.
-        return cost + _UNPAIRED * min(edge.target_steps, edge.rewrite_steps)
+        return cost + UNPAIRED_COST * min(edge.target_steps, edge.rewrite_steps)
     if edge.source != edge.to and not _is_turn(taste.ratios, edge):
-        cost += _LOOP_CHANGES
+        cost += CHANGE_COST
     if not edge.target_steps or not edge.rewrite_steps:
-        cost += _STANDS_STILL
+        cost += WAITING_COST
     return cost
 
 
@@ -421,15 +435,15 @@ def _cost_of_pair(test: Traces, taste: _Taste, cut: Cut, k: int, m: int) -> floa
     """Of a pair of stations, whichever way it was come to."""
     if cut == END:
         return 0.0
-    cost = _MEMORY_DIFFERS if test.digests[0][k] != test.digests[1][m] else 0.0
+    cost = MEMORY_COST if test.digests[0][k] != test.digests[1][m] else 0.0
     pairs = taste.agreeing.get(cut)
     if not taste.agreeing:
         common = test.moving[0][k] & test.moving[1][m]
-        agreement = min(_MOST_AGREEMENT, sum(1.0 if value > 256 else 0.5 for value in common))
+        agreement = min(MOST_AGREEMENT, sum(1.0 if value > 256 else 0.5 for value in common))
     elif not pairs:
-        agreement = _MOST_AGREEMENT / 2
+        agreement = MOST_AGREEMENT / 2
     else:
         left, right = test.words[0][k], test.words[1][m]
-        agreement = _MOST_AGREEMENT * sum(left[p] + apart == right[q] for p, q, apart in pairs) / len(pairs)
-        cost += _SETTLED * (_MOST_AGREEMENT - agreement)
-    return cost + _AGREEMENT * (_MOST_AGREEMENT - agreement)
+        agreement = MOST_AGREEMENT * sum(left[p] + apart == right[q] for p, q, apart in pairs) / len(pairs)
+        cost += SETTLED_DISAGREEMENT_COST * (MOST_AGREEMENT - agreement)
+    return cost + DISAGREEMENT_COST * (MOST_AGREEMENT - agreement)

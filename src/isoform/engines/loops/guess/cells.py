@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterable, Mapping
 
 from isoform.engines.loops.guess.features import Cell, Column, Extend, Feature, ObjectStart
 from isoform.engines.loops.segment import Place
+from isoform.engines.loops.tuning import MOST_CELL_SUMMANDS
 from isoform.smt.terms import Term, Terms
 
-MOST_CELLS = 6
-_MOST_SUMMANDS = 3
 Sum = tuple[int, dict[Column, int]]
 
 
@@ -27,7 +26,7 @@ def cells_of(
         if size not in (1, 2, 4, 8):
             continue
         total = _sum(terms, address, places)
-        if total is None or len(total[1]) > _MOST_SUMMANDS:
+        if total is None or len(total[1]) > MOST_CELL_SUMMANDS:
             continue
         constant, summands = total
         if any(column.feature.tag and column.feature not in features for column in summands):

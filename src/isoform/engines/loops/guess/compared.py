@@ -10,12 +10,11 @@ from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
 from isoform.engines.loops.guess.features import Feature
 from isoform.engines.loops.segment import Place
+from isoform.engines.loops.tuning import MOST_IN_COMPARISON
 from isoform.smt.simulate import topological
 from isoform.smt.terms import Term
 
 _ORDERS = frozenset({K.BV_ULT, K.BV_ULE, K.BV_UGT, K.BV_UGE, K.BV_SLT, K.BV_SLE, K.BV_SGT, K.BV_SGE})
-_MOST_COMPARED = 3
-"""Features that one comparison may be about."""
 
 Together = frozenset[frozenset[Feature]]
 
@@ -88,7 +87,7 @@ def _support(
         if theirs is None:
             return None
         found |= theirs
-    return found if len(found) <= _MOST_COMPARED else None
+    return found if len(found) <= MOST_IN_COMPARISON else None
 
 
 def pairs_in(together: Together) -> frozenset[frozenset[Feature]]:

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 from isoform.engines.loops.guess.facts import Linear, Product, Summand
 from isoform.engines.loops.guess.features import Cell, Column, Feature
-from isoform.engines.loops.guess.kernel import LARGE
-
-_MOST_SUMMANDS = 5
+from isoform.engines.loops.tuning import LARGE_COEFFICIENT, MOST_SUMMANDS
 
 
 @dataclass(frozen=True)
@@ -207,7 +205,7 @@ def is_plain(fact: Linear) -> bool:
     if not any(isinstance(column, Product) for _, column in fact.summands):
         return True
     small = not any(_is_large(c, fact.bits) for c, _ in fact.summands)
-    return small and len(fact.summands) <= _MOST_SUMMANDS
+    return small and len(fact.summands) <= MOST_SUMMANDS
 
 
 def is_in_fractions(fact: Linear) -> bool:
@@ -233,4 +231,4 @@ def follows(fact: Linear, other: Linear) -> bool:
 
 def _is_large(coefficient: int, bits: int) -> bool:
     coefficient %= 1 << bits
-    return min(coefficient, (1 << bits) - coefficient) >= LARGE
+    return min(coefficient, (1 << bits) - coefficient) >= LARGE_COEFFICIENT

@@ -15,6 +15,7 @@ from typing import Any
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
 from isoform.engines.loops.segment import Place
+from isoform.engines.loops.tuning import FEW_BITS, OBJECT_SLACK_BYTES
 from isoform.load.image import POINTER_BYTES
 from isoform.load.objects import PlacedObject
 from isoform.model.machine import Machine
@@ -25,8 +26,6 @@ from isoform.sym.state import State
 
 TAGS = ("a", "b")
 """Of the target and of the rewrite."""
-_SLACK = 64
-"""So many bytes beside an object a pointer to it may be."""
 LANE_BITS = 32
 """Wider than a word, a register is taken as lanes: of this many bits unless the code uses narrower ones."""
 
@@ -87,7 +86,7 @@ class ObjectStart(Feature):
 
     def is_near(self, distance: int) -> bool:
         """Whether a pointer at a distance may be to this object: inside, past its end, or before a first element."""
-        return -_SLACK <= distance <= max(self.item.size, self.item.room) + _SLACK
+        return -OBJECT_SLACK_BYTES <= distance <= max(self.item.size, self.item.room) + OBJECT_SLACK_BYTES
 
     def of_state(self, state: State) -> Term:
         return state.side.object_start(self.item.start)
@@ -215,7 +214,6 @@ def uses(roots: Iterable[Term], variables: dict[Term, int], seen: set[Any]) -> l
 Use = tuple[Term, int, int]
 """Of a term the bits from the lowest to the highest that matter; of what is no number, all."""
 _BIT_BY_BIT = frozenset({K.BV_AND, K.BV_OR, K.BV_XOR, K.BV_NOT})
-_FEW_BITS = 8
 _FROM_BELOW = frozenset({K.BV_ADD, K.BV_SUB, K.BV_MUL, K.BV_NEG})
 
 
@@ -246,7 +244,7 @@ def _used(term: Term, low: int, high: int) -> list[Use]:
         amount = int(children[1].value(10)) * (-1 if kind == K.BV_SHL else 1)
         low, high = max(low + amount, 0), min(high + amount, children[0].sort().bv_size() - 1)
         # Where more than a few bits are left, as of an index, they all are: words are simpler.
-        if high - low < _FEW_BITS:
+        if high - low < FEW_BITS:
             return [(children[0], low, high)] if low <= high else []
     return [_whole(child) for child in children]
 

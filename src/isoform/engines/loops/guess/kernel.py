@@ -11,14 +11,13 @@ from collections.abc import Sequence
 
 from flint import fmpz_mat
 
-_SWEEPS = 3
-_SHORT = 2
-LARGE = 4096
-"""Coefficients in equations that programs keep are smaller."""
-_MOST_COLUMNS = 64
-"""Features for which short vectors are looked for: LLL takes 0.5 s for 60 and 2 s for 80, and no budget ends it."""
-_WEIGHT = 256
-"""How much more a coefficient counts than the constant."""
+from isoform.engines.loops.tuning import (
+    COEFFICIENT_WEIGHT,
+    LARGE_COEFFICIENT,
+    MOST_LATTICE_COLUMNS,
+    REDUCING_SWEEPS,
+    SHORT_SUMMANDS,
+)
 
 
 def hermite(generators: Sequence[Sequence[int]], modulus: int) -> list[list[int]]:
@@ -85,7 +84,7 @@ class Kernel:
     def reduced(self) -> list[list[int]]:
         """The generators with coefficients as small as those that are multiples of a power of two can make them."""
         generators = [list(g) for g in self.generators]
-        for _ in range(_SWEEPS):
+        for _ in range(REDUCING_SWEEPS):
             before = [list(g) for g in generators]
             for index in range(len(generators)):
                 self._reduce_by(generators, index)
@@ -100,20 +99,24 @@ class Kernel:
         odd = [g for g in generators if any(c & 1 for c in g)]
         if all(self._is_small(g) for g in odd):
             return generators
-        short = [g for g in generators if g not in odd or sum(map(bool, g[1:])) <= _SHORT]
+        short = [g for g in generators if g not in odd or sum(map(bool, g[1:])) <= SHORT_SUMMANDS]
         return [*self._small(), *short]
 
     def _is_small(self, generator: Sequence[int]) -> bool:
-        return all(min(c, self._modulus - c) < LARGE for c in generator[1:])
+        return all(min(c, self._modulus - c) < LARGE_COEFFICIENT for c in generator[1:])
 
     def _small(self) -> list[list[int]]:
         """Members of the module with small coefficients: they are short vectors of a lattice (LLL finds them)."""
         width = len(self.generators[0])
-        if width > _MOST_COLUMNS:
+        if width > MOST_LATTICE_COLUMNS:
             return []
-        reduced = [[row[0], *(_WEIGHT * c for c in row[1:])] for row in hermite(self.generators, self._modulus)]
+        reduced = [
+            [row[0], *(COEFFICIENT_WEIGHT * c for c in row[1:])] for row in hermite(self.generators, self._modulus)
+        ]
         found = [[int(c) for c in row] for row in fmpz_mat(reduced).lll().table()]
-        members = [[row[0] % self._modulus, *(c // _WEIGHT % self._modulus for c in row[1:])] for row in found]
+        members = [
+            [row[0] % self._modulus, *(c // COEFFICIENT_WEIGHT % self._modulus for c in row[1:])] for row in found
+        ]
         return [member for member in members if any(member) and self._is_small(member)]
 
     def _reduce_by(self, generators: list[list[int]], index: int) -> None:

@@ -16,10 +16,7 @@ from isoform.engines.loops.guess.equations import (
 from isoform.engines.loops.guess.facts import Compare, Linear, Product, Relation, Summand
 from isoform.engines.loops.guess.features import Cell, Column, Extend, Feature
 from isoform.engines.loops.guess.kernel import Kernel
-
-_MOST_FACTORS, _MOST_IN_CONGRUENCE, FEW_LOW_BITS = 7, 2, 6
-"""Of products and congruences. What two values have in common is a few low bits or a part as wide as words are: where
-it is something else, they were equal until now, and will have less and less in common."""
+from isoform.engines.loops.tuning import FEW_LOW_BITS, MOST_FACTORS, MOST_IN_CONGRUENCE
 
 
 class LinearFacts:
@@ -52,7 +49,7 @@ class LinearFacts:
 
     def _products(self, bits: int) -> list[Product]:
         """Monomials of the second degree, of features of one width."""
-        factors = [f for f in (*self._data.arguments(bits), *self._data.free()) if f.bits == bits][:_MOST_FACTORS]
+        factors = [f for f in (*self._data.arguments(bits), *self._data.free()) if f.bits == bits][:MOST_FACTORS]
         return [Product(a, b) for i, a in enumerate(factors) for b in factors[i:]]
 
     def _equation(self, equation: Equation, bits: int) -> None:
@@ -64,7 +61,7 @@ class LinearFacts:
         elif not is_plain(fact) or isinstance(unit, Product):
             pass  # an equation between products alone says what no code computes
         elif equation.bits < bits:
-            short = len(fact.summands) <= _MOST_IN_CONGRUENCE and not is_in_fractions(fact)
+            short = len(fact.summands) <= MOST_IN_CONGRUENCE and not is_in_fractions(fact)
             natural = len(fact.summands) == 1 or equation.bits <= FEW_LOW_BITS or equation.bits in (8, 16, 32)
             if short and natural and all(isinstance(c, Column) for _, c in fact.summands):
                 self._congruences.append(fact)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from random import Random
 
 from isoform.engines.loops.guess.features import TAGS, Feature, ObjectStart, Row
+from isoform.engines.loops.tuning import MOST_OBJECTS
 from isoform.lift.function import Function
 from isoform.load.image import POINTER_BYTES
 from isoform.model.machine import Machine
@@ -17,7 +18,6 @@ from isoform.model.microop import Space, origin_of
 from isoform.run.observe import Snapshot
 
 _MOST_STEPS = 1 << 30
-_MOST_OBJECTS = 12
 
 
 class Objects:
@@ -53,7 +53,7 @@ class Objects:
                 item = self.pointed_to(feature, value)
                 if item is not None:
                     found[item] = None
-        return list(found)[:_MOST_OBJECTS]
+        return list(found)[:MOST_OBJECTS]
 
     def spread(self, row: Row, number: int) -> Row:
         """A row as it would be with the objects elsewhere."""

@@ -22,17 +22,15 @@ from isoform.engines.loops.guess.facts import (
 )
 from isoform.engines.loops.guess.features import Column, Extend, Feature, ObjectStart
 from isoform.engines.loops.guess.invariant import Order
-from isoform.engines.loops.guess.linear import FEW_LOW_BITS
+from isoform.engines.loops.tuning import (
+    BUFFER_DISTANCES,
+    FEW_LOW_BITS,
+    LOWER_BOUNDS,
+    MOST_LEFT_OVER,
+    MOST_ORDERED,
+    UPPER_BOUNDS,
+)
 from isoform.sym.validity import HIGHEST_ADDRESS
-
-_MOST_COMPARED = 14
-"""Values whose order is looked at."""
-_LOWER_BOUNDS = ((*range(1, 9), 16, 32, 64), tuple(range(1, 9)), (1, 4), (1,))
-_UPPER_BOUNDS = tuple(tuple((1 << k) - 1 for k in some) for some in ((1, 2, 3, 4, 8, 16, 31), (8, 31), (31,)))
-"""At first, and when bounds of something were broken so many times."""
-_MOST_LEFT_OVER = 15
-_DISTANCES = (128, 64, 32, 16)
-"""Between buffers, in bytes."""
 
 
 class Ordering:
@@ -46,38 +44,45 @@ class Ordering:
             if feature.bits > 1 and max(self._data.values(feature)) == 1:
                 self._invariant.add(Compare(Column(feature), Relation.AT_MOST, 1, feature.bits))
         columns = self._compared()
-        pairs = pairs_in(self._named)
-        linked = links_of(pairs)
-        every = self._data.kinds.order is Order.ALL
         for bits in (32, 64):
             mine = [c for c in columns if bits == 64 or (c.feature.bits == 32 and c.extend is Extend.ZERO)]
-            if not every:
-                mine = [c for c in mine if any(c.feature in features for features in self._named)]
-            mine = mine[:_MOST_COMPARED]
-            numbers = {c: [c.of_row(row, bits) for row in self._data.rows] for c in mine}
-            for column in mine:
-                if bits // 2 < column.feature.bits <= bits:
-                    self._bounds(column, numbers[column], bits)
-            for left, right in combinations(mine, 2):
-                alike = (left.feature in self._data.kinds.pointers) == (right.feature in self._data.kinds.pointers)
-                if not alike or (bits == 64 and max(left.feature.bits, right.feature.bits) <= 32):
-                    continue
-                pair = frozenset((left.feature, right.feature))
-                if every or pair in pairs:
-                    self._pair(left, right, numbers[left], numbers[right], bits)
-                    self._distance_between(left, right, numbers[left], numbers[right], bits)
-                    if (
-                        self._data.kinds.uneven
-                        and not {left.feature, right.feature} & self._data.kinds.compared.ordered
-                    ):
-                        self._multiple_between(left, right, numbers[left], numbers[right], bits)
-                    self._range(left, right, bits)
-                elif pair in linked and left.feature not in self._data.kinds.pointers:
-                    self._pair(left, right, numbers[left], numbers[right], bits)
+            self._order([c for c in mine if self._is_of_interest(c.feature)][:MOST_ORDERED], bits)
         for feature in self._narrow():
-            if every or any(feature in features for features in self._named):
+            if self._is_of_interest(feature):
                 self._bounds(Column(feature), self._data.values(feature), feature.bits)
                 self._between_letters(Column(feature), self._data.values(feature), feature.bits)
+
+    @property
+    def _every(self) -> bool:
+        """Whether all is compared with all."""
+        return self._data.kinds.order is Order.ALL
+
+    def _is_of_interest(self, feature: Feature) -> bool:
+        return self._every or any(feature in features for features in self._named)
+
+    def _order(self, columns: Sequence[Column], bits: int) -> None:
+        """What is between numbers of one width."""
+        pointers = self._data.kinds.pointers
+        numbers = {c: [c.of_row(row, bits) for row in self._data.rows] for c in columns}
+        for column in columns:
+            if bits // 2 < column.feature.bits <= bits:
+                self._bounds(column, numbers[column], bits)
+        for left, right in combinations(columns, 2):
+            alike = (left.feature in pointers) == (right.feature in pointers)
+            if not alike or (bits == 64 and max(left.feature.bits, right.feature.bits) <= 32):
+                continue
+            self._between(left, right, numbers[left], numbers[right], bits)
+
+    def _between(self, left: Column, right: Column, a: Sequence[int], b: Sequence[int], bits: int) -> None:
+        kinds, pair = self._data.kinds, frozenset((left.feature, right.feature))
+        if self._every or pair in self._pairs:
+            self._pair(left, right, a, b, bits)
+            self._distance_between(left, right, a, b, bits)
+            if kinds.uneven and not pair & kinds.compared.ordered:
+                self._multiple_between(left, right, a, b, bits)
+            self._range(left, right, bits)
+        elif pair in self._linked and left.feature not in kinds.pointers:
+            self._pair(left, right, a, b, bits)
 
     def _buffers(self) -> None:
         """Pointers that are passed, if they lie some way from each other, and where programs may have memory. Where
@@ -89,7 +94,7 @@ class Ordering:
         for one, other in permutations(passed, 2):
             bits = one.feature.bits
             distances = [(row[one.feature] - row[other.feature]) % (1 << bits) for row in self._data.rows]
-            bound = next((number for number in _DISTANCES if number <= min(distances)), None)
+            bound = next((number for number in BUFFER_DISTANCES if number <= min(distances)), None)
             if bound is not None:
                 self._invariant.add(AtLeast(one, other, bound, bits))
                 apart |= dict.fromkeys((one, other))
@@ -120,6 +125,14 @@ class Ordering:
         return frozenset(
             frozenset(map(self._data.same_as, features)) for features in self._data.kinds.compared.together
         )
+
+    @cached_property
+    def _pairs(self) -> frozenset[frozenset[Feature]]:
+        return pairs_in(self._named)
+
+    @cached_property
+    def _linked(self) -> frozenset[frozenset[Feature]]:
+        return links_of(self._pairs)
 
     def _compared(self) -> list[Column]:
         """Free features and those that are no fixed distance or value, each once, and the arguments."""
@@ -155,13 +168,13 @@ class Ordering:
             if number and least <= number <= most and number not in numbers:
                 self._invariant.add(Compare(column, Relation.DIFFERENT, number, bits))
         if least > 0:
-            bound = max(b for b in self._rungs(_LOWER_BOUNDS, (column, None)) if b <= least)
+            bound = max(b for b in self._rungs(LOWER_BOUNDS, (column, None)) if b <= least)
             self._invariant.add(AtLeast(column, None, bound, bits))
-        rungs = self._rungs(_UPPER_BOUNDS, (column, None))
+        rungs = self._rungs(UPPER_BOUNDS, (column, None))
         if bits == 64 and isinstance(self._invariant.definitions.get(column.feature, (None,))[0], Linear):
             # Of a multiple of what is counted how large it is follows from how far that goes, unless it is what is left
             # over.
-            rungs = [b for b in rungs if b <= _MOST_LEFT_OVER]
+            rungs = [b for b in rungs if b <= MOST_LEFT_OVER]
         upper = next((b for b in rungs if b >= most and b < 1 << (bits - 1)), None)
         if upper is not None:
             self._invariant.add(Compare(column, Relation.AT_MOST, upper, bits))
@@ -207,7 +220,7 @@ class Ordering:
             distances = [(x - y) % (1 << bits) for x, y in ordered]
             least = min(distances)
             if least > 1 and max(distances) < 1 << (bits - 1):
-                bound = max(b for b in self._rungs(_LOWER_BOUNDS, (one, other)) if b <= least)
+                bound = max(b for b in self._rungs(LOWER_BOUNDS, (one, other)) if b <= least)
                 self._invariant.add(AtLeast(one, other, bound, bits))
 
     def _range(self, left: Column, right: Column, bits: int) -> None:

@@ -10,6 +10,16 @@ from random import Random
 from isoform.borders.question import Question
 from isoform.engines.inputs import BUFFERS, put_argument, put_bools
 from isoform.engines.loops.observe.letters import letters
+from isoform.engines.loops.tuning import (
+    HOLDS_ARGUMENT_SHARE,
+    LARGE_SIZES,
+    LEADS_BACK_EVERY,
+    LETTERS_SHARE,
+    NOISE_BYTES,
+    ONLY_SOME_LARGE_SHARE,
+    POINTEE_BYTES,
+    POINTER_FUEL_STEPS,
+)
 from isoform.model.contract import Argument
 from isoform.model.outcome import Inputs, Outcome
 from isoform.model.signature import TypeKind
@@ -20,21 +30,7 @@ _NODES = BUFFERS + 0x80_0000
 _NODE_SPACING = 0x60
 _MOST_NODES = 10
 BUFFERS_END = _NODES + (_MOST_NODES + 2) * _NODE_SPACING
-_FUEL = 400
-"""Steps in which to see what is used as a pointer."""
-_NOISE = 512
 _ALIGNMENT = 4
-_ONLY_SOME_LARGE = 0.25
-_LARGE = 42
-"""Sizes, before they are stretched, of which any is as likely as another."""
-_FOUND = 0.5
-"""How often buffers hold something that is passed, too."""
-_WRITTEN = 0.9
-"""How much of what is text is made of letters."""
-_LEADS_BACK = 4
-"""Of so many inputs there is one in which pointers lead back to something that was read before."""
-_NEAR = 64
-"""Bytes after a pointer that count as what it points to."""
 
 
 class LoopInputs:
@@ -74,13 +70,13 @@ class LoopInputs:
         memory: dict[int, int] = {}
         size = random.choice((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 17, 24, 31))
         if self.stretch > 1 and random.random() < 0.5:
-            size = random.randrange(_LARGE)
+            size = random.randrange(LARGE_SIZES)
         size = size * self.stretch + random.randrange(self.stretch)
         values = [self._value(argument, position, size) for position, argument in enumerate(self._contract.arguments)]
         for argument, value in zip(self._contract.arguments, values, strict=True):
             put_argument(self._contract, argument, value, registers, memory, random.getrandbits(64))
         contents = self._contents()
-        if random.random() < _FOUND or self._leads_back:
+        if random.random() < HOLDS_ARGUMENT_SHARE or self._leads_back:
             self._put(contents, values, size)
         put_bools(self._contract, values, contents, random)
         fill = self._number + 1 if self._number % 3 == 1 and not self._follows_pointers else 0
@@ -96,7 +92,7 @@ class LoopInputs:
             return BUFFERS + position * _SPACING + _ALIGNMENT * random.randrange(8)
         bits = max(1, kind.bits)
         choice = random.random()
-        if self.stretch > 1 and choice < _ONLY_SOME_LARGE:
+        if self.stretch > 1 and choice < ONLY_SOME_LARGE_SHARE:
             # Where loops are nested, or of several in sequence: not all of them can turn often.
             return random.randrange(4)
         if choice < 0.55 or kind.is_float:
@@ -126,18 +122,20 @@ class LoopInputs:
         style = self._number % 4
         random = self._random
         common = [random.randrange(1, 5) for _ in range(random.randrange(24))]
-        alphabet = random.choice(self._letters) if self._letters and random.random() < _WRITTEN else ()
+        alphabet = random.choice(self._letters) if self._letters and random.random() < LETTERS_SHARE else ()
         for position in range(len(self._contract.arguments)):
             start = BUFFERS + position * _SPACING
             if style == 1 and alphabet:
-                content = bytes(random.choice(alphabet) if random.random() < _WRITTEN else 1 for _ in range(80)) + b"\0"
+                content = (
+                    bytes(random.choice(alphabet) if random.random() < LETTERS_SHARE else 1 for _ in range(80)) + b"\0"
+                )
             elif style == 1:
                 text = [*common, *(random.randrange(0, 4) for _ in range(random.randrange(8))), 0]
                 content = bytes(1 + i % 3 for i in range(64)) + bytes(text)
             elif style == 3:
                 content = b"".join(random.randrange(6).to_bytes(4, "little") for _ in range(64))
             else:
-                content = random.randbytes(_NOISE)
+                content = random.randbytes(NOISE_BYTES)
             memory.update(enumerate(content, start))
         if self._follows_pointers:
             memory.update(enumerate(random.randbytes(BUFFERS_END - _NODES), _NODES))
@@ -160,7 +158,7 @@ class LoopInputs:
 
     @property
     def _leads_back(self) -> bool:
-        return self._follows_pointers and self._number % _LEADS_BACK == 0
+        return self._follows_pointers and self._number % LEADS_BACK_EVERY == 0
 
     # -- structures -----------------------------------------------------------------------------
 
@@ -186,7 +184,7 @@ class LoopInputs:
         return inputs, replace(inputs, side_seed=inputs.side_seed + 1)
 
     def _run(self, inputs: Inputs) -> Outcome:
-        options = RunOptions(_FUEL, False, True, self._contract.stack_argument_bytes)
+        options = RunOptions(POINTER_FUEL_STEPS, False, True, self._contract.stack_argument_bytes)
         # With noise everywhere even a zero that is written changes something.
         noisy = replace(inputs, fill_seed=inputs.fill_seed or 1)
         return run(self._question.programs[0], noisy, options, self._question.callees)
@@ -201,7 +199,7 @@ def _pointer_cells(outcome: Outcome) -> list[int]:
             continue
         value = sum(outcome.reads[cell + i] << (8 * i) for i in range(8))
         position = bisect_left(addresses, value)
-        near = position < len(addresses) and addresses[position] - value < _NEAR
+        near = position < len(addresses) and addresses[position] - value < POINTEE_BYTES
         if near and value >> 12 and not BUFFERS <= value < BUFFERS_END:
             found.append(cell)
     return found

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from isoform.engines.loops.tuning import LETTERS_SPAN
 from isoform.lift.function import Function
 from isoform.model.microop import Kind, MicroOp, Space
 
 COMPARING = frozenset({Kind.INT_EQUAL, Kind.INT_NOTEQUAL, Kind.INT_LESS, Kind.INT_SLESS, Kind.INT_SUB})
 _LARGEST, _HALF_WORD = 0xFF, 2
-_WIDEST = 40
-"""Bytes between two that code compares with: not more than letters of one kind."""
 
 
 def letters(function: Function) -> tuple[int, ...]:
@@ -29,9 +28,9 @@ def letters(function: Function) -> tuple[int, ...]:
     bounds = sorted(compared)
     found = {near for number in compared - {0} for near in (number - 1, number, number + 1)}
     for low, high in pairwise(bounds):
-        found.update(range(low, high) if low and high - low <= _WIDEST else ())
+        found.update(range(low, high) if low and high - low <= LETTERS_SPAN else ())
     for low in taken_away:
-        found.update(low + left for most in compared if most <= _WIDEST for left in range(most + 1))
+        found.update(low + left for most in compared if most <= LETTERS_SPAN for left in range(most + 1))
     return tuple(sorted(letter for letter in found if 0 < letter <= _LARGEST))
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from isoform.engines.loops.tuning import SEVERAL_SINGLE_ITERATIONS
 from isoform.lift.function import BlockId, Function
 from isoform.model.microop import Kind, Space, Var, number_of
 
 Stations = tuple[frozenset[BlockId], frozenset[BlockId]]
-_SEVERAL = 3
-"""Single turns that are left as straight code."""
 
 
 def choices(target: Function, rewrite: Function) -> Iterator[Stations]:
@@ -74,7 +73,7 @@ def single_turns(function: Function) -> frozenset[BlockId]:
         and not b.part
         and any(op.kind in (Kind.LOAD, Kind.STORE) and _is_computed(op.ins[0], frame) for op in function.blocks[b].ops)
     ]
-    return frozenset(found) if len(found) >= _SEVERAL else frozenset()
+    return frozenset(found) if len(found) >= SEVERAL_SINGLE_ITERATIONS else frozenset()
 
 
 def _is_computed(address: Var, frame: Var | None) -> bool:

@@ -12,6 +12,21 @@ from isoform.borders.question import Question
 from isoform.engines.loops.observe.inputs import LoopInputs
 from isoform.engines.loops.observe.stations import Stations, body_of, heads, single_turns
 from isoform.engines.loops.observe.traces import Dead, Traces
+from isoform.engines.loops.tuning import (
+    FEW_TIMES,
+    GATHERING_SECONDS,
+    LARGER_TESTS,
+    LONGEST_RARE_TRACE,
+    LONGEST_TRACE,
+    MOST_TESTS_TRIED,
+    OFTEN_STATIONS,
+    SOME_TIMES,
+    STRETCH,
+    TEST_FUEL_STEPS,
+    TESTS_OF_ONE_LENGTH,
+    TESTS_WANTED,
+    VARIATIONS,
+)
 from isoform.lift.function import BlockId, Function
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.model.budget import Budget
@@ -19,19 +34,8 @@ from isoform.model.outcome import Inputs, Outcome, Status
 from isoform.run.observe import MOST_SNAPSHOTS, Snapshot, TooManySnapshotsError, observe
 from isoform.run.runner import RunOptions
 
-WANTED = 8
-"""Tests, and a few more for each loop."""
-_MOST_TRIED = 160
-_LONGEST = 60
-"""Stations of one side in a test that is used."""
-_STRETCH, _MORE, _FEW, _SOME, _OFTEN = 3, 10, 4, 2, 12
-_LONGEST_RARE = 130
-"""Larger tests: how large, how many, and for loops that turned how rarely while others did how often."""
-_VARIATIONS = 3
-_FUEL = 3000
 Head = tuple[int, BlockId]
 """Of a loop: the side, and where."""
-_MOST_SECONDS = 6.0
 _TURNED = "the loops turned more than"
 
 
@@ -66,18 +70,22 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
     """Run both on `own` inputs and then on made-up ones until there are enough traces; on larger ones too, if a loop
     turned so rarely that one cannot tell how it goes on: one that does many turns of the other's in one, say."""
     found = Gathered(own=len(own))
-    until = budget.left - _MOST_SECONDS
+    until = budget.left - GATHERING_SECONDS
     inputs = LoopInputs(question, seed)
     gathering = _Gathering(question, found)
-    enough = WANTED + _FEW * gathering.loops
-    wanted = max(enough, min(len(own), enough) + WANTED // 2)
-    for both in chain(own, islice(inputs, _MOST_TRIED)):
-        if len(found.traces) >= wanted or budget.exhausted or budget.left < until or found.differs:
+
+    def is_over() -> bool:
+        return budget.exhausted or budget.left < until or found.differs
+
+    enough = TESTS_WANTED + FEW_TIMES * gathering.loops
+    wanted = max(enough, min(len(own), enough) + TESTS_WANTED // 2)
+    for both in chain(own, islice(inputs, MOST_TESTS_TRIED)):
+        if len(found.traces) >= wanted or is_over():
             break
         gathering.take(both)
     gathering.missing = gathering.seldom()
-    for both in islice(inputs, _MOST_TRIED // 2 if gathering.missing else 0):
-        if not gathering.missing or budget.exhausted or budget.left < until or found.differs:
+    for both in islice(inputs, MOST_TESTS_TRIED // 2 if gathering.missing else 0):
+        if not gathering.missing or is_over():
             break
         gathering.take(both)
         gathering.missing = gathering.seldom()
@@ -85,10 +93,10 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
     rare = gathering.rare()
     if not rare or found.differs:
         return found
-    inputs.stretch, gathering.rarely = _STRETCH, rare
-    enough = len(found.traces) + _MORE
-    for both in islice(inputs, _MOST_TRIED // 2):
-        if len(found.traces) >= enough or budget.exhausted or budget.left < until or found.differs:
+    inputs.stretch, gathering.rarely = STRETCH, rare
+    enough = len(found.traces) + LARGER_TESTS
+    for both in islice(inputs, MOST_TESTS_TRIED // 2):
+        if len(found.traces) >= enough or is_over():
             break
         gathering.take(both)
     return found
@@ -137,8 +145,8 @@ class _Gathering:
         for trace in self._found.traces:
             seen.update(self._passed(trace))
         blocks = {(side, block) for side, single in enumerate(self._single) for block in single}
-        found = [block for block in blocks if seen[block] < _SOME]
-        return frozenset(found).union(head for head in self._bodies if seen[head] < _FEW)
+        found = [block for block in blocks if seen[block] < SOME_TIMES]
+        return frozenset(found).union(head for head in self._bodies if seen[head] < FEW_TIMES)
 
     def ways(self, trace: Traces) -> set[object]:
         """Which station comes after which, with none before the first and after the last, and which loops of both are
@@ -160,7 +168,7 @@ class _Gathering:
         for trace in self._found.traces:
             most |= self._turns(trace)
             often = max(often, len(trace.target), len(trace.rewrite))
-        return {head: most[head] for head in self._bodies if most[head] < _FEW and often >= _OFTEN}
+        return {head: most[head] for head in self._bodies if most[head] < FEW_TIMES and often >= OFTEN_STATIONS}
 
     def _turns(self, trace: Traces) -> Counter[Head]:
         """How often each loop turned at most from when it was entered until it was left: how often it was entered,
@@ -178,50 +186,58 @@ class _Gathering:
 
     def _is_larger(self, trace: Traces) -> bool:
         turns = self._turns(trace)
-        if any(turns[head] > max(most, _SOME - 1) for head, most in self.rarely.items()):
+        if any(turns[head] > max(most, SOME_TIMES - 1) for head, most in self.rarely.items()):
             return True
-        self._no_more += any(turns[head] >= _SOME for head in self.rarely)
-        return any(turns[head] >= _SOME for head in self.rarely) and self._no_more <= _MORE // 2
+        self._no_more += any(turns[head] >= SOME_TIMES for head in self.rarely)
+        return any(turns[head] >= SOME_TIMES for head in self.rarely) and self._no_more <= LARGER_TESTS // 2
 
     def take(self, inputs: tuple[Inputs, Inputs]) -> None:
-        found, question, options = self._found, self._question, self._options
         self._number += 1
-        number = self._number
+        number, found = self._number, self._found
         is_own = number <= found.own
-        if not question.admits(inputs[0]):
+        if not self._question.admits(inputs[0]):
             found.excluded += 1
             found.own_excluded += is_own
             return
         found.ran += 1
-        most = MOST_SNAPSHOTS if is_own else _LONGEST_RARE + 1
-        ran = _observe(question, inputs, options, self._stations, most)
+        most = MOST_SNAPSHOTS if is_own else LONGEST_RARE_TRACE + 1
+        ran = _observe(self._question, inputs, self._options, self._stations, most)
         if ran is None:
-            found.note(_why_so_long(question, inputs) if is_own else f"{_TURNED} {_LONGEST_RARE} times", number)
+            why = _why_so_long(self._question, inputs) if is_own else f"{_TURNED} {LONGEST_RARE_TRACE} times"
+            found.note(why, number)
             return
         (left, target), (right, rewrite) = ran
+        if self._agree(inputs, target, rewrite, number):
+            self._keep(inputs, Traces(tuple(left), tuple(right)), number)
+
+    def _agree(self, inputs: tuple[Inputs, Inputs], target: Outcome, rewrite: Outcome, number: int) -> bool:
+        """Whether both came to their end, with the same outcome."""
+        found, differ = self._found, _differ(self._question, target, rewrite)
         if target.status is not Status.DONE or rewrite.status is not Status.DONE:
-            found.note(_how_it_ended(target, rewrite, options.fuel), number)
-            if target.status is not rewrite.status and _differ(question, target, rewrite):
+            found.note(_how_it_ended(target, rewrite, self._options.fuel), number)
+            if target.status is not rewrite.status and differ:
                 found.differing = found.differing or _without_results(inputs)
-            return
-        if _differ(question, target, rewrite):
+            return False
+        if differ:
             found.differing, found.differs = _without_results(inputs), True
-            return
-        length = len(left), len(right)
-        longest = _LONGEST_RARE if self.rarely else _LONGEST
+        return not differ
+
+    def _keep(self, inputs: tuple[Inputs, Inputs], trace: Traces, number: int) -> None:
+        """If it shows something that others do not."""
+        length = len(trace.target), len(trace.rewrite)
+        longest = LONGEST_RARE_TRACE if self.rarely else LONGEST_TRACE
         if max(length) > longest:
-            found.note(f"{_TURNED} {longest} times", number)
+            self._found.note(f"{_TURNED} {longest} times", number)
             return
-        trace = Traces(tuple(left), tuple(right))
         if self.rarely and not self._is_larger(trace):
             return
         if self.missing and self.missing.isdisjoint(self._passed(trace)):
             return
-        if self._lengths[length] >= 3 and not is_own:
+        if self._lengths[length] >= TESTS_OF_ONE_LENGTH and number > self._found.own:
             return
         self._lengths[length] += 1
-        found.traces.append(trace)
-        found.inputs.append(inputs)
+        self._found.traces.append(trace)
+        self._found.inputs.append(inputs)
 
 
 def _why_so_long(question: Question, inputs: tuple[Inputs, Inputs]) -> str:
@@ -246,7 +262,7 @@ def traced_again(question: Question, gathered: Gathered, stations: Stations) -> 
     dead = _dead(functions[0], outputs, stations[0]), _dead(functions[1], outputs, stations[1])
     for inputs in gathered.inputs:
         trace = _trace(question, inputs, stations)
-        if trace is not None and max(len(trace.target), len(trace.rewrite)) <= _LONGEST_RARE:
+        if trace is not None and max(len(trace.target), len(trace.rewrite)) <= LONGEST_RARE_TRACE:
             found.append(replace(trace, alike=_alike(question, inputs, stations, trace), dead=dead))
     return found
 
@@ -264,7 +280,7 @@ def _alike(question: Question, inputs: tuple[Inputs, Inputs], stations: Stations
     if len(trace.target) <= 2 or not inputs[0].memory:
         return ()
     found = []
-    for number in range(_VARIATIONS):
+    for number in range(VARIATIONS):
         random = Random(number)
         memory = {address: random.getrandbits(8) for address in inputs[0].memory}
         left, right = (replace(side, memory=memory) for side in inputs)
@@ -279,14 +295,14 @@ def _points(trace: Traces) -> tuple[list[object], list[object]]:
 
 
 def _trace(question: Question, inputs: tuple[Inputs, Inputs], stations: Stations) -> Traces | None:
-    ran = _observe(question, inputs, _run_options(question), stations, _LONGEST_RARE + 1)
+    ran = _observe(question, inputs, _run_options(question), stations, LONGEST_RARE_TRACE + 1)
     if ran is None or any(outcome.status is not Status.DONE for _, outcome in ran):
         return None
     return Traces(tuple(ran[0][0]), tuple(ran[1][0]))
 
 
 def _run_options(question: Question) -> RunOptions:
-    fuel = min(_FUEL, question.options.fuel)
+    fuel = min(TEST_FUEL_STEPS, question.options.fuel)
     return RunOptions(fuel, False, False, question.contract.stack_argument_bytes)
 
 

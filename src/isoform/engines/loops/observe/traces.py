@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from isoform.engines.loops.tuning import FRAME_SEEN_BYTES, REGISTERS_SEEN
 from isoform.lift.function import BlockId
 from isoform.run.observe import Snapshot
-
-_MOST_REGISTERS, _FRAME_SEEN = 40, 96
 
 Words = tuple[int, ...]
 Dead = Mapping[BlockId, frozenset[int]]
@@ -60,7 +59,7 @@ def _words(snapshot: Snapshot, dead: Dead, nothing: int) -> Words:
     """By place: the registers whole, their low halves, and words of the frame of both sizes. What is left over in a
     register that is not read any more would agree with a value of the turn before: it counts as `nothing`."""
     left_over = dead.get(snapshot.point, frozenset())
-    registers = [nothing if n in left_over else r for n, r in enumerate(snapshot.registers[:_MOST_REGISTERS])]
+    registers = [nothing if n in left_over else r for n, r in enumerate(snapshot.registers[:REGISTERS_SEEN])]
     halves = [value & 0xFFFFFFFF if value >= 0 else value for value in registers]
-    slots = [snapshot.slot(offset, size) for size in (4, 8) for offset in range(-_FRAME_SEEN, 0, size)]
+    slots = [snapshot.slot(offset, size) for size in (4, 8) for offset in range(-FRAME_SEEN_BYTES, 0, size)]
     return (*registers, *halves, *(slot or 0 for slot in slots))

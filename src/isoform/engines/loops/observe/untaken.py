@@ -8,11 +8,11 @@ from itertools import pairwise
 
 from isoform.borders.question import Question
 from isoform.engines.loops.observe.stations import body_of, heads
+from isoform.engines.loops.tuning import MOST_UNTAKEN_RUNS
 from isoform.lift.function import Block, BlockId, Branch, Function
 from isoform.model.outcome import Inputs
 
 SIDES = "target", "rewrite"
-_MOST_RUNS = 24
 
 
 @dataclass
@@ -30,7 +30,7 @@ def untaken(question: Question, inputs: Sequence[tuple[Inputs, Inputs]]) -> list
     """What none of the inputs makes either function do, as sentences without a full stop; what keeps tests out of a
     whole loop first."""
     seen = _Seen(), _Seen()
-    for pair in inputs[:_MOST_RUNS]:
+    for pair in inputs[:MOST_UNTAKEN_RUNS]:
         for sight, outcome in zip(seen, question.run_both(pair, trace=True), strict=True):
             sight.addresses.update(outcome.trace)
             sight.pairs.update(pairwise(outcome.trace))

@@ -11,11 +11,10 @@ from typing import TypeVar
 from isoform.engines.loops.align.cuts import Cut
 from isoform.engines.loops.prove.node import Horizon, Pass
 from isoform.engines.loops.prove.questions import Questions, Refutation
+from isoform.engines.loops.tuning import MOST_NEAR, NEAR_BYTES
 from isoform.smt.simulate import topological
 from isoform.smt.terms import Term, Terms
 from isoform.sym.context import Access, Context
-
-_NEAR, _MOST_NEAR = 4096, 6
 
 Item = TypeVar("Item")
 Bad = Callable[[Pass], Term]
@@ -85,8 +84,12 @@ class Suggestions:
         simple_first = sorted(bases, key=lambda b: len(topological([b])))
         for number, base in enumerate(simple_first):
             width = terms.width(base)
-            near = (b for b in simple_first[:number] if (values[base] - values[b] + _NEAR) % (1 << width) < 2 * _NEAR)
-            for simpler in islice(near, _MOST_NEAR):
+            near = (
+                b
+                for b in simple_first[:number]
+                if (values[base] - values[b] + NEAR_BYTES) % (1 << width) < 2 * NEAR_BYTES
+            )
+            for simpler in islice(near, MOST_NEAR):
                 distance = (values[base] - values[simpler]) % (1 << width)
                 other = terms.add(simpler, terms.bv(distance, width))
                 yield Candidate(terms.eq(base, other), naming(case.contexts, base, other))

@@ -16,20 +16,24 @@ from dataclasses import replace
 from isoform.engines.loops.align.cuts import Cut
 from isoform.engines.loops.prove.case import Bad, Candidate, Case, Suggestions, naming
 from isoform.engines.loops.prove.node import Horizon, Pass
-from isoform.engines.loops.prove.questions import GLANCE_SECONDS, QUICK_SECONDS, Questions, Refutation
+from isoform.engines.loops.prove.questions import Questions, Refutation
 from isoform.engines.loops.prove.simulation import Simulation
+from isoform.engines.loops.tuning import (
+    FEW_BRANCHES,
+    FEW_VAIN,
+    GLANCE_SECONDS,
+    MOST_CASES,
+    MOST_NARROWINGS,
+    MOST_SWEEP_SECONDS,
+    MOST_UNDECIDED,
+    MOST_VAIN,
+    QUICK_SECONDS,
+    VERY_FEW_VAIN,
+)
 from isoform.model.budget import Budget
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term
 from isoform.sym.context import Context
-
-FACT_SECONDS = 1.0
-MOST_SWEEP_SECONDS = 10.0
-_MOST_ROUNDS, _MOST_CASES = 8, 40
-_MOST_VAIN, _FEW_VAIN, _VERY_FEW_VAIN = 40, 6, 2
-_MOST_UNDECIDED = 2
-_FEW_WAYS = 3
-"""So many open branches are quickly gone through."""
 
 _Key = tuple[Cut, int, Term, Horizon, tuple[Horizon, int]]
 """Of a case: where it begins, which version of the invariant there it goes by, what holds, how far and how broad."""
@@ -147,16 +151,16 @@ class Cases(Questions):
             for base, other in self._same_before.get(cut, {}).items()
             if any(base in context.bases for context in contexts)
         ]
-        for number in range(_MOST_ROUNDS):
+        for number in range(MOST_NARROWINGS):
             # What was so when the invariant was another one most likely still is.
             if number == 0 and known:
-                taken = [c for chosen in self._shown(case, known, QUICK_SECONDS, _FEW_VAIN) for c in chosen]
+                taken = [c for chosen in self._shown(case, known, QUICK_SECONDS, FEW_VAIN) for c in chosen]
                 self._take(case, taken)
                 continue
             if self.ask(case.followed.assumed, case.under, GLANCE_SECONDS) is not Answer.SAT:
                 break
             candidates = list(self._suggestions.same(case))
-            taken = [c for chosen in self._shown(case, candidates, GLANCE_SECONDS, _FEW_VAIN) for c in chosen]
+            taken = [c for chosen in self._shown(case, candidates, GLANCE_SECONDS, FEW_VAIN) for c in chosen]
             if not taken:
                 break
             self._take(case, taken)
@@ -198,11 +202,11 @@ class Cases(Questions):
         if whole == self._terms.false:
             self.proofs.append(Refutation("", assumed, whole))
             return Answer.UNSAT
-        open_ways = self._open(case) if self._looked_at < _MOST_CASES else []
+        open_ways = self._open(case) if self._looked_at < MOST_CASES else []
         branch = open_ways[0] if open_ways else None
         if branch is None:
             answer = self.settle(assumed, whole, max(QUICK_SECONDS, self._budget.left / 4), MOST_SWEEP_SECONDS)
-        elif self._looked_at == 1 and len(open_ways) > _FEW_WAYS:
+        elif self._looked_at == 1 and len(open_ways) > FEW_BRANCHES:
             answer = self.settle(assumed, whole, QUICK_SECONDS)
         else:
             answer = self.ask(assumed, whole, GLANCE_SECONDS)
@@ -233,7 +237,7 @@ class Cases(Questions):
                 case.followed = self._simulation.following.followed_in(case.cut, case.contexts, case.horizon)
                 bad(case.followed)
                 case.outdated = False
-            if case.rounds < _MOST_ROUNDS:
+            if case.rounds < MOST_NARROWINGS:
                 case.rounds += 1
                 case.outdated = self._learn(case)
             case.narrowed = not case.outdated and not self._budget.exhausted
@@ -250,7 +254,7 @@ class Cases(Questions):
         some = self._suggestions
         # What is on ways that are not gone is not worth asking about, nor is the distance of what is one address.
         for kind in (some.same, some.same_read, some.dead, some.ranges_apart, some.apart):
-            limits = (GLANCE_SECONDS, _VERY_FEW_VAIN) if kind == some.same_read else (QUICK_SECONDS, _MOST_VAIN)
+            limits = (GLANCE_SECONDS, VERY_FEW_VAIN) if kind == some.same_read else (QUICK_SECONDS, MOST_VAIN)
             taken = [candidate for chosen in self._shown(case, list(kind(case)), *limits) for candidate in chosen]
             for candidate in taken:
                 candidate.take()
@@ -261,14 +265,14 @@ class Cases(Questions):
         return False
 
     def _shown(
-        self, case: Case, candidates: list[Candidate], seconds: float = QUICK_SECONDS, most: int = _MOST_VAIN
+        self, case: Case, candidates: list[Candidate], seconds: float = QUICK_SECONDS, most: int = MOST_VAIN
     ) -> Iterator[list[Candidate]]:
         """Those that hold, as far as it can be shown: all together, or else the halves of them for themselves, until it
         could not be told so many times."""
         assumed = case.followed.assumed
         pending = [candidates]
         while pending:
-            some = [c for c in pending.pop(0) if self._undecided[c.fact] < _MOST_UNDECIDED]
+            some = [c for c in pending.pop(0) if self._undecided[c.fact] < MOST_UNDECIDED]
             if not some:
                 continue
             wrong = self._terms.negate(self._terms.all_of([c.fact for c in some]))

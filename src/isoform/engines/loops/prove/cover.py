@@ -8,13 +8,12 @@ from functools import partial
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.loops.align.cuts import END, ENTRY, Cut, Edge, Stop
 from isoform.engines.loops.prove.cases import Cases
-from isoform.engines.loops.prove.keep import MODEL_SECONDS
 from isoform.engines.loops.prove.model import stations_passed
 from isoform.engines.loops.prove.node import Pass
-from isoform.engines.loops.prove.questions import QUICK_SECONDS
 from isoform.engines.loops.prove.result import MORE_TIME, NotShownError
 from isoform.engines.loops.prove.simulation import Simulation
 from isoform.engines.loops.prove.words import at, model_in_words
+from isoform.engines.loops.tuning import MODEL_SECONDS, MOST_LENGTHENED, QUICK_SECONDS, SMALL_NUMBER, STRAINED_SHARE
 from isoform.engines.model import values_at_entry
 from isoform.model.budget import Budget
 from isoform.model.contract import Argument
@@ -23,13 +22,6 @@ from isoform.model.signature import TypeKind
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term
 from isoform.sym.entry import argument_term
-
-_STRAINED = 0.25
-"""Of the facts at a cut the share that a model may break, and still belong there."""
-MOST_LENGTHENED = 3
-"""How often a path to the end is made longer than tests showed."""
-_SMALL = 40
-"""What counts as few iterations of a loop."""
 
 
 class Coverage:
@@ -95,7 +87,7 @@ class Coverage:
         best = min(
             candidates, key=lambda e: (self._strain(e, followed), e.target_steps + e.rewrite_steps), default=None
         )
-        if best is not None and stopped and self._strain(best, followed) > _STRAINED:
+        if best is not None and stopped and self._strain(best, followed) > STRAINED_SHARE:
             best = None
         edge = ended or best
         if edge is not None:
@@ -176,7 +168,7 @@ class Coverage:
         terms = self._terms
         value = argument_term(self._simulation.setting.entry, argument)
         width = terms.width(value)
-        low, count = (BUFFERS, 1 << 16) if argument.type.kind is TypeKind.POINTER else (0, _SMALL)
+        low, count = (BUFFERS, 1 << 16) if argument.type.kind is TypeKind.POINTER else (0, SMALL_NUMBER)
         if argument.type.is_float or count >> width:
             return terms.true
         return terms.ult(terms.sub(value, terms.bv(low, width)), terms.bv(count, width))

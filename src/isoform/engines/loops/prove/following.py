@@ -68,33 +68,30 @@ class Following:
     ) -> Pass:
         """Both sides followed to the horizon, or else as far as any edge goes."""
         horizon = self._routes.furthest(cut) if horizon is None else horizon
+        onward = self._routes.onward[cut] if onward is None else onward
         segments, starts = [], []
         for number, (function, tag) in enumerate(zip(self._setting.functions, TAGS, strict=True)):
             side = Side(self._setting.world, function.image, tag, contexts[number])
-            # What is unknown on one way is not what is unknown on another, though facts may speak of both.
+            # What is unknown on one path is not what is unknown on another, though facts may speak of both.
             side.rewind(self._unknowns[number])
             state = start(side)
             starts.append(state.fork(state.condition))
-            block = (cut.target, cut.rewrite)[number] or function.entry
-            try:
-                segment = Segment(
-                    side,
-                    function,
-                    self._budget,
-                    self._setting.question.callees,
-                    block,
-                    state,
-                    self._setting.stations[number],
-                    horizon[number],
-                    (onward or self._routes.onward[cut])[number],
-                )
-            except KeyError as missing:
-                raise Unsupported("a loop inside one instruction carries more than registers") from missing
-            if segment.summary.discovered:
-                raise Unsupported(f"{function.name} calls or jumps to its own code through a pointer beside a loop")
+            segments.append(self._segment(number, cut, state, horizon[number], onward[number]))
             self._unknowns[number] = side.mark()
-            segments.append(segment)
         return Pass((segments[0], segments[1]), [], 0, self._setting.given_value, (starts[0], starts[1]))
+
+    def _segment(self, number: int, cut: Cut, state: State, horizon: int, onward: set[Stop]) -> Segment:
+        """One side followed from a cut."""
+        function, stations = self._setting.functions[number], self._setting.stations[number]
+        start = (cut.target, cut.rewrite)[number] or function.entry
+        callees = self._setting.question.callees
+        try:
+            segment = Segment(state.side, function, self._budget, callees, start, state, stations, horizon, onward)
+        except KeyError as missing:
+            raise Unsupported("a loop inside one instruction carries more than registers") from missing
+        if segment.summary.discovered:
+            raise Unsupported(f"{function.name} calls or jumps to its own code through a pointer beside a loop")
+        return segment
 
     def _follow_known(self, cut: Cut, contexts: Contexts, horizon: Horizon | None = None) -> Pass:
         node = self._nodes[cut]

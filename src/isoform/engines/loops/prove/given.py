@@ -6,12 +6,11 @@ from isoform.borders.question import Question
 from isoform.engines.loops.guess.features import Feature
 from isoform.engines.loops.guess.invariant import Given
 from isoform.engines.loops.observe.letters import COMPARING
+from isoform.engines.loops.tuning import MOST_CONSTANTS, MOST_PART_BITS, MOST_PARTS
 from isoform.lift.function import Call, Function, Switch
 from isoform.model.microop import Kind, Space
 from isoform.model.signature import TypeKind
 
-_MOST_CONSTANTS = 24
-_MOST_PARTS, _MOST_PART_BITS = 4, 6
 _WORD = 4
 
 
@@ -39,7 +38,7 @@ def compared_constants(function: Function) -> frozenset[int]:
         for op in block.ops:
             if op.kind in COMPARING:
                 found.update(var.offset for var in op.ins if var.space is Space.CONST and var.offset < 1 << 32)
-    return frozenset(sorted(found)[:_MOST_CONSTANTS])
+    return frozenset(sorted(found)[:MOST_CONSTANTS])
 
 
 def parts_taken(function: Function) -> frozenset[int]:
@@ -55,7 +54,7 @@ def parts_taken(function: Function) -> frozenset[int]:
                     found.add(mask.bit_length() if mask & (mask + 1) == 0 else 0)
                 elif var.space is Space.CONST and op.kind is Kind.INT_RIGHT:
                     found.add(var.offset)
-    return frozenset(sorted(bits for bits in found if 1 <= bits <= _MOST_PART_BITS)[:_MOST_PARTS])
+    return frozenset(sorted(bits for bits in found if 1 <= bits <= MOST_PART_BITS)[:MOST_PARTS])
 
 
 def extends_signs(function: Function) -> bool:

@@ -10,24 +10,27 @@ from functools import partial
 from isoform.engines.loops.align.cuts import END, Edge
 from isoform.engines.loops.guess.facts import Fact, Linear, Same
 from isoform.engines.loops.guess.features import TAGS, Values
-from isoform.engines.loops.prove.cases import FACT_SECONDS, Cases
+from isoform.engines.loops.prove.cases import Cases
 from isoform.engines.loops.prove.model import stations_passed
 from isoform.engines.loops.prove.node import Node, Pass
-from isoform.engines.loops.prove.questions import GLANCE_SECONDS, QUICK_SECONDS, Assumed, Refutation
+from isoform.engines.loops.prove.questions import Assumed, Refutation
 from isoform.engines.loops.prove.result import MORE_TIME, NotShownError
 from isoform.engines.loops.prove.simulation import Simulation
 from isoform.engines.loops.prove.structure import Structure
+from isoform.engines.loops.tuning import (
+    ENOUGH_SECONDS,
+    FACT_SECONDS,
+    GLANCE_SECONDS,
+    KEEP_SECONDS,
+    MODEL_SECONDS,
+    MOST_MODELS,
+    MOST_WEAKENINGS,
+    QUICK_SECONDS,
+)
 from isoform.model.budget import Budget
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term
 from isoform.sym.state import State
-
-MOST_ROUNDS = 400
-KEEP_SECONDS = 0.5
-MOST_MODELS, MODEL_SECONDS = 16, 0.2
-"""Taken at once, before a guess is made again."""
-_ENOUGH_SECONDS = 2.0
-"""What is not decided with less time left may be with more."""
 
 Broken = Sequence[tuple[Fact | None, Term]]
 """Facts, and the condition that each does not hold; None stands for the inputs that reach a cut."""
@@ -82,7 +85,7 @@ class Keeping:
         """Weaken the invariant at the end of an edge until the edge keeps it."""
         while True:
             self._rounds += 1
-            if self._rounds > MOST_ROUNDS or self._budget.exhausted:
+            if self._rounds > MOST_WEAKENINGS or self._budget.exhausted:
                 helps = MORE_TIME if self._budget.exhausted else ""
                 raise NotShownError("no invariant was found that the loops keep", helps)
             arrived = self._simulation.following.followed(edge.source).arrivals(edge)
@@ -172,7 +175,7 @@ class Keeping:
                 self._learn(arrival)
                 return True
             if answer is Answer.UNKNOWN:
-                if self._budget.left < _ENOUGH_SECONDS:
+                if self._budget.left < ENOUGH_SECONDS:
                     # A fact that is given up is given up for good: only for want of a proof, not of time.
                     raise NotShownError("it was not decided in time which facts the loops keep", MORE_TIME)
                 if fact is None:

@@ -9,10 +9,8 @@ from isoform.engines.loops.prove.rank import Ranking
 from isoform.engines.loops.prove.record import Recording
 from isoform.engines.loops.prove.result import NotShownError, Shown
 from isoform.engines.loops.prove.simulation import Simulation
+from isoform.engines.loops.tuning import MOST_REPAIRS
 from isoform.model.budget import Budget
-
-MOST_REPAIRS = 16
-"""Edges that are added because a model shows that they were missing."""
 
 
 class Prover:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from isoform.engines.loops.tuning import EXPANDED_SECONDS, GLANCE_SECONDS, MERGING_SECONDS, SWEEP_SECONDS
 from isoform.model.budget import Budget
 from isoform.smt.float_definitions import definitions
 from isoform.smt.opaque import Opaque
@@ -17,11 +18,6 @@ from isoform.smt.simulate import topological
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.sweep import Shape, Step, sweep
 from isoform.smt.terms import Term, Terms
-
-GLANCE_SECONDS, QUICK_SECONDS = 0.3, 1.0
-MERGING_SECONDS = 0.1
-EXPANDED_SECONDS = 0.3
-SWEEP_SECONDS = 1.0
 
 Assumed = Sequence[tuple[str, Term]]
 

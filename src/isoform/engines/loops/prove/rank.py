@@ -10,14 +10,12 @@ from isoform.engines.loops.guess.facts import Constant, OnStack
 from isoform.engines.loops.guess.features import Column, Show, Values
 from isoform.engines.loops.prove.cases import Cases
 from isoform.engines.loops.prove.node import Pass
-from isoform.engines.loops.prove.questions import QUICK_SECONDS
 from isoform.engines.loops.prove.result import NotShownError
 from isoform.engines.loops.prove.simulation import Simulation
 from isoform.engines.loops.prove.words import at
+from isoform.engines.loops.tuning import MOST_MEASURED, QUICK_SECONDS
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term, Terms
-
-_MOST_COLUMNS = 8
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ def measures(simulation: Simulation, cut: Cut) -> Iterator[Measure]:
         f for f in node.features if not isinstance(node.invariant.definitions.get(f, (None,))[0], Constant | OnStack)
     ]
     for bits in (32, 64):
-        mine = [Column(f) for f in moving if f.bits == bits][:_MOST_COLUMNS]
+        mine = [Column(f) for f in moving if f.bits == bits][:MOST_MEASURED]
         given = [Column(f) for f in simulation.setting.given.arguments if f.bits == bits]
         for column in mine:
             yield from (Measure(other, column, bits) for other in given)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.loops.align.cuts import END, ENTRY, Cut, Edge
-from isoform.engines.loops.guess.cells import MOST_CELLS, cells_of
+from isoform.engines.loops.guess.cells import cells_of
 from isoform.engines.loops.guess.compared import compared
 from isoform.engines.loops.guess.features import TAGS, Cell, Feature, Row
 from isoform.engines.loops.observe.inputs import BUFFERS_END
@@ -18,10 +18,9 @@ from isoform.engines.loops.prove.node import Node
 from isoform.engines.loops.prove.routes import Routes
 from isoform.engines.loops.prove.setting import Observed, Setting
 from isoform.engines.loops.prove.starts import Plain
+from isoform.engines.loops.tuning import MOST_CELLS, MOST_ROWS
 from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term
-
-MOST_ROWS = 96
 
 
 class Relevant:

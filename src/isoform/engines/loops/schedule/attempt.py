@@ -14,15 +14,12 @@ from isoform.engines.loops.observe.traces import Traces
 from isoform.engines.loops.prove.prover import Prover
 from isoform.engines.loops.prove.result import MORE_TIME, NotShownError, Shown
 from isoform.engines.loops.prove.simulation import Simulation
+from isoform.engines.loops.tuning import BEST_FACTOR, BEST_SECONDS, NEARLY_FACTOR
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
 
-BEST, BEST_SECONDS = 2.5, 6.0
-"""How much longer the first turn is with the best pairing, and how long at least,"""
 _USUAL = (1, Order.COMPARED)
 """if it has the degree, and the comparisons, that most proofs need."""
-NEARLY = 8
-"""How much less a turn of an attempt counts that has its invariants."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +61,14 @@ class Run:
         weight = sqrt(self.place) * pairing * attempt.degree
         if attempt.order is Order.ALL or (attempt.order is Order.NONE and self.used):
             weight *= 2  # without comparisons it succeeds, or fails, soon
-        return weight * (self.used + max(least, self.used)) / (NEARLY if self.is_settled else 1)
+        return weight * (self.used + max(least, self.used)) / (NEARLY_FACTOR if self.is_settled else 1)
 
     def turn(self, least: float, best: float) -> float:
         """How long its next turn is: much of one goes to what the one before had not come to the end of. The best
         pairing is the right one more often than not."""
         attempt, pairing = self.attempt, self.attempt.alignment
         is_best = pairing.is_comparable and pairing.cost <= best and (attempt.degree, attempt.order) == _USUAL
-        first = max(least * BEST, BEST_SECONDS) if is_best else least
+        first = max(least * BEST_FACTOR, BEST_SECONDS) if is_best else least
         return max(first, 2 * self.used)
 
     @property

@@ -17,16 +17,13 @@ from isoform.engines.loops.observe.stations import Stations, choices, heads, mul
 from isoform.engines.loops.observe.tests import Gathered, traced_again
 from isoform.engines.loops.observe.traces import Traces
 from isoform.engines.loops.schedule.attempt import Attempt, Run
+from isoform.engines.loops.tuning import MOST_ALIGNMENTS, MOST_ATTEMPTS
 from isoform.lift.function import Function
 from isoform.model.budget import Budget, processor_time
 
 Guess = TypeVar("Guess")
 Paired = tuple[Stations, list[Traces], list[Alignment]]
 """A choice of stations, the traces cut up at them, and pairings of these."""
-
-MOST_ALIGNMENTS = 4
-"""With one choice of stations."""
-MOST_ATTEMPTS = 40
 
 
 class Candidates:

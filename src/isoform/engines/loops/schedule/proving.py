@@ -16,14 +16,12 @@ from isoform.engines.loops.prove.conditions import STATE_AT
 from isoform.engines.loops.prove.result import MORE_TIME, Shown
 from isoform.engines.loops.prove.words import cuts, invariants
 from isoform.engines.loops.schedule.turns import Turns
+from isoform.engines.loops.tuning import MOST_LEARNED
 from isoform.engines.separate import differs
 from isoform.engines.witness import confirm
 from isoform.model.budget import Budget
 from isoform.model.outcome import Inputs
 from isoform.model.verdict import Proof, Witness
-
-_MOST_LEARNED = 8
-"""Tests that are made of models."""
 
 HOW = (
     "The two functions are cut up at pairs of points, one in each. The obligations of a cut assert its invariant and "
@@ -70,7 +68,7 @@ class Proving:
         started = time.perf_counter()
         turns = Turns(self.question, self.budget, self.meanwhile)
         # Where a proof fails for want of a test, a model is one: with it everything begins again.
-        for _ in range(1 + _MOST_LEARNED):
+        for _ in range(1 + MOST_LEARNED):
             if not turns.take(gathered) or turns.is_settled:
                 break
             if gathered.differs and gathered.differing is not None:

@@ -12,14 +12,8 @@ from isoform.engines.loops.observe.tests import Gathered, add_test
 from isoform.engines.loops.prove.result import NotShownError, Shown
 from isoform.engines.loops.schedule.attempt import Run
 from isoform.engines.loops.schedule.candidates import Candidates, Coming
+from isoform.engines.loops.tuning import LONG_SECONDS, MOST_WAITING, TURN_SECONDS, TURN_SHARE
 from isoform.model.budget import Budget
-
-QUICK_SHARE, QUICK_SECONDS = 0.06, 1.0
-"""The first turn of an attempt: this share of the budget, but not less than so much."""
-LONG_SECONDS = 8.0
-"""Most proofs take less; what takes longer may be none, and a difference that another engine finds soon."""
-MOST_WAITING = 4
-"""Attempts of which everything is kept until their next turn."""
 
 
 @dataclass
@@ -49,7 +43,7 @@ class Turns:
 
     def _take(self, gathered: Gathered, candidates: Candidates) -> bool:
         waiting = self._waiting
-        quick = max(QUICK_SECONDS, self.budget.left * QUICK_SHARE)
+        quick = max(TURN_SECONDS, self.budget.left * TURN_SHARE)
         coming = Coming(candidates, self._tried.union(run.attempt.key for run in waiting))
         learned = False
         while not self.budget.exhausted and not self._look_elsewhere():
