@@ -10,7 +10,7 @@ from isoform.borders.question import Options
 from isoform.borders.settle import settle
 from isoform.engines.concolic import Search
 from isoform.engines.concolic.path import DecisionKind, End
-from isoform.engines.concolic.tree import Node
+from isoform.engines.concolic.tree import TreeNode
 from isoform.engines.finding import Proved
 from isoform.load.open import open_pair
 from isoform.model.budget import Budget
@@ -77,11 +77,11 @@ def test_the_deepest_decision_is_tried_first() -> None:
     depths = []
     while (proposal := driver.propose(search._fresh)) is not None:
         if proposal.node is not None:
-            node: Node | None = proposal.node
+            node: TreeNode | None = proposal.node
             depth = 0
             while node is not None and node.parent is not None:
                 node, depth = node.parent, depth + 1
-            open_below = [n for n in proposal.node.children.values() if isinstance(n, Node) and not n.done]
+            open_below = [n for n in proposal.node.children.values() if isinstance(n, TreeNode) and not n.done]
             assert not open_below
             depths.append(depth)
         driver.explore(proposal, driver.run(proposal.inputs))

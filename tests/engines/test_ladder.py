@@ -14,8 +14,8 @@ from isoform.api import open_pair
 from isoform.borders.question import Engine, Options, Question
 from isoform.borders.settle import settle
 from isoform.engines.answer import lifted, subject
-from isoform.engines.evidence import Evidence
 from isoform.engines.finding import Failed, Finding, Found, Proved, WithinBound
+from isoform.engines.grounds import Grounds
 from isoform.engines.ladder import MORE_HELPS, Ladder
 from isoform.engines.loops.engine import Loops
 from isoform.engines.protocol import Meanwhile
@@ -58,7 +58,7 @@ OBLIGATIONS = Proof((Obligation("returns", "both return or neither does"),))
 
 
 def proved() -> Proved:
-    return Proved(OBLIGATIONS, Evidence(Terms(), [], "", returns=True, calls=False), said="1 obligations shown")
+    return Proved(OBLIGATIONS, Grounds(Terms(), [], "", returns=True, calls=False), said="1 obligations shown")
 
 
 @pytest.fixture(scope="module")

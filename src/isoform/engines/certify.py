@@ -13,7 +13,7 @@ from isoform.borders.parts import declared, parts_of
 from isoform.borders.question import Question
 from isoform.check.confirm import Request
 from isoform.check.workers import Workers
-from isoform.engines.evidence import Asserted, Evidence
+from isoform.engines.grounds import Asserted, Grounds
 from isoform.lift.function import Function
 from isoform.model.budget import Budget
 from isoform.model.verdict import Assumption, Subject
@@ -32,7 +32,7 @@ _SWEEPING_SECONDS = 10.0
 def write_certificate(
     question: Question,
     subjects: tuple[Subject, Subject],
-    evidence: Evidence,
+    grounds: Grounds,
     assumptions: tuple[Assumption, ...],
     folder: str,
     engine: str,
@@ -40,8 +40,8 @@ def write_certificate(
     from isoform.report.json import contract_as_json
 
     writer = CertificateWriter(Path(folder))
-    steps = _Steps(writer, evidence.terms.manager)
-    for part in _confirmable(evidence):
+    steps = _Steps(writer, grounds.terms.manager)
+    for part in _confirmable(grounds):
         used = [steps.used(step) for step in needed_steps(part.goal.bad, part.steps)]
         writer.add_smt(part.goal.name, part.goal.shows, part.labelled, part.lemmas, used, part.place)
     sides = [
@@ -52,11 +52,11 @@ def write_certificate(
         {
             "verdict": "equivalent",
             "engine": engine,
-            "how": evidence.how,
-            "returns": evidence.returns,
-            "calls": evidence.calls,
+            "how": grounds.how,
+            "returns": grounds.returns,
+            "calls": grounds.calls,
             "apart": any(f.image.has_apart for f in (question.target, question.rewrite)),
-            **({"paths": evidence.met} if evidence.met else {}),
+            **({"paths": grounds.met} if grounds.met else {}),
             "target": sides[0],
             "rewrite": sides[1],
             "contract": contract_as_json(question.contract),
@@ -80,13 +80,13 @@ def _side(subject: Subject, function: Function, question: Question) -> dict[str,
     }
 
 
-def _confirmable(evidence: Evidence) -> Iterator[Asserted]:
+def _confirmable(grounds: Grounds) -> Iterator[Asserted]:
     """The obligations, swept where the solver that will confirm them cannot do it at once. That it can is tried out
     here, not promised: the certificate is right without it, only harder to check."""
-    terms = evidence.terms
+    terms = grounds.terms
     budget = Budget(_SWEEPING_SECONDS)
     with Workers(1) as workers:
-        for bare in evidence.asserted:
+        for bare in grounds.asserted:
             part = _with_layout(bare, terms)
             if part.steps or part.goal.bad == terms.false or budget.exhausted or _is_easy(part, workers):
                 yield part

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from isoform.borders.linking import link_assumptions
 from isoform.borders.question import Question
-from isoform.engines.evidence import Asserted, Evidence
+from isoform.engines.grounds import Asserted, Grounds
 from isoform.lift.function import Function
 from isoform.lift.lift import relifted
 from isoform.model.budget import Budget
@@ -39,11 +39,11 @@ class Encoding:
     met: dict[str, list[int]] = field(default_factory=dict)
     """Where paths were followed one by one: for each of the target those of the rewrite that share inputs with it."""
 
-    def evidence(self, how: str) -> Evidence:
+    def grounds(self, how: str) -> Grounds:
         """All that was shown; `how` says how it makes a proof."""
         returns = bool(self.met) or (self.target.final is not None and self.rewrite.final is not None)
         calls = any(not site.pure for summary in (self.target, self.rewrite) for site in summary.calls)
-        return Evidence(self.world.terms, self.asserted, how, returns, calls, self.met)
+        return Grounds(self.world.terms, self.asserted, how, returns, calls, self.met)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from isoform.engines.evidence import Evidence
+from isoform.engines.grounds import Grounds
 from isoform.engines.witness import NotConfirmed
 from isoform.model.verdict import Assumption, Proof, SearchStep, Witness
 
@@ -32,7 +32,7 @@ class Proved(_Report):
     """Every obligation is unsatisfiable, and so is every gap."""
 
     proof: Proof
-    evidence: Evidence = field(compare=False)
+    grounds: Grounds = field(compare=False)
 
 
 @dataclass(frozen=True)

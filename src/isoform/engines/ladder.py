@@ -172,7 +172,7 @@ class Ladder:
         from isoform.engines.certify import write_certificate
 
         every = _all_assumptions(self.question, finding.assumptions)
-        written = write_certificate(self.question, self.subjects, finding.evidence, every, folder, engine)
+        written = write_certificate(self.question, self.subjects, finding.grounds, every, folder, engine)
         return replace(finding.proof, certificate=written)
 
     def _unknown(self, failed: Failed) -> Verdict:

@@ -71,7 +71,7 @@ def _close_gaps(question: Question, obligations: Obligations) -> Finding:
     if obligations.is_vacuous():
         return Failed(NOTHING_VALID)
     proof = Proof(tuple(encoding.obligations))
-    return Proved(proof, encoding.evidence(HOW), said=f"{len(proof.obligations)} obligations shown")
+    return Proved(proof, encoding.grounds(HOW), said=f"{len(proof.obligations)} obligations shown")
 
 
 def _within(turns: int) -> WithinBound:

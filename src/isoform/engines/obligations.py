@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from isoform.borders.question import Question
 from isoform.engines.bools import may_hold_bools
 from isoform.engines.encoding import Encoding
-from isoform.engines.evidence import Asserted
 from isoform.engines.finding import Failed, Found, not_confirmed
+from isoform.engines.grounds import Asserted
 from isoform.engines.model import inputs_from_model
 from isoform.engines.witness import NotConfirmed, confirm
 from isoform.model.allocation import AllocationCall

@@ -47,7 +47,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Summary:
+class VerdictSummary:
     word: str
     symbol: str
     target: str
@@ -64,9 +64,9 @@ class Summary:
     steps: tuple[SearchStep, ...] = ()
 
 
-def summary_of(verdict: Verdict) -> Summary:
+def summary_of(verdict: Verdict) -> VerdictSummary:
     witness = verdict.witness if isinstance(verdict, Different) else None
-    return Summary(
+    return VerdictSummary(
         word=verdict.word,
         symbol=SYMBOLS[verdict.word],
         target=subject_name(verdict.target),

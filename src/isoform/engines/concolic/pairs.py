@@ -155,7 +155,7 @@ class Pairs:
                 )
         if self._obligations.is_vacuous():
             return Undecided(NOTHING_VALID)
-        return Proved(Proof(tuple(self.encoding.obligations)), self.encoding.evidence(HOW))
+        return Proved(Proof(tuple(self.encoding.obligations)), self.encoding.grounds(HOW))
 
     def _none_of(self, paths: Sequence[Path]) -> Term:
         return self._terms.negate(self._terms.any_of([path.condition for path in paths]))

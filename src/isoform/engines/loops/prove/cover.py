@@ -52,7 +52,7 @@ class Coverage:
 
     def _decide(self, cut: Cut) -> Answer:
         simulation = self._simulation
-        answer = self._cases.decide(cut, self._terms.true, partial(simulation.conditions.uncovered, cut))
+        answer = self._cases.decide(cut, self._terms.true, partial(simulation.claims.uncovered, cut))
         if answer is Answer.UNKNOWN:
             where = at(simulation, cut)
             why = f"whether the two always go on the same way from {where} was not decided in time"
@@ -61,7 +61,7 @@ class Coverage:
 
     def _glance(self, cut: Cut, followed: Pass) -> Answer:
         """Whether there are other ways from a cut, as far as can be seen at once."""
-        uncovered = self._simulation.conditions.uncovered(cut, followed)
+        uncovered = self._simulation.claims.uncovered(cut, followed)
         if (cut, uncovered) in self._undecided:
             return Answer.UNKNOWN
         answer = self._cases.ask(followed.assumed, uncovered, MODEL_SECONDS)
@@ -124,7 +124,7 @@ class Coverage:
         """The share of the facts at the end of an edge that do not hold there in the model."""
         arrived = followed.arrivals(edge)
         assert arrived is not None, "the model goes there"
-        broken = self._simulation.conditions.broken(edge, arrived)
+        broken = self._simulation.claims.broken(edge, arrived)
         return sum(self._solver.holds(bad) for _, bad in broken) / len(broken)
 
     def _lengthen(self, cut: Cut, stands: tuple[Stop | None, Stop | None]) -> bool:
@@ -154,7 +154,7 @@ class Coverage:
         """Inputs on which the two may go from a cut where nothing was followed to; small ones, if there are such. What
         the model says of them is all that is known at a cut: they may never lead there."""
         simulation, terms = self._simulation, self._terms
-        uncovered = simulation.conditions.uncovered(cut, followed)
+        uncovered = simulation.claims.uncovered(cut, followed)
         small = terms.all_of([self._is_small(argument) for argument in simulation.setting.question.contract.arguments])
         answer = self._cases.ask(followed.assumed, terms.conj(uncovered, small), QUICK_SECONDS)
         if answer is not Answer.SAT:

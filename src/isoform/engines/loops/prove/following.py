@@ -8,7 +8,7 @@ from functools import cached_property
 from isoform.engines.loops.align.cuts import ENTRY, Cut, Stop
 from isoform.engines.loops.guess.features import TAGS, Feature, ObjectStart
 from isoform.engines.loops.guess.invariant import Order
-from isoform.engines.loops.prove.node import Horizon, Node, Pass
+from isoform.engines.loops.prove.node import Horizon, KnownCut, Pass
 from isoform.engines.loops.prove.routes import Routes
 from isoform.engines.loops.prove.setting import Setting
 from isoform.engines.loops.prove.starts import Known
@@ -25,7 +25,7 @@ Contexts = tuple[Context | None, Context | None]
 
 class Following:
     def __init__(
-        self, setting: Setting, routes: Routes, nodes: Mapping[Cut, Node], budget: Budget, order: Order
+        self, setting: Setting, routes: Routes, nodes: Mapping[Cut, KnownCut], budget: Budget, order: Order
     ) -> None:
         self._setting = setting
         self._routes = routes

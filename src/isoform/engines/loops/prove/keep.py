@@ -12,7 +12,7 @@ from isoform.engines.loops.guess.facts import Fact, Linear, Same
 from isoform.engines.loops.guess.features import TAGS, Values
 from isoform.engines.loops.prove.cases import Cases
 from isoform.engines.loops.prove.model import stations_passed
-from isoform.engines.loops.prove.node import Node, Pass
+from isoform.engines.loops.prove.node import KnownCut, Pass
 from isoform.engines.loops.prove.questions import Assumed, Refutation
 from isoform.engines.loops.prove.result import MORE_TIME, NotShownError
 from isoform.engines.loops.prove.simulation import Simulation
@@ -101,14 +101,14 @@ class Keeping:
 
     def _is_kept(self, edge: Edge) -> bool:
         """Whether an edge keeps what is claimed at its end. If not, less is claimed from now on."""
-        conditions = self._simulation.conditions
+        claims = self._simulation.claims
         followed = self._cases.followed(edge.source)
         arrived = followed.arrivals(edge)
         if arrived is None:
             return True
         # Apart from each other: what going this way says holds of all that may be broken.
-        going = conditions.going(followed, edge)
-        broken = [(fact, bad) for fact, bad in conditions.broken(edge, arrived) if bad != self._terms.false]
+        going = claims.going(followed, edge)
+        broken = [(fact, bad) for fact, bad in claims.broken(edge, arrived) if bad != self._terms.false]
         if not broken or going == self._terms.false:
             return True
         started = time.perf_counter()
@@ -138,14 +138,14 @@ class Keeping:
 
     def _in_a_case(self, edge: Edge, going: Term) -> tuple[_Arrival, Answer, list[Refutation]] | None:
         """The same where both sides are followed in that case alone. None if it does not lead along the edge."""
-        conditions = self._simulation.conditions
+        claims = self._simulation.claims
         horizon = edge.target_steps, edge.rewrite_steps
-        case = self._cases.case(edge.source, going, horizon, partial(conditions.any_broken, edge))
+        case = self._cases.case(edge.source, going, horizon, partial(claims.any_broken, edge))
         arrived = case.followed.arrivals(edge)
         if arrived is None:
             return None
         assumed = [*case.followed.assumed, ("going", going)]
-        arrival = _Arrival(edge, assumed, arrived, conditions.broken(edge, arrived))
+        arrival = _Arrival(edge, assumed, arrived, claims.broken(edge, arrived))
         answer = self._cases.settle(assumed, self._terms.any_of(arrival.bads), QUICK_SECONDS)
         return arrival, answer, [*case.shown, self._cases.proof]
 
@@ -161,7 +161,7 @@ class Keeping:
 
     def _remember(self, edge: Edge, going: Term, proofs: Sequence[Refutation], seconds: float) -> None:
         """An edge keeps what is claimed at its end: if nothing changes, that is not asked again."""
-        broken, horizon = partial(self._simulation.conditions.any_broken, edge), (edge.target_steps, edge.rewrite_steps)
+        broken, horizon = partial(self._simulation.claims.any_broken, edge), (edge.target_steps, edge.rewrite_steps)
         self._cases.remember(edge.source, going, broken, horizon, proofs, seconds)
 
     def _one_by_one(self, arrival: _Arrival) -> bool:
@@ -191,7 +191,7 @@ class Keeping:
         goes the wrong way."""
         simulation = self._simulation
         node = simulation.nodes[arrival.edge.to]
-        value = simulation.conditions.arrival_values(arrival.arrived)
+        value = simulation.claims.arrival_values(arrival.arrived)
         features = (*node.features, *node.cells, *simulation.setting.given.features)
         broken = arrival.broken
         for _ in range(MOST_MODELS):
@@ -210,7 +210,7 @@ class Keeping:
                 break
         simulation.guess_again(node)
 
-    def _forget_changed(self, node: Node, value: Values) -> None:
+    def _forget_changed(self, node: KnownCut, value: Values) -> None:
         """What is not as it was when the cut was first reached."""
         for feature, first in list(node.at_entry.items()):
             if self._solver.value(value(feature)) != self._solver.value(first):
@@ -246,7 +246,7 @@ class Keeping:
         assert arrived is not None, "the model goes there"
         return [
             fact
-            for fact, bad in self._simulation.conditions.broken(edge, arrived)
+            for fact, bad in self._simulation.claims.broken(edge, arrived)
             if isinstance(fact, Linear | Same)
             and {f.tag for f in fact.features()} >= set(TAGS)
             and self._solver.holds(bad)

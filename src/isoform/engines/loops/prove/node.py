@@ -21,7 +21,7 @@ Horizon = tuple[int, int]
 
 
 @dataclass
-class Node:
+class KnownCut:
     """A cut with what is known about it."""
 
     cut: Cut

@@ -98,5 +98,5 @@ class Ranking:
         if arrived is None:
             return self._terms.false
         before = measure.term(self._terms, followed.value)
-        after = measure.term(self._terms, simulation.conditions.arrival_values(arrived))
-        return self._terms.conj(simulation.conditions.going(followed, edge), self._terms.ule(before, after))
+        after = measure.term(self._terms, simulation.claims.arrival_values(arrived))
+        return self._terms.conj(simulation.claims.going(followed, edge), self._terms.ule(before, after))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from isoform.engines.evidence import Asserted
+from isoform.engines.grounds import Asserted
 from isoform.engines.loops.align.cuts import END, ENTRY, Cut, Edge
 from isoform.engines.loops.prove.case import Bad
 from isoform.engines.loops.prove.cases import Cases
-from isoform.engines.loops.prove.conditions import STATE_AT
+from isoform.engines.loops.prove.claims import STATE_AT
 from isoform.engines.loops.prove.node import Horizon, Pass
 from isoform.engines.loops.prove.questions import Refutation
 from isoform.engines.loops.prove.rank import Measure, Ranking
@@ -42,30 +42,30 @@ class Recording:
 
     def _show_cut(self, shown: Shown, cut: Cut, numbers: Mapping[Cut, int]) -> None:
         """What is claimed of one cut: where both go from there, and what holds where they arrive or end."""
-        simulation, conditions, terms = self._simulation, self._simulation.conditions, self._terms
+        simulation, claims, terms = self._simulation, self._simulation.claims, self._terms
         followed = self._cases.followed(cut)
         where = f"from {at(simulation, cut)}"
         shown.place = {"from": numbers[cut]}
         self._record(shown, "addresses", f"{where}, which addresses are one", where, self._cases.addresses(cut))
-        uncovered = partial(conditions.uncovered, cut)
+        uncovered = partial(claims.uncovered, cut)
         self._show(shown, cut, where, ("covered", "both go on the same way"), terms.true, uncovered)
         for edge in simulation.routes.leaving(cut):
             if edge.to != END and followed.arrivals(edge) is not None:
                 shown.place = {"from": numbers[cut], "to": numbers[edge.to]}
                 self._show_edge(shown, edge, followed, where)
-        both_return = conditions.going(followed, Edge(cut, 0, 0, END))
+        both_return = claims.going(followed, Edge(cut, 0, 0, END))
         shown.place = {"from": numbers[cut], "to": "end"}
-        for goal in conditions.goals_at_end(cut, followed):
+        for goal in claims.goals_at_end(cut, followed):
             under = terms.true if goal.name.startswith(STATE_AT) else both_return
-            bad = partial(conditions.goal_at_end, cut, goal)
+            bad = partial(claims.goal_at_end, cut, goal)
             self._show(shown, cut, f"{where} to the end", (goal.name, goal.shows), under, bad)
 
     def _show_edge(self, shown: Shown, edge: Edge, followed: Pass, where: str) -> None:
-        conditions = self._simulation.conditions
-        going = conditions.going(followed, edge)
+        claims = self._simulation.claims
+        going = claims.going(followed, edge)
         way = f"{where} to {at(self._simulation, edge.to)}"
         horizon = edge.target_steps, edge.rewrite_steps
-        kept, same = partial(conditions.any_broken, edge), partial(conditions.memory_broken, edge)
+        kept, same = partial(claims.any_broken, edge), partial(claims.memory_broken, edge)
         self._show(shown, edge.source, way, ("invariant", "the invariant is kept"), going, kept, horizon)
         self._show(shown, edge.source, way, ("memory", "memory stays the same"), going, same, horizon)
 

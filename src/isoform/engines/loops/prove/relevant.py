@@ -11,10 +11,10 @@ from isoform.engines.loops.guess.cells import cells_of
 from isoform.engines.loops.guess.compared import compared
 from isoform.engines.loops.guess.features import TAGS, Cell, Feature, Row
 from isoform.engines.loops.observe.inputs import BUFFERS_END
-from isoform.engines.loops.prove.conditions import Conditions
+from isoform.engines.loops.prove.claims import Claims
 from isoform.engines.loops.prove.following import Following, entry_state
 from isoform.engines.loops.prove.needed import needed_at, overlaps, parts_of
-from isoform.engines.loops.prove.node import Node
+from isoform.engines.loops.prove.node import KnownCut
 from isoform.engines.loops.prove.routes import Routes
 from isoform.engines.loops.prove.setting import Observed, Setting
 from isoform.engines.loops.prove.starts import Plain
@@ -29,13 +29,13 @@ class Relevant:
         setting: Setting,
         routes: Routes,
         following: Following,
-        conditions: Conditions,
-        nodes: Mapping[Cut, Node],
+        claims: Claims,
+        nodes: Mapping[Cut, KnownCut],
     ) -> None:
         self._setting = setting
         self._routes = routes
         self._following = following
-        self._conditions = conditions
+        self._claims = claims
         self._nodes = nodes
         self._terms = setting.terms
 
@@ -101,7 +101,7 @@ class Relevant:
         followed = self._following.passes[cut]
         roots = [s.summary.aborts for s in followed.segments]
         roots += [ending.condition for s in followed.segments for ending in s.summary.endings]
-        roots += [goal.bad for goal in self._conditions.goals_at_end(cut, followed)]
+        roots += [goal.bad for goal in self._claims.goals_at_end(cut, followed)]
         for edge in self._routes.leaving(cut):
             arrived = followed.arrivals(edge)
             if edge.to == END:
@@ -117,7 +117,7 @@ class Relevant:
             return []
         return [f.of_state(arrived[TAGS.index(f.tag)]) for f in features]
 
-    def _unchanged(self, node: Node, plain: Mapping[Cut, Plain]) -> dict[Feature, Term]:
+    def _unchanged(self, node: KnownCut, plain: Mapping[Cut, Plain]) -> dict[Feature, Term]:
         """Features that are the same at every visit of a run, as terms over the inputs."""
         by_run: dict[int, list[Observed]] = {}
         for observed in self._setting.observed[node.cut]:
@@ -143,7 +143,7 @@ class Relevant:
             found[feature] = term
         return found
 
-    def _brought(self, node: Node, feature: Feature, plain: Mapping[Cut, Plain]) -> dict[Feature, Term]:
+    def _brought(self, node: KnownCut, feature: Feature, plain: Mapping[Cut, Plain]) -> dict[Feature, Term]:
         """The same for a feature that comes as it is from an earlier cut, where it is such a one."""
         for edge in self._routes.edges:
             if edge.to != node.cut or edge.source not in self._nodes or edge.source == node.cut:
@@ -154,7 +154,7 @@ class Relevant:
                     return {feature: known[brought]}
         return {}
 
-    def _pointers(self, node: Node, rows: Sequence[Row]) -> frozenset[Feature]:
+    def _pointers(self, node: KnownCut, rows: Sequence[Row]) -> frozenset[Feature]:
         """Features that are an address in every test."""
         words = [f for f in (*node.features, *self._setting.given.arguments) if f.bits == 64]
         return frozenset(f for f in words if all(self._is_address(f, row[f]) for row in rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from isoform.engines.evidence import Asserted
+from isoform.engines.grounds import Asserted
 from isoform.engines.loops.prove.simulation import Simulation
 from isoform.model.outcome import Inputs
 from isoform.model.verdict import Obligation

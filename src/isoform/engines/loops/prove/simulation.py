@@ -11,9 +11,9 @@ from isoform.engines.loops.guess.guess import guess
 from isoform.engines.loops.guess.invariant import Kinds, Order
 from isoform.engines.loops.observe.stations import Stations
 from isoform.engines.loops.observe.traces import Traces
-from isoform.engines.loops.prove.conditions import Conditions
+from isoform.engines.loops.prove.claims import Claims
 from isoform.engines.loops.prove.following import Following
-from isoform.engines.loops.prove.node import Node
+from isoform.engines.loops.prove.node import KnownCut
 from isoform.engines.loops.prove.relevant import Relevant
 from isoform.engines.loops.prove.routes import Routes
 from isoform.engines.loops.prove.setting import Setting
@@ -35,11 +35,11 @@ class Simulation:
     ) -> None:
         self._degree, self._order = degree, order
         self.setting = Setting(question, alignment, tests, stations)
-        self.nodes = {cut: Node(cut) for cut in alignment.cuts}
+        self.nodes = {cut: KnownCut(cut) for cut in alignment.cuts}
         self.routes = Routes(alignment.edges, alignment.passed(tests))
         self.following = Following(self.setting, self.routes, self.nodes, budget, order)
-        self.conditions = Conditions(self.setting, self.routes, self.following, self.nodes)
-        Relevant(self.setting, self.routes, self.following, self.conditions, self.nodes).find()
+        self.claims = Claims(self.setting, self.routes, self.following, self.nodes)
+        Relevant(self.setting, self.routes, self.following, self.claims, self.nodes).find()
         for node in self.nodes.values():
             self._guess(node)
         self.following.enter()
@@ -47,17 +47,17 @@ class Simulation:
 
     # -- invariants -----------------------------------------------------------------------------
 
-    def guess_again(self, node: Node) -> None:
+    def guess_again(self, node: KnownCut) -> None:
         self._guess(node)
         node.version += 1
 
-    def _guess(self, node: Node) -> None:
+    def _guess(self, node: KnownCut) -> None:
         setting = self.setting
         node.invariant = guess(
             node.rows, node.features, setting.given, setting.constants, node.banned, self._kinds(node)
         )
 
-    def _kinds(self, node: Node) -> Kinds:
+    def _kinds(self, node: KnownCut) -> Kinds:
         turns = [edge for edge in self.routes.leaving(node.cut) if edge.to == node.cut]
         return Kinds(
             self._degree,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from isoform.engines.loops.align.cuts import Cut
 from isoform.engines.loops.guess.features import TAGS, Cell, Feature
-from isoform.engines.loops.prove.node import Node
+from isoform.engines.loops.prove.node import KnownCut
 from isoform.engines.loops.prove.setting import Observed, Setting
 from isoform.engines.loops.segment import Place, start_state
 from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER
@@ -74,7 +74,7 @@ class Plain:
 class Known:
     """A start state in which an invariant holds: what it defines is written out, what it leaves is a variable."""
 
-    def __init__(self, setting: Setting, node: Node) -> None:
+    def __init__(self, setting: Setting, node: KnownCut) -> None:
         self._setting = setting
         self._node = node
         self._values: dict[Feature, Term] = {}

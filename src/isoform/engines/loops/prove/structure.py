@@ -6,7 +6,7 @@ from __future__ import annotations
 from isoform.engines.loops.align.cuts import Edge
 from isoform.engines.loops.guess.facts import AtEntry, Constant, Linear, OnStack, Same
 from isoform.engines.loops.guess.features import TAGS, Feature, ObjectStart
-from isoform.engines.loops.prove.node import Node
+from isoform.engines.loops.prove.node import KnownCut
 from isoform.engines.loops.prove.simulation import Simulation
 from isoform.engines.loops.segment import Place
 from isoform.lift.function import Call, Function, Switch
@@ -37,7 +37,7 @@ class Structure:
                 self._check_feature(node, feature, state)
             self._suspect(edge, state)
 
-    def _note_addresses(self, node: Node, state: State) -> None:
+    def _note_addresses(self, node: KnownCut, state: State) -> None:
         side = TAGS.index(state.side.tag)
         if state.holds_addresses and not node.holds_addresses[side]:
             flags = list(node.holds_addresses)
@@ -45,7 +45,7 @@ class Structure:
             node.holds_addresses = flags[0], flags[1]
             node.version += 1
 
-    def _check_feature(self, node: Node, feature: Feature, state: State) -> None:
+    def _check_feature(self, node: KnownCut, feature: Feature, state: State) -> None:
         term = feature.of_state(state)
         if state.side.mentions_stack(term) and not _is_on_stack(node, feature):
             raise Unsupported(f"{feature.text(self._machine)} is an address of the stack frame, and a loop moves it")
@@ -87,7 +87,7 @@ class Structure:
         return any(number in image.aliases or image.code_at(number) for number in side.terms.constants_in(term))
 
 
-def _is_on_stack(node: Node, feature: Feature) -> bool:
+def _is_on_stack(node: KnownCut, feature: Feature) -> bool:
     """Whether the cut's state has the feature as an address of the frame."""
     fact = node.invariant.definitions.get(feature, (None, None))[0]
     if isinstance(fact, Same):
@@ -95,7 +95,7 @@ def _is_on_stack(node: Node, feature: Feature) -> bool:
     return isinstance(fact, OnStack)
 
 
-def _is_written_out(node: Node, feature: Feature) -> bool:
+def _is_written_out(node: KnownCut, feature: Feature) -> bool:
     """Whether the cut's state has a feature with all constants that it is made of."""
     if isinstance(feature, ObjectStart):
         return True

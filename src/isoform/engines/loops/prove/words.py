@@ -12,7 +12,7 @@ from isoform.engines.loops.align.cuts import Cut
 from isoform.engines.loops.guess.facts import AtLeast, Compare, Fact, Linear, OnStack, Relation, Same
 from isoform.engines.loops.guess.features import Cell, Column, Feature, ObjectStart
 from isoform.engines.loops.observe.untaken import offset
-from isoform.engines.loops.prove.node import Node, Pass
+from isoform.engines.loops.prove.node import KnownCut, Pass
 from isoform.engines.loops.prove.simulation import Simulation
 from isoform.lift.function import BlockId
 from isoform.load.image import Local
@@ -59,12 +59,12 @@ def invariants(simulation: Simulation) -> tuple[str, ...]:
     )
 
 
-def complete(simulation: Simulation, node: Node) -> list[str]:
+def complete(simulation: Simulation, node: KnownCut) -> list[str]:
     names = Names(simulation, node)
     return [*dict.fromkeys(fact.text(names.show) for fact in node.invariant.facts), SAME_MEMORY]
 
 
-def telling(simulation: Simulation, node: Node) -> list[str]:
+def telling(simulation: Simulation, node: KnownCut) -> list[str]:
     """The facts without what every function keeps and what others say already; comparisons that meet are joined."""
     names = Names(simulation, node)
     facts = [fact for fact in node.invariant.facts if _is_telling(fact, names)]
@@ -98,7 +98,7 @@ class Names:
     """What features are called at one cut: variables where debug information has them, else registers and slots."""
 
     simulation: Simulation
-    node: Node | None
+    node: KnownCut | None
 
     def show(self, feature: Feature) -> str:
         if isinstance(feature, Cell):
@@ -205,7 +205,7 @@ def _is_telling(fact: Fact, names: Names) -> bool:
     return True
 
 
-def _is_same_cell(left: Feature, right: Feature, node: Node | None) -> bool:
+def _is_same_cell(left: Feature, right: Feature, node: KnownCut | None) -> bool:
     """Whether two words of memory were always at one address: that memory is the same says all about them."""
     if not isinstance(left, Cell) or not isinstance(right, Cell) or node is None or left.bits != right.bits:
         return False

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from isoform.borders.question import Question
-from isoform.engines.evidence import Evidence
 from isoform.engines.finding import Failed, Found, Proved
+from isoform.engines.grounds import Grounds
 from isoform.engines.loops.observe.stations import heads
 from isoform.engines.loops.observe.tests import Gathered, gather
 from isoform.engines.loops.observe.untaken import untaken
-from isoform.engines.loops.prove.conditions import STATE_AT
+from isoform.engines.loops.prove.claims import STATE_AT
 from isoform.engines.loops.prove.result import MORE_TIME, Shown
 from isoform.engines.loops.prove.words import cuts, invariants
 from isoform.engines.loops.schedule.turns import Turns
@@ -99,7 +99,7 @@ def _proved(shown: Shown, tests: int) -> Proved:
     returns = any(not name.startswith(STATE_AT) for name in ends)
     return Proved(
         proof,
-        Evidence(simulation.setting.world.terms, shown.asserted, HOW, returns, calls=True),
+        Grounds(simulation.setting.world.terms, shown.asserted, HOW, returns, calls=True),
         said=f"{len(proof.obligations)} obligations shown, with what {tests} tests suggested",
         assumptions=tuple(simulation.setting.world.assumptions.values()),
     )

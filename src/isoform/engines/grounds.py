@@ -25,7 +25,7 @@ class Asserted:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Grounds:
     terms: Terms
     asserted: Sequence[Asserted]
     how: str

@@ -8,7 +8,7 @@ from isoform.engines.loops.align.cuts import END, Cut, Edge
 from isoform.engines.loops.guess.facts import Fact
 from isoform.engines.loops.guess.features import TAGS, Feature
 from isoform.engines.loops.prove.following import Following
-from isoform.engines.loops.prove.node import Node, Pass
+from isoform.engines.loops.prove.node import KnownCut, Pass
 from isoform.engines.loops.prove.routes import Routes
 from isoform.engines.loops.prove.setting import Setting
 from isoform.model.contract import AbortRule
@@ -22,8 +22,8 @@ _BY_COVERAGE = ("aborts", "returns", "ends-in-")
 """Goals (by how their names begin) that the coverage of a cut says already."""
 
 
-class Conditions:
-    def __init__(self, setting: Setting, routes: Routes, following: Following, nodes: Mapping[Cut, Node]) -> None:
+class Claims:
+    def __init__(self, setting: Setting, routes: Routes, following: Following, nodes: Mapping[Cut, KnownCut]) -> None:
         self._setting = setting
         self._routes = routes
         self._following = following
