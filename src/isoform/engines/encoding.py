@@ -16,10 +16,15 @@ from isoform.model.verdict import Assumption, Obligation
 from isoform.smt.terms import Terms
 from isoform.sym.compare import Goal, goals
 from isoform.sym.entry import constrain_entry
-from isoform.sym.execute import Execution, Gap, Summary
+from isoform.sym.execute import Execution
+from isoform.sym.policy import Unrolled
 from isoform.sym.recursion import calls_itself
-from isoform.sym.state import Side, World
+from isoform.sym.scope import Scope
+from isoform.sym.side import Side
+from isoform.sym.state import initial_state
+from isoform.sym.summary import Gap, Summary
 from isoform.sym.validity import frame_bounds, fresh_blocks, reserve_result, result_apart
+from isoform.sym.world import World
 
 MOST_ROUNDS = 12
 """How often a function is lifted again because more is known about its jumps."""
@@ -86,13 +91,13 @@ def _encode(question: Question, functions: tuple[Function, Function], budget: Bu
         world.assume(assumption)
     sides = [Side(world, f.image, tag) for f, tag in zip(functions, "ab", strict=True)]
     for side in sides:
-        side.met = []
-        reserve_result(side, side.initial_state())
-    constrain_entry(world, sides[0].initial_state())
+        side.differing.met = []
+        reserve_result(side, initial_state(side))
+    constrain_entry(world, initial_state(sides[0]))
     summaries = [
-        Execution(side, function, budget, question.options.unroll, question.callees).run()
+        Execution(Scope(side, function, question.callees), budget, Unrolled(unroll=question.options.unroll)).run()
         for side, function in zip(sides, functions, strict=True)
     ]
     for side in sides:
-        world.constraints += [*frame_bounds(side), *fresh_blocks(side), *result_apart(side, side.initial_state())]
+        world.constraints += [*frame_bounds(side), *fresh_blocks(side), *result_apart(side, initial_state(side))]
     return Encoding(world, summaries[0], summaries[1], goals(world, summaries[0], summaries[1], whole=True))

@@ -31,7 +31,7 @@ from isoform.model.verdict import (
     Verdict,
     Witness,
 )
-from isoform.sym.execute import CALLS_AGREE
+from isoform.sym.calls import CALLS_AGREE
 
 MORE_HELPS = "a larger --budget or --memory-limit may help"
 UNFINISHED = "the question has not been answered yet"

@@ -17,8 +17,9 @@ from isoform.engines.obligations import NOTHING_VALID, Obligations
 from isoform.model.budget import Budget
 from isoform.model.verdict import Proof
 from isoform.sym.compare import Goal
-from isoform.sym.execute import MOST_FIXED_TURNS, GapKind
+from isoform.sym.policy import MOST_FIXED_TURNS
 from isoform.sym.recursion import calls_itself
+from isoform.sym.summary import GapKind
 
 HOW = (
     "Each obligation asserts the rules for the inputs, that the input is one the encoding covers, and that one "

@@ -17,7 +17,9 @@ from isoform.model.outcome import Inputs, Status
 from isoform.model.verdict import Witness
 from isoform.smt.terms import Terms
 from isoform.sym.entry import constrain_entry
-from isoform.sym.state import Side, World
+from isoform.sym.side import Side
+from isoform.sym.state import initial_state
+from isoform.sym.world import World
 
 MOST_PATHS = 100
 SECONDS = 10.0
@@ -50,7 +52,7 @@ def inputs_of_paths(question: Question) -> tuple[Inputs, ...]:
 def _driver(question: Question, budget: Budget) -> Driver:
     world = World(Terms(), question.contract)
     side = Side(world, question.target.image, "a")
-    constrain_entry(world, side.initial_state())
+    constrain_entry(world, initial_state(side))
     pointers = Pointers(side)
     first = usual_inputs(question)
     if not question.admits(first):

@@ -114,6 +114,11 @@ class Machine:
         return {byte: number for number, byte in enumerate(self.containers_by_byte)}
 
     @cached_property
+    def masks(self) -> dict[Var, int]:
+        """Registers that were asked about before, as sets of bytes: bits by `byte_positions`."""
+        return {}
+
+    @cached_property
     def scratch_bytes(self) -> int:
         """Size of all that a call to outside code leaves open."""
         return sum(self.registers[name].size for name in self.convention.scratch_after_call)

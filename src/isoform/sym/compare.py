@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from isoform.model.contract import HIDE_MEMORY_AT_END, AbortRule, MemoryRule, Reading, ReturnAs
 from isoform.smt.floats import with_one_nan
 from isoform.smt.terms import Term
-from isoform.sym.execute import Ending, Summary
 from isoform.sym.padding import padding_unread, unread_padding
-from isoform.sym.state import World
+from isoform.sym.summary import Ending, Summary
+from isoform.sym.world import World
 
 SOME_ADDRESS = "some_address"
 """The variable for an address at which memories differ."""
@@ -63,7 +63,7 @@ class _Goals:
     def met(self) -> Iterator[Goal]:
         """After all others, which may note more of it. Where the two can get at such things, there is a goal even if
         nothing was met: a certificate that lacks it is not complete."""
-        met = [met for summary in self._sides for met in summary.side.met or ()]
+        met = [met for summary in self._sides for met in summary.side.differing.met or ()]
         for exact in (True, False):
             bad = self._terms.any_of([m.condition for m in met if m.exact is exact])
             if bad != self._terms.false or (exact and self._can_meet):
@@ -74,7 +74,7 @@ class _Goals:
 
     @property
     def _can_meet(self) -> bool:
-        return any(s.side.met is not None and s.side.image.has_apart for s in self._sides)
+        return any(s.side.differing.met is not None and s.side.image.has_apart for s in self._sides)
 
     # -- how the functions end ------------------------------------------------------------------
 
@@ -187,7 +187,7 @@ class _Goals:
                 self._world.note_stack_shown()
             why = "the address of functions or constants that differ between the two sides is returned"
             if contract.return_as is ReturnAs.VALUE:  # zero or nonzero tells nothing about what is there
-                summary.side.give_away(summary.final.condition, value, why)
+                summary.side.differing.give_away(summary.final.condition, value, why)
         if contract.certain is None:
             yield Goal("return-value", "the return values are the same", self._both_return(self._differs(values)))
             return

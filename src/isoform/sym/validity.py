@@ -7,7 +7,8 @@ from collections.abc import Collection
 from isoform.model.outcome import FRAME_LIMIT
 from isoform.smt.terms import Term
 from isoform.sym.entry import argument_term
-from isoform.sym.state import Block, Side, State
+from isoform.sym.side import Block, Side
+from isoform.sym.state import State
 
 LOWEST_ADDRESS = 0x1000
 HIGHEST_ADDRESS = 1 << 47

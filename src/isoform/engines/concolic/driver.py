@@ -18,7 +18,7 @@ from isoform.model.outcome import Inputs
 from isoform.run.compile import Program
 from isoform.run.runner import RunOptions, Traced, run_traced
 from isoform.smt.solver import Answer
-from isoform.sym.state import Side
+from isoform.sym.side import Side
 
 RUN_SECONDS, STEP_SECONDS = 0.0005, 1e-6
 """What a concrete run is charged: for itself, and for each step."""

@@ -22,8 +22,9 @@ from isoform.model.verdict import Proof
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term
 from isoform.sym.compare import Goal, goals
-from isoform.sym.execute import Summary
-from isoform.sym.state import Side, World
+from isoform.sym.side import Side
+from isoform.sym.summary import Summary
+from isoform.sym.world import World
 
 QUICK_SECONDS = 0.4
 """For one pair of paths."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from isoform.model.outcome import Inputs
 from isoform.smt.terms import Term
-from isoform.sym.execute import CallSite, Summary
 from isoform.sym.state import State
 from isoform.sym.step import Temps
+from isoform.sym.summary import CallSite, Summary
 
 if TYPE_CHECKING:
     from isoform.run.runner import Traced

@@ -29,7 +29,9 @@ from isoform.run.runner import RunOptions, run
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Terms
 from isoform.sym.entry import constrain_entry
-from isoform.sym.state import Side, World
+from isoform.sym.side import Side
+from isoform.sym.state import initial_state
+from isoform.sym.world import World
 
 FIRST_MEETING = 32
 """Runs after which pairs of paths are compared for the first time; then whenever that has doubled."""
@@ -54,7 +56,7 @@ class Search:
         self._budget = budget
         world = World(Terms(), question.contract)
         sides = [Side(world, f.image, tag) for f, tag in zip((question.target, question.rewrite), "ab", strict=True)]
-        constrain_entry(world, sides[0].initial_state())
+        constrain_entry(world, initial_state(sides[0]))
         self._world = world
         pointers = Pointers(sides[0])
         self._pairs = Pairs(question, budget, world, (sides[0], sides[1]), pointers)

@@ -17,7 +17,8 @@ from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
 from isoform.smt.terms import Term
 from isoform.sym.context import Context
-from isoform.sym.state import Side, State
+from isoform.sym.side import Side
+from isoform.sym.state import State, initial_state
 from isoform.sym.validity import frame_bounds, valid_addresses
 
 Contexts = tuple[Context | None, Context | None]
@@ -165,7 +166,7 @@ class Following:
 
 
 def entry_state(side: Side) -> State:
-    return side.initial_state()
+    return initial_state(side)
 
 
 def _is_passed(feature: Feature) -> bool:

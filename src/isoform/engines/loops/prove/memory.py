@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from isoform.smt.terms import Term
-from isoform.sym.state import Side, State
+from isoform.sym.side import Side
+from isoform.sym.state import State
 
 
 class SharedMemory:

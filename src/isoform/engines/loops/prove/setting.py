@@ -22,7 +22,9 @@ from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base
 from isoform.sym.entry import constrain_entry
 from isoform.sym.recursion import calls_itself
-from isoform.sym.state import Side, World
+from isoform.sym.side import Side
+from isoform.sym.state import initial_state
+from isoform.sym.world import World
 
 Observed = tuple[Snapshot, Snapshot, Snapshot]
 """At entry, and of each side at a cut."""
@@ -38,7 +40,7 @@ class Setting:
         self.world = World(self.terms, question.contract, recursive=calls_itself(question.target, question.rewrite))
         sides = [Side(self.world, f.image, tag) for f, tag in zip(self.functions, TAGS, strict=True)]
         self.sides = sides[0], sides[1]
-        self.entry = sides[0].initial_state()
+        self.entry = initial_state(sides[0])
         constrain_entry(self.world, self.entry)
         self.given = given_at_entry(question)
         self.objects = Objects(self.functions)

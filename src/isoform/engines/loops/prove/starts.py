@@ -11,7 +11,9 @@ from isoform.engines.loops.prove.setting import Observed, Setting
 from isoform.engines.loops.segment import Place, start_state
 from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER
 from isoform.smt.terms import Term, Terms
-from isoform.sym.state import BOOLEAN, Side, State
+from isoform.sym.side import Side
+from isoform.sym.state import State
+from isoform.sym.world import BOOLEAN
 
 
 class Plain:

@@ -13,7 +13,8 @@ from isoform.lift.function import Call, Function, Switch
 from isoform.model.errors import Unsupported
 from isoform.smt.terms import Term
 from isoform.sym.frame import SLOT_BYTES
-from isoform.sym.state import Side, State
+from isoform.sym.side import Side
+from isoform.sym.state import State
 
 
 class Structure:
@@ -79,7 +80,7 @@ class Structure:
     def _is_own_address(self, side: Side, term: Term) -> bool:
         """Whether a value may be the address of something that each side has its own of: what is there is not shared
         then, though the address is. Where nothing is called or jumped to by its address, code is no such thing."""
-        if side.points_to_differing(term):
+        if side.differing.is_reached_by(term):
             return True
         if not self._calls_by_address:
             return False
