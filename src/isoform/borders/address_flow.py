@@ -2,7 +2,8 @@
 
 It over-approximates: an address that it cannot follow counts as given away. It follows addresses through registers and
 slots of the frame. What is loaded through an address of the data is no such address itself: data that holds one has a
-relocated field, which `unwritten.py` looks at.
+relocated field, which `unwritten.py` looks at. Code that no jump leads to counts as well: a callee
+reads its arguments on the stack, an exception handler finds the frame and the callee-saved registers.
 """
 
 from __future__ import annotations
@@ -10,14 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from isoform.borders.convention import place_signature
+from isoform.borders.objects import Range
+from isoform.borders.unusual_returns import may_return_twice
 from isoform.lift.function import Block, BlockId, Call, Function, Return, Switch, outside_call
+from isoform.model.errors import Unsupported, UserError
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
 from isoform.model.signature import TypeKind
 
-Range = tuple[int, int]
 MOST_TARGETS = 8
+_WHOLE_FRAME = 1 << 63
+"""Bytes: more than any frame has."""
 _REPORTING = "__ubsan_handle_"
-"""Functions of the implementation that are told of addresses and only print them."""
+"""Prefix of the sanitizer functions that only print the addresses they are passed."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,7 @@ class Flow:
         whole = [self._with_whole_registers(side, than) for side, than in ((one, other), (other, one))]
         joined = {}
         for key in whole[0].keys() | whole[1].keys():
-            # A temp that only one path has set is read on no path that went the other way.
+            # A temp that only one path sets is not read on the paths that do not set it.
             values = [side.get(key) for side in whole if key[0] != _TEMP or key in side]
             joined[key] = self._either(values[0], values[-1])
         return joined
@@ -265,6 +271,12 @@ class Flow:
         """Everything in scratch registers counts as given to the callee: its arguments are among them."""
         machine = self.function.machine
         convention = machine.convention
+        if may_return_twice(call.callee or ""):
+            self.everything = True  # the second time the frame holds what was stored after the first
+        if self.function.image.has_handlers and not call.system:
+            self._give_away_all(state)
+            self._give_away(self._kept_anywhere)
+        self._give_arguments_on_stack(call, state)
         for name in (*convention.scratch_after_call, *convention.result, *convention.float_result):
             key = (_REGISTER, machine.container_positions[name])
             value = state.pop(key, None)
@@ -276,6 +288,32 @@ class Flow:
         key = (_REGISTER, machine.container_positions[convention.stack_pointer])
         if not call.system:
             state[key] = _moved(state.get(key), convention.stack_adjustment)
+
+    def _give_arguments_on_stack(self, call: Call, state: FlowState) -> None:
+        """Where no declaration says how many bytes of arguments there are, all of the frame may be among them."""
+        size = 0 if call.system else self._stack_argument_bytes(call)
+        if size == 0:
+            return
+        convention = self.function.machine.convention
+        assert convention.stack_pointer is not None
+        pointer = state.get((_REGISTER, self.function.machine.container_positions[convention.stack_pointer]))
+        self._give_away(self._kept_anywhere)
+        if not isinstance(pointer, Stack) or pointer.offset is None:
+            self._give_away(self._kept)
+            return
+        start = pointer.offset + convention.stack_arguments_offset
+        for key in _slots(state, start, _WHOLE_FRAME if size is None else size):
+            self._give_away(state[key])
+            self._is_shown = self._is_shown or isinstance(state[key], Stack)
+
+    def _stack_argument_bytes(self, call: Call) -> int | None:
+        declared = self.function.image.signatures.get(call.callee or "")
+        if declared is None or declared.variadic:
+            return None
+        try:
+            return place_signature(self.function.machine, declared).stack_argument_bytes
+        except (Unsupported, UserError):
+            return None
 
     def _results(self) -> tuple[str, ...]:
         """The registers in which the function may return something."""
@@ -332,7 +370,7 @@ def _limited(targets: Targets) -> Targets:
 
 
 def _blurred(value: Value) -> Value:
-    """After something that is not understood was done to it."""
+    """The value after an operation that is not followed: some address of the same object."""
     if isinstance(value, Stack):
         return Stack(None)
     return None if value is None else frozenset(Target(None, target.region) for target in value) or None

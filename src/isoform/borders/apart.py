@@ -19,7 +19,7 @@ Images = tuple[Image, Image]
 class ApartKind(Enum):
     FUNCTION = "function"
     CONSTANTS = "constants"
-    """Whoever gets their address may read what differs, but perhaps does not."""
+    """A reader that gets their address may or may not read the part that differs."""
     TABLE = "table"
     """Constants that lead to functions."""
     DATA = "data"
@@ -55,7 +55,7 @@ class Border:
     companions: tuple[Companion, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     data: tuple[str, ...] = ()
-    """Names of the writable data that the two can get at."""
+    """Names of the writable data that the two can reach."""
     unclear: tuple[tuple[str, int, bytes], ...] = ()
     """Name, address and initial contents of one side's variables of which it is not clear whether they are written."""
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from random import Random
 
 from isoform.borders.apart import Apart
-from isoform.borders.library import ORDERS, with_signs_only
+from isoform.borders.library import with_signs_only
+from isoform.borders.library_names import ORDERS
 from isoform.borders.question import Question
 from isoform.borders.result_space import with_space_apart
 from isoform.engines.bools import as_if_bools, rests_on_bools

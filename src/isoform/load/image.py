@@ -17,7 +17,8 @@ _STRETCH = 4096
 """How far a table without a symbol is taken to go, below and above its base."""
 _LARGEST_TABLE = 1 << 16
 OF_LOADER = (".eh_frame", ".gcc_except_table", ".note", ".dyn", ".gnu", ".rela", ".relr", ".hash", ".interp")
-NO_VARIABLES = (*OF_LOADER, ".got", ".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors", ".loader")
+RUN_BY_LOADER = (".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors")
+NO_VARIABLES = (*OF_LOADER, *RUN_BY_LOADER, ".got", ".loader")
 """Sections of linked files in which no variable of a program is: no base of an index is meant for them."""
 LEAST_BASE, MOST_BASE = 1 << 16, 1 << 32
 """In a program at fixed addresses: a smaller displacement is an offset in a structure, not the base of an index, and a

@@ -1,4 +1,4 @@
-"""Calls that come back twice, not where they were made, or with another rounding mode."""
+"""Calls that return twice, return elsewhere, or return with another rounding mode."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_handlers_are_not_compared_and_the_verdict_says_so(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "lines", "reason"),
     [
-        (TWICE, ("x = 2;", "x = 2;"), "may come back twice"),
+        (TWICE, ("x = 2;", "x = 2;"), "may return twice"),
         (ROUNDED, ("double r = a + b;",) * 2, "rounded"),
         (FLAGGED, ("*q = a / b;",) * 2, "exception flags"),
     ],
