@@ -25,7 +25,7 @@ from pathlib import Path
 import isoform
 from isoform import LoadOptions, Options, api
 from isoform.borders.settle import settle
-from isoform.engines.loopfree import encode
+from isoform.engines.encoding import encode
 from isoform.load.open import open_one
 from isoform.model.budget import Budget
 from isoform.model.outcome import Inputs

@@ -61,7 +61,7 @@ _PREDICATES = frozenset(
 """The result of these is no address, though it may be computed from one."""
 
 _REGISTER, _LOW, _TEMP, _SLOT = "register", "low", "temp", "slot "
-State = dict[tuple[str, int], Value]
+FlowState = dict[tuple[str, int], Value]
 """By kind of place and its number: a container, the lowest byte of one where that was written alone, a temp, or so many
 bytes of the frame. What is missing holds no address."""
 
@@ -94,8 +94,8 @@ class Flow:
         function = self.function
         pointer = function.machine.convention.stack_pointer
         assert pointer is not None
-        start: State = {(_REGISTER, function.machine.container_positions[pointer]): Stack(0)}
-        states: dict[BlockId, State] = {function.entry: start}
+        start: FlowState = {(_REGISTER, function.machine.container_positions[pointer]): Stack(0)}
+        states: dict[BlockId, FlowState] = {function.entry: start}
         pending = [function.entry]
         while pending:
             block = function.blocks[pending.pop()]
@@ -111,7 +111,7 @@ class Flow:
 
     # -- values ---------------------------------------------------------------------------------
 
-    def _joined(self, one: State, other: State) -> State:
+    def _joined(self, one: FlowState, other: FlowState) -> FlowState:
         whole = [self._with_whole_registers(side, than) for side, than in ((one, other), (other, one))]
         joined = {}
         for key in whole[0].keys() | whole[1].keys():
@@ -120,7 +120,7 @@ class Flow:
             joined[key] = self._either(values[0], values[-1])
         return joined
 
-    def _with_whole_registers(self, state: State, other: State) -> State:
+    def _with_whole_registers(self, state: FlowState, other: FlowState) -> FlowState:
         """The state with low bytes merged into their registers, where the other state does not keep the two apart."""
         apart = [key for key in state if key[0] == _LOW and key not in other]
         found = {key: value for key, value in state.items() if key not in apart}
@@ -138,7 +138,7 @@ class Flow:
             self._is_shown = True
         return _limited(frozenset().union(*(v for v in (one, other) if isinstance(v, frozenset)))) or None
 
-    def _read(self, state: State, var: Var, address: int) -> Value:
+    def _read(self, state: FlowState, var: Var, address: int) -> Value:
         number = number_of(var)
         if number is not None:
             found = self.source(address, number) if var.size >= 4 else None
@@ -158,7 +158,7 @@ class Flow:
             found_here = value if found_here is None else self._either(found_here, value)
         return found_here
 
-    def _write(self, state: State, var: Var, value: Value) -> None:
+    def _write(self, state: FlowState, var: Var, value: Value) -> None:
         if var.space is Space.TEMP:
             state[_TEMP, var.offset] = value
             return
@@ -187,7 +187,7 @@ class Flow:
 
     # -- steps ----------------------------------------------------------------------------------
 
-    def _block(self, block: Block, state: State) -> State:
+    def _block(self, block: Block, state: FlowState) -> FlowState:
         for op, address in zip(block.ops, block.addresses, strict=True):
             self._step(op, address, state)
         call = outside_call(block.exit)
@@ -200,7 +200,7 @@ class Flow:
                 self._give_away(state.get((_REGISTER, self.function.machine.container_positions[name])))
         return state
 
-    def _step(self, op: MicroOp, address: int, state: State) -> None:
+    def _step(self, op: MicroOp, address: int, state: FlowState) -> None:
         if op.kind is Kind.UNSUPPORTED:
             self._give_away_all(state)
             return
@@ -234,7 +234,7 @@ class Flow:
             return _blurred(frozenset().union(*(v for v in values if isinstance(v, frozenset))))
         return Stack(None) if any(isinstance(value, Stack) for value in values) else None
 
-    def _loaded(self, state: State, where: Value, size: int) -> Value:
+    def _loaded(self, state: FlowState, where: Value, size: int) -> Value:
         if not isinstance(where, Stack):
             return None
         if where.offset is None:
@@ -247,7 +247,7 @@ class Flow:
             found = _blurred(part) if found is None else self._either(found, _blurred(part))
         return found
 
-    def _store(self, state: State, where: Value, value: Value, size: int) -> None:
+    def _store(self, state: FlowState, where: Value, value: Value, size: int) -> None:
         if isinstance(where, frozenset):
             for target in where:
                 self._note(target, 0, size)
@@ -267,7 +267,7 @@ class Flow:
         if value is not None:
             state[_slot(size), where.offset] = value
 
-    def _call(self, call: Call, state: State) -> None:
+    def _call(self, call: Call, state: FlowState) -> None:
         """Everything in scratch registers counts as given to the callee: its arguments are among them."""
         machine = self.function.machine
         convention = machine.convention
@@ -289,7 +289,7 @@ class Flow:
         if not call.system:
             state[key] = _moved(state.get(key), convention.stack_adjustment)
 
-    def _give_arguments_on_stack(self, call: Call, state: State) -> None:
+    def _give_arguments_on_stack(self, call: Call, state: FlowState) -> None:
         """Where no declaration says how many bytes of arguments there are, all of the frame may be among them."""
         size = 0 if call.system else self._stack_argument_bytes(call)
         if size == 0:
@@ -325,7 +325,7 @@ class Flow:
 
     # -- effects --------------------------------------------------------------------------------
 
-    def _give_away_all(self, state: State) -> None:
+    def _give_away_all(self, state: FlowState) -> None:
         for value in state.values():
             self._give_away(value)
 
@@ -350,7 +350,7 @@ def _slot(size: int) -> str:
     return f"{_SLOT}{size}"
 
 
-def _slots(state: State, offset: int, size: int) -> list[tuple[str, int]]:
+def _slots(state: FlowState, offset: int, size: int) -> list[tuple[str, int]]:
     """The parts of the frame that hold an address and overlap one."""
     found = [key for key in state if key[0].startswith(_SLOT) and key[1] < offset + size]
     return [key for key in found if offset < key[1] + int(key[0].removeprefix(_SLOT))]

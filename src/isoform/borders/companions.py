@@ -359,8 +359,6 @@ def _sides(found: Companion) -> tuple[str, str]:
 def _different(name: str, verdict: Different) -> Companion:
     """The companion with its witness in words."""
     witness = verdict.witness
-    if witness is None or not witness.differences:
-        return Companion(name, "different", "")
     call = f"{name}({', '.join(f'{parameter} = {value}' for parameter, value in witness.shown)})"
     first = witness.differences[0]
     sides = [f"{first.what} {said}" for said in (first.target, first.rewrite)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from isoform.borders.library import is_library, may_return
 from isoform.borders.question import Question
-from isoform.engines.confirm import HIGHEST_ADDRESS, LOWEST_ADDRESS, differs
+from isoform.engines.separate import HIGHEST_ADDRESS, LOWEST_ADDRESS, differs
 from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER, CallEffect, CallKey, Inputs, Pair
 from isoform.smt.solver import Solver
 from isoform.sym.frame import SLOT_BYTES
@@ -17,7 +17,7 @@ from isoform.sym.state import initial_state
 from isoform.sym.summary import CallSite
 
 if TYPE_CHECKING:
-    from isoform.engines.loopfree import Encoding
+    from isoform.engines.encoding import Encoding
 
 _SIDE_SEEDS = ((0, 0), (1, 2), (3, 3), (5, 6), (7, 8))
 """Garbage to try in what is each side's own (fresh frame bytes, undefined flags)."""

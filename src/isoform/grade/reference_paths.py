@@ -9,7 +9,8 @@ from isoform.borders.question import Question
 from isoform.engines.concolic.driver import Driver
 from isoform.engines.concolic.first import fresh_inputs, solved_first_inputs, usual_inputs
 from isoform.engines.concolic.pointers import Pointers
-from isoform.engines.confirm import confirm, differs
+from isoform.engines.separate import differs
+from isoform.engines.witness import confirm
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
 from isoform.model.outcome import Inputs, Status

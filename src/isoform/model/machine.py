@@ -50,7 +50,7 @@ class Convention:
 
 
 @dataclass(frozen=True)
-class Memory:
+class MemoryLayout:
     """Memory rules that differ between machines."""
 
     address_bytes: int
@@ -78,7 +78,7 @@ class Machine:
     """The word of `--isa` and of the JSON."""
     title: str
     decode: Decoder
-    memory: Memory | None
+    memory: MemoryLayout | None
     """None: the machine has no memory (toy)."""
     convention: Convention
     registers: dict[str, Var]

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from isoform.engines.loops.cuts import Stop
-from isoform.engines.loops.stations import cut_order
+from isoform.engines.loops.align.cuts import Stop
+from isoform.engines.loops.observe.stations import cut_order
 from isoform.lift.function import BlockId, Function
 from isoform.model.budget import Budget
 from isoform.model.callee import Callees
