@@ -59,7 +59,7 @@ class Border:
     unclear: tuple[tuple[str, int, bytes], ...] = ()
     """Name, address and initial contents of one side's variables of which it is not clear whether they are written."""
 
-    def told(self, images: Images) -> Images:
+    def mark_in(self, images: Images) -> Images:
         """The images, with what is not the same marked in them."""
         if not self.apart:
             return images

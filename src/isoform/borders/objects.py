@@ -196,7 +196,7 @@ class Objects:
                 yield there, there + end - start
 
     def meant_in_file(self, number: int) -> tuple[Range, ...]:
-        """What an address in a linked file that can be anywhere may mean besides what it is near to."""
+        """What an address in a position-independent linked file may mean besides the objects near it."""
         if any(low <= number <= high and self.is_named((low, high)) for low, high in self.near(number)):
             return ()
         ended = [(there, there + end - start) for start, end, there in self._image.moved if end == number]

@@ -96,7 +96,7 @@ class _Code:
 
     - A field that a relocation filled is meant for the object of the relocation's symbol. If it names a section, it may
       mean any object of that, unless the address is only there to read or write at it.
-    - In a linked file that can be anywhere an address inside a named object, or one past it, is meant for that one:
+    - In a position-independent linked file an address inside a named object, or one past it, is meant for that one:
       compilers add an index's constant to the index there. In data without a name it may mean any object of the
       section, and outside all data any object of the file.
     - In a program at fixed addresses the displacement beside a register may be any number, and any object may be meant.

@@ -16,9 +16,9 @@ from isoform.sym.summary import CallSite
 
 _WORD = 8
 _SIMPLE = (Allocating.GIVES, Allocating.CLEARS, Allocating.TAKES)
-_GIVEN = {True: "(block)", False: "(certain block)"}
-"""By whether it may fail, the event of an allocation: `calloc` is `malloc` with zeros, and `operator new` never gives
-null."""
+_BLOCK = "(block)"
+"""The event of an allocation that may fail: `calloc` is `malloc` with zeros. `operator new` and `new[]` are events of
+their own: a program may replace each of them, and blocks are given back by different functions."""
 
 
 class Allocations:
@@ -41,7 +41,7 @@ class Allocations:
             size = self._size(function, arguments)
             if size is None or len(arguments) > len(function.sizes):
                 return False
-            what, seen = _GIVEN[function.may_fail], (size,)
+            what, seen = _BLOCK if function.may_fail else function.name, (size,)
         zeros = terms.value(seen[0]) if function.kind is Allocating.CLEARS else 0
         if zeros is None or zeros > MOST_BYTES:
             return False
