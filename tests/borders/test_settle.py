@@ -58,3 +58,18 @@ def test_data_that_only_a_companion_uses_is_named(tmp_path: Path) -> None:
     )
     assert "kept, which only one of the files defines" in said(first, second)["same-data"]
     assert "kept holds the same" in said(first, other, data="any")["same-data"]
+
+
+def test_what_a_companion_calls_may_be_replaced_on_one_side(tmp_path: Path) -> None:
+    text = """
+    HOW int helper(int x) { return x * 3 + 1; }
+    static __attribute__((noinline)) int read(int x) { return helper(x) + 2; }
+    void give(int (*)(int));
+    void f(void) { give(read); }
+    """
+    weak, static = (
+        built(tmp_path, name, text.replace("HOW", how), "-g")
+        for name, how in (("a", "__attribute__((weak, noinline))"), ("b", "static __attribute__((noipa))"))
+    )
+    assert "helper" in said(weak, static)["not-interposed"]
+    assert "not-interposed" not in said(static, static)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function
@@ -18,12 +18,27 @@ _SECTION_BOUNDS = ("__start_", "__stop_")
 
 def link_assumptions(target: Function, rewrite: Function) -> list[Assumption]:
     """That what is here is what runs. Direct calls inside a linked file, and what no other file can see, need none."""
-    names = sorted({name for function in (target, rewrite) for name in _replaceable(function)})
-    if not names:
-        return []
-    shown = ", ".join(names[:SHOWN_NAMES]) + (", …" if len(names) > SHOWN_NAMES else "")
-    why = f"other files could replace the definitions of {shown} when they are linked, and do not"
-    return [Assumption("not-interposed", why)]
+    return list(not_interposed({name for function in (target, rewrite) for name in _replaceable(function)}))
+
+
+def not_interposed(names: Iterable[str]) -> Iterator[Assumption]:
+    listed = sorted(names)
+    if listed:
+        shown = ", ".join(listed[:SHOWN_NAMES]) + (", …" if len(listed) > SHOWN_NAMES else "")
+        why = f"other files could replace the definitions of {shown} when they are linked, and do not"
+        yield Assumption("not-interposed", why)
+
+
+def replaceable_on_one_side(left: Function, right: Function) -> frozenset[str]:
+    """Definitions that two functions which are the same code rest on, their own among them, and that other files may
+    replace on one side only. What may be replaced on both sides is replaced by the same."""
+    names = [frozenset((*_replaceable(function), *_own_if_replaceable(function))) for function in (left, right)]
+    return names[0] ^ names[1]
+
+
+def _own_if_replaceable(function: Function) -> Iterator[str]:
+    own = function.entry.address
+    yield from (s.name for s in function.image.symbols if s.replaceable and s.is_function and s.address == own)
 
 
 def refuse_section_bounds(*functions: Function) -> None:
