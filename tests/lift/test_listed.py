@@ -10,7 +10,8 @@ import pytest
 from isoform.api import lifted
 from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
-from isoform.engines.loopfree import Loopfree, Proved
+from isoform.engines.finding import Proved
+from isoform.engines.loopfree import Loopfree
 from isoform.lift.function import Block, BlockId, Branch, Call, Goto, Listed
 from isoform.load.open import LoadOptions, open_pair
 from isoform.model.budget import Budget
@@ -57,7 +58,7 @@ def test_every_micro_op_is_listed(question: Question) -> None:
 
 def test_both_forms_do_the_same(question: Question) -> None:
     asked = replace(question, rewrite=question.rewrite.as_listed)
-    assert isinstance(Loopfree(asked, Budget(60)).answer(), Proved)
+    assert isinstance(Loopfree().answer(asked, Budget(60)), Proved)
 
 
 def test_more_is_added_to_both_forms() -> None:
