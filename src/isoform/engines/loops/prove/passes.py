@@ -19,6 +19,7 @@ from isoform.smt.terms import Term
 from isoform.sym.context import Context
 from isoform.sym.side import Side
 from isoform.sym.state import State, initial_state
+from isoform.sym.step import UnwrittenTempError
 from isoform.sym.validity import frame_bounds, valid_addresses
 
 Contexts = tuple[Context | None, Context | None]
@@ -88,7 +89,7 @@ class Passes:
         callees = self._setting.question.callees
         try:
             segment = Segment(state.side, function, self._budget, callees, start, state, stations, horizon, onward)
-        except KeyError as missing:
+        except UnwrittenTempError as missing:
             raise Unsupported("a loop inside one instruction carries more than registers") from missing
         if segment.summary.discovered:
             raise Unsupported(f"{function.name} calls or jumps to its own code through a pointer beside a loop")
