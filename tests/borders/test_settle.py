@@ -58,3 +58,41 @@ def test_data_that_only_a_companion_uses_is_named(tmp_path: Path) -> None:
     )
     assert "kept, which only one of the files defines" in said(first, second)["same-data"]
     assert "kept holds the same" in said(first, other, data="any")["same-data"]
+
+
+def test_what_a_companion_calls_may_be_replaced_on_one_side(tmp_path: Path) -> None:
+    text = """
+    HOW int helper(int x) { return x * 3 + 1; }
+    static __attribute__((noinline)) int read(int x) { return helper(x) + 2; }
+    void give(int (*)(int));
+    void f(void) { give(read); }
+    """
+    weak, static = (
+        built(tmp_path, name, text.replace("HOW", how), "-g")
+        for name, how in (("a", "__attribute__((weak, noinline))"), ("b", "static __attribute__((noipa))"))
+    )
+    assert "helper" in said(weak, static)["not-interposed"]
+    assert "not-interposed" not in said(static, static)
+
+
+@pytest.mark.parametrize("name", ["f", "copied"])
+def test_versions_of_a_library_function_are_named(tmp_path: Path, name: str) -> None:
+    text = """
+    #include <string.h>
+    __asm__(".symver memcpy,memcpy@GLIBC_VERSION");
+    static __attribute__((noipa)) void copy(char *a, char *b, unsigned long n) { memcpy(a, b, n); }
+    void give(void (*)(char *, char *, unsigned long));
+    void f(void) { give(copy); }
+    void copied(char *a, char *b, unsigned long n) { memcpy(a, b, n); }
+    """
+    paths = []
+    for version in ("2.2.5", "2.14"):
+        source, path = tmp_path / f"{version}.c", tmp_path / f"{version}.so"
+        source.write_text(text.replace("VERSION", version))
+        command = ["gcc", "-O1", "-g", "-w", "-fPIC", "-shared", str(source), "-o", str(path)]
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            pytest.skip("needs a C library with two versions of memcpy")
+        paths.append(f"{path}:{name}")
+    verdict = isoform.compare(paths[0], paths[1])
+    assert isinstance(verdict, Equivalent)
+    assert "versions-agree" in {assumption.name for assumption in verdict.assumptions}

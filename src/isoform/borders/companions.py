@@ -16,6 +16,7 @@ from functools import cached_property
 from isoform.borders.apart import Apart, ApartKind, Border, Images
 from isoform.borders.contents import Contents
 from isoform.borders.initialisers import Initialiser, are_alike, initialisers
+from isoform.borders.linking import same_code_assumptions
 from isoform.borders.objects import Range, is_thread_local
 from isoform.borders.reach import MOST_OBJECTS, Reach, reach, uses_thread_pointer
 from isoform.borders.same_code import is_same_code
@@ -46,6 +47,8 @@ class _Companion:
     """Of both sides, as far as they could be lifted."""
     lifted: bool = True
     """Whether both could be."""
+    rests_on: tuple[Assumption, ...] = ()
+    """What is assumed of linking if the two are the same code."""
     found: Companion | None = None
     """The result, if the two were not shown to be the same."""
     proved: Verdict | None = None
@@ -132,11 +135,14 @@ class Companions:
             return None
         machine = self.functions[0].machine
         same = is_same_code(machine, images, entries)
-        uses = []
+        lifted = []
         for side in range(2):
             with suppress(Unsupported, UserError):
-                uses.append(reach(self.lift(names[side], entries[side], side)))
-        return _Companion(address, names, entries, same, _union(uses), lifted=len(uses) == 2)
+                lifted.append(self.lift(names[side], entries[side], side))
+        both = len(lifted) == 2
+        rests_on = same_code_assumptions(*lifted) if both else ()
+        uses = _union([reach(function) for function in lifted])
+        return _Companion(address, names, entries, same, uses, both, rests_on)
 
     def _chosen_on_one_side(self, address: int) -> _Companion | None:
         """A function that a resolver chooses in one file, and that the other file only names."""
@@ -307,6 +313,7 @@ class Companions:
         """What the proofs of companions rest on."""
         proofs = [one.proved for one in self.all.values() if one.proved is not None and one.found is None]
         found = [assumption for proof in proofs for assumption in proof.assumptions]
+        found += [a for one in self.all.values() if one.found is None for a in one.rests_on]
         left_out = sorted(one.name for one in self.all.values() if one.left_out)
         if left_out:
             why = f"{', '.join(left_out)} behave alike on both sides: --calls uninterpreted does not compare them"

@@ -32,6 +32,7 @@ from isoform.model.contract import BoundsRule, CallRule, DataRule
 from isoform.model.machine import Machine
 from isoform.model.microop import Instruction, Space, Var, number_of, origin_of
 from isoform.model.outcome import THREAD_POINTER
+from isoform.model.signature import CType, Signature
 
 ELSEWHERE = 1 << 24
 """How far an instruction is moved to see which of its numbers move with it."""
@@ -71,9 +72,16 @@ def parts_of(image: Image, entry: int, calls: CallRule, data: DataRule, bounds: 
 
 
 def declared(image: Image, name: str) -> str | None:
-    """How the file itself declares a function, if it does."""
+    """How the file itself declares a function, if it does. Members of structures count, and are not spelled out."""
     signature = image.signatures.get(name)
-    return str(signature) if signature is not None else None
+    if signature is None:
+        return None
+    has_members = any(kind.fields or (kind.pointee and kind.pointee.fields) for kind in _types(signature))
+    return f"{signature} (types {_hash([repr(signature).encode()])[:16]})" if has_members else str(signature)
+
+
+def _types(signature: Signature) -> tuple[CType, ...]:
+    return signature.result, *(parameter.type for parameter in signature.parameters)
 
 
 @dataclass

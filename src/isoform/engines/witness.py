@@ -115,6 +115,8 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
     theirs = [leave_out(outcome, mine.unread, mine.unseen) for outcome, mine in zip(theirs, ours, strict=True)]
     if _may_be_placement(question, inputs, ours):
         return NotConfirmed("the difference may only be where unnamed data was placed in memory", False)
+    if _jumps_by_return(ours):
+        return NotConfirmed("one side returns to the address that the other one jumps to", False)
     if _calls_by_name_and_pointer((question.target.image, question.rewrite.image), ours):
         return NotConfirmed("one side calls a function by its name, and the other may call it through a pointer", False)
     found = question.differences(*theirs)
@@ -205,6 +207,15 @@ def _through(function: Function) -> dict[int, str]:
         for block in function.blocks.values()
         if block.steps and isinstance(block.exit, (Call, Switch)) and block.exit.through
     }
+
+
+def _jumps_by_return(outcomes: tuple[Outcome, Outcome]) -> bool:
+    """Whether a side leaves by a return to an address (pushed before) at which the other side calls a function."""
+    for outcome, other in zip(outcomes, reversed(outcomes), strict=True):
+        last = other.calls[-1] if other.calls else None
+        if last is not None and last.callee == THROUGH_A_POINTER and outcome.return_target == last.arguments[0]:
+            return True
+    return False
 
 
 def _calls_by_name_and_pointer(images: tuple[Image, Image], outcomes: tuple[Outcome, Outcome]) -> bool:

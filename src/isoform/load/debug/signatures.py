@@ -117,46 +117,59 @@ def _unit_signatures(unit: Unit, pointers: _Pointers) -> Iterator[tuple[str, tup
     if unit.top.number("DW_AT_language") == _ASSEMBLER:
         return  # it lists its labels as functions without parameters or result, whatever they take and return
     types = TypeReader(unit)
-    current: Entry | None = None
-    level = 0
-    is_nested = False
-    parameters: list[Entry] = []
-    variadic = False
     has_types = False
     bare: list[list[Entry]] = []
     """Functions without parameters and result."""
+    open_: list[_Open] = []
+    """The function around an entry, and those around it: clang describes local classes before parameters."""
 
-    def finished(function: Entry) -> Iterator[tuple[str, tuple[Signature, Standing]]]:
+    def finished(function: _Open) -> Iterator[tuple[str, tuple[Signature, Standing]]]:
         try:
-            entries = _all_entries(function)
+            entries = _all_entries(function.entry)
         except Unusable:
             return
-        if not _is_named_as_written(types, entries, is_nested):
+        if not _is_named_as_written(types, entries, function.is_nested):
             return
+        parameters = function.parameters
         taken, more = _from_others(entries) if not parameters else (parameters, False)
-        if taken or variadic or more or _saying(entries, "DW_AT_type") is not None:
-            yield from _finish(types, entries, taken, variadic or more)
+        variadic = function.variadic or more
+        if taken or variadic or _saying(entries, "DW_AT_type") is not None:
+            yield from _finish(types, entries, taken, variadic)
         elif _saying(entries, "DW_AT_artificial") is None:
             bare.append(entries)
 
     for depth, entry in unit.entries():
         pointers.note(types, depth, entry)
         has_types = has_types or entry.tag in _TYPES
-        if current is not None and (depth <= level or entry.tag == "DW_TAG_subprogram"):
-            yield from finished(current)
-            current = None
+        while open_ and depth <= open_[-1].depth:
+            yield from finished(open_.pop())
         if entry.tag == "DW_TAG_subprogram":
-            current, level, parameters, variadic, is_nested = entry, depth, [], False, depth > 1
-        elif current is not None and depth == level + 1:
+            open_.append(_Open(entry, depth))
+        elif open_ and depth == open_[-1].depth + 1:
             if entry.tag == "DW_TAG_formal_parameter":
-                parameters.append(entry)
-            variadic = variadic or entry.tag == "DW_TAG_unspecified_parameters"
-    if current is not None:
-        yield from finished(current)
+                open_[-1].parameters.append(entry)
+            elif entry.tag == "DW_TAG_unspecified_parameters":
+                open_[-1].variadic = True
+    while open_:
+        yield from finished(open_.pop())
     for entries in bare:
         # With -g1 or -gline-tables-only there are no types, and every function looks like one of this kind.
         if has_types or _saying(entries, "DW_AT_prototyped") is not None:
             yield from _finish(types, entries, [], False)
+
+
+@dataclass
+class _Open:
+    """A function whose entries are being read."""
+
+    entry: Entry
+    depth: int
+    parameters: list[Entry] = field(default_factory=list)
+    variadic: bool = False
+
+    @property
+    def is_nested(self) -> bool:
+        return self.depth > 1
 
 
 def _all_entries(entry: Entry) -> list[Entry]:
