@@ -104,7 +104,7 @@ class Cases(Questions):
         if found is None:
             whole = self._whole(cut)
             contexts = self._contexts(cut) if whole is None else _copied(whole.contexts)
-            followed = self._simulation.following.followed_in(cut, contexts, horizon)
+            followed = self._simulation.passes.followed_in(cut, contexts, horizon)
             found = self._cases[key] = Case(cut, under, horizon, contexts, followed)
         self._narrow(found, bad)
         return found
@@ -112,7 +112,7 @@ class Cases(Questions):
     def followed(self, cut: Cut) -> Pass:
         """Both sides followed from a cut, with addresses that are one written as one."""
         whole = self._whole(cut)
-        return self._simulation.following.followed(cut) if whole is None else whole.followed
+        return self._simulation.passes.followed(cut) if whole is None else whole.followed
 
     def addresses(self, cut: Cut) -> list[Refutation]:
         """Why those addresses are one. Whatever is decided about the cut rests on it."""
@@ -140,12 +140,12 @@ class Cases(Questions):
         return self._wholes[key]
 
     def _unified(self, cut: Cut) -> Case | None:
-        plain = self._simulation.following.followed(cut)
+        plain = self._simulation.passes.followed(cut)
         accesses = [access for segment in plain.segments for access in segment.side.heap_accesses]
         if len({self._terms.split_sum(address)[0] for _, address, _ in accesses}) < 2:
             return None
         contexts = self._contexts(cut)
-        case = Case(cut, self._terms.true, None, contexts, self._simulation.following.followed_in(cut, contexts, None))
+        case = Case(cut, self._terms.true, None, contexts, self._simulation.passes.followed_in(cut, contexts, None))
         known = [
             Candidate(self._terms.eq(base, other), naming(contexts, base, other))
             for base, other in self._same_before.get(cut, {}).items()
@@ -172,10 +172,10 @@ class Cases(Questions):
             candidate.take()
         for context in case.contexts:
             context.forget()
-        case.followed = self._simulation.following.followed_in(case.cut, case.contexts, None)
+        case.followed = self._simulation.passes.followed_in(case.cut, case.contexts, None)
 
     def _contexts(self, cut: Cut) -> tuple[Context, Context]:
-        grain = self._grain(self._simulation.following.followed(cut))
+        grain = self._grain(self._simulation.passes.followed(cut))
         return Context(grain=grain), Context(grain=grain)
 
     def _key(self, cut: Cut, under: Term, horizon: Horizon | None) -> _Key:
@@ -234,7 +234,7 @@ class Cases(Questions):
             if case.outdated:
                 for context in case.contexts:
                     context.forget()
-                case.followed = self._simulation.following.followed_in(case.cut, case.contexts, case.horizon)
+                case.followed = self._simulation.passes.followed_in(case.cut, case.contexts, case.horizon)
                 bad(case.followed)
                 case.outdated = False
             if case.rounds < MOST_NARROWINGS:
@@ -301,7 +301,7 @@ class Cases(Questions):
                 for way in (branch, self._terms.negate(branch))
             ]
             for part in parts:
-                part.followed = self._simulation.following.followed_in(case.cut, part.contexts, case.horizon)
+                part.followed = self._simulation.passes.followed_in(case.cut, part.contexts, case.horizon)
             case.parts = parts[0], parts[1]
         return case.parts
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from isoform.engines.loops.align.cuts import END, Cut, Edge
 from isoform.engines.loops.guess.facts import Fact
 from isoform.engines.loops.guess.features import TAGS, Feature
-from isoform.engines.loops.prove.following import Following
 from isoform.engines.loops.prove.node import KnownCut, Pass
+from isoform.engines.loops.prove.passes import Passes
 from isoform.engines.loops.prove.routes import Routes
 from isoform.engines.loops.prove.setting import Setting
 from isoform.model.contract import AbortRule
@@ -23,10 +23,10 @@ _BY_COVERAGE = ("aborts", "returns", "ends-in-")
 
 
 class Claims:
-    def __init__(self, setting: Setting, routes: Routes, following: Following, nodes: Mapping[Cut, KnownCut]) -> None:
+    def __init__(self, setting: Setting, routes: Routes, passes: Passes, nodes: Mapping[Cut, KnownCut]) -> None:
         self._setting = setting
         self._routes = routes
-        self._following = following
+        self._passes = passes
         self._nodes = nodes
         self._terms = setting.terms
 
@@ -69,7 +69,7 @@ class Claims:
         found: list[tuple[Fact | None, Term]] = [
             (fact, self._terms.negate(fact.term(self._terms, value))) for fact in self._nodes[edge.to].invariant.facts
         ]
-        return [*found, (None, self._terms.negate(self._following.entered[edge.to]))]
+        return [*found, (None, self._terms.negate(self._passes.entered[edge.to]))]
 
     def any_broken(self, edge: Edge, followed: Pass) -> Term:
         """Some fact at the end of an edge does not hold there."""

@@ -40,7 +40,7 @@ class Coverage:
         that a model shows is added."""
         simulation = self._simulation
         for cut in (ENTRY, *simulation.nodes):
-            followed = simulation.following.followed(cut) if glance else self._cases.followed(cut)
+            followed = simulation.passes.followed(cut) if glance else self._cases.followed(cut)
             answer = self._glance(cut, followed) if glance else self._decide(cut)
             if answer is Answer.SAT:
                 if self._repair(cut, followed):

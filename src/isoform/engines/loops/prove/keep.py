@@ -88,7 +88,7 @@ class Keeping:
             if self._rounds > MOST_WEAKENINGS or self._budget.exhausted:
                 helps = MORE_TIME if self._budget.exhausted else ""
                 raise NotShownError("no invariant was found that the loops keep", helps)
-            arrived = self._simulation.following.followed(edge.source).arrivals(edge)
+            arrived = self._simulation.passes.followed(edge.source).arrivals(edge)
             # What has to be known at the cut must hold of what is followed from the changed cut, too.
             if arrived is None or (not self._changes_structure(edge, arrived) and self._is_kept(edge)):
                 return

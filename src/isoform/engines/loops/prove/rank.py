@@ -85,7 +85,7 @@ class Ranking:
 
     def _measure(self, edges: Sequence[Edge]) -> Measure | None:
         """A number that gets smaller on each of some ways round one cut."""
-        followed = self._simulation.following.followed(edges[0].source)
+        followed = self._simulation.passes.followed(edges[0].source)
         for measure in measures(self._simulation, edges[0].source):
             grows = self._terms.any_of([self.not_smaller(edge, measure, followed) for edge in edges])
             if self._cases.ask(followed.assumed, grows, QUICK_SECONDS) is Answer.UNSAT:

@@ -89,7 +89,7 @@ class Recording:
         name, shows = named[0], f"{where}, {named[1]}"
         answer = self._cases.decide(cut, under, bad, horizon)
         if answer is Answer.SAT:
-            followed = self._simulation.following.followed(cut)
+            followed = self._simulation.passes.followed(cut)
             with_what = model_in_words(self._simulation, self._cases.solver, cut, followed)
             raise NotShownError(f"it does not follow that {shows}, as with {with_what}")
         if answer is Answer.UNKNOWN:

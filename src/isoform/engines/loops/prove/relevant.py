@@ -12,9 +12,9 @@ from isoform.engines.loops.guess.compared import compared
 from isoform.engines.loops.guess.features import TAGS, Cell, Feature, Row
 from isoform.engines.loops.observe.inputs import BUFFERS_END
 from isoform.engines.loops.prove.claims import Claims
-from isoform.engines.loops.prove.following import Following, entry_state
 from isoform.engines.loops.prove.needed import needed_at, overlaps, parts_of
 from isoform.engines.loops.prove.node import KnownCut
+from isoform.engines.loops.prove.passes import Passes, entry_state
 from isoform.engines.loops.prove.routes import Routes
 from isoform.engines.loops.prove.setting import Observed, Setting
 from isoform.engines.loops.prove.starts import Plain
@@ -28,13 +28,13 @@ class Relevant:
         self,
         setting: Setting,
         routes: Routes,
-        following: Following,
+        passes: Passes,
         claims: Claims,
         nodes: Mapping[Cut, KnownCut],
     ) -> None:
         self._setting = setting
         self._routes = routes
-        self._following = following
+        self._passes = passes
         self._claims = claims
         self._nodes = nodes
         self._terms = setting.terms
@@ -44,8 +44,8 @@ class Relevant:
         plain: dict[Cut, Plain] = {}
         for cut in self._nodes:
             plain[cut] = Plain(self._setting, cut, self._setting.observed[cut])
-            self._following.passes[cut] = self._following.follow(cut, plain[cut].state)
-        self._following.passes[ENTRY] = self._following.follow(ENTRY, entry_state)
+            self._passes.by_cut[cut] = self._passes.follow(cut, plain[cut].state)
+        self._passes.by_cut[ENTRY] = self._passes.follow(ENTRY, entry_state)
         needed = needed_at(
             plain, self._routes.edges, {cut: self._first_roots(cut) for cut in self._nodes}, self._carried
         )
@@ -89,7 +89,7 @@ class Relevant:
 
     def _steering_roots(self, cut: Cut) -> list[Term]:
         """What decides where the two go from here, and at which addresses."""
-        segments = self._following.passes[cut].segments
+        segments = self._passes.by_cut[cut].segments
         roots = [s.summary.aborts for s in segments]
         roots += [ending.condition for s in segments for ending in s.summary.endings]
         roots += [s.summary.final.condition for s in segments if s.summary.final is not None]
@@ -98,7 +98,7 @@ class Relevant:
 
     def _first_roots(self, cut: Cut) -> list[Term]:
         """Whatever a proof at this cut is about, but for the features of other cuts."""
-        followed = self._following.passes[cut]
+        followed = self._passes.by_cut[cut]
         roots = [s.summary.aborts for s in followed.segments]
         roots += [ending.condition for s in followed.segments for ending in s.summary.endings]
         roots += [goal.bad for goal in self._claims.goals_at_end(cut, followed)]
@@ -112,7 +112,7 @@ class Relevant:
         return roots
 
     def _carried(self, edge: Edge, features: Sequence[Feature]) -> list[Term]:
-        arrived = self._following.passes[edge.source].arrivals(edge)
+        arrived = self._passes.by_cut[edge.source].arrivals(edge)
         if arrived is None:
             return []
         return [f.of_state(arrived[TAGS.index(f.tag)]) for f in features]
@@ -125,7 +125,7 @@ class Relevant:
         arrivals = [
             arrived
             for edge in self._routes.leaving(ENTRY)
-            if edge.to == node.cut and (arrived := self._following.passes[ENTRY].arrivals(edge)) is not None
+            if edge.to == node.cut and (arrived := self._passes.by_cut[ENTRY].arrivals(edge)) is not None
         ]
         found: dict[Feature, Term] = {}
         for feature in node.features:
@@ -168,7 +168,7 @@ class Relevant:
         entry, or none."""
         features = set(self._nodes[cut].features)
         found: dict[Cell, None] = {}
-        for segment, names in zip(self._following.passes[cut].segments, self._setting.untouched, strict=True):
+        for segment, names in zip(self._passes.by_cut[cut].segments, self._setting.untouched, strict=True):
             side = segment.side
             kept = {side.world.register(name): ("", name) for name in names}
             accesses = [*side.fixed_loads, *((address, size) for _, address, size in side.heap_accesses)]

@@ -12,8 +12,8 @@ from isoform.engines.loops.guess.invariant import Kinds, Order
 from isoform.engines.loops.observe.stations import Stations
 from isoform.engines.loops.observe.traces import Traces
 from isoform.engines.loops.prove.claims import Claims
-from isoform.engines.loops.prove.following import Following
 from isoform.engines.loops.prove.node import KnownCut
+from isoform.engines.loops.prove.passes import Passes
 from isoform.engines.loops.prove.relevant import Relevant
 from isoform.engines.loops.prove.routes import Routes
 from isoform.engines.loops.prove.setting import Setting
@@ -37,13 +37,13 @@ class Simulation:
         self.setting = Setting(question, alignment, tests, stations)
         self.nodes = {cut: KnownCut(cut) for cut in alignment.cuts}
         self.routes = Routes(alignment.edges, alignment.passed(tests))
-        self.following = Following(self.setting, self.routes, self.nodes, budget, order)
-        self.claims = Claims(self.setting, self.routes, self.following, self.nodes)
-        Relevant(self.setting, self.routes, self.following, self.claims, self.nodes).find()
+        self.passes = Passes(self.setting, self.routes, self.nodes, budget, order)
+        self.claims = Claims(self.setting, self.routes, self.passes, self.nodes)
+        Relevant(self.setting, self.routes, self.passes, self.claims, self.nodes).find()
         for node in self.nodes.values():
             self._guess(node)
-        self.following.enter()
-        self.following.forget_all()
+        self.passes.enter()
+        self.passes.forget_all()
 
     # -- invariants -----------------------------------------------------------------------------
 
@@ -78,23 +78,23 @@ class Simulation:
     def add(self, edge: Edge) -> None:
         """One more edge."""
         self.routes.add(edge)
-        self.following.forget(edge.source)
+        self.passes.forget(edge.source)
         if edge.to in self.nodes:
-            self.following.enter_again()
+            self.passes.enter_again()
             if edge.source in self.nodes:
                 self.nodes[edge.source].version += 1
 
     def shorten(self, edge: Edge) -> None:
         if self.routes.shorten(edge):
-            self.following.changed(edge.source)
+            self.passes.changed(edge.source)
 
     def go_on(self, cut: Cut, stops: tuple[Iterable[Stop], Iterable[Stop]]) -> None:
         self.routes.go_on(cut, stops)
-        self.following.changed(cut)
+        self.passes.changed(cut)
 
     def tell_apart(self, edge: Edge, fact: Fact) -> None:
         """Of several edges between two cuts, on which one side passes more stations or fewer, one is taken only if a
         fact holds at its end. Whatever the fact is, nothing is taken for granted: that one of them is always taken is
         part of what is shown of the cut."""
         self.routes.tell_apart(edge, fact)
-        self.following.changed(edge.source)
+        self.passes.changed(edge.source)

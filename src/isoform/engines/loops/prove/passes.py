@@ -19,12 +19,13 @@ from isoform.smt.terms import Term
 from isoform.sym.context import Context
 from isoform.sym.side import Side
 from isoform.sym.state import State, initial_state
+from isoform.sym.step import UnwrittenTempError
 from isoform.sym.validity import frame_bounds, valid_addresses
 
 Contexts = tuple[Context | None, Context | None]
 
 
-class Following:
+class Passes:
     def __init__(
         self, setting: Setting, routes: Routes, nodes: Mapping[Cut, KnownCut], budget: Budget, order: Order
     ) -> None:
@@ -35,20 +36,20 @@ class Following:
         self._order = order
         self._terms = setting.terms
         self._unknowns = [(0, 0), (0, 0)]
-        self.passes: dict[Cut, Pass] = {}
+        self.by_cut: dict[Cut, Pass] = {}
         self.entered: dict[Cut, Term] = {}
         """What reaching a cut says about the inputs alone."""
 
     def followed(self, cut: Cut) -> Pass:
         """Both sides followed from a cut where its invariant holds."""
-        found = self.passes.get(cut)
+        found = self.by_cut.get(cut)
         if cut == ENTRY:
             if found is None:
-                found = self.passes[ENTRY] = self.follow(ENTRY, entry_state)
+                found = self.by_cut[ENTRY] = self.follow(ENTRY, entry_state)
             found.assumed = [*self._rules(found), *self._valid_at_entry]
             return found
         if found is None or found.version != self._nodes[cut].version:
-            found = self.passes[cut] = self._follow_known(cut, (None, None))
+            found = self.by_cut[cut] = self._follow_known(cut, (None, None))
         return found
 
     def followed_in(self, cut: Cut, contexts: tuple[Context, Context], horizon: Horizon | None) -> Pass:
@@ -88,7 +89,7 @@ class Following:
         callees = self._setting.question.callees
         try:
             segment = Segment(state.side, function, self._budget, callees, start, state, stations, horizon, onward)
-        except KeyError as missing:
+        except UnwrittenTempError as missing:
             raise Unsupported("a loop inside one instruction carries more than registers") from missing
         if segment.summary.discovered:
             raise Unsupported(f"{function.name} calls or jumps to its own code through a pointer beside a loop")
@@ -123,11 +124,11 @@ class Following:
         return valid_addresses(*(segment.side for segment in followed.segments), through=passed)
 
     def forget(self, cut: Cut) -> None:
-        self.passes.pop(cut, None)
+        self.by_cut.pop(cut, None)
 
     def forget_all(self) -> None:
         """But for what was followed from the entry."""
-        self.passes = {ENTRY: self.passes[ENTRY]}
+        self.by_cut = {ENTRY: self.by_cut[ENTRY]}
 
     # -- what reaching a cut says about the inputs ------------------------------------------------
 
@@ -140,7 +141,7 @@ class Following:
                     reached[edge.to] |= reached[edge.source]
         ways = dict.fromkeys(self._nodes, self._terms.false)
         for edge in self._routes.leaving(ENTRY):
-            arrived = self.passes[ENTRY].arrivals(edge)
+            arrived = self.by_cut[ENTRY].arrivals(edge)
             if arrived is not None:
                 way = self._terms.conj(arrived[0].condition, arrived[1].condition)
                 ways[edge.to] = self._terms.disj(ways[edge.to], way)
@@ -151,14 +152,14 @@ class Following:
         """The ways from the entry, or between cuts, are others now. Of a cut that is reached as before nothing that was
         shown is lost."""
         before = dict(self.entered)
-        self.passes[ENTRY] = self.follow(ENTRY, entry_state)
+        self.by_cut[ENTRY] = self.follow(ENTRY, entry_state)
         self.enter()
         for cut, node in self._nodes.items():
             node.version += before[cut] != self.entered[cut]
 
     def changed(self, cut: Cut) -> None:
         """The ways from a cut are others now, or what they go by: nothing that was followed before is used again."""
-        self.passes.pop(cut, None)
+        self.by_cut.pop(cut, None)
         if cut in self._nodes:
             self._nodes[cut].version += 1
         if cut == ENTRY:
