@@ -81,6 +81,8 @@ def test_commands_can_be_typed(page: str) -> None:
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", read(page), re.MULTILINE | re.DOTALL)
     text = "\n".join(block for language, block in blocks if not language)
     for line in _COMMAND.findall(re.sub(r"^\$ ", "", text, flags=re.MULTILINE)):
+        if line.endswith("[OPTIONS]"):
+            continue  # how a command is used, not a command
         _, verb, *words = shlex.split(line.split("   #")[0].split("      ")[0])
         command = group.commands[verb]  # type: ignore[attr-defined]
         command.make_context(verb, [word for word in words if word != "…"], resilient_parsing=False)
