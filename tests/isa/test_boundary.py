@@ -28,16 +28,19 @@ FAMILIES = {"x86", "x86_64", "x87", "amd64", "mxcsr", "sse", "avx", "riscv", "ri
 WORD = re.compile(r"\$\d+|[a-z][a-z0-9_]*")
 
 ORDER_LEFT_TO_MOVE: dict[str, int] = {
+    "load/debug/entries.py": 1,
+    "load/debug/forms.py": 1,
+    "load/debug/lines.py": 3,
     "load/differing.py": 2,
     "run/observe.py": 1,
-    "engines/loops/own_tests.py": 1,
+    "engines/loops/observe/own_tests.py": 1,
 }
 ORDER_WITHOUT_MEANING = {
     "borders/library_values.py": 2,  # the two ends of a swap of bytes
     "borders/parts.py": 1,  # what is hashed
-    "engines/confirm.py": 1,  # one byte repeated
-    "engines/loops/inputs.py": 1,  # contents made up
-    "engines/loops/own_tests.py": 1,  # the bits of a float
+    "engines/witness.py": 1,  # one byte repeated
+    "engines/loops/observe/inputs.py": 1,  # contents made up
+    "engines/loops/observe/own_tests.py": 1,  # the bits of a float
     "grade/examine.py": 1,  # what is hashed
     "model/outcome.py": 1,  # one byte repeated
 }

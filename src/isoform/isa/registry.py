@@ -20,8 +20,8 @@ DEFAULT = "x86_64"
 class _Listed:
     """What can be said of a machine before anything of it is imported."""
 
-    elf: str = ""
-    """Its name in the header of an ELF file with 64-bit little-endian words."""
+    elf: int = 0
+    """Its number in the header of an ELF file with 64-bit little-endian words."""
     suffix: str = ""
     """Of files of its assembly language, where isoform itself assembles them."""
     byte_order: Order = "little"
@@ -30,8 +30,8 @@ class _Listed:
 
 
 _MACHINES = {
-    "x86_64": _Listed(elf="EM_X86_64", target="x86_64-linux-gnu"),
-    "riscv64": _Listed(elf="EM_RISCV", target="riscv64-linux-musl -mcpu=generic_rv64+m+c -mno-relax"),
+    "x86_64": _Listed(elf=62, target="x86_64-linux-gnu"),
+    "riscv64": _Listed(elf=243, target="riscv64-linux-musl -mcpu=generic_rv64+m+c -mno-relax"),
     "toy": _Listed(suffix=".toy"),
     "cs241": _Listed(suffix=".asm", byte_order="big"),
 }
@@ -40,15 +40,15 @@ TEXT_ISAS = {listed.suffix: name for name, listed in _MACHINES.items() if listed
 ELF_ISAS = {listed.elf: name for name, listed in _MACHINES.items() if listed.elf}
 TARGETS = {name: listed.target for name, listed in _MACHINES.items() if listed.target}
 ELF_TITLES = {
-    "EM_386": "32-bit x86",
-    "EM_AARCH64": "AArch64",
-    "EM_ARM": "32-bit Arm",
-    "EM_BPF": "eBPF",
-    "EM_MIPS": "MIPS",
-    "EM_PPC64": "64-bit PowerPC",
-    "EM_RISCV": "RISC-V",
-    "EM_S390": "s390",
-    "EM_X86_64": "x86-64",
+    3: "32-bit x86",
+    8: "MIPS",
+    21: "64-bit PowerPC",
+    22: "s390",
+    40: "32-bit Arm",
+    62: "x86-64",
+    183: "AArch64",
+    243: "RISC-V",
+    247: "eBPF",
 }
 """Machines of ELF files, for messages."""
 

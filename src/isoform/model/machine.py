@@ -68,7 +68,7 @@ Order = Literal["little", "big"]
 
 
 @dataclass(frozen=True)
-class Memory:
+class MemoryLayout:
     """Memory rules that differ between machines."""
 
     address_bytes: int
@@ -100,7 +100,7 @@ class Machine:
     """The word of `--isa` and of the JSON."""
     title: str
     decode: Decoder
-    memory: Memory | None
+    memory: MemoryLayout | None
     """None: the machine has no memory."""
     convention: Convention
     place: Callable[[Signature], Placement]
@@ -150,6 +150,11 @@ class Machine:
     def byte_positions(self) -> dict[int, int]:
         """The bytes of all containers, numbered from 0 on."""
         return {byte: number for number, byte in enumerate(self.containers_by_byte)}
+
+    @cached_property
+    def masks(self) -> dict[Var, int]:
+        """Registers that were asked about before, as sets of bytes: bits by `byte_positions`."""
+        return {}
 
     @cached_property
     def scratch_bytes(self) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from isoform.isa.in_order import in_order
-from isoform.model.machine import Convention, Machine, Memory, registers_of
+from isoform.model.machine import Convention, Machine, MemoryLayout, registers_of
 from isoform.model.microop import TRUE, Instruction, Kind, MicroOp, Space, Var, abort_reason, code, const
 
 MEMORY_SIZE = 0x0100_0000
@@ -263,7 +263,7 @@ MACHINE = Machine(
     name="cs241",
     title=_TITLE,
     decode=decode,
-    memory=Memory(address_bytes=4, big_endian=True, size=MEMORY_SIZE, zeroed=True),
+    memory=MemoryLayout(address_bytes=4, big_endian=True, size=MEMORY_SIZE, zeroed=True),
     convention=_CONVENTION,
     place=in_order(_TITLE, _CONVENTION, _REGISTERS),
     fixes_signature=True,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from isoform.isa.riscv64.abi import CONVENTION, place
 from isoform.isa.riscv64.decode import decode
 from isoform.isa.riscv64.registers import REGISTERS
-from isoform.model.machine import Machine, Memory
+from isoform.model.machine import Machine, MemoryLayout
 
 MACHINE = Machine(
     name="riscv64",
     title="RISC-V (64 bits)",
     decode=decode,
-    memory=Memory(address_bytes=8),
+    memory=MemoryLayout(address_bytes=8),
     convention=CONVENTION,
     place=place,
     registers=REGISTERS,

@@ -20,7 +20,7 @@ from isoform.isa.x86_64.registers import (
     WIDE,
     X87_AT_ENTRY,
 )
-from isoform.model.machine import Machine, Memory
+from isoform.model.machine import Machine, MemoryLayout
 from isoform.model.microop import Instruction, Var
 from isoform.model.outcome import THREAD_POINTER
 from isoform.model.verdict import DEFAULT_ROUNDING_MODE
@@ -86,7 +86,7 @@ MACHINE = Machine(
     name="x86_64",
     title="x86-64",
     decode=decode,
-    memory=Memory(address_bytes=8),
+    memory=MemoryLayout(address_bytes=8),
     convention=CONVENTION,
     place=place,
     place_assumptions=gap_assumptions,
