@@ -211,8 +211,10 @@ class Normalizer(Extensions):
             return known
         term = self._as_leaf(polynomial, width)
         if term is None:
-            cheaper = shape is None or self._expanded or self._cost(shape) > _cost_of_sum(polynomial, width)
-            term = self._sum(polynomial, width) if cheaper else shape
+            if shape is None or self._expanded or self._cost(shape) > _cost_of_sum(polynomial, width):
+                term = self._sum(polynomial, width)
+            else:
+                term = shape
             self._learn(term, polynomial)
         else:
             # Whatever is inside an atom costs the same in a sum of monomials as in the shape.

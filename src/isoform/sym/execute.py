@@ -28,7 +28,8 @@ from isoform.model.contract import NoValueError, OutputCall, PureCall, Result, s
 from isoform.model.errors import Unsupported
 from isoform.model.microop import Kind, code
 from isoform.model.verdict import Assumption
-from isoform.smt.division import signed
+from isoform.smt.rules.widths import signed
+from isoform.smt.shapes import Choice
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base, Node
 from isoform.sym.frame import SLOT_BYTES
@@ -140,10 +141,10 @@ class Summary:
     """A function as formulas over the inputs."""
 
     side: Side
+    aborts: Term
     final: State | None = None
     """The state at return, all returns merged; its condition says for which inputs it returns."""
-    return_target: Term = None
-    aborts: Term = None
+    return_target: Term | None = None
     endings: list[Ending] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     calls: list[CallSite] = field(default_factory=list)
@@ -153,6 +154,12 @@ class Summary:
     """Layers that were needed: 0 without loops."""
     recursive: bool = False
     """Whether it calls itself, and what a callee restores is taken to be restored by it."""
+
+    @property
+    def returned_to(self) -> Term:
+        """Only of one that returns."""
+        assert self.return_target is not None
+        return self.return_target
 
     def gap(self) -> Term:
         return self.side.terms.any_of([g.condition for g in self.gaps])
@@ -347,19 +354,19 @@ class Execution:
     def _without(self, value: Term, excluded: set[int]) -> Term:
         """A choice without the branches that are one of these constants."""
         shape = self.terms.shape(value)
-        if shape[0] != "ite":
+        if not isinstance(shape, Choice):
             return value
-        ways = [self._without(way, excluded) for way in shape[2:]]
+        ways = [self._without(way, excluded) for way in shape.branches]
         left = [way for way in ways if self.terms.layout.number(way) not in excluded]
-        return left[0] if len(left) == 1 else self.terms.ite(shape[1], *ways)
+        return left[0] if len(left) == 1 else self.terms.ite(shape.condition, *ways)
 
     def _in_code(self, value: Term) -> Term:
         """The value of a computed jump as a number, as far as it is made of addresses that code is found by: of
         functions, and in a linked file all, since code is at a fixed distance from the rest of the file."""
         terms, image = self.terms, self.function.image
-        match terms.shape(value):
-            case ("ite", condition, then, otherwise):
-                return terms.ite(condition, self._in_code(then), self._in_code(otherwise))
+        shape = terms.shape(value)
+        if isinstance(shape, Choice):
+            return terms.ite(shape.condition, self._in_code(shape.then), self._in_code(shape.otherwise))
         found = terms.layout.origin(value)
         if found is None or not (found[0].start in image.aliases or found[0].start == image.base):
             return value
@@ -416,8 +423,8 @@ class Execution:
         while pending:
             term = pending.pop()
             shape = self.terms.shape(term)
-            if shape[0] == "ite":
-                pending += shape[2:]
+            if isinstance(shape, Choice):
+                pending += shape.branches
             elif (address := self.terms.layout.number(term)) != 0:
                 names.add(self.function.image.externals.get(address) if address is not None else None)
         return names.pop() if len(names) == 1 else None
@@ -439,8 +446,8 @@ class Execution:
                 found.add(constant)
                 continue
             shape = self.terms.shape(term)
-            if shape[0] == "ite":
-                pending += shape[2:]
+            if isinstance(shape, Choice):
+                pending += shape.branches
         return found
 
     def _return(self, block: Block, target: Term, to: BlockId | None, state: State, temps: Temps, layer: int) -> None:
@@ -462,12 +469,12 @@ class Execution:
         self._finish(target, state)
 
     def _finish(self, target: Term, state: State) -> None:
-        final = self.summary.final
-        if final is None:
+        final, returned_to = self.summary.final, self.summary.return_target
+        if final is None or returned_to is None:
             self.summary.final, self.summary.return_target = state, target
             return
         selector = self.terms.selector(final.condition, state.condition)
-        self.summary.return_target = self.terms.ite(selector, self.summary.return_target, target)
+        self.summary.return_target = self.terms.ite(selector, returned_to, target)
         self.summary.final = _join(selector, final, state)
 
     # -- outside calls --------------------------------------------------------------------------
@@ -635,9 +642,9 @@ class Execution:
 
     def _numbered(self, value: Term) -> Term:
         """A choice between addresses as one between the numbers where isoform placed them, to tell which it is."""
-        match self.terms.shape(value):
-            case ("ite", condition, then, otherwise):
-                return self.terms.ite(condition, self._numbered(then), self._numbered(otherwise))
+        shape = self.terms.shape(value)
+        if isinstance(shape, Choice):
+            return self.terms.ite(shape.condition, self._numbered(shape.then), self._numbered(shape.otherwise))
         number = self.terms.layout.number(value)
         return value if number is None else self.terms.bv(number, self.terms.width(value))
 
@@ -647,8 +654,8 @@ class Execution:
         pending = [value]
         while pending and len(leaves) <= MOST_TARGETS:
             shape = self.terms.shape(top := pending.pop())
-            if shape[0] == "ite":
-                pending += shape[2:]
+            if isinstance(shape, Choice):
+                pending += shape.branches
             else:
                 leaves.add(top)
         return len(leaves) == count and all(self.terms.layout.number(leaf) is not None for leaf in leaves)
@@ -718,12 +725,13 @@ class Execution:
                 places[part.where] = max(places.get(part.where, 0), part.size)
         found = []
         for where, size in places.items():
-            value: Term = None
+            value: Term | None = None
             for condition, parts in reversed(choices):
                 here = terms.bv(0, 8 * size)
                 for part in (p for p in parts if p.where == where and p.may):
                     here = terms.zext(self._bits(part, part.may, state), 8 * size)
                 value = here if value is None else terms.ite(condition, here, value)
+            assert value is not None
             found.append(value)
         return found
 
@@ -846,8 +854,8 @@ class Execution:
             space = state.container_named(machine.convention.integer_arguments[0])
             state.registers[machine.container_positions[register]] = space
             return
-        left: Term = None
-        value: Term = None
+        left: Term | None = None
+        value: Term | None = None
         for low, high, taken in runs(given.bits, width):
             if taken:
                 piece = result(register if not low else f"{register}[{low}]", high - low)
@@ -857,6 +865,7 @@ class Execution:
                 left = self.side.undefined(width) if left is None else left
                 piece = terms.extract(left, high - 1, low)
             value = piece if value is None else terms.concat(piece, value)
+        assert value is not None
         state.registers[machine.container_positions[register]] = value
 
     # -- memory from the library ----------------------------------------------------------------

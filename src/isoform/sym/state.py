@@ -15,7 +15,8 @@ from isoform.model.microop import Var, linked_address, origin_of
 from isoform.model.outcome import FRAME_LIMIT, THREAD_POINTER
 from isoform.model.verdict import Assumption
 from isoform.smt.dependence import Dependence
-from isoform.smt.division import signed
+from isoform.smt.rules.widths import signed
+from isoform.smt.shapes import Add, Choice, Subtract
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base, Chain, Node
 from isoform.sym.context import Context
@@ -185,7 +186,8 @@ class World:
         return bits & ((1 << width) - 1)
 
     def _with_open_bits(self, name: str, passed: int, width: int) -> Term:
-        whole, value = self.terms.variable(name, width), None
+        whole = self.terms.variable(name, width)
+        value: Term | None = None
         if passed == (1 << width) - 1:
             return whole
         rest = self.terms.variable(f"{name} (open)", width) if passed else whole
@@ -193,6 +195,7 @@ class World:
         for low, high, taken in runs(passed, width):
             piece = self.terms.extract(whole if taken else rest, high - 1, low)
             value = piece if value is None else self.terms.concat(piece, value)
+        assert value is not None
         return value
 
     @property
@@ -517,9 +520,9 @@ class Side:
         while pending:
             here, term = pending.pop()
             shape = terms.shape(term)
-            if shape[0] == "ite":
-                pending.append((terms.conj(here, shape[1]), shape[2]))
-                pending.append((terms.conj(here, terms.negate(shape[1])), shape[3]))
+            if isinstance(shape, Choice):
+                pending.append((terms.conj(here, shape.condition), shape.then))
+                pending.append((terms.conj(here, terms.negate(shape.condition)), shape.otherwise))
             elif self.points_to_differing(term):
                 self.met.append(Met(here, terms.layout.number(term) is not None, why))
 
@@ -608,7 +611,7 @@ class State:
 
     def read_register(self, var: Var) -> Term:
         terms = self.side.terms
-        result: Term = None
+        result: Term | None = None
         for index, start, size in self.side.pieces(var):
             if index not in self.registers and self.side.world.machine.containers[index] == "df":
                 self.side.world.assume(DIRECTION_FLAG)
@@ -617,6 +620,7 @@ class State:
                 self.side.world.assume(DEFAULT_ROUNDING_MODE)
             part = terms.extract(self.container(index), 8 * (start + size) - 1, 8 * start)
             result = part if result is None else terms.concat(part, result)
+        assert result is not None
         return result
 
     def write_register(self, var: Var, value: Term) -> None:
@@ -837,8 +841,7 @@ class State:
         image, terms = self.side.image, self.side.terms
         found = terms.layout.origin(address)
         if found is not None:
-            base, more = terms.split_sum(found[1])
-            constant = (found[0].start + more) % (1 << self.side.width)
+            constant = (found[0].start + terms.split_sum(found[1])[1]) % (1 << self.side.width)
             near = [extent for extent in image.constants_near(constant) if _is_in(extent, found[0])]
             if self._surely_in(address, size) is not None:
                 return near
@@ -920,11 +923,11 @@ class State:
         """An address that is one of two, as condition and both."""
         terms = self.side.terms
         base, constant = terms.split_sum(address)
-        shape = terms.shape(base)
-        if shape[0] != "ite":
+        shape = terms.shape(address if base is None else base)
+        if not isinstance(shape, Choice):
             return None
         number = terms.bv(constant, self.side.width)
-        return shape[1], terms.add(shape[2], number), terms.add(shape[3], number)
+        return shape.condition, terms.add(shape.then, number), terms.add(shape.otherwise, number)
 
     def _choice_of_constants(self, term: Term) -> tuple[Term, Term, Term] | None:
         """A sum in which one summand is a choice between addresses of constants that differ, as a choice of sums."""
@@ -932,11 +935,11 @@ class State:
         shape = terms.shape(term)
         if not side.points_to_differing(term):
             return None
-        if shape[0] == "ite":
-            return shape[1], shape[2], shape[3]
-        if shape[0] != "add":
+        if isinstance(shape, Choice):
+            return shape.condition, shape.then, shape.otherwise
+        if not isinstance(shape, Add):
             return None
-        for one, other in ((shape[1], shape[2]), (shape[2], shape[1])):
+        for one, other in ((shape.left, shape.right), (shape.right, shape.left)):
             found = self._choice_of_constants(one)
             if found is not None:
                 return found[0], terms.add(found[1], other), terms.add(found[2], other)
@@ -946,7 +949,7 @@ class State:
         """The computed offset of an address that is the stack pointer plus something else."""
         side, terms = self.side, self.side.terms
         pointer = side.world.stack_pointer
-        rest = without_summand(terms, address, pointer)
+        rest = None if pointer is None else without_summand(terms, address, pointer)
         if rest is None or side.mentions_stack(rest):
             raise Unsupported("an address mixes the stack pointer with other values in a way isoform cannot follow")
         _in_frame(signed(terms.split_sum(rest)[1], side.width))
@@ -975,15 +978,15 @@ def without_summand(terms: Terms, total: Term, part: Term) -> Term | None:
     if total == part:
         return terms.bv(0, terms.width(total))
     shape = terms.shape(total)
-    if shape[0] == "add":
-        for one, other in ((shape[1], shape[2]), (shape[2], shape[1])):
+    if isinstance(shape, Add):
+        for one, other in ((shape.left, shape.right), (shape.right, shape.left)):
             rest = without_summand(terms, one, part)
             if rest is not None:
                 return terms.add(rest, other)
-    if shape[0] == "sub":
-        rest = without_summand(terms, shape[1], part)
+    if isinstance(shape, Subtract):
+        rest = without_summand(terms, shape.left, part)
         if rest is not None:
-            return terms.sub(rest, shape[2])
+            return terms.sub(rest, shape.right)
     return None
 
 

@@ -19,6 +19,7 @@ from isoform.model.errors import Unsupported
 from isoform.model.microop import Kind, MicroOp
 from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER, Status
 from isoform.run.runner import Traced
+from isoform.smt.shapes import Choice, Negation
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base
 from isoform.sym.execute import OP_SECONDS, Execution, Summary
@@ -177,8 +178,8 @@ class Walker(Execution):
                 self._end_as(End.LOST, "the run and its formulas disagree")
             return
         shape = terms.shape(condition)
-        if shape[0] == "negate":
-            condition, key = shape[1], not key
+        if isinstance(shape, Negation):
+            condition, key = shape.inner, not key
         self._take(kind, condition, key, condition if key else terms.negate(condition))
 
     def _take(self, kind: DecisionKind, term: Term, key: Key, edge: Term) -> None:
@@ -254,9 +255,11 @@ class Walker(Execution):
             if _touches_frame(where, size):
                 self._end_as(End.ASTRAY)
             return
-        if terms.shape(base)[0] == "ite":
+        if isinstance(terms.shape(base), Choice):
             return  # one of two places in the frame
-        offset = terms.sub(address, side.world.stack_pointer)
+        pointer = side.world.stack_pointer
+        assert pointer is not None
+        offset = terms.sub(address, pointer)
         inside = terms.ult(
             terms.sub(offset, terms.bv(-FRAME_LIMIT, side.width)), terms.bv(FRAME_LIMIT - size + 1, side.width)
         )

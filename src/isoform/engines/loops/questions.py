@@ -35,7 +35,7 @@ class Proof:
     bad: Term
     steps: Sequence[Step] = ()
     """Equations by which parts of `bad` were merged first."""
-    merged: Term = None
+    merged: Term | None = None
     """What `bad` became by them, if there are any."""
 
 
