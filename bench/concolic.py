@@ -12,9 +12,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from isoform.api import lifted
 from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
+from isoform.engines.answer import lifted
 from isoform.engines.concolic import Concolic, Finding
 from isoform.load.open import open_pair
 from isoform.model.budget import Budget

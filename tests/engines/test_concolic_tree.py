@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from isoform.api import lifted
 from isoform.borders.question import Options
 from isoform.borders.settle import settle
+from isoform.engines.answer import lifted
 from isoform.engines.concolic import Concolic
 from isoform.engines.concolic.path import DecisionKind, End
 from isoform.engines.concolic.tree import Node
