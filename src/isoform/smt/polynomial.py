@@ -134,11 +134,11 @@ class Normalizer(Extensions):
         words: frozenset[int] = frozenset()
         for number in found.words:
             inner = self._extremes.get(number)
-            alike = inner is not None and (inner.kind, inner.greatest) == (found.kind, found.greatest)
+            alike = inner is not None and (inner.signed, inner.greatest) == (found.signed, found.greatest)
             words |= inner.words if inner is not None and alike else {number}
         if len(words) > MOST_WORDS:
             return None
-        whole = Extreme(found.kind, found.greatest, words)
+        whole = Extreme(found.signed, found.greatest, words)
         chosen = self._first_extremes.setdefault((choice.sort().bv_size(), whole), choice)
         self._extremes[chosen.id()] = whole
         for child in choice.children():
