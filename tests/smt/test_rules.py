@@ -188,6 +188,15 @@ def thread_pointer(width: int) -> Expressions:
         yield apply(build, lambda t, a, b: a + b, thread, left, right)
 
 
+def below_zeros(width: int, upper: Callable[[int], Expression]) -> Expressions:
+    """Something with zeros below it, and in their place what fits and what does not."""
+    for zeros in range(1, width):
+        for low in range(1, min(width, zeros + 2)):
+            yield from either_order(Expression.__or__, upper(zeros), y(low).zext(width + zeros))
+        for number in (1, (1 << zeros) - 1, 1 << zeros):
+            yield from either_order(Expression.__or__, upper(zeros), constant(number, width + zeros))
+
+
 def each_equals_constants(*wholes: Expression) -> Expressions:
     yield from (eq(whole, number) for whole in wholes for number in constants(whole.width))
 
@@ -326,7 +335,6 @@ CASES: dict[str, Callable[[int], Expressions]] = {
     "sums.subtrahend_added_back": lambda w: (
         total for one in (x(w), y(w)) for total in either_order(Expression.__add__, x(w) - y(w), one)
     ),
-    "sums.added_as_quotient": lambda w: raised(WIDTHS[0]),
     "sums.without_thread_pointer": lambda w: thread_pointer(w) if w <= 4 else iter(()),
     "sums.summand_taken_away": lambda w: iter(
         outer for one in (x(w), y(w)) for outer in either_order(Expression.__sub__, x(w) + y(w), one)
@@ -334,7 +342,7 @@ CASES: dict[str, Callable[[int], Expressions]] = {
     "sums.difference_taken_away": lambda w: iter(
         outer for one in (x(w), y(w)) for outer in either_order(Expression.__sub__, one, x(w) - y(w))
     ),
-    "sums.subtracted_as_quotient": lambda w: rounded(WIDTHS[0]),
+    "sums.opposite_of_quotient": lambda w: rounded(WIDTHS[0]),
     "sums.opposite_of_opposite": lambda w: iter((Expression.__neg__(-x(w)),)),
     "sums.opposite_of_difference": lambda w: iter((-(x(w) - y(w)),)),
     "sums.opposite_of_sum": lambda w: (-(x(w) + number) for number in constants(w)),
@@ -347,13 +355,9 @@ CASES: dict[str, Callable[[int], Expressions]] = {
         for mask in (ite(c(), constant(-1, w), constant(0, w)), ite(c(), constant(0, w), constant(-1, w)))
         for outer in either_order(Expression.__and__, mask, x(w))
     ),
-    "bits.or_of_disjoint": lambda w: (
-        outer
-        for k in range(1, w)
-        for upper in (x(w).above(constant(0, k)), shl(x(w + k) + constant(3, w + k), constant(k, w + k)))
-        for low in range(1, min(w, k + 2))
-        for outer in either_order(Expression.__or__, upper, y(low).zext(w + k))
-    ),
+    "bits.or_below_zeros": lambda w: below_zeros(w, lambda k: x(w).above(constant(0, k))),
+    "bits.or_below_extended_zeros": lambda w: below_zeros(w, lambda k: x(w - 1).above(constant(0, k)).zext(w + k)),
+    "bits.or_below_scaled": lambda w: below_zeros(w, lambda k: shl(x(w + k) + constant(3, w + k), constant(k, w + k))),
     "bits.or_of_flags": lambda w: iter((flag(c(), w) | flag(d(), w), flag(negate(c()), w) | flag(d(), w))),
     "bits.one_or_the_other": lambda w: (
         outer

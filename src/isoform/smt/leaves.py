@@ -12,7 +12,7 @@ from functools import cache
 
 from bitwuzla import Kind, Sort, Term, TermManager
 
-from isoform.smt.shapes import Shape
+from isoform.smt.shapes import Binary, Indexed, Shape
 
 __all__ = ["Leaves", "Term"]
 
@@ -117,9 +117,10 @@ class Leaves:
 
     def make(self, shape: Shape, width: int) -> Term:
         """A term of exactly this shape. Its width is 0 if it is no bit-vector."""
-        indices = shape.indices
-        if indices:
-            term = self.manager.mk_term(shape.kind, shape.operands, indices)
+        if isinstance(shape, Binary):  # most are, and a property takes its time
+            term = self.manager.mk_term(shape.kind, [shape.left, shape.right])
+        elif isinstance(shape, Indexed):
+            term = self.manager.mk_term(shape.kind, shape.operands, shape.indices)
         else:
             term = self.manager.mk_term(shape.kind, shape.operands)
         if width:

@@ -8,7 +8,6 @@ class pattern in a `match` takes 0.6 µs where it holds. (Measured with CPython 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from bitwuzla import Kind, Term
@@ -24,9 +23,12 @@ class Shape:
     def operands(self) -> list[Term]:
         raise NotImplementedError
 
-    @property
-    def indices(self) -> Sequence[int]:
-        return ()
+
+class Indexed(Shape):
+    """An operator that takes numbers besides."""
+
+    __slots__ = ("indices",)
+    indices: list[int]
 
 
 class Unary(Shape):
@@ -57,7 +59,7 @@ class Binary(Shape):
 # -- bits -------------------------------------------------------------------------------------------
 
 
-class Extract(Shape):
+class Extract(Indexed):
     """Bits `high` to `low`, both included."""
 
     __slots__ = ("high", "low", "whole")
@@ -68,14 +70,11 @@ class Extract(Shape):
         self.whole: Final = whole
         self.high: Final = high
         self.low: Final = low
+        self.indices = [high, low]
 
     @property
     def operands(self) -> list[Term]:
         return [self.whole]
-
-    @property
-    def indices(self) -> Sequence[int]:
-        return [self.high, self.low]
 
 
 class Concat(Shape):
@@ -92,23 +91,19 @@ class Concat(Shape):
         return [self.top, self.bottom]
 
 
-class Extension(Shape):
+class Extension(Indexed):
     """A term with `extra` bits above it."""
 
-    __slots__ = ("extra", "inner")
+    __slots__ = ("inner",)
     __match_args__ = ("inner",)
 
     def __init__(self, inner: Term, extra: int) -> None:
         self.inner: Final = inner
-        self.extra: Final = extra
+        self.indices = [extra]
 
     @property
     def operands(self) -> list[Term]:
         return [self.inner]
-
-    @property
-    def indices(self) -> Sequence[int]:
-        return [self.extra]
 
 
 class ZeroExtend(Extension):

@@ -6,7 +6,8 @@ byte is `ite(c, 1, 0)`; a shift right by a constant is an extraction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from isoform.smt.constructors import Constructors
 from isoform.smt.layout import Layout
@@ -42,6 +43,8 @@ from isoform.smt.shapes import (
 
 __all__ = ["Term", "Terms"]
 
+_Rule = Callable[[Constructors, Any, Term, Term], Term | None]
+"""For the shape of the first term."""
 _KEEP_SHIFTED = (Add, Subtract, Multiply, Negative, Bitwise, Not, Scaled, Choice)
 """Over these a shift left stays a product, so that the arithmetic around it can be seen."""
 
@@ -99,8 +102,9 @@ class Terms(Constructors):
             return self.bv(high_value << low_width | low_value, width)
         if high_value == 0:
             return self.zext(bottom, width)
-        for rule in joining.JOINED:
-            found = rule(self, top, bottom)
+        shape = self.shape(top)
+        for rule in joining.JOINED.get(type(shape), ()):
+            found = rule(self, shape, top, bottom)
             if found is not None:
                 return found
         return self.make(Concat(top, bottom), width)
@@ -112,11 +116,10 @@ class Terms(Constructors):
         value = self.value(term)
         if value is not None:
             return self.bv(value, width)
-        for rule in joining.ZERO_EXTENDED:
-            found = rule(self, term, width)
-            if found is not None:
-                return found
-        return self.make(ZeroExtend(term, width - have), width)
+        shape = self.shape(term)
+        rule = joining.ZERO_EXTENDED.get(type(shape))
+        found = rule(self, shape, width) if rule is not None else None
+        return found if found is not None else self.make(ZeroExtend(term, width - have), width)
 
     def sext(self, term: Term, width: int) -> Term:
         have = self.width(term)
@@ -125,11 +128,10 @@ class Terms(Constructors):
         value = self.value(term)
         if value is not None:
             return self.bv(signed(value, have), width)
-        for rule in joining.SIGN_EXTENDED:
-            found = rule(self, term, width)
-            if found is not None:
-                return found
-        return self.make(SignExtend(term, width - have), width)
+        shape = self.shape(term)
+        rule = joining.SIGN_EXTENDED.get(type(shape))
+        found = rule(self, shape, width) if rule is not None else None
+        return found if found is not None else self.make(SignExtend(term, width - have), width)
 
     # -- arithmetic -----------------------------------------------------------------------------
 
@@ -167,13 +169,26 @@ class Terms(Constructors):
             found = sums.without_thread_pointer(self, thread, left, right)
             if found is not None:
                 return found
-        for rule in sums.ADDED:
-            found = rule(self, left, right)
-            if found is not None:
-                return found
+        found = self._of_either(sums.ADDED, right, left)
+        if found is not None:
+            return found
         if right.id() < left.id():
             left, right = right, left
         return self.make(Add(left, right), width)
+
+    def _of_either(self, table: Mapping[Any, tuple[_Rule, ...]], first: Term, second: Term) -> Term | None:
+        """What rules of a commutative operator make of two operands, by the shape of the first and then the other."""
+        shape = self.shape(first)
+        for rule in table.get(type(shape), ()):
+            found = rule(self, shape, first, second)
+            if found is not None:
+                return found
+        shape = self.shape(second)
+        for rule in table.get(type(shape), ()):
+            found = rule(self, shape, second, first)
+            if found is not None:
+                return found
+        return None
 
     def sub(self, left: Term, right: Term) -> Term:
         """(x + k) - (y + m) = (x - y) + (k - m), where k and m are constants."""
@@ -190,8 +205,14 @@ class Terms(Constructors):
         width = self.width(left)
         if left == right:
             return self.bv(0, width)
-        for rule in sums.SUBTRACTED:
-            found = rule(self, left, right)
+        shape = self.shape(left)
+        for rule in sums.TAKEN_FROM.get(type(shape), ()):
+            found = rule(self, shape, left, right)
+            if found is not None:
+                return found
+        shape = self.shape(right)
+        for rule in sums.TAKEN_AWAY.get(type(shape), ()):
+            found = rule(self, shape, right, left)
             if found is not None:
                 return found
         return self.make(Subtract(left, right), width)
@@ -201,11 +222,10 @@ class Terms(Constructors):
         value = self.value(term)
         if value is not None:
             return self.bv(-value, width)
-        for rule in sums.NEGATED:
-            found = rule(self, term)
-            if found is not None:
-                return found
-        return self.make(Negative(term), width)
+        shape = self.shape(term)
+        rule = sums.NEGATED.get(type(shape))
+        found = rule(self, shape, term) if rule is not None else None
+        return found if found is not None else self.make(Negative(term), width)
 
     def mul(self, left: Term, right: Term) -> Term:
         width = self.width(left)
@@ -299,11 +319,10 @@ class Terms(Constructors):
             return left
         if b == 0:
             return right
-        for rule in bits.CONJOINED:
-            found = rule(self, left, right)
-            if found is not None:
-                return found
-        return self._bitwise(And, left, right, width)
+        found = bits.run_of_ones(self, left, b) if b is not None else None
+        if found is None:
+            found = self._of_either(bits.CONJOINED, left, right)
+        return found if found is not None else self._bitwise(And, left, right, width)
 
     def or_(self, left: Term, right: Term) -> Term:
         width = self.width(left)
@@ -316,11 +335,8 @@ class Terms(Constructors):
             return left
         if b == (1 << width) - 1:
             return right
-        for rule in bits.DISJOINED:
-            found = rule(self, left, right)
-            if found is not None:
-                return found
-        return self._bitwise(Or, left, right, width)
+        found = self._of_either(bits.DISJOINED, left, right)
+        return found if found is not None else self._bitwise(Or, left, right, width)
 
     def xor_(self, left: Term, right: Term) -> Term:
         width = self.width(left)
@@ -335,11 +351,10 @@ class Terms(Constructors):
             return left
         if b == (1 << width) - 1 and not isinstance(self.shape(left), Xor):
             return self.not_(left)
-        for rule in bits.EXCLUDED:
-            found = rule(self, left, right)
-            if found is not None:
-                return found
-        return self._bitwise(Xor, left, right, width)
+        found = self._of_either(bits.EXCLUDED, left, right)
+        if found is None:
+            found = bits.in_one_order(self, left, right)
+        return found if found is not None else self._bitwise(Xor, left, right, width)
 
     def _bitwise(self, operator: type[Bitwise], left: Term, right: Term, width: int) -> Term:
         if self.value(right) is None and right.id() < left.id():
@@ -351,11 +366,10 @@ class Terms(Constructors):
         value = self.value(term)
         if value is not None:
             return self.bv(~value, width)
-        for rule in bits.COMPLEMENTED:
-            found = rule(self, term)
-            if found is not None:
-                return found
-        return self.make(Not(term), width)
+        shape = self.shape(term)
+        rule = bits.COMPLEMENTED.get(type(shape))
+        found = rule(self, shape) if rule is not None else None
+        return found if found is not None else self.make(Not(term), width)
 
     # -- booleans as bytes ----------------------------------------------------------------------
 

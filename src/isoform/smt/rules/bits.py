@@ -1,12 +1,18 @@
-"""And, or, exclusive or and complement. A constant is the right operand, and neither all zeros nor all ones."""
+"""And, or, exclusive or and complement. A constant is the right operand, and neither all zeros nor all ones.
+
+Rules for a shape take the term that has it and the other operand, whichever of them is left.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 from isoform.smt.constructors import Constructors
 from isoform.smt.leaves import Term
 from isoform.smt.rules.flags import flag_conditions
 from isoform.smt.rules.widths import unsigned_width
-from isoform.smt.shapes import Choice, Concat, Not, Scaled, Xor, ZeroExtend
+from isoform.smt.shapes import Choice, Concat, Not, Scaled, Shape, Xor, ZeroExtend
 
 MOST_BITS_SUMMED = 32
 """Things in an exclusive or that are brought into one order."""
@@ -14,11 +20,8 @@ MOST_BITS_SUMMED = 32
 # -- left & right -----------------------------------------------------------------------------------
 
 
-def run_of_ones(terms: Constructors, left: Term, right: Term) -> Term | None:
+def run_of_ones(terms: Constructors, left: Term, mask: int) -> Term | None:
     """x & (2^(h+1) - 2^l) = zext(x[h:l]) ∘ 0, of which l bits are 0: a run of ones selects bits."""
-    mask = terms.value(right)
-    if mask is None:
-        return None
     low, high = (mask & -mask).bit_length() - 1, mask.bit_length() - 1
     if mask != (1 << (high + 1)) - (1 << low):
         return None
@@ -26,84 +29,69 @@ def run_of_ones(terms: Constructors, left: Term, right: Term) -> Term | None:
     return terms.concat(part, terms.bv(0, low)) if low else part
 
 
-def and_of_flags(terms: Constructors, left: Term, right: Term) -> Term | None:
+def and_of_flags(terms: Constructors, shape: Choice, term: Term, other: Term) -> Term | None:
     """(c ? 1 : 0) & (d ? 1 : 0) = (c ∧ d) ? 1 : 0."""
-    flags = flag_conditions(terms, left, right)
-    return None if flags is None else terms.flag(terms.conj(*flags), terms.width(left))
+    flags = flag_conditions(terms, term, other)
+    return None if flags is None else terms.flag(terms.conj(*flags), terms.width(term))
 
 
-def chosen_by_mask(terms: Constructors, left: Term, right: Term) -> Term | None:
+def chosen_by_mask(terms: Constructors, shape: Choice, term: Term, other: Term) -> Term | None:
     """(c ? -1 : 0) & x = c ? x : 0: vector code chooses by masks."""
-    masks = {0, (1 << terms.width(left)) - 1}
-    for mask, kept in ((left, right), (right, left)):
-        shape = terms.shape(mask)
-        if isinstance(shape, Choice) and {terms.value(shape.then), terms.value(shape.otherwise)} == masks:
-            return terms.ite(shape.condition, terms.and_(shape.then, kept), terms.and_(shape.otherwise, kept))
-    return None
-
-
-CONJOINED = (run_of_ones, and_of_flags, chosen_by_mask)
+    if {terms.value(shape.then), terms.value(shape.otherwise)} != {0, (1 << terms.width(term)) - 1}:
+        return None
+    return terms.ite(shape.condition, terms.and_(shape.then, other), terms.and_(shape.otherwise, other))
 
 
 # -- left | right -----------------------------------------------------------------------------------
 
 
-def or_of_disjoint(terms: Constructors, left: Term, right: Term) -> Term | None:
-    """x·2^k | y = x ∘ y where y < 2^k: no bit is set in both."""
-    found = _above(terms, left, right)
-    return found if found is not None else _above(terms, right, left)
-
-
-def _above(terms: Constructors, upper: Term, lower: Term) -> Term | None:
-    """`upper` | `lower`, if `upper` was built as something above zeros, and `lower` fits in their place."""
-    split = _above_zeros(terms, upper)
-    if split is None or unsigned_width(terms, lower) > split[1]:
+def or_below_zeros(terms: Constructors, shape: Concat, term: Term, other: Term) -> Term | None:
+    """(x ∘ 0) | y = x ∘ y, where y fits in the place of the zeros: no bit is set in both."""
+    zeros = terms.width(shape.bottom)
+    if terms.value(shape.bottom) != 0 or unsigned_width(terms, other) > zeros:
         return None
-    return terms.concat(split[0], terms.extract(lower, split[1] - 1, 0))
+    top = terms.zext(shape.top, terms.width(term) - zeros)
+    return terms.concat(top, terms.extract(other, zeros - 1, 0))
 
 
-def _above_zeros(terms: Constructors, term: Term) -> tuple[Term, int] | None:
-    """x and k, if a term is x ∘ 0 with k zeros, or an extension of that, or x'·2^k."""
-    shape, width = terms.shape(term), terms.width(term)
-    if isinstance(shape, ZeroExtend):
-        shape = terms.shape(shape.inner)
-        if not isinstance(shape, Concat):
-            return None
-    if isinstance(shape, Concat) and terms.value(shape.bottom) == 0:
-        zeros = terms.width(shape.bottom)
-        return terms.zext(shape.top, width - zeros), zeros
-    if isinstance(shape, Scaled):
-        return terms.extract(shape.inner, width - 1 - shape.bits, 0), shape.bits
-    return None
+def or_below_extended_zeros(terms: Constructors, shape: ZeroExtend, term: Term, other: Term) -> Term | None:
+    """zext(x ∘ 0) | y = zext(x) ∘ y, where y fits in the place of the zeros."""
+    inner = terms.shape(shape.inner)
+    return or_below_zeros(terms, inner, term, other) if isinstance(inner, Concat) else None
 
 
-def or_of_flags(terms: Constructors, left: Term, right: Term) -> Term | None:
+def or_below_scaled(terms: Constructors, shape: Scaled, term: Term, other: Term) -> Term | None:
+    """x·2^k | y = x[h-k:0] ∘ y where y < 2^k: no bit is set in both."""
+    if unsigned_width(terms, other) > shape.bits:
+        return None
+    top = terms.extract(shape.inner, terms.width(term) - 1 - shape.bits, 0)
+    return terms.concat(top, terms.extract(other, shape.bits - 1, 0))
+
+
+def or_of_flags(terms: Constructors, shape: Choice, term: Term, other: Term) -> Term | None:
     """(c ? 1 : 0) | (d ? 1 : 0) = (c ∨ d) ? 1 : 0."""
-    flags = flag_conditions(terms, left, right)
-    return None if flags is None else terms.flag(terms.disj(*flags), terms.width(left))
+    flags = flag_conditions(terms, term, other)
+    return None if flags is None else terms.flag(terms.disj(*flags), terms.width(term))
 
 
-def one_or_the_other(terms: Constructors, left: Term, right: Term) -> Term | None:
+def one_or_the_other(terms: Constructors, shape: Choice, term: Term, other: Term) -> Term | None:
     """(c ? x : 0) | (c ? 0 : y) = c ? x : y, and whichever of the four are 0, one on each side."""
-    one, other = terms.shape(left), terms.shape(right)
-    if not (isinstance(one, Choice) and isinstance(other, Choice) and one.condition == other.condition):
+    second = terms.shape(other)
+    if not (isinstance(second, Choice) and shape.condition == second.condition):
         return None
-    for here, there in zip(one.branches, other.branches, strict=True):
+    for here, there in zip(shape.branches, second.branches, strict=True):
         if 0 not in (terms.value(here), terms.value(there)):
             return None
-    return terms.ite(one.condition, terms.or_(one.then, other.then), terms.or_(one.otherwise, other.otherwise))
-
-
-DISJOINED = (or_of_disjoint, or_of_flags, one_or_the_other)
+    return terms.ite(shape.condition, terms.or_(shape.then, second.then), terms.or_(shape.otherwise, second.otherwise))
 
 
 # -- left ^ right -----------------------------------------------------------------------------------
 
 
-def exclusive_or_of_flags(terms: Constructors, left: Term, right: Term) -> Term | None:
+def exclusive_or_of_flags(terms: Constructors, shape: Choice, term: Term, other: Term) -> Term | None:
     """(c ? 1 : 0) ^ (d ? 1 : 0) = (c ⊕ d) ? 1 : 0."""
-    flags = flag_conditions(terms, left, right)
-    return None if flags is None else terms.flag(terms.exclusive(*flags), terms.width(left))
+    flags = flag_conditions(terms, term, other)
+    return None if flags is None else terms.flag(terms.exclusive(*flags), terms.width(term))
 
 
 def in_one_order(terms: Constructors, left: Term, right: Term) -> Term | None:
@@ -149,24 +137,33 @@ def _exclusive_parts(terms: Constructors, left: Term, right: Term) -> tuple[dict
     return parts, constant
 
 
-EXCLUDED = (exclusive_or_of_flags, in_one_order)
-
-
 # -- ~term ------------------------------------------------------------------------------------------
 
 
-def complement_of_complement(terms: Constructors, term: Term) -> Term | None:
+def complement_of_complement(terms: Constructors, shape: Not) -> Term | None:
     """~~x = x."""
-    shape = terms.shape(term)
-    return shape.inner if isinstance(shape, Not) else None
+    return shape.inner
 
 
-def complement_of_choice(terms: Constructors, term: Term) -> Term | None:
+def complement_of_choice(terms: Constructors, shape: Choice) -> Term | None:
     """~(c ? k : m) = c ? ~k : ~m, where k and m are constants."""
-    shape = terms.shape(term)
-    if not isinstance(shape, Choice) or any(terms.value(branch) is None for branch in shape.branches):
+    if terms.value(shape.then) is None or terms.value(shape.otherwise) is None:
         return None
     return terms.ite(shape.condition, terms.not_(shape.then), terms.not_(shape.otherwise))
 
 
-COMPLEMENTED = (complement_of_complement, complement_of_choice)
+_Rule = Callable[[Constructors, Any, Term, Term], Term | None]
+_Complementing = Callable[[Constructors, Any], Term | None]
+
+CONJOINED: dict[type[Shape] | type[None], tuple[_Rule, ...]] = {Choice: (and_of_flags, chosen_by_mask)}
+DISJOINED: dict[type[Shape] | type[None], tuple[_Rule, ...]] = {
+    Concat: (or_below_zeros,),
+    ZeroExtend: (or_below_extended_zeros,),
+    Scaled: (or_below_scaled,),
+    Choice: (or_of_flags, one_or_the_other),
+}
+EXCLUDED: dict[type[Shape] | type[None], tuple[_Rule, ...]] = {Choice: (exclusive_or_of_flags,)}
+COMPLEMENTED: dict[type[Shape] | type[None], _Complementing] = {
+    Not: complement_of_complement,
+    Choice: complement_of_choice,
+}

@@ -135,11 +135,13 @@ _EQUALS_CONSTANT: dict[type[Shape] | type[None], tuple[_Rule, ...]] = {
 def unsigned_less(terms: Constructors, left: Term, right: Term) -> Term:
     if left == right:
         return terms.false
-    for rule in (constants_unsigned_less, less_than_least, least_less_than, narrow_unsigned_less):
-        found = rule(terms, left, right)
-        if found is not None:
-            return found
-    return terms.make(UnsignedLess(left, right), 0)
+    if terms.value(left) is not None or terms.value(right) is not None:
+        for rule in (constants_unsigned_less, less_than_least, least_less_than):
+            found = rule(terms, left, right)
+            if found is not None:
+                return found
+    found = narrow_unsigned_less(terms, left, right)
+    return found if found is not None else terms.make(UnsignedLess(left, right), 0)
 
 
 def constants_unsigned_less(terms: Constructors, left: Term, right: Term) -> Term | None:

@@ -87,25 +87,24 @@ def _high_half(terms: Constructors, term: Term, extension: type[Extension]) -> _
 # -- signed, as a sum or difference with the sign ---------------------------------------------------
 
 
-def rounded_as_quotient(terms: Constructors, floor: Term, correction: Term) -> Term | None:
+def rounded_as_quotient(terms: Constructors, shape: SignExtend, correction: Term, floor: Term) -> Term | None:
     """floor(x·m / 2^k) - (x < 0 ? -1 : 0) = x / d, truncated, for the d that `signed_divisor` gives: rounding down and
     rounding towards zero differ by one, for negative x. `correction` is what is subtracted: the sign of x, spread."""
-    return _signed_quotient(terms, floor, correction, SignExtend)
+    return _signed_quotient(terms, floor, shape.inner)
 
 
-def raised_as_quotient(terms: Constructors, floor: Term, correction: Term) -> Term | None:
+def raised_as_quotient(terms: Constructors, shape: ZeroExtend, correction: Term, floor: Term) -> Term | None:
     """floor(x·m / 2^k) + (x < 0 ? 1 : 0) = x / d, truncated, likewise. The sign may be taken from x or from the
     product, which has the same."""
-    return _signed_quotient(terms, floor, correction, ZeroExtend)
+    return _signed_quotient(terms, floor, shape.inner)
 
 
-def _signed_quotient(terms: Constructors, floor: Term, correction: Term, extension: type[Extension]) -> Term | None:
-    """x / d, if `floor` is floor(x·m / 2^k) and `correction` the sign of x, extended."""
-    shape = terms.shape(correction)
-    if not isinstance(shape, extension) or terms.width(shape.inner) != 1:
+def _signed_quotient(terms: Constructors, floor: Term, sign: Term) -> Term | None:
+    """x / d, if `floor` is floor(x·m / 2^k) and `sign` the sign bit of x."""
+    if terms.width(sign) != 1:
         return None
     scaled = _scaled_signed(terms, floor)
-    if scaled is None or shape.inner not in (_top_bit(terms, t) for t in (scaled.x, *scaled.same_sign)):
+    if scaled is None or sign not in (_top_bit(terms, t) for t in (scaled.x, *scaled.same_sign)):
         return None
     bits = terms.width(scaled.x)
     divisor = signed_divisor(scaled.multiplier, scaled.shift, bits)

@@ -2,51 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from isoform.smt.constructors import Constructors
 from isoform.smt.leaves import Term
 from isoform.smt.rules.quotient import raised_as_quotient, rounded_as_quotient
-from isoform.smt.shapes import Add, Negative, Subtract
+from isoform.smt.shapes import Add, Negative, Shape, SignExtend, Subtract, ZeroExtend
 
-# -- left + right -----------------------------------------------------------------------------------
+# -- term + other, by the shape of the term; in a sum either operand is the term --------------------
 
 
-def opposites_cancel(terms: Constructors, left: Term, right: Term) -> Term | None:
+def opposites_cancel(terms: Constructors, shape: Negative, term: Term, other: Term) -> Term | None:
     """-x + x = 0."""
-    one, other = terms.shape(left), terms.shape(right)
-    if isinstance(one, Negative) and one.inner == right:
-        return terms.bv(0, terms.width(left))
-    if isinstance(other, Negative) and other.inner == left:
-        return terms.bv(0, terms.width(left))
-    return None
+    return terms.bv(0, terms.width(term)) if shape.inner == other else None
 
 
-def plus_opposite(terms: Constructors, left: Term, right: Term) -> Term | None:
-    """x + -y = x - y."""
-    other = terms.shape(right)
-    if isinstance(other, Negative):
-        return terms.subtract_bases(left, other.inner)
-    one = terms.shape(left)
-    return terms.subtract_bases(right, one.inner) if isinstance(one, Negative) else None
+def plus_opposite(terms: Constructors, shape: Negative, term: Term, other: Term) -> Term | None:
+    """-y + x = x - y."""
+    return terms.subtract_bases(other, shape.inner)
 
 
-def subtrahend_added_back(terms: Constructors, left: Term, right: Term) -> Term | None:
+def subtrahend_added_back(terms: Constructors, shape: Subtract, term: Term, other: Term) -> Term | None:
     """(x - y) + y = x."""
-    one = terms.shape(left)
-    if isinstance(one, Subtract) and one.right == right:
-        return one.left
-    other = terms.shape(right)
-    return other.left if isinstance(other, Subtract) and other.right == left else None
-
-
-def added_as_quotient(terms: Constructors, left: Term, right: Term) -> Term | None:
-    """Either way round, see `raised_as_quotient`."""
-    found = raised_as_quotient(terms, left, right)
-    return found if found is not None else raised_as_quotient(terms, right, left)
-
-
-ADDED = (opposites_cancel, plus_opposite, subtrahend_added_back, added_as_quotient)
+    return shape.left if shape.right == other else None
 
 
 def without_thread_pointer(terms: Constructors, thread: Term, left: Term, right: Term) -> Term | None:
@@ -79,58 +58,67 @@ def _summands(terms: Constructors, term: Term) -> Iterator[tuple[int, Term]]:
             yield sign, top
 
 
-# -- left - right -----------------------------------------------------------------------------------
+# -- term - other, by the shape of the term ---------------------------------------------------------
 
 
-def summand_taken_away(terms: Constructors, left: Term, right: Term) -> Term | None:
+def summand_taken_away(terms: Constructors, shape: Add, term: Term, other: Term) -> Term | None:
     """(x + y) - y = x, and (x + y) - x = y."""
-    one = terms.shape(left)
-    if not isinstance(one, Add):
-        return None
-    if one.right == right:
-        return one.left
-    return one.right if one.left == right else None
+    if shape.right == other:
+        return shape.left
+    return shape.right if shape.left == other else None
 
 
-def difference_taken_away(terms: Constructors, left: Term, right: Term) -> Term | None:
-    """x - (x - y) = y."""
-    other = terms.shape(right)
-    return other.right if isinstance(other, Subtract) and other.left == left else None
-
-
-def subtracted_as_quotient(terms: Constructors, left: Term, right: Term) -> Term | None:
-    """Either way round, see `rounded_as_quotient`: x - y = -(y - x)."""
-    found = rounded_as_quotient(terms, left, right)
-    if found is not None:
-        return found
-    found = rounded_as_quotient(terms, right, left)
+def opposite_of_quotient(terms: Constructors, shape: SignExtend, term: Term, other: Term) -> Term | None:
+    """x - y = -(y - x), where y - x is a quotient by `rounded_as_quotient`."""
+    found = rounded_as_quotient(terms, shape, term, other)
     return None if found is None else terms.neg(found)
 
 
-SUBTRACTED = (summand_taken_away, difference_taken_away, subtracted_as_quotient)
+# -- other - term, by the shape of the term ---------------------------------------------------------
 
 
-# -- -term ------------------------------------------------------------------------------------------
+def difference_taken_away(terms: Constructors, shape: Subtract, term: Term, other: Term) -> Term | None:
+    """x - (x - y) = y."""
+    return shape.right if shape.left == other else None
 
 
-def opposite_of_opposite(terms: Constructors, term: Term) -> Term | None:
+# -- -term, by its shape ----------------------------------------------------------------------------
+
+
+def opposite_of_opposite(terms: Constructors, shape: Negative, term: Term) -> Term | None:
     """-(-x) = x."""
-    shape = terms.shape(term)
-    return shape.inner if isinstance(shape, Negative) else None
+    return shape.inner
 
 
-def opposite_of_difference(terms: Constructors, term: Term) -> Term | None:
+def opposite_of_difference(terms: Constructors, shape: Subtract, term: Term) -> Term | None:
     """-(x - y) = y - x."""
-    shape = terms.shape(term)
-    return terms.subtract_bases(shape.right, shape.left) if isinstance(shape, Subtract) else None
+    return terms.subtract_bases(shape.right, shape.left)
 
 
-def opposite_of_sum(terms: Constructors, term: Term) -> Term | None:
+def opposite_of_sum(terms: Constructors, shape: Add, term: Term) -> Term | None:
     """-(x + k) = -x + -k, where k is a constant: it stays outermost."""
-    base, constant = terms.split_sum(term)
-    if base is None or base == term:
-        return None
-    return terms.add(terms.neg(base), terms.bv(-constant, terms.width(term)))
+    constant = terms.value(shape.right)
+    return None if constant is None else terms.add(terms.neg(shape.left), terms.bv(-constant, terms.width(term)))
 
 
-NEGATED = (opposite_of_opposite, opposite_of_difference, opposite_of_sum)
+_Rule = Callable[[Constructors, Any, Term, Term], Term | None]
+_Negating = Callable[[Constructors, Any, Term], Term | None]
+
+ADDED: dict[type[Shape] | type[None], tuple[_Rule, ...]] = {
+    Negative: (opposites_cancel, plus_opposite),
+    Subtract: (subtrahend_added_back,),
+    ZeroExtend: (raised_as_quotient,),
+}
+TAKEN_FROM: dict[type[Shape] | type[None], tuple[_Rule, ...]] = {
+    Add: (summand_taken_away,),
+    SignExtend: (opposite_of_quotient,),
+}
+TAKEN_AWAY: dict[type[Shape] | type[None], tuple[_Rule, ...]] = {
+    Subtract: (difference_taken_away,),
+    SignExtend: (rounded_as_quotient,),
+}
+NEGATED: dict[type[Shape] | type[None], _Negating] = {
+    Negative: opposite_of_opposite,
+    Subtract: opposite_of_difference,
+    Add: opposite_of_sum,
+}
