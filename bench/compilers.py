@@ -118,7 +118,7 @@ def run_tests(question: Question, tests: Iterable[tuple[int, int]]) -> Attempt:
 
 def run_engine(paths: tuple[str, str], options: Options) -> Attempt:
     verdict = api.compare(*paths, options)
-    if not isinstance(verdict, Different) or verdict.witness is None:
+    if not isinstance(verdict, Different):
         return Attempt(verdict.word, verdict.seconds, None, verdict.engine)
     values = dict(verdict.witness.arguments)
     witness = (wrapped(values["$1"]), wrapped(values["$2"]))

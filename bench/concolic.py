@@ -15,7 +15,8 @@ from pathlib import Path
 from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
 from isoform.engines.answer import lifted
-from isoform.engines.concolic import Concolic, Finding
+from isoform.engines.concolic import Search
+from isoform.engines.finding import Finding
 from isoform.load.open import open_pair
 from isoform.model.budget import Budget
 
@@ -36,9 +37,9 @@ def question(target: Path, rewrite: Path, depth: int = 50) -> Question:
     return settle(sides[0], sides[1], Options(depth=depth))
 
 
-def answer(asked: Question) -> tuple[Concolic, Finding, float]:
+def answer(asked: Question) -> tuple[Search, Finding, float]:
     started = time.perf_counter()
-    engine = Concolic(asked, Budget(60))
+    engine = Search(asked, Budget(60))
     finding = engine.answer()
     return engine, finding, time.perf_counter() - started
 

@@ -25,15 +25,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from isoform import LoadOptions, Options, api
-from isoform.borders.settle import settle
+from isoform import LoadOptions, Options
+from isoform.engines.answer import lifted, subject
 from isoform.engines.ladder import Ladder
+from isoform.engines.pose import pose
+from isoform.load.open import open_pair
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
 from isoform.model.verdict import Equivalent
-from pairs import ROOT, parse_options, read_pair
+from pairfile import PAIRS, Pair, read_all
+from pairs import arguments_of
 
-LOOPS = ROOT / "loops"
+LOOPS = PAIRS / "loops"
 PARTS = ("trace", "guess", "solve")
 BODIES = (1, 2, 4, 8, 16, 32)
 
@@ -84,12 +87,13 @@ class Row:
 def measure(name: str, a: str, b: str, options: Options, load_a: LoadOptions, load_b: LoadOptions) -> Row:
     started = time.perf_counter()
     row = Row(name, "unknown", 0.0)
-    loaded = api.open_pair(a, b, load_a, load_b)
+    loaded = open_pair(a, b, load_a, load_b)
     with contextlib.suppress(Unsupported):
-        functions = [api.lifted(side) for side in loaded]
+        functions = [lifted(side) for side in loaded]
         row.instructions = sum(len(f.instructions) for f in functions)
-        question = settle(functions[0], functions[1], options)
-        ladder = Ladder(question, (api.subject(loaded[0]), api.subject(loaded[1])), Budget(options.budget))
+        budget = Budget(options.budget)
+        question = pose(functions[0], functions[1], options, budget)
+        ladder = Ladder(question, (subject(loaded[0]), subject(loaded[1])), budget)
         verdict = ladder.climb()
         row.verdict = verdict.word
         row.parts = {part: ladder.timings[part] for part in PARTS if part in ladder.timings}
@@ -107,24 +111,27 @@ def tests_used(ladder: Ladder) -> int | None:
     return int(found[1]) if found else None
 
 
-def measure_pair(path: Path, budget: float | None) -> Row:
-    a, b, options, load_a, load_b = parse_options(path, read_pair(path))["arguments"]
-    return measure(path.stem, a, b, options if budget is None else replace(options, budget=budget), load_a, load_b)
+def measure_pair(pair: Pair, budget: float | None) -> Row:
+    a, b, options, load_a, load_b = arguments_of(pair)
+    return measure(stem(pair), a, b, options if budget is None else replace(options, budget=budget), load_a, load_b)
 
 
-def chosen(words: Iterable[str]) -> list[Path]:
-    """Pair files by path, by folder, or by a part of their names; all of them without words."""
-    every = sorted(LOOPS.glob("*.pair"))
-    found: list[Path] = []
+def stem(pair: Pair) -> str:
+    return pair.name.rpartition("/")[2]
+
+
+def chosen(words: Iterable[str]) -> list[Pair]:
+    """Pairs by file, by folder, or by a part of their names; all of them without words."""
+    every = [pair for pair in read_all([LOOPS]) if not pair.missing]
+    found: dict[str, Pair] = {}
     for word in words:
         place = Path(word)
-        if place.is_dir():
-            found += sorted(place.resolve().rglob("*.pair"))
-        elif place.suffix == ".pair":
-            found.append(place.resolve())
+        if place.is_dir() or place.suffix == ".pair":
+            here = read_all([place])
         else:
-            found += [path for path in every if path.stem == word] or [path for path in every if word in path.stem]
-    return list(dict.fromkeys(found)) if words else every
+            here = [pair for pair in every if stem(pair) == word] or [pair for pair in every if word in stem(pair)]
+        found |= {pair.name: pair for pair in here}
+    return list(found.values()) if words else every
 
 
 def cell(value: Any, width: int) -> str:
@@ -132,19 +139,20 @@ def cell(value: Any, width: int) -> str:
     return f"{shown:>{width}}"
 
 
-def print_pairs(paths: list[Path], budget: float | None) -> None:
+def print_pairs(pairs: list[Pair], budget: float | None) -> None:
     heads = "".join(f"{name:>9}" for name in ("total", *PARTS, "tests", "obligs"))
     print(f"{'pair':40} {'verdict':11} {'wanted':11}{heads}   {'seed 003':14}{'seconds':>10}{'tests':>6}{'ratio':>8}")
     right = 0
-    for path in paths:
-        wanted = read_pair(path)["verdict"]
-        row = measure_pair(path, budget)
-        right += row.verdict == wanted
+    for pair in pairs:
+        row = measure_pair(pair, budget)
+        right += row.verdict == pair.verdict
         times = "".join(cell(value, 9) for value in (row.seconds, *(row.parts.get(part) for part in PARTS)))
         counts = cell(row.tests, 9) + cell(row.obligations, 9)
-        print(f"{row.name[:40]:40} {row.verdict:11} {wanted:11}{times}{counts}   {beside(row)}".rstrip(), flush=True)
+        print(
+            f"{row.name[:40]:40} {row.verdict:11} {pair.verdict:11}{times}{counts}   {beside(row)}".rstrip(), flush=True
+        )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(f"{right} of {len(paths)} as they should be; at most {peak} MiB of memory")
+    print(f"{right} of {len(pairs)} as they should be; at most {peak} MiB of memory")
 
 
 def beside(row: Row) -> str:
@@ -191,10 +199,10 @@ def main() -> None:
     if arguments.growth:
         print_growth(arguments.budget or Options().budget)
         return
-    paths = chosen(arguments.words)
-    if not paths:
+    pairs = chosen(arguments.words)
+    if not pairs:
         parser.error(f"no pair has {' or '.join(arguments.words)} in its name")
-    print_pairs(paths, arguments.budget)
+    print_pairs(pairs, arguments.budget)
 
 
 if __name__ == "__main__":

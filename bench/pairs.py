@@ -10,21 +10,23 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-import shlex
 import statistics
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from isoform import api
-from isoform.borders.settle import settle
 from isoform.cli import app
+from isoform.engines.answer import lifted, subject
 from isoform.engines.ladder import Ladder
+from isoform.engines.pose import pose
+from isoform.load.open import open_pair
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
+from pairfile import PAIRS, Pair, read_all
 
-ROOT = Path(__file__).resolve().parent.parent / "tests" / "pairs"
 COLUMNS = ("load", "lift", "test", "encode", "solve", "rest", "total")
 
 
@@ -35,32 +37,25 @@ class Row:
     milliseconds: dict[str, float] = field(default_factory=dict)
 
 
-def read_pair(path: Path) -> dict[str, str]:
-    lines = (line.split(":", 1) for line in path.read_text().splitlines() if ":" in line and not line.startswith("#"))
-    return {key.strip(): value.strip() for key, value in lines}
-
-
-def parse_options(path: Path, pair: dict[str, str]) -> dict[str, Any]:
-    """What the command line would pass to the API for this pair."""
-    seen: dict[str, Any] = {}
+def arguments_of(pair: Pair) -> tuple[Any, ...]:
+    """What the command line would pass to the API for this pair, its compilers included."""
+    seen: list[tuple[Any, ...]] = []
 
     def record(*arguments: Any) -> Any:
-        seen["arguments"] = arguments
+        seen.append(arguments)
         raise Unsupported("only the options are wanted")
 
-    real, api.compare = api.compare, record
-    words = ["compare", str(path.parent / pair["a"]), str(path.parent / pair["b"])]
-    try:
-        with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(Unsupported, SystemExit):
-            app([*words, *shlex.split(pair.get("options", ""))], standalone_mode=False)
-    finally:
-        api.compare = real
-    return seen
+    with (
+        patch.object(api, "compare", record),
+        contextlib.redirect_stderr(io.StringIO()),
+        contextlib.suppress(Unsupported, SystemExit),
+    ):
+        app(pair.command(), standalone_mode=False)
+    return seen[0]
 
 
-def measure(path: Path) -> Row:
-    pair = read_pair(path)
-    a, b, options, load_a, load_b = parse_options(path, pair)["arguments"]
+def measure(pair: Pair) -> Row:
+    a, b, options, load_a, load_b = arguments_of(pair)
     spent: dict[str, float] = {}
     started = clock = time.perf_counter()
 
@@ -70,39 +65,38 @@ def measure(path: Path) -> Row:
         spent[name] = 1000 * (now - clock)
         clock = now
 
-    loaded = api.open_pair(a, b, load_a, load_b)
+    loaded = open_pair(a, b, load_a, load_b)
     lap("load")
     word = "unknown"
     with contextlib.suppress(Unsupported):
-        functions = [api.lifted(side) for side in loaded]
+        functions = [lifted(side) for side in loaded]
         lap("lift")
-        ladder = Ladder(
-            settle(functions[0], functions[1], options),
-            (api.subject(loaded[0]), api.subject(loaded[1])),
-            Budget(options.budget),
-        )
+        budget = Budget(options.budget)
+        question = pose(functions[0], functions[1], options, budget)
+        ladder = Ladder(question, (subject(loaded[0]), subject(loaded[1])), budget)
         word = ladder.climb().word
         spent |= {name: 1000 * seconds for name, seconds in ladder.timings.items()}
     spent["total"] = 1000 * (time.perf_counter() - started)
     spent["rest"] = spent["total"] - sum(spent.get(name, 0.0) for name in COLUMNS[:5])
-    return Row(str(path.relative_to(ROOT)) if ROOT in path.parents else path.name, word, spent)
+    return Row(pair.name, word, spent)
 
 
-def best_of(path: Path, repeat: int) -> Row:
+def best_of(pair: Pair, repeat: int) -> Row:
     """The quickest of several runs: the first one also pays for imports."""
-    return min((measure(path) for _ in range(repeat)), key=lambda row: row.milliseconds["total"])
+    return min((measure(pair) for _ in range(repeat)), key=lambda row: row.milliseconds["total"])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("places", nargs="*", type=Path, default=[ROOT])
+    parser.add_argument("places", nargs="*", type=Path, default=[PAIRS])
     parser.add_argument("--repeat", type=int, default=3)
     arguments = parser.parse_args()
-    paths = [p for place in arguments.places for p in (sorted(place.rglob("*.pair")) if place.is_dir() else [place])]
     print(f"{'pair':44} {'verdict':11}" + "".join(f"{name:>9}" for name in COLUMNS))
     rows = []
-    for path in paths:
-        row = best_of(path.resolve(), arguments.repeat)
+    for pair in read_all(arguments.places):
+        if pair.missing:
+            continue
+        row = best_of(pair, arguments.repeat)
         rows.append(row)
         times = "".join(f"{row.milliseconds.get(name, 0.0):9.1f}" for name in COLUMNS)
         print(f"{row.name[:44]:44} {row.verdict:11}{times}", flush=True)

@@ -26,7 +26,8 @@ from isoform.load.compile import compile_source
 from isoform.load.open import SOURCE_SUFFIXES, LoadOptions
 from isoform.load.resolve import split_spec
 from isoform.model.signature import TypeKind
-from pairs import ROOT, parse_options, read_pair
+from pairfile import PAIRS, Pair, read_all
+from pairs import arguments_of
 
 SECONDS = 60
 REGISTERS = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
@@ -97,9 +98,9 @@ def limited(seconds: int, run: Any) -> str:
         signal.signal(signal.SIGALRM, previous)
 
 
-def measure(path: Path, folder: Path) -> tuple[str, float, str, float]:
+def measure(pair: Pair, folder: Path) -> tuple[str, float, str, float]:
     """Both from the same object files, so that the compiler's time is nobody's."""
-    a, b, options, load_a, load_b = parse_options(path, read_pair(path))["arguments"]
+    a, b, options, load_a, load_b = arguments_of(pair)
     loaded = api.open_pair(a, b, load_a, load_b)
     files = [object_file(a, load_a, folder), object_file(b, load_b, folder)]
     names = [side.symbol.name for side in loaded]
@@ -117,18 +118,18 @@ def measure(path: Path, folder: Path) -> tuple[str, float, str, float]:
 def main() -> None:
     logging.disable(logging.CRITICAL)
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("places", nargs="*", type=Path, default=[ROOT / "x86_64"])
+    parser.add_argument("places", nargs="*", type=Path, default=[PAIRS / "x86_64"])
     arguments = parser.parse_args()
-    paths = [p for place in arguments.places for p in (sorted(place.rglob("*.pair")) if place.is_dir() else [place])]
+    pairs = [pair for pair in read_all(arguments.places) if not pair.missing]
     print(f"{'pair':40} {'isoform':11} {'ms':>8}  {'angr':18} {'ms':>9} {'ratio':>7}")
     ratios = []
     with tempfile.TemporaryDirectory() as name:
-        for path in paths:
-            word, ours, said, theirs = measure(path.resolve(), Path(name))
+        for pair in pairs:
+            word, ours, said, theirs = measure(pair, Path(name))
             ratios.append(theirs / ours)
             note = "" if said == word else "  not the same answer"
             times = f"{word:11} {1000 * ours:8.1f}  {said[:18]:18} {1000 * theirs:9.1f} {theirs / ours:6.0f}x"
-            print(f"{path.stem[:40]:40} {times}{note}", flush=True)
+            print(f"{pair.name[:40]:40} {times}{note}", flush=True)
     if ratios:
         print(f"median ratio over {len(ratios)} pairs: {sorted(ratios)[len(ratios) // 2]:.0f}x")
 

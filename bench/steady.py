@@ -12,15 +12,14 @@ import argparse
 import json
 import os
 import random
-import shlex
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent / "tests" / "pairs"
+from pairfile import Pair, read_all
+
 BORDERLINE = (
     "loops/unrolled-invert-clang",
     "loops/vector-saxpy-clang",
@@ -40,36 +39,24 @@ class Answer:
     wall: float
 
 
-def sample(count: int, seed: int) -> list[Path]:
+def sample(pairs: Sequence[Pair], count: int, seed: int) -> list[Pair]:
     """Borderline ones, then the same number of each folder as far as it has them."""
-    chosen = [ROOT / f"{name}.pair" for name in BORDERLINE if (ROOT / f"{name}.pair").exists()]
+    chosen = [pair for pair in pairs if pair.name in BORDERLINE]
     rng = random.Random(seed)
-    kinds = []
-    for folder in sorted(path for path in ROOT.iterdir() if path.is_dir()):
-        pairs = [path for path in sorted(folder.rglob("*.pair")) if path not in chosen and is_short(path)]
-        kinds.append(rng.sample(pairs, len(pairs)))
-    while len(chosen) < count and any(kinds):
-        chosen += [pairs.pop() for pairs in kinds if pairs]
+    kinds: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        if pair.name not in BORDERLINE and not {"long", "todo"} & pair.fields.keys():
+            kinds.setdefault(pair.path.parent.name, []).append(pair)
+    mixed = [rng.sample(kind, len(kind)) for kind in kinds.values()]
+    while len(chosen) < count and any(mixed):
+        chosen += [kind.pop() for kind in mixed if kind]
     return chosen[:count]
 
 
-def fields(path: Path) -> dict[str, str]:
-    lines = (line.split(":", 1) for line in path.read_text().splitlines() if ":" in line and not line.startswith("#"))
-    return {key.strip(): value.strip() for key, value in lines}
-
-
-def is_short(path: Path) -> bool:
-    return not {"long", "todo"} & fields(path).keys()
-
-
-def ask(path: Path) -> Answer:
-    pair = fields(path)
-    words = [sys.executable, "-m", "isoform", "compare", *(str(path.parent / pair[side]) for side in "ab"), "--json"]
-    words += ["--cc", pair["cc"]] if "cc" in pair else []
+def ask(pair: Pair) -> Answer:
+    words = [sys.executable, "-m", "isoform", *pair.command("--json")]
     started = time.monotonic()
-    process = subprocess.Popen(
-        [*words, *shlex.split(pair.get("options", ""))], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdout is not None
     said = process.stdout.read()
     _, _, usage = os.wait4(process.pid, 0)
@@ -78,14 +65,14 @@ def ask(path: Path) -> Answer:
     return Answer(found["verdict"], found["engine"], used, time.monotonic() - started)
 
 
-def beside(busy: int, pairs: Sequence[Path], label: str) -> list[Answer]:
+def beside(busy: int, pairs: Sequence[Pair], label: str) -> list[Answer]:
     others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
     try:
         answers = []
-        for number, path in enumerate(pairs, 1):
-            answers.append(ask(path))
+        for number, pair in enumerate(pairs, 1):
+            answers.append(ask(pair))
             shown = f"{answers[-1].verdict:10} {answers[-1].processor:5.1f} s of {answers[-1].wall:5.1f} s"
-            print(f"{label} {number:3}/{len(pairs)} {shown}  {path.relative_to(ROOT).with_suffix('')}", flush=True)
+            print(f"{label} {number:3}/{len(pairs)} {shown}  {pair.name}", flush=True)
         return answers
     finally:
         for other in others:
@@ -100,16 +87,17 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=[], help="names of pairs, as loops/strcmp")
     chosen = parser.parse_args()
-    pairs = [ROOT / f"{name}.pair" for name in chosen.only] or sample(chosen.pairs, chosen.seed)
+    every = [pair for pair in read_all() if not pair.missing]
+    pairs = [pair for pair in every if pair.name in chosen.only] or sample(every, chosen.pairs, chosen.seed)
     idle, busy = beside(0, pairs, "idle"), beside(chosen.busy, pairs, "busy")
     differ = 0
     print()
-    for path, one, other in zip(pairs, idle, busy, strict=True):
+    for pair, one, other in zip(pairs, idle, busy, strict=True):
         if one.verdict != other.verdict:
             differ += 1
-            print(f"differs   {path.relative_to(ROOT)}: {one.verdict} when idle, {other.verdict} when busy")
+            print(f"differs   {pair.name}: {one.verdict} when idle, {other.verdict} when busy")
         elif one.engine != other.engine:
-            print(f"otherwise {path.relative_to(ROOT)}: by {one.engine} when idle, by {other.engine} when busy")
+            print(f"otherwise {pair.name}: by {one.engine} when idle, by {other.engine} when busy")
     print(f"{len(pairs)} pairs, {differ} with another verdict beside {chosen.busy} busy processes")
 
 

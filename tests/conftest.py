@@ -1,17 +1,71 @@
-"""Tests marked `long` run only where they are asked for."""
+"""The tiers: `quick` is what `./scripts/check` asks, `long` runs only where it is asked for."""
 
 from __future__ import annotations
 
 import pytest
 
+SLOW = (
+    "bench/test_border_campaign.py",
+    "bench/test_compilers.py::test_the_report_tells_the_methods_apart",
+    "bench/test_minicompiler.py::test_compilers_agree_with_the_tree",
+    "borders/test_reach.py::test_what_is_reached_by_a_base_far_away_is_compared",
+    "check/test_bound_certificates.py",
+    "check/test_expansion.py::test_depth_does_not_matter",
+    "check/test_expansion.py::test_never_shows_a_false_identity",
+    "check/test_steps.py",
+    "check/test_workers.py",
+    "grade/test_grade.py::test_loops",
+    "grade/test_grade.py::test_the_same_rows_whatever_the_number_of_jobs",
+    "grade/test_grade_command.py",
+    "grade/test_grade_store.py",
+    "grade/test_grade_workers.py",
+    "isa/test_cs241.py::test_lifted_random_programs_do_what_the_interpreter_does",
+    "isa/test_cs241.py::test_the_runner_stops_where_the_program_runs_what_it_wrote",
+    "isa/test_x86_evex.py",
+    "isa/test_x86_semantics.py::test_every_form_agrees_with_independent_cpus",
+    "isa/test_x86_semantics.py::test_flags_stay_booleans_whatever_is_undefined",
+    "isa/test_x86_semantics.py::test_no_instruction_loops_or_branches_inside_itself",
+    "isa/test_x86_semantics.py::test_the_compiled_runner_agrees_with_the_defining_table",
+    "isa/test_x86_symbolic.py",
+    "lift/test_library.py::test_the_loop_does_what_the_call_does",
+    "load/test_cs241_assembler.py::test_large_and_odd_files_are_done_in_seconds",
+    "load/test_toy_assembler.py::test_the_largest_file_assembles_in_seconds",
+    "semantics/test_small_machines.py::test_every_form_agrees_with_the_interpreter",
+    "smt/test_polynomial.py::test_depth_does_not_matter",
+    "smt/test_terms.py::test_terms_survive_garbage_collection_in_cycles",
+    "sym/test_context.py::test_what_holds_in_a_case_changes_nothing",
+    "test_cli.py::test_a_loop_is_bounded_and_says_so",
+    "test_cli.py::test_interrupt_during_a_solve_gives_unknown_promptly",
+    "test_documents.py::test_transcript_is_current",
+    "test_evaluate.py::test_symbolic_step_agrees",
+    "test_hostile_smoke.py",
+    "test_limits.py",
+    "test_packaging.py",
+    "test_precondition.py::test_disjoint_from_their_base_is_exact",
+    "test_precondition.py::test_random_expressions_against_the_compiler",
+    "test_soundness_smoke.py",
+)
+"""Files and tests that take more than a second or two and are not in the quick tier."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="only the quick tier: what ./scripts/check asks")
     parser.addoption("--long", action="store_true", help="also run the tests that take minutes")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--quick"):
+        slow = [item for item in items if is_slow(item)]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not is_slow(item)]
     if config.getoption("--long"):
         return
     for item in items:
         if item.get_closest_marker("long") is not None:
             item.add_marker(pytest.mark.skip(reason="takes long: --long runs it"))
+
+
+def is_slow(item: pytest.Item) -> bool:
+    name = item.nodeid.removeprefix("tests/").partition("[")[0]
+    marked = any(item.get_closest_marker(marker) for marker in ("slow", "long"))
+    return marked or name in SLOW or name.partition("::")[0] in SLOW

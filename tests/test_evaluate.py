@@ -18,8 +18,10 @@ from isoform.run.compile import expression_kinds
 from isoform.smt.float_definitions import definitions
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Terms
-from isoform.sym.state import Side, World
+from isoform.sym.side import Side
+from isoform.sym.state import initial_state
 from isoform.sym.step import step
+from isoform.sym.world import World
 
 SEED = 20240607
 KINDS = [kind for kind in Kind if can_evaluate(kind)]
@@ -142,7 +144,7 @@ def test_symbolic_step_agrees(kind: Kind, constant: bool) -> None:
     image = Image("x", "x86_64", (), ())
     solver = Solver(terms, Budget(60))
     for number, (op, values, expected) in enumerate(cases(kind)):
-        state = Side(World(terms, contract), image, "a").initial_state()
+        state = initial_state(Side(World(terms, contract), image, "a"))
         symbols = {
             v.offset: terms.variable(f"{kind.name}{number}_{v.offset}", 8 * v.size)
             for v in op.ins

@@ -155,7 +155,7 @@ def work():
     contract = Contract(machine("x86_64"), None, SignatureSource.LIVENESS, (), (), return_as=ReturnAs.VALUE,
                         memory=MemoryRule.COMPARE, aborts=AbortRule.EQUAL, calls=CallRule.AUTO)
     if not EARLY:
-        supervise.so_far(Unknown(side, side, contract, "loops", 0.0))
+        supervise.so_far(Unknown(side, side, contract, "loops", 0.0, why="not answered yet"))
     BODY
     supervise.answered()
     print("answered")

@@ -1,31 +1,15 @@
-"""Every question under `tests/pairs`, asked through the command line as a user would ask it.
-
-A `.pair` file has one `key: value` a line; `#` starts a comment.
-
-    verdict: equivalent | different | bounded | unknown
-    because: one sentence
-    a: FILE[:function]           relative to the .pair file
-    b: FILE[:function]
-    options: ...                 further options of `isoform compare`
-    cc: gcc | zig                compiler of both sides; the pair is skipped where it is absent
-    needs: gcc zig               compilers that `options` names
-    witness: x = -2147483648     inputs that a difference must have
-    where: memory                what must differ, as the start of its description
-    says: ...                    part of the reason of a bounded or unknown verdict
-    todo: ...                    why this does not hold yet; the test is expected to fail
-    long: ...                    why it is only asked with `--long`
-
-Every `equivalent` NAME.pair has a twin NAME-broken.pair that is `different`.
-"""
+"""Every question under `tests/pairs`, asked through the command line as a user would ask it; `bench/pairfile.py`
+describes the files."""
 
 from __future__ import annotations
 
 import json
+import re
 import shlex
-import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -35,11 +19,13 @@ import pytest
 
 from isoform.check.certificate import check_certificate
 from isoform.cli import app
+from pairfile import Pair, read, read_all
 
-PAIRS = Path(__file__).parent / "pairs"
+SCHEMA = Path(__file__).parent.parent / "docs" / "verdict.schema.json"
 REQUIRED = {"verdict", "because", "a", "b"}
-OPTIONAL = {"options", "cc", "needs", "witness", "where", "says", "todo", "long"}
+OPTIONAL = {"build", "options", "witness", "where", "says", "todo", "long"}
 EXIT_CODES = {"equivalent": 0, "different": 1, "bounded": 3, "unknown": 3}
+VERSIONED = re.compile(r"zig|gcc-\d+")
 MODELS = 2
 """isoform's own runner and one that shares no code with the lifter."""
 UNANSWERED_SECONDS = "2"
@@ -48,67 +34,68 @@ SAMPLE = 16
 """One certificate in so many is re-checked by default; the others take minutes."""
 
 
-@dataclass(frozen=True)
-class Pair:
-    path: Path
-    fields: Mapping[str, str]
-
-    @property
-    def name(self) -> str:
-        return self.path.relative_to(PAIRS).with_suffix("").as_posix()
-
-    @property
-    def verdict(self) -> str:
-        return self.fields["verdict"]
-
-    @property
-    def twin(self) -> Path:
-        return self.path.with_name(f"{self.path.stem}-broken.pair")
-
-    @property
-    def compilers(self) -> set[str]:
-        return {*self.fields.get("needs", "").split(), *self.fields.get("cc", "").split()}
-
-    def command(self, *more: str) -> list[str]:
-        chosen = ["--cc", self.fields["cc"]] if "cc" in self.fields else []
-        files = [str(self.path.parent / self.fields[side]) for side in "ab"]
-        return ["compare", *files, *chosen, *shlex.split(self.fields.get("options", "")), "--json", *more]
-
-
-def read(path: Path) -> Pair:
-    lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-    found = [line.split(":", 1) for line in lines if line and not line.startswith("#")]
-    return Pair(path, {key.strip(): value.strip() for key, value in found})
+QUICK = {
+    "toy/below": "loopfree",
+    "toy/below-broken": "testing",
+    "cs241/maximum": "loopfree",
+    "cs241/maximum-broken": "testing",
+    "cs241/divide-fault": "loopfree",
+    "cs241/divide-fault-broken": "testing",
+    "x86_64/sign": "loopfree",
+    "x86_64/sign-broken": "testing",
+    "x86_64/operate": "loopfree",
+    "x86_64/operate-broken": "loopfree",
+    "x86_64/print": "loopfree",
+    "x86_64/print-broken": "testing",
+    "concolic/rare-password": "concolic",
+    "concolic/rare-password-broken": "concolic",
+    "loops/memset": "loops",
+    "loops/memset-broken": "testing",
+    "loops/lists-length-clang-o0-o2": "loops",
+    "loops/lists-length-clang-o0-o2-broken": "testing",
+    "borders/linking-sections": "lifting",
+}
+"""The quick tier has these, with the engine that answers, besides one pair in `QUICK_SAMPLE` outside `loops`."""
+QUICK_SAMPLE = 24
+CERTIFIED = ("toy/below", "cs241/maximum", "x86_64/sign", "loops/memset")
+"""Certificates that the quick tier re-checks."""
+ALL = read_all()
+NAMED = {pair.name: pair for pair in ALL}
 
 
-ALL = [read(path) for path in sorted(PAIRS.rglob("*.pair"))]
+def is_quick(pair: Pair) -> bool:
+    sampled = crc32(pair.name.encode()) % QUICK_SAMPLE == 0
+    return pair.name in QUICK or (sampled and not pair.name.startswith("loops/"))
 
 
-@cache
-def absent(compiler: str) -> bool:
-    here = find_spec("ziglang") if compiler == "zig" else shutil.which(compiler)
-    return not here
-
-
-def parameter(pair: Pair, *marks: pytest.MarkDecorator) -> Any:
-    chosen = list(marks)
+def parameter(pair: Pair, quick: bool, *marks: pytest.MarkDecorator) -> Any:
+    chosen = [*marks, *([] if quick else [pytest.mark.slow])]
     if "todo" in pair.fields:
         chosen.append(pytest.mark.xfail(reason=pair.fields["todo"], strict=True))
     if "long" in pair.fields:
         chosen.append(pytest.mark.long)
-    missing = sorted(filter(absent, pair.compilers))
-    if missing:
-        chosen.append(pytest.mark.skip(reason=f"needs {', '.join(missing)}"))
+    if pair.missing:
+        chosen.append(pytest.mark.skip(reason=f"needs {', '.join(pair.missing)}"))
     return pytest.param(pair, id=pair.name, marks=chosen)
 
 
 def ask(pair: Pair, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, Any]:
     """The command's JSON, and its exit code checked."""
     capsys.readouterr()
-    code = app(pair.command(*more), standalone_mode=False)
+    code = app(pair.command("--json", *more), standalone_mode=False)
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert code == EXIT_CODES[answer["verdict"]]
+    validator()(answer)
     return answer
+
+
+@cache
+def validator() -> Callable[[Any], Any]:
+    """The schema of `docs/`; without its library nothing is checked here, as `tests/report/test_schema.py` says."""
+    if find_spec("fastjsonschema") is None:
+        return lambda answer: answer
+    compiled: Callable[[Any], Any] = import_module("fastjsonschema").compile(json.loads(SCHEMA.read_text()))
+    return compiled
 
 
 def shown(answer: Mapping[str, Any]) -> str:
@@ -116,10 +103,11 @@ def shown(answer: Mapping[str, Any]) -> str:
     return json.dumps(kept, indent=1, ensure_ascii=False)
 
 
-@pytest.mark.parametrize("pair", [parameter(p) for p in ALL])
+@pytest.mark.parametrize("pair", [parameter(p, is_quick(p)) for p in ALL])
 def test_verdict(pair: Pair, capsys: pytest.CaptureFixture[str]) -> None:
     answer = ask(pair, capsys, *(["--budget", UNANSWERED_SECONDS] if "todo" in pair.fields else []))
     assert answer["verdict"] == pair.verdict, f"{pair.fields['because']}\n{shown(answer)}"
+    assert answer["engine"] == QUICK.get(pair.name, answer["engine"])
     assert pair.fields.get("says", "") in answer.get("why", "")
     assert (answer["proof"] is not None) == (pair.verdict == "equivalent")
     assert (answer["bound"] is not None) == (pair.verdict == "bounded")
@@ -143,7 +131,11 @@ def require_witness(pair: Pair, witness: Mapping[str, Any]) -> None:
 def certified() -> list[Any]:
     """A sample that does not change when pairs are added; the rest is `long`."""
     proved = [pair for pair in ALL if pair.verdict == "equivalent" and "todo" not in pair.fields]
-    return [parameter(p, *([] if crc32(p.name.encode()) % SAMPLE == 0 else [pytest.mark.long])) for p in proved]
+    return [parameter(p, p.name in CERTIFIED, *([] if is_certified(p) else [pytest.mark.long])) for p in proved]
+
+
+def is_certified(pair: Pair) -> bool:
+    return pair.name in CERTIFIED or crc32(pair.name.encode()) % SAMPLE == 0
 
 
 @pytest.mark.parametrize("pair", certified())
@@ -166,12 +158,50 @@ def test_header_is_complete(pair: Pair) -> None:
     assert keys <= REQUIRED | OPTIONAL
     assert pair.verdict in EXIT_CODES
     assert pair.fields["because"].endswith(".")
-    assert pair.compilers <= {"gcc", "zig"}
+    assert all(VERSIONED.fullmatch(build.compiler) for build in pair.builds)
+    options = shlex.split(pair.fields.get("options", ""))
+    assert not [word for word in options if word.startswith(("--cc", "--cflags"))], "builds belong to `build:`"
 
 
-@pytest.mark.parametrize("pair", [pytest.param(p, id=p.name) for p in ALL if p.verdict == "equivalent"])
-def test_equivalent_pair_has_a_broken_twin(pair: Pair) -> None:
-    assert pair.twin.exists()
-    twin = read(pair.twin)
-    assert twin.verdict == "different"
-    assert twin.fields["a"] == pair.fields["a"]
+def test_names_are_used_once() -> None:
+    assert [name for name, uses in Counter(pair.name for pair in ALL).items() if uses > 1] == []
+
+
+def test_equivalent_pairs_have_a_broken_twin() -> None:
+    proved = [pair for pair in ALL if pair.verdict == "equivalent"]
+    assert [pair.name for pair in proved if not is_twin(NAMED.get(f"{pair.name}-broken"), pair)] == []
+
+
+def is_twin(twin: Pair | None, pair: Pair) -> bool:
+    return twin is not None and twin.verdict == "different" and twin.fields["a"] == pair.fields["a"]
+
+
+def test_each_line_of_a_matrix_is_a_question_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "sum.pair"
+    lines = ["verdict: equivalent", "because: Two levels.", "a: sum.c:f", "b: sum.c:g", "options: --fuel 7"]
+    cases = ["matrix: sum-levels = zig -O0 | zig -O2 '-DK=a b'", "matrix: sum-plain = gcc-1 | zig | long: Ten seconds."]
+    file.write_text("\n".join([*lines, *cases]))
+    levels, plain = read(file)
+    assert (levels.name, plain.name) == ("sum-levels", "sum-plain")
+    files = [f"{tmp_path}/sum.c:f", f"{tmp_path}/sum.c:g"]
+    built = ["--cc-a", "zig", "--cflags-a=-O0", "--cc-b", "zig", "--cflags-b=-O2 '-DK=a b'"]
+    assert levels.command("--json") == ["compare", *files, *built, "--fuel", "7", "--json"]
+    assert plain.command() == ["compare", *files, "--cc-a", "gcc-1", "--cc-b", "zig", "--fuel", "7"]
+    assert plain.missing == ["gcc-1"]
+    assert "long" not in levels.fields
+    assert plain.fields["long"] == "Ten seconds."
+
+
+def test_a_build_without_a_bar_is_that_of_both_sides(tmp_path: Path) -> None:
+    file = tmp_path / "sum.pair"
+    file.write_text("verdict: different\nbecause: Another sum.\na: a.c\nb: b.c\nbuild: gcc-1 -O1\n")
+    (pair,) = read(file)
+    assert pair.builds[0] == pair.builds[1]
+    assert pair.missing == ["gcc-1"]
+
+
+def test_without_a_build_it_is_the_pinned_compiler_where_one_is_needed(tmp_path: Path) -> None:
+    file = tmp_path / "sum.pair"
+    file.write_text("verdict: different\nbecause: Another sum.\na: a.s\nb: b.toy\n")
+    (pair,) = read(file)
+    assert pair.command() == ["compare", f"{tmp_path}/a.s", f"{tmp_path}/b.toy", "--cc-a", "zig"]

@@ -18,13 +18,16 @@ PUBLIC = {
         "Assumption",
         "Bounded",
         "CallRule",
+        "Checker",
+        "Code",
         "DataRule",
         "Different",
         "Engine",
         "Equivalent",
         "LoadOptions",
     ),
-    *("MemoryRule", "Options", "ReturnAs", "Unknown", "Unsupported", "UserError", "Verdict", "Witness", "compare"),
+    *("MemoryRule", "Options", "ReturnAs", "Unknown", "Unsupported", "UserError", "Verdict", "Witness"),
+    *("code", "compare"),
 }
 """Scripts depend on these: a name is added here on purpose, and never taken away."""
 
@@ -47,7 +50,6 @@ def test_words_are_what_they_are_on_the_command_line(sources: tuple[Path, Path])
     verdict = isoform.compare(*sources, memory="compare", engine="auto", budget=10)
     assert isinstance(verdict, isoform.Different)
     assert verdict.verdict == "different"
-    assert verdict.witness is not None
     assert isoform.compare(*sources, memory="ignore").verdict == "equivalent"
     assert isoform.compare(*sources, isoform.Options(memory="ignore"), memory="compare").verdict == "different"  # type: ignore[arg-type]
 
@@ -123,3 +125,92 @@ def test_a_static_function_comes_with_a_hint(sources: tuple[Path, Path]) -> None
     assert found[0].hint.startswith("given is static: a compiler may have specialised it")
     assert "hint" in found[0].to_json()
     assert found[1].hint == ""
+
+
+TWICE_AND = bytes.fromhex("8d0477c3")  # lea eax, [rdi+rsi*2]; ret
+ADDED = bytes.fromhex("01f68d0437c3")  # add esi, esi; lea eax, [rdi+rsi]; ret
+SUBTRACTED = bytes.fromhex("01f629f789f8c3")  # add esi, esi; sub edi, esi; mov eax, edi; ret
+PROTOTYPE = "int twice_and(int x, int y)"
+
+
+def test_bytes_and_assembly_are_compared() -> None:
+    checker = isoform.Checker(isoform.code(TWICE_AND, isa="x86_64", signature=PROTOTYPE))
+    assert checker.compare(isoform.code(ADDED)).verdict == "equivalent"
+    verdict = checker.compare(isoform.code(SUBTRACTED))
+    assert isinstance(verdict, isoform.Different)
+    assert (verdict.target.path, verdict.target.function) == ("(code)", "twice_and")
+    assert checker.compare(isoform.code("lea (%rdi,%rsi,2), %eax\nret")).verdict == "equivalent"
+    assert checker.compare(isoform.code("f: lea 1(%rdi,%rsi,2), %eax\nret\n.size f, .-f")).verdict == "different"
+    assert isoform.compare(isoform.code(TWICE_AND), isoform.code(ADDED), signature=PROTOTYPE).verdict == "equivalent"
+
+
+def test_code_that_is_in_no_file_has_one_signature() -> None:
+    with pytest.raises(isoform.UserError, match="two signatures"):
+        isoform.compare(isoform.code(TWICE_AND, signature=PROTOTYPE), isoform.code(ADDED, signature="long f(long x)"))
+    narrow = isoform.code(ADDED, signature="char f(char x, char y)")
+    verdict = isoform.compare(
+        isoform.code(TWICE_AND, signature=PROTOTYPE), narrow, signature="short f(short x, short y)"
+    )
+    assert verdict.contract.signature is not None
+    assert str(verdict.contract.signature).startswith("short f(")
+
+
+def test_text_of_the_small_machines_is_code_too() -> None:
+    checker = isoform.Checker(isoform.code("add $3, $1, $2\njr $31\n", isa="cs241"))
+    assert checker.compare(isoform.code("add $3, $2, $1\njr $31\n", isa="cs241")).verdict == "equivalent"
+    assert checker.compare(isoform.code("sub $3, $2, $1\njr $31\n", isa="cs241")).verdict == "different"
+    with pytest.raises(isoform.UserError, match="as text, not as bytes"):
+        checker.compare(isoform.code(ADDED, isa="cs241"))
+    with pytest.raises(isoform.UserError, match="both sides must be the same machine"):
+        checker.compare(isoform.code(ADDED))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"content": 7}, TypeError),
+        ({"content": b""}, ValueError),
+        ({"content": ADDED, "name": "two words"}, ValueError),
+        ({"content": ADDED, "isa": None}, TypeError),
+        ({"content": ADDED, "signature": 7}, TypeError),
+    ],
+)
+def test_what_is_no_code_is_refused(arguments: dict[str, object], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        isoform.code(**arguments)  # type: ignore[arg-type]
+
+
+def test_assembly_with_a_mistake_is_one_clear_error() -> None:
+    with pytest.raises(isoform.UserError, match=r"\(code\)"):
+        isoform.Checker(isoform.code(TWICE_AND)).compare(isoform.code("leax %rdi"))
+
+
+def test_what_a_checker_keeps_says_nothing_of_the_pair(tmp_path: Path) -> None:
+    """Data that the two sides share by name is compared anew for each rewrite, in any order."""
+    texts = {
+        "target": "int table[2] = {1, 2}; int f(int i) { return table[i & 1]; }",
+        "same": "int table[2] = {1, 2}; int f(int i) { unsigned j = i % 2u; return table[j]; }",
+        "other": "int table[2] = {1, 3}; int f(int i) { unsigned j = i % 2u; return table[j]; }",
+        "moved": "int g(void) { return 1; } int b = 7; int table[2] = {1, 2}; int f(int i) { return table[i & 1]; }",
+    }
+    paths = {name: tmp_path / f"{name}.c" for name in texts}
+    for name, path in paths.items():
+        path.write_text(texts[name])
+    checker = isoform.Checker(paths["target"], function="f", budget=20)
+    order = ["same", "other", "moved", "same", "moved", "other", "target"]
+    found = [checker.compare(paths[name]).verdict for name in order]
+    assert found == ["equivalent", "different", "equivalent", "equivalent", "equivalent", "different", "equivalent"]
+
+
+def test_a_checker_reads_its_target_once(tmp_path: Path) -> None:
+    target, rewrite = tmp_path / "a.c", tmp_path / "b.c"
+    target.write_text(SAME)
+    rewrite.write_text(SAME)
+    checker = isoform.Checker(target, memory="compare")
+    assert checker.compare(rewrite).verdict == "equivalent"
+    target.unlink()
+    assert checker.compare(rewrite).verdict == "equivalent"
+    rewrite.write_text(OTHER)
+    assert checker.compare(rewrite).verdict == "different"
+    with pytest.raises(TypeError, match="'bugdet'"):
+        isoform.Checker(target, bugdet=5)

@@ -38,7 +38,7 @@ def test_ten_seconds_find_nothing_wrong() -> None:
 def judged_as(source: str, other: str, equal: bool, forged: bool, tmp_path: Path) -> Any:
     """What the campaign says of a pair, where `forged` makes isoform say `equivalent` whatever it found."""
     from isoform.engines.answer import answer
-    from isoform.model.verdict import Equivalent
+    from isoform.model.verdict import Equivalent, Obligation, Proof
     from soundness import judge as judging
     from soundness.attack import QUICK
     from soundness.batch import Batch, Build, Pair
@@ -49,7 +49,8 @@ def judged_as(source: str, other: str, equal: bool, forged: bool, tmp_path: Path
 
     def lie(*arguments: Any) -> Any:
         verdict = answer(*arguments)
-        return Equivalent(verdict.target, verdict.rewrite, verdict.contract, "a lie", 0.0)
+        proof = Proof((Obligation("a lie", "nothing"),))
+        return Equivalent(verdict.target, verdict.rewrite, verdict.contract, "a lie", 0.0, proof=proof)
 
     with pytest.MonkeyPatch.context() as patch:
         if forged:

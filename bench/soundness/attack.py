@@ -9,8 +9,8 @@ from random import Random
 
 from isoform.borders.question import Question
 from isoform.check.replay import independent_runner
-from isoform.engines.confirm import uses_valid_memory
 from isoform.engines.inputs import put_argument
+from isoform.engines.separate import uses_valid_memory
 from isoform.lift.function import Function
 from isoform.model.contract import Contract
 from isoform.model.microop import Kind, Space

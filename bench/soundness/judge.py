@@ -99,7 +99,7 @@ def _question(sides: tuple[Loaded, Loaded], options: Options) -> Question:
 
 
 def _different_contradiction(pair: Pair, verdict: Different, question: Question) -> str:
-    if verdict.witness is None or len(verdict.witness.replayed_on) < 2:
+    if len(verdict.witness.replayed_on) < 2:
         return "different, but its witness was not replayed"
     inputs = verdict.witness.inputs
     outcomes = independent_outcomes(question, (inputs, inputs))

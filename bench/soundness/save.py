@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 from isoform.model.errors import UserError
+from pairfile import versioned
 from soundness.batch import Batch, Pair
 from soundness.judge import Judged, Rules, judge
 from soundness.shrink import shrunk
@@ -38,19 +40,15 @@ def _same_trouble(batch: Batch, pair: Pair, judged: Judged, rules: Rules) -> boo
 
 def _header(batch: Batch, pair: Pair, judged: Judged, name: str) -> str:
     expected = "equivalent" if pair.equal else "different"
-    options = []
-    if batch.suffix == ".c":
-        for side, build in zip("ab", batch.builds, strict=True):
-            options += [f"--cc-{side} {build.cc}", f'--cflags-{side} "{" ".join(build.flags)}"']
-    if pair.signature is not None:
-        options.append(f'--signature "{pair.signature}"')
+    builds = " | ".join(shlex.join([versioned(build.cc), *build.flags]) for build in batch.builds)
     lines = [
         f"# found by ./scripts/soundness --only {pair.label}",
         f"verdict: {expected}",
         f"because: The rewrite was made by: {pair.change}.",
         f"a: {name}-a{batch.suffix}:{pair.function}",
         f"b: {name}-b{batch.suffix}:{pair.function}",
-        f"options: {' '.join(options)}",
+        *([f"build: {builds}"] if batch.suffix == ".c" else []),
+        *([f'options: --signature "{pair.signature}"'] if pair.signature is not None else []),
         f"todo: {' '.join(judged.wrong.split())}",
     ]
     return "\n".join(lines) + "\n"

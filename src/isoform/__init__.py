@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 from isoform.model import presenting
 
 if TYPE_CHECKING:
+    from isoform.api import Checker as Checker
     from isoform.api import compare as compare
     from isoform.borders.question import Engine as Engine
     from isoform.borders.question import Options as Options
+    from isoform.load.code import Code as Code
+    from isoform.load.code import code as code
     from isoform.load.open import LoadOptions as LoadOptions
     from isoform.model.contract import AbortRule as AbortRule
     from isoform.model.contract import BoundsRule as BoundsRule
@@ -36,7 +39,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "compare": "isoform.api",
+    **dict.fromkeys(("Checker", "compare"), "isoform.api"),
+    **dict.fromkeys(("Code", "code"), "isoform.load.code"),
     **dict.fromkeys(
         ("AbortRule", "BoundsRule", "CallRule", "DataRule", "MemoryRule", "ReturnAs"), "isoform.model.contract"
     ),
@@ -55,6 +59,8 @@ __all__ = [
     "Bounded",
     "BoundsRule",
     "CallRule",
+    "Checker",
+    "Code",
     "DataRule",
     "Different",
     "Engine",
@@ -68,6 +74,7 @@ __all__ = [
     "UserError",
     "Verdict",
     "Witness",
+    "code",
     "compare",
 ]
 

@@ -13,7 +13,8 @@ from isoform.borders.settle import settle
 from isoform.engines.answer import answer, lifted, refused
 from isoform.engines.inputs import put_argument
 from isoform.lift.function import Function
-from isoform.load.open import SOURCE_SUFFIXES, TEXT_ISAS, Loaded, LoadOptions, open_one, open_pair
+from isoform.load.code import DISPLAYED, Code
+from isoform.load.open import SOURCE_SUFFIXES, TEXT_ISAS, Kept, Loaded, LoadOptions, open_one, open_pair
 from isoform.load.resolve import split_spec
 from isoform.model.budget import Budget, interruptible
 from isoform.model.contract import BoundsRule, CallRule, Contract, DataRule
@@ -35,53 +36,103 @@ SHOWING_SECONDS = 8.0
 """Of processor time, for the commands that only lift a function."""
 
 
+Side = str | Path | Code
+"""`path[:function]`, or code that is in no file."""
+
+
 def compare(
-    target: str | Path,
-    rewrite: str | Path | None = None,
+    target: Side,
+    rewrite: Side | None = None,
     options: Options | None = None,
     load_target: LoadOptions | None = None,
     load_rewrite: LoadOptions | None = None,
     **keywords: Any,
 ) -> Verdict:
-    """Do the two functions compute the same thing? `path[:function]` names each; without `rewrite` the target is built
-    twice, with other compilers or flags.
+    """Do the two functions compute the same thing? Each is `path[:function]` or `isoform.code(...)`; without `rewrite`
+    the target is built twice, with other compilers or flags.
 
     `keywords` are the options by name, as in `compare("old.o:f", "new.o:f", budget=5, assume="n > 0")`: those of
     `Options`, of `LoadOptions` for both sides, and `cc_a`, `cc_b`, `cflags_a` and `cflags_b` for one."""
+    options, load_target, load_rewrite = _chosen(options, load_target, load_rewrite, keywords)
+    if rewrite is None:
+        _refuse_itself(target, load_target, load_rewrite)
+    return _ask(target, target if rewrite is None else rewrite, options, load_target, load_rewrite, Kept())
+
+
+class Checker:
+    """One target and many rewrites: what is known of the target alone is read once. Arguments and keywords are those of
+    `compare`."""
+
+    def __init__(
+        self,
+        target: Side,
+        options: Options | None = None,
+        load_target: LoadOptions | None = None,
+        load_rewrite: LoadOptions | None = None,
+        **keywords: Any,
+    ) -> None:
+        self._target = target
+        self._how = _chosen(options, load_target, load_rewrite, keywords)
+        self._kept = Kept()
+
+    def compare(self, rewrite: Side) -> Verdict:
+        """Does this rewrite compute the same thing as the target?"""
+        return _ask(self._target, rewrite, *self._how, self._kept)
+
+
+def _chosen(
+    options: Options | None,
+    load_target: LoadOptions | None,
+    load_rewrite: LoadOptions | None,
+    keywords: Mapping[str, Any],
+) -> tuple[Options, LoadOptions, LoadOptions]:
     for value, kind in ((options, Options), (load_target, LoadOptions), (load_rewrite, LoadOptions)):
         if value is not None and not isinstance(value, kind):
             raise TypeError(
                 f"compare() takes isoform.{kind.__name__}(...) there, not {value!r}; options also go by name"
             )
     if keywords:
-        options, load_target, load_rewrite = with_keywords(options, load_target, load_rewrite, keywords)
-    options = options or Options()
+        return with_keywords(options, load_target, load_rewrite, keywords)
+    return options or Options(), load_target or LoadOptions(), load_rewrite or LoadOptions()
+
+
+def _ask(
+    target: Side, rewrite: Side, options: Options, load_target: LoadOptions, load_rewrite: LoadOptions, kept: Kept
+) -> Verdict:
     if options.cert is not None:
         require_place(Path(options.cert))
-    target, rewrite = str(target), None if rewrite is None else str(rewrite)
-    if rewrite is None:
-        _refuse_itself(target, load_target or LoadOptions(), load_rewrite or LoadOptions())
+    options = _with_signature(options, (target, rewrite))
+    sides = [side if isinstance(side, Code) else str(side) for side in (target, rewrite)]
     budget = Budget(options.budget)
     with interruptible(budget), enforced(budget, options.memory_limit):
         options.progress("loading")
         budget.begin_loading()
         try:
-            loaded = open_pair(target, rewrite or target, load_target, load_rewrite)
+            loaded = open_pair(sides[0], sides[1], load_target, load_rewrite, kept)
         except OutOfLimits as reason:
-            subjects = _unread(target, rewrite or target, load_target, load_rewrite)
+            subjects = _unread(sides[0], load_target), _unread(sides[1], load_rewrite)
             return refused(subjects, options, budget, f"{reason} while the files were read")
         budget.end_loading()
         return answer(loaded, options, budget)
 
 
-def _unread(target: str, rewrite: str, *sides: LoadOptions | None) -> tuple[Subject, Subject]:
-    """What the two are called, though nothing more is known of them."""
-    found = []
-    for spec, options in zip((target, rewrite), sides, strict=True):
-        path, name = split_spec(spec)
-        isa = (options.isa if options else None) or TEXT_ISAS.get(path.suffix, "x86_64")
-        found.append(Subject(str(path), name or (options.function if options else None) or "", isa))
-    return found[0], found[1]
+def _with_signature(options: Options, sides: Sequence[Side]) -> Options:
+    """With the signature that code in no file comes with: one question has one."""
+    said = {side.signature for side in sides if isinstance(side, Code) and side.signature is not None}
+    if options.signature is not None or not said:
+        return options
+    if len(said) > 1:
+        raise UserError(f"the two sides have two signatures ({', '.join(sorted(said))}): give the same, or one option.")
+    return replace(options, signature=said.pop())
+
+
+def _unread(side: str | Code, options: LoadOptions) -> Subject:
+    """What a side is called, though nothing more is known of it."""
+    if isinstance(side, Code):
+        return Subject(DISPLAYED, side.name, side.isa)
+    path, name = split_spec(side)
+    isa = options.isa or TEXT_ISAS.get(path.suffix, "x86_64")
+    return Subject(str(path), name or options.function or "", isa)
 
 
 _SIDES = ("cc_a", "cc_b", "cflags_a", "cflags_b")
@@ -112,9 +163,11 @@ def with_keywords(
     return replace(options or Options(), **chosen), sides[0], sides[1]
 
 
-def _refuse_itself(target: str, load_target: LoadOptions, load_rewrite: LoadOptions) -> None:
+def _refuse_itself(target: Side, load_target: LoadOptions, load_rewrite: LoadOptions) -> None:
     """One function, built the same way: that it is equivalent to itself is no answer to anything."""
-    path, name = split_spec(target)
+    if isinstance(target, Code):
+        raise UserError("This compares code with itself: give a second side.")
+    path, name = split_spec(str(target))
     if path.suffix not in SOURCE_SUFFIXES or load_target == load_rewrite:
         shown = name or load_target.function or path.name
         raise UserError(f"This compares {shown} with itself: give a second file or --cflags-b")

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from isoform.borders import library
+from isoform.borders import library_names as library
 from isoform.borders.library_values import VALUES
 from isoform.isa.x86_64.machine import MACHINE
 from isoform.load.known import known_signature

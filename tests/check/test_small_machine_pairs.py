@@ -4,9 +4,7 @@ an `equivalent` pair differs is found, and one is found for every `different` pa
 from __future__ import annotations
 
 import random
-import shlex
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -15,20 +13,15 @@ from isoform.load.cs241 import load_cs241
 from isoform.load.image import Image
 from isoform.load.toy import load_toy
 from isoform.model.outcome import Inputs, Outcome, Status
+from pairfile import PAIRS, Pair, read_all
 
-PAIRS = Path(__file__).parent.parent / "pairs"
-FILES = sorted([*(PAIRS / "toy").glob("*.pair"), *(PAIRS / "cs241").glob("*.pair")])
+ALL = read_all([PAIRS / "toy", PAIRS / "cs241"])
 EDGES = {0, 1, 2, 3, 4, 100, 0x7FFF_FFFF, 0x8000_0000, 0x8000_0001, 0xFFFF_FFFE, 0xFFFF_FFFF}
 
 
-def header(path: Path) -> dict[str, str]:
-    return dict(line.split(": ", 1) for line in path.read_text().splitlines())
-
-
-def images(path: Path) -> tuple[Image, Image]:
-    fields = header(path)
-    load = load_toy if path.parent.name == "toy" else load_cs241
-    return load(path.parent / fields["a"]), load(path.parent / fields["b"])
+def images(pair: Pair) -> tuple[Image, Image]:
+    load = load_toy if pair.path.parent.name == "toy" else load_cs241
+    return load(pair.path.parent / pair.fields["a"]), load(pair.path.parent / pair.fields["b"])
 
 
 def interesting(image: Image) -> Iterator[int]:
@@ -64,28 +57,16 @@ def differ(target: Outcome, rewrite: Outcome) -> bool:
     return target.status is Status.DONE and target.registers[answer] != rewrite.registers[answer]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_sampled_inputs_agree_with_the_expected_verdict(path: Path) -> None:
+@pytest.mark.parametrize("pair", ALL, ids=lambda pair: pair.name)
+def test_sampled_inputs_agree_with_the_expected_verdict(pair: Pair) -> None:
     seed = 241
-    pair = images(path)
-    found = [given for given in inputs(pair, seed) if differ(run(pair[0], given), run(pair[1], given))]
-    assert header(path)["verdict"] == ("different" if found else "equivalent"), f"seed {seed}: {found[:1]}"
-
-
-def test_headers_are_complete_and_every_equivalent_pair_has_a_broken_twin() -> None:
-    assert len(FILES) >= 50
-    for path in FILES:
-        fields = header(path)
-        assert {"verdict", "because", "a", "b"} <= set(fields) <= {"verdict", "because", "a", "b", "options", "todo"}, (
-            path
-        )
-        assert fields["because"].endswith("."), path
-        shlex.split(fields.get("options", ""))
-        if fields["verdict"] == "equivalent":
-            assert header(path.with_name(f"{path.stem}-broken.pair"))["verdict"] == "different", path
+    both = images(pair)
+    found = [given for given in inputs(both, seed) if differ(run(both[0], given), run(both[1], given))]
+    assert pair.verdict == ("different" if found else "equivalent"), f"seed {seed}: {found[:1]}"
 
 
 def test_every_program_is_in_a_pair() -> None:
-    used = {path.parent / header(path)[side] for path in FILES for side in "ab"}
+    assert len(ALL) >= 50
+    used = {pair.path.parent / pair.fields[side] for pair in ALL for side in "ab"}
     written = {*(PAIRS / "toy").glob("*.toy"), *(PAIRS / "cs241").glob("*.asm")}
     assert written - used == {PAIRS / "cs241" / "figure8.asm"}

@@ -14,7 +14,7 @@ import pytest
 
 from isoform import LoadOptions, Options, compare
 from isoform.check.certificate import check_certificate
-from isoform.check.confirm import EQUATION, SMT_UNSAT, Answer, Request, confirm
+from isoform.check.confirm import EQUATION, SMT_UNSAT, Confirmation, Request, confirm
 from isoform.check.smtlib import read_script
 from isoform.check.steps import is_instance
 from isoform.model.check_report import CheckReport, CheckResult
@@ -54,7 +54,7 @@ def goal(differ: str = DIFFER, steps: list[str] | None = None, more: str = "") -
     return f"{DECLARED}{DEFINED}{more}(assert (! {differ} :named differs))\n{''.join(labelled)}(check-sat)\n"
 
 
-def ask(text: str, shown: dict[str, str] | None = None) -> Answer:
+def ask(text: str, shown: dict[str, str] | None = None) -> Confirmation:
     return confirm(Request(text, SMT_UNSAT, "z3", 1.0, SHOWN if shown is None else shown))
 
 

@@ -11,8 +11,8 @@ from isoform.borders.question import Engine, Options, Question
 from isoform.borders.settle import settle
 from isoform.check.certificate import check_certificate
 from isoform.engines.answer import lifted
-from isoform.engines.concolic import Concolic, Finding, WithinPaths
-from isoform.engines.loopfree import Failed, Found, Proved
+from isoform.engines.concolic import Search
+from isoform.engines.finding import Failed, Finding, Found, Proved, WithinBound
 from isoform.load.open import LoadOptions, open_pair
 from isoform.model.budget import Budget
 from isoform.model.contract import AbortRule
@@ -30,9 +30,9 @@ def question(target: str, rewrite: str, options: Options | None = None, load: Lo
     return settle(sides[0], sides[1], options or Options(narrate=True))
 
 
-def search(target: str, rewrite: str, **options: object) -> tuple[Concolic, Finding]:
+def search(target: str, rewrite: str, **options: object) -> tuple[Search, Finding]:
     asked = question(target, rewrite, Options(narrate=True, **options))  # type: ignore[arg-type]
-    engine = Concolic(asked, Budget(SECONDS))
+    engine = Search(asked, Budget(SECONDS))
     return engine, engine.answer()
 
 
@@ -92,7 +92,7 @@ def test_both_trees_exhausted_is_a_proof_that_another_solver_confirms(tmp_path: 
 def test_nothing_is_claimed_when_the_depth_cuts_a_path() -> None:
     folder = PAIRS / "concolic"
     _, finding = search(str(folder / "while.asm"), str(folder / "while-rewrite.asm"), depth=5)
-    assert isinstance(finding, WithinPaths)
+    assert isinstance(finding, WithinBound)
     assert finding.bound["depth"] == 5
     assert "cut by the depth" in finding.bound["cut"]
     _, finding = search(str(folder / "while.asm"), str(folder / "while-rewrite.asm"), depth=30)
@@ -102,7 +102,7 @@ def test_nothing_is_claimed_when_the_depth_cuts_a_path() -> None:
 def test_runs_that_do_not_stop_decide_nothing(tmp_path: Path) -> None:
     endless = program(tmp_path, "endless", "loop:\nbeq $0, $0, loop\n")
     _, finding = search(endless, str(PAIRS / "cs241" / "sum.asm"), fuel=50)
-    assert isinstance(finding, WithinPaths)
+    assert isinstance(finding, WithinBound)
     assert finding.bound["compared"] == 0
     assert "cut by the step bound" in finding.bound["cut"]
 
@@ -192,7 +192,7 @@ def test_an_instruction_without_semantics_is_never_equivalent(tmp_path: Path) ->
     text = 'int f(int x) { if (x == 3) __asm__ volatile("rdtsc" ::: "eax", "edx"); return x; }'
     spec = source(tmp_path, text)
     _, finding = search(spec, spec)
-    assert isinstance(finding, (WithinPaths, Failed))
+    assert isinstance(finding, (WithinBound, Failed))
 
 
 def test_code_that_modifies_itself_is_never_equivalent() -> None:

@@ -41,7 +41,6 @@ def answer(folder: Path, text: str, broken: str, **options: object) -> Different
 
 
 def shape(verdict: Different) -> str:
-    assert verdict.witness is not None
     return " ".join(text for _, text in shapes_of(verdict.witness, verdict.contract))
 
 
@@ -71,7 +70,6 @@ def test_a_shape_gives_names_where_there_are_no_types(tmp_path: Path) -> None:
 def test_null_comes_first(tmp_path: Path) -> None:
     text = "int f(struct node *p) { return p ? 1 : 0; }"
     verdict = answer(tmp_path, text, text.replace(": 0", ": 2"))
-    assert verdict.witness is not None
     assert dict(verdict.witness.arguments) == {"p": 0}
 
 

@@ -8,10 +8,10 @@ from typing import Any, cast
 from isoform.borders.question import Options
 from isoform.borders.settle import settle
 from isoform.engines.answer import lifted
-from isoform.engines.concolic import Concolic
+from isoform.engines.concolic import Search
 from isoform.engines.concolic.path import DecisionKind, End
-from isoform.engines.concolic.tree import Node
-from isoform.engines.loopfree import Proved
+from isoform.engines.concolic.tree import TreeNode
+from isoform.engines.finding import Proved
 from isoform.load.open import open_pair
 from isoform.model.budget import Budget
 from isoform.model.outcome import Inputs, Status
@@ -56,9 +56,9 @@ def test_a_shared_prefix_is_asserted_once() -> None:
     assert len(counting.asserted) == 5 + 5
 
 
-def engine(target: str, rewrite: str, **options: Any) -> Concolic:
+def engine(target: str, rewrite: str, **options: Any) -> Search:
     sides = [lifted(side) for side in open_pair(str(CONCOLIC / target), str(CONCOLIC / rewrite))]
-    return Concolic(settle(sides[0], sides[1], Options(**options)), Budget(20))
+    return Search(settle(sides[0], sides[1], Options(**options)), Budget(20))
 
 
 def test_each_decision_has_a_run_or_a_reason_on_both_sides() -> None:
@@ -78,11 +78,11 @@ def test_the_deepest_decision_is_tried_first() -> None:
     depths = []
     while (proposal := driver.propose(search._fresh)) is not None:
         if proposal.node is not None:
-            node: Node | None = proposal.node
+            node: TreeNode | None = proposal.node
             depth = 0
             while node is not None and node.parent is not None:
                 node, depth = node.parent, depth + 1
-            open_below = [n for n in proposal.node.children.values() if isinstance(n, Node) and not n.done]
+            open_below = [n for n in proposal.node.children.values() if isinstance(n, TreeNode) and not n.done]
             assert not open_below
             depths.append(depth)
         driver.explore(proposal, driver.run(proposal.inputs))

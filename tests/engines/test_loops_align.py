@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from isoform.engines.loops.align import alignments
-from isoform.engines.loops.cuts import END, ENTRY, Alignment, Cut, Edge, Traces, stuttering
+from isoform.engines.loops.align.alignments import alignments
+from isoform.engines.loops.align.cuts import END, ENTRY, Alignment, Cut, Edge, stuttering
+from isoform.engines.loops.observe.traces import Traces
 from isoform.lift.function import BlockId
 from isoform.run.observe import Snapshot
 

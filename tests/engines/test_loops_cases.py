@@ -5,8 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from isoform.engines.loops.cases import Case, Cases
-from isoform.engines.loops.cuts import Cut
+from isoform.engines.loops.align.cuts import Cut
+from isoform.engines.loops.prove.case import Case
+from isoform.engines.loops.prove.cases import Cases
 from isoform.model.budget import Budget
 from isoform.smt.terms import Terms
 
@@ -14,7 +15,7 @@ from isoform.smt.terms import Terms
 def test_cases_do_not_outlive_what_they_rest_on() -> None:
     """Of which addresses are one, what is known in the last turn is recorded: nothing may rest on earlier turns."""
     terms = Terms()
-    cases = Cases(cast(Any, SimpleNamespace(terms=terms)), Budget(1.0))
+    cases = Cases(cast(Any, SimpleNamespace(setting=SimpleNamespace(terms=terms))), Budget(1.0))
     here, elsewhere = Cut(cast(Any, 1), cast(Any, 2)), Cut(cast(Any, 3), cast(Any, 4))
     breadth = ((1, 1), 0)
     whole, far = (here, 0, terms.true, (2, 2), breadth), (elsewhere, 0, terms.true, (1, 1), breadth)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from isoform.engines.loops.compared import compared, links_of, pairs_in
-from isoform.engines.loops.features import Cell, Column, Feature
+from isoform.engines.loops.guess.compared import compared, links_of, pairs_in
+from isoform.engines.loops.guess.features import Cell, Column, Feature
 from isoform.smt.terms import Terms
 
 INDEX, N = Feature("a", "rax", 0, 32), Feature("a", "rcx", 0, 32)

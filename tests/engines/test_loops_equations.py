@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from isoform.engines.loops.equations import Equation, equations, follows, is_plain, says_nothing
-from isoform.engines.loops.facts import Linear, Summand
-from isoform.engines.loops.features import Column, Extend, Feature
+from isoform.engines.loops.guess.equations import Equation, equations, follows, is_plain, says_nothing
+from isoform.engines.loops.guess.facts import Linear, Summand
+from isoform.engines.loops.guess.features import Column, Extend, Feature
 
 INDEX, ROW, CELL, J = (Column(Feature("a", name, 0, 32)) for name in ("rax", "rbx", "rcx", "rdx"))
 WIDE = Column(Feature("b", "rdi", 0, 64))

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from random import Random
 
-from isoform.engines.loops.compared import Compared
-from isoform.engines.loops.facts import Among, Compare, Constant, Fold, FoldBy, Linear, OnStack, Relation, Same, Within
-from isoform.engines.loops.features import Cell, Column, Extend, Feature, Row
-from isoform.engines.loops.guess import guess
-from isoform.engines.loops.invariant import Given, Invariant, Kinds, Order
+from isoform.engines.loops.guess.compared import Compared
+from isoform.engines.loops.guess.facts import (
+    Among,
+    Compare,
+    Constant,
+    Fold,
+    FoldBy,
+    Linear,
+    OnStack,
+    Relation,
+    Same,
+    Within,
+)
+from isoform.engines.loops.guess.features import Cell, Column, Extend, Feature, Row
+from isoform.engines.loops.guess.guess import guess
+from isoform.engines.loops.guess.invariant import Given, Invariant, Kinds, Order
 from isoform.model.outcome import STACK_POINTER
 from isoform.smt.terms import Terms
 

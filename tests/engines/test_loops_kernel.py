@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from flint import fmpz_mat
 
-from isoform.engines.loops.kernel import Kernel, hermite
+from isoform.engines.loops.guess.kernel import Kernel, hermite
 
 Vector = Sequence[int]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from isoform.api import show
-from isoform.engines.loops.letters import letters
+from isoform.engines.loops.observe.letters import letters
 from isoform.load.open import LoadOptions
 
 DIGITS = set(range(ord("0"), ord("9") + 1))

@@ -9,8 +9,8 @@ import pytest
 from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
 from isoform.engines.answer import lifted
-from isoform.engines.loops.stations import choices, cut_order, heads
-from isoform.engines.loops.untaken import untaken
+from isoform.engines.loops.observe.stations import choices, cut_order, heads
+from isoform.engines.loops.observe.untaken import untaken
 from isoform.load.open import LoadOptions, open_pair
 from isoform.model.outcome import Inputs, Status
 from isoform.run.observe import TooManySnapshotsError, observe

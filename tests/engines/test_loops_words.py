@@ -9,8 +9,8 @@ import pytest
 
 from isoform.api import compare
 from isoform.borders.question import Engine, Options
-from isoform.engines.loops.facts import Relation
-from isoform.engines.loops.words import SAME_MEMORY, Comparison, joined, without_implied
+from isoform.engines.loops.guess.facts import Relation
+from isoform.engines.loops.prove.words import SAME_MEMORY, Comparison, joined, without_implied
 from isoform.load.open import LoadOptions, open_one
 from isoform.model.verdict import Equivalent
 from isoform.report.json import verdict_as_json

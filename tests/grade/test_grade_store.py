@@ -15,10 +15,10 @@ from isoform.grade.grade import GradeOptions, grade
 from isoform.grade.store import Store, question_key
 from isoform.model.errors import UserError
 from isoform.model.grades import (
-    Answer,
     CodeLine,
     FailedTest,
     FixedTestResults,
+    GradedAnswer,
     Grades,
     Observable,
     Standing,
@@ -27,7 +27,7 @@ from isoform.model.grades import (
 from isoform.report.grade_csv import grades_as_csv
 
 SUBMISSIONS = Path(__file__).parent / "submissions"
-FULL = Answer(
+FULL = GradedAnswer(
     Standing.DIFFERENT,
     why="because",
     engine="testing",
@@ -54,7 +54,7 @@ def grade_max(state: Path, budget: float = 5.0, seed: int = 1, fresh: bool = Fal
 
 def test_an_answer_survives_json() -> None:
     assert answer_from_json(json.loads(json.dumps(FULL.to_json()))) == FULL
-    plain = Answer(Standing.EQUIVALENT)
+    plain = GradedAnswer(Standing.EQUIVALENT)
     assert answer_from_json(json.loads(json.dumps(plain.to_json()))) == plain
 
 

@@ -14,7 +14,7 @@ from isoform.grade import grade as grade_module
 from isoform.grade.examine import Examiner
 from isoform.grade.grade import GradeOptions, grade
 from isoform.load.open import Loaded
-from isoform.model.grades import Answer, Row, Standing
+from isoform.model.grades import GradedAnswer, Row, Standing
 
 SUBMISSIONS = Path(__file__).parent / "submissions"
 HARMFUL = "by_difference"
@@ -24,7 +24,7 @@ def rows_where(monkeypatch: pytest.MonkeyPatch, harm: object, **more: object) ->
     """The rows if one submission does `harm` to the process that looks at it."""
     answer = Examiner.answer
 
-    def answered(self: Examiner, loaded: tuple[Loaded, Loaded]) -> Answer:
+    def answered(self: Examiner, loaded: tuple[Loaded, Loaded]) -> GradedAnswer:
         if HARMFUL in loaded[1].display_path:
             harm()  # type: ignore[operator]
         return answer(self, loaded)

@@ -14,8 +14,10 @@ from isoform.model.microop import Instruction, Kind
 from isoform.smt.float_definitions import definitions
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Term, Terms
-from isoform.sym.state import Side, World
+from isoform.sym.side import Side
+from isoform.sym.state import initial_state
 from isoform.sym.step import Temps, read, step
+from isoform.sym.world import World
 from semantics import ours
 from semantics.encoding import CODE_ADDRESS, Encoder
 from semantics.forms import all_forms
@@ -41,7 +43,7 @@ def symbolic(instruction: Instruction, before: dict[str, int]) -> dict[str, int]
     terms = Terms()
     world = World(terms, Contract(MACHINE, None, SignatureSource.MACHINE, (), ()))
     side = Side(world, Image("test", "x86_64", (), ()), "a")
-    state, temps = side.initial_state(), Temps()
+    state, temps = initial_state(side), Temps()
     aborts: list[Term] = []
     for op in instruction.ops:
         if op.kind is Kind.ABORT:

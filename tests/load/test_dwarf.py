@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from built import GCC, ZIG, build, parsed
 
-from isoform.load.dwarf import lines, read_debug, signatures
+from isoform.load.debug.entries import Entry
+from isoform.load.debug.lines import lines
+from isoform.load.debug.read import read_debug
+from isoform.load.debug.signatures import signatures
+from isoform.load.image import PointerTypes
 from isoform.load.place import place_files
 from isoform.model.signature import Signature, TypeKind
 
@@ -124,3 +129,65 @@ def test_damaged_debug_information_is_ignored(tmp_path: Path) -> None:
         if debug is not None:
             signatures(debug, {"f"}, symbol.address)
             lines(debug, symbol.address, symbol.address + symbol.size)
+
+
+OPERATIONS = """struct operations { int (*call)(int); _Bool flag; };
+struct operations table[2];
+int f(int x) { return x + 1; }
+int g(struct operations *o) { return o->call(3); }
+"""
+
+
+@pytest.mark.parametrize("version", ["-gdwarf-4", "-gdwarf-5"])
+@pytest.mark.parametrize("apart", [(), ("-fdebug-types-section",)])
+def test_pointers_of_types_in_units_of_their_own_are_not_all_known(
+    tmp_path: Path, version: str, apart: tuple[str, ...]
+) -> None:
+    file = parsed(build(tmp_path, OPERATIONS, version, "-O2", "-shared", "-fPIC", *apart))
+    placement = place_files([file])[0]
+    debug = read_debug(file, placement.code, placement.base)
+    assert debug is not None
+    pointers: list[PointerTypes] = []
+    found = signatures(debug, {"f"}, placement.image.functions["f"].address, pointers)
+    assert str(found["f"]) == "int f(int x)"
+    assert [(types.are_all, types.has_bools) for types in pointers] == [(not apart, True)]
+
+
+def test_every_entry_is_as_another_reader_sees_it(tmp_path: Path) -> None:
+    """pyelftools reads every entry, attribute by attribute."""
+    from elftools.elf.elffile import ELFFile
+
+    for flags in (("-gdwarf-5",), ("-gdwarf-4",), ("-gdwarf-3",), ("-gdwarf-2",), ("-gdwarf-5", "-gdwarf64", "-O2")):
+        path = build(tmp_path, TEXT + OPERATIONS.replace("f(", "ff("), *flags, "-shared", "-fPIC")
+        file = parsed(path)
+        debug = read_debug(file, {}, 0)
+        assert debug is not None
+        mine = [entry for unit in debug.units(None) for _, entry in unit.entries()]
+        with path.open("rb") as stream:
+            dwarf = ELFFile(stream).get_dwarf_info()
+            theirs = [die for unit in dwarf.iter_CUs() for die in unit.iter_DIEs() if die.tag is not None]
+            assert [(e.offset, e.size, e.has_children) for e in mine] == [
+                (d.offset, d.size, d.has_children) for d in theirs
+            ]
+            for entry, die in zip(mine, theirs, strict=True):
+                _agrees(entry, die)
+
+
+def _agrees(entry: Entry, die: Any) -> None:
+    assert entry.tag is not None
+    assert entry.tag.startswith("DW_TAG_0x") or entry.tag == die.tag
+    parent = die.get_parent()
+    assert (entry.parent.offset if entry.parent else None) == (parent.offset if parent else None)
+    for name, attribute in die.attributes.items():
+        if name not in entry:
+            continue
+        if attribute.form.startswith("DW_FORM_ref"):
+            link = entry.linked(name)
+            assert link is not None
+            assert link.offset == die.get_DIE_from_attribute(name).offset
+        elif isinstance(attribute.value, int):
+            assert entry.number(name) == attribute.value
+        elif isinstance(attribute.value, bytes):
+            assert entry.text(name) == attribute.value.decode()
+        elif attribute.form in ("DW_FORM_exprloc", "DW_FORM_block1"):
+            assert entry.expression(name) == bytes(attribute.value)

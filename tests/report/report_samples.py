@@ -6,7 +6,7 @@ from isoform.lift.listing import view_of
 from isoform.load.image import Image, Line
 from isoform.model.contract import Argument, Contract, Difference, Place, Result, SignatureSource
 from isoform.model.listing import View
-from isoform.model.machine import Convention, Machine, Memory, registers_of
+from isoform.model.machine import Convention, Machine, MemoryLayout, registers_of
 from isoform.model.microop import Instruction, Kind, MicroOp, code
 from isoform.model.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
 from isoform.model.signature import CType, Parameter, Signature, TypeKind
@@ -36,7 +36,7 @@ MACHINE = Machine(
     name="x86_64",
     title="x86-64",
     decode=_no_decoder,
-    memory=Memory(address_bytes=8),
+    memory=MemoryLayout(address_bytes=8),
     convention=Convention(("rdi", "rsi"), ("rax",)),
     registers=registers_of(("rax", 0, 8), ("rdi", 8, 8), ("rsi", 16, 8), ("rbx", 24, 8), ("cf", 32, 1)),
     containers=("rax", "rdi", "rsi", "rbx", "cf"),

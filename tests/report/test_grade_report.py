@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from isoform.model.grades import Answer, CodeLine, FailedTest, FixedTestResults, Grades, Observable, Row, Standing
+from isoform.model.grades import CodeLine, FailedTest, FixedTestResults, GradedAnswer, Grades, Observable, Row, Standing
 from isoform.report.grade_csv import COLUMNS, grades_as_csv
 from isoform.report.grade_html import grades_as_html
 from isoform.report.grade_json import grades_as_json, grades_dumps
@@ -22,7 +22,7 @@ HOSTILE = '<script>alert("1")</script><img src=x onerror=alert(2)>\x1b[31m\u202e
 
 
 def hostile_row() -> Row:
-    answer = Answer(
+    answer = GradedAnswer(
         Standing.DIFFERENT,
         why=HOSTILE,
         engine=HOSTILE,
@@ -40,7 +40,7 @@ def hostile_row() -> Row:
 
 
 def different(name: str, passed: int = 20) -> Row:
-    answer = Answer(
+    answer = GradedAnswer(
         Standing.DIFFERENT,
         seconds=0.25,
         inputs=(("$1", "0"), ("$2", "-2147483648 (0x80000000)")),
@@ -68,7 +68,7 @@ def test_the_note_says_what_tests_missed() -> None:
 
 
 def test_the_summary_counts() -> None:
-    some = grades(different("a"), different("b", 3), Row("c", "c", Answer(Standing.EQUIVALENT)))
+    some = grades(different("a"), different("b", 3), Row("c", "c", GradedAnswer(Standing.EQUIVALENT)))
     assert summary_of_grades(some) == "3 submissions: 1 equivalent, 2 different"
     assert missed_in_words(some) == "1 submission passes all of the 20 tests and yet differs: a."
     assert summary_of_grades(grades(different("a"), total=9)) == "1 of 9 submissions: 1 different"

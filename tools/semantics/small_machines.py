@@ -26,8 +26,10 @@ from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Term, Terms
-from isoform.sym.state import Side, World
+from isoform.sym.side import Side
+from isoform.sym.state import initial_state
 from isoform.sym.step import Temps, read, step
+from isoform.sym.world import World
 
 INVALID = "(no instruction)"
 _PLACES = 33
@@ -131,7 +133,7 @@ def _against_step(machine: Machine, instruction: Instruction, case: Case, wanted
     terms = Terms()
     free = replace(machine, initial={})
     side = Side(World(terms, Contract(free, None, SignatureSource.MACHINE, (), ())), case.image, "a")
-    state, temps = side.initial_state(), Temps()
+    state, temps = initial_state(side), Temps()
     aborts: list[tuple[Term, str]] = []
     jumps: list[tuple[Term, Term]] = []
     for op in instruction.ops:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
 
+from pairfile import versioned
 from soundness.batch import Pair
 from soundness.borders.case import LIBRARY, OBJECT, PROGRAM, Case, Part
 from soundness.borders.judge import ALWAYS, judge_case, words_of
@@ -110,20 +112,18 @@ def save(found: Found, folder: Path) -> Path | None:
     folder.mkdir(parents=True, exist_ok=True)
     name = f"campaign-{judged.label.replace('.', '-')}"
     suffix = case.suffix if parts[0].debug else ".s"
-    options = list(case.options)
     for side, text, part in zip("ab", (case.target, case.rewrite), parts, strict=True):
         (folder / f"{name}-{side}{suffix}").write_text(text if suffix == case.suffix else _assembly(text, part))
-        if suffix == ".c":
-            options += [f"--cc-{side}", part.cc, f"--cflags-{side}", " ".join((*ALWAYS, *part.flags))]
-    shown = " ".join(f'"{word}"' if " " in word or not word else word for word in options)
+    builds = " | ".join(shlex.join([versioned(part.cc), *ALWAYS, *part.flags]) for part in parts)
+    shown = " ".join(f'"{word}"' if " " in word or not word else word for word in case.options)
     lines = [
         f"# found by ./scripts/soundness --only {judged.label}",
         f"verdict: {'equivalent' if case.same else 'different'}",
         f"because: {case.topic}: {' '.join(case.change.split())}.",
         f"a: {name}-a{suffix}:{case.function}",
         f"b: {name}-b{suffix}:{case.function}",
-        *([f"needs: {' '.join(sorted({part.cc for part in parts}))}"] if suffix == ".c" else []),
-        f"options: {shown}",
+        *([f"build: {builds}"] if suffix == ".c" else []),
+        *([f"options: {shown}"] if shown else []),
         f"todo: {' '.join(judged.wrong.split())}",
     ]
     header = folder / f"{name}.pair"

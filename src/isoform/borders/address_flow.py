@@ -2,7 +2,8 @@
 
 It over-approximates: an address that it cannot follow counts as given away. It follows addresses through registers and
 slots of the frame. What is loaded through an address of the data is no such address itself: data that holds one has a
-relocated field, which `unwritten.py` looks at.
+relocated field, which `unwritten.py` looks at. Code that no jump leads to counts as well: a callee
+reads its arguments on the stack, an exception handler finds the frame and the callee-saved registers.
 """
 
 from __future__ import annotations
@@ -10,14 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from isoform.borders.convention import place_signature
+from isoform.borders.objects import Range
+from isoform.borders.unusual_returns import may_return_twice
 from isoform.lift.function import Block, BlockId, Call, Function, Return, Switch, outside_call
+from isoform.model.errors import Unsupported, UserError
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
 from isoform.model.signature import TypeKind
 
-Range = tuple[int, int]
 MOST_TARGETS = 8
+_WHOLE_FRAME = 1 << 63
+"""Bytes: more than any frame has."""
 _REPORTING = "__ubsan_handle_"
-"""Functions of the implementation that are told of addresses and only print them."""
+"""Prefix of the sanitizer functions that only print the addresses they are passed."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ _PREDICATES = frozenset(
 """The result of these is no address, though it may be computed from one."""
 
 _REGISTER, _LOW, _TEMP, _SLOT = "register", "low", "temp", "slot "
-State = dict[tuple[str, int], Value]
+FlowState = dict[tuple[str, int], Value]
 """By kind of place and its number: a container, the lowest byte of one where that was written alone, a temp, or so many
 bytes of the frame. What is missing holds no address."""
 
@@ -88,8 +94,8 @@ class Flow:
         function = self.function
         pointer = function.machine.convention.stack_pointer
         assert pointer is not None
-        start: State = {(_REGISTER, function.machine.container_positions[pointer]): Stack(0)}
-        states: dict[BlockId, State] = {function.entry: start}
+        start: FlowState = {(_REGISTER, function.machine.container_positions[pointer]): Stack(0)}
+        states: dict[BlockId, FlowState] = {function.entry: start}
         pending = [function.entry]
         while pending:
             block = function.blocks[pending.pop()]
@@ -105,16 +111,16 @@ class Flow:
 
     # -- values ---------------------------------------------------------------------------------
 
-    def _joined(self, one: State, other: State) -> State:
+    def _joined(self, one: FlowState, other: FlowState) -> FlowState:
         whole = [self._with_whole_registers(side, than) for side, than in ((one, other), (other, one))]
         joined = {}
         for key in whole[0].keys() | whole[1].keys():
-            # A temp that only one path has set is read on no path that went the other way.
+            # A temp that only one path sets is not read on the paths that do not set it.
             values = [side.get(key) for side in whole if key[0] != _TEMP or key in side]
             joined[key] = self._either(values[0], values[-1])
         return joined
 
-    def _with_whole_registers(self, state: State, other: State) -> State:
+    def _with_whole_registers(self, state: FlowState, other: FlowState) -> FlowState:
         """The state with low bytes merged into their registers, where the other state does not keep the two apart."""
         apart = [key for key in state if key[0] == _LOW and key not in other]
         found = {key: value for key, value in state.items() if key not in apart}
@@ -132,7 +138,7 @@ class Flow:
             self._is_shown = True
         return _limited(frozenset().union(*(v for v in (one, other) if isinstance(v, frozenset)))) or None
 
-    def _read(self, state: State, var: Var, address: int) -> Value:
+    def _read(self, state: FlowState, var: Var, address: int) -> Value:
         number = number_of(var)
         if number is not None:
             found = self.source(address, number) if var.size >= 4 else None
@@ -152,7 +158,7 @@ class Flow:
             found_here = value if found_here is None else self._either(found_here, value)
         return found_here
 
-    def _write(self, state: State, var: Var, value: Value) -> None:
+    def _write(self, state: FlowState, var: Var, value: Value) -> None:
         if var.space is Space.TEMP:
             state[_TEMP, var.offset] = value
             return
@@ -181,7 +187,7 @@ class Flow:
 
     # -- steps ----------------------------------------------------------------------------------
 
-    def _block(self, block: Block, state: State) -> State:
+    def _block(self, block: Block, state: FlowState) -> FlowState:
         for op, address in zip(block.ops, block.addresses, strict=True):
             self._step(op, address, state)
         call = outside_call(block.exit)
@@ -194,7 +200,7 @@ class Flow:
                 self._give_away(state.get((_REGISTER, self.function.machine.container_positions[name])))
         return state
 
-    def _step(self, op: MicroOp, address: int, state: State) -> None:
+    def _step(self, op: MicroOp, address: int, state: FlowState) -> None:
         if op.kind is Kind.UNSUPPORTED:
             self._give_away_all(state)
             return
@@ -228,7 +234,7 @@ class Flow:
             return _blurred(frozenset().union(*(v for v in values if isinstance(v, frozenset))))
         return Stack(None) if any(isinstance(value, Stack) for value in values) else None
 
-    def _loaded(self, state: State, where: Value, size: int) -> Value:
+    def _loaded(self, state: FlowState, where: Value, size: int) -> Value:
         if not isinstance(where, Stack):
             return None
         if where.offset is None:
@@ -241,7 +247,7 @@ class Flow:
             found = _blurred(part) if found is None else self._either(found, _blurred(part))
         return found
 
-    def _store(self, state: State, where: Value, value: Value, size: int) -> None:
+    def _store(self, state: FlowState, where: Value, value: Value, size: int) -> None:
         if isinstance(where, frozenset):
             for target in where:
                 self._note(target, 0, size)
@@ -261,10 +267,16 @@ class Flow:
         if value is not None:
             state[_slot(size), where.offset] = value
 
-    def _call(self, call: Call, state: State) -> None:
+    def _call(self, call: Call, state: FlowState) -> None:
         """Everything in scratch registers counts as given to the callee: its arguments are among them."""
         machine = self.function.machine
         convention = machine.convention
+        if may_return_twice(call.callee or ""):
+            self.everything = True  # the second time the frame holds what was stored after the first
+        if self.function.image.has_handlers and not call.system:
+            self._give_away_all(state)
+            self._give_away(self._kept_anywhere)
+        self._give_arguments_on_stack(call, state)
         for name in (*convention.scratch_after_call, *convention.result, *convention.float_result):
             key = (_REGISTER, machine.container_positions[name])
             value = state.pop(key, None)
@@ -277,6 +289,32 @@ class Flow:
         if not call.system:
             state[key] = _moved(state.get(key), convention.stack_adjustment)
 
+    def _give_arguments_on_stack(self, call: Call, state: FlowState) -> None:
+        """Where no declaration says how many bytes of arguments there are, all of the frame may be among them."""
+        size = 0 if call.system else self._stack_argument_bytes(call)
+        if size == 0:
+            return
+        convention = self.function.machine.convention
+        assert convention.stack_pointer is not None
+        pointer = state.get((_REGISTER, self.function.machine.container_positions[convention.stack_pointer]))
+        self._give_away(self._kept_anywhere)
+        if not isinstance(pointer, Stack) or pointer.offset is None:
+            self._give_away(self._kept)
+            return
+        start = pointer.offset + convention.stack_arguments_offset
+        for key in _slots(state, start, _WHOLE_FRAME if size is None else size):
+            self._give_away(state[key])
+            self._is_shown = self._is_shown or isinstance(state[key], Stack)
+
+    def _stack_argument_bytes(self, call: Call) -> int | None:
+        declared = self.function.image.signatures.get(call.callee or "")
+        if declared is None or declared.variadic:
+            return None
+        try:
+            return place_signature(self.function.machine, declared).stack_argument_bytes
+        except (Unsupported, UserError):
+            return None
+
     def _results(self) -> tuple[str, ...]:
         """The registers in which the function may return something."""
         convention = self.function.machine.convention
@@ -287,7 +325,7 @@ class Flow:
 
     # -- effects --------------------------------------------------------------------------------
 
-    def _give_away_all(self, state: State) -> None:
+    def _give_away_all(self, state: FlowState) -> None:
         for value in state.values():
             self._give_away(value)
 
@@ -312,7 +350,7 @@ def _slot(size: int) -> str:
     return f"{_SLOT}{size}"
 
 
-def _slots(state: State, offset: int, size: int) -> list[tuple[str, int]]:
+def _slots(state: FlowState, offset: int, size: int) -> list[tuple[str, int]]:
     """The parts of the frame that hold an address and overlap one."""
     found = [key for key in state if key[0].startswith(_SLOT) and key[1] < offset + size]
     return [key for key in found if offset < key[1] + int(key[0].removeprefix(_SLOT))]
@@ -332,7 +370,7 @@ def _limited(targets: Targets) -> Targets:
 
 
 def _blurred(value: Value) -> Value:
-    """After something that is not understood was done to it."""
+    """The value after an operation that is not followed: some address of the same object."""
     if isinstance(value, Stack):
         return Stack(None)
     return None if value is None else frozenset(Target(None, target.region) for target in value) or None

@@ -25,6 +25,7 @@ _FUNCTIONS = (
     AllocationCall("_ZdlPvm", Allocating.TAKES),
     AllocationCall("_ZdaPvm", Allocating.TAKES),
 )
+ALLOCATORS = frozenset(call.name for call in _FUNCTIONS)
 
 
 def allocation_calls(target: Function, rewrite: Function) -> tuple[AllocationCall, ...]:

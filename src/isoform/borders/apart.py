@@ -19,7 +19,7 @@ Images = tuple[Image, Image]
 class ApartKind(Enum):
     FUNCTION = "function"
     CONSTANTS = "constants"
-    """Whoever gets their address may read what differs, but perhaps does not."""
+    """A reader that gets their address may or may not read the part that differs."""
     TABLE = "table"
     """Constants that lead to functions."""
     DATA = "data"
@@ -55,11 +55,11 @@ class Border:
     companions: tuple[Companion, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     data: tuple[str, ...] = ()
-    """Names of the writable data that the two can get at."""
+    """Names of the writable data that the two can reach."""
     unclear: tuple[tuple[str, int, bytes], ...] = ()
     """Name, address and initial contents of one side's variables of which it is not clear whether they are written."""
 
-    def told(self, images: Images) -> Images:
+    def mark_in(self, images: Images) -> Images:
         """The images, with what is not the same marked in them."""
         if not self.apart:
             return images

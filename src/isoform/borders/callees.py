@@ -15,6 +15,7 @@ from isoform.borders.convention import (
     place_signature,
 )
 from isoform.borders.evidence import Evidence
+from isoform.borders.linking import version_assumptions
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Function, outside_call
 from isoform.load.format_text import PRINTF, SCANF, promoted_arguments
@@ -91,11 +92,7 @@ class CalleeTable:
         if once:
             why = f"only one of the files declares {_listed(once)}: what that declaration says holds on both sides"
             yield Assumption("callee-declared-once", why)
-        versions = [f.image.versions for f in self._functions]
-        other = [n for n in names if n in versions[0] and n in versions[1] and versions[0][n] != versions[1][n]]
-        if other:
-            shown = [f"{n}@{versions[0][n]} and {n}@{versions[1][n]}" for n in other]
-            yield Assumption("versions-agree", f"{_listed(shown)} do the same: two versions of one library function")
+        yield from version_assumptions(*self._functions, names)
         present = self._present_but_outside()
         if present:
             why = f"{', '.join(present)} behave alike on both sides: --calls uninterpreted does not compare them"

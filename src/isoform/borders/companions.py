@@ -1,9 +1,9 @@
-"""Companions: functions whose address the compared ones can get at, and may give away.
+"""Companions: functions that the compared ones can reach by address, and may pass on.
 
 The address of a function stands for what it does. Two functions of one name have one address, so they must be shown to
 do the same before anything may be concluded from equal addresses. While one pair is asked about, all undecided pairs
 count as the same. This is induction on the number of steps: what a pair does in n steps rests on what others do in
-fewer. If a pair turns out different or undecided, that is taken back, and all that rests on it is asked again.
+fewer. If a pair turns out different or undecided, all pairs that rest on it are asked again.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from isoform.borders.apart import Apart, ApartKind, Border, Images
 from isoform.borders.contents import Contents
-from isoform.borders.initialisers import unlike_initialisers
-from isoform.borders.reach import MOST_OBJECTS, Range, Reach, reach, uses_thread_pointer
+from isoform.borders.initialisers import Initialiser, are_alike, initialisers
+from isoform.borders.linking import same_code_assumptions
+from isoform.borders.objects import Range, is_thread_local
+from isoform.borders.reach import MOST_OBJECTS, Reach, reach, uses_thread_pointer
 from isoform.borders.same_code import is_same_code
 from isoform.lift.function import Function
 from isoform.load.image import Image
 from isoform.model.errors import Unsupported, UserError
-from isoform.model.outcome import THREAD_POINTER
 from isoform.model.verdict import Assumption, Companion, Different, Equivalent, Verdict
 
 MOST_COMPANIONS = 512
@@ -45,6 +47,8 @@ class _Companion:
     """Of both sides, as far as they could be lifted."""
     lifted: bool = True
     """Whether both could be."""
+    rests_on: tuple[Assumption, ...] = ()
+    """What is assumed of linking if the two are the same code."""
     found: Companion | None = None
     """The result, if the two were not shown to be the same."""
     proved: Verdict | None = None
@@ -67,25 +71,53 @@ class Companions:
     asks: bool
     """Whether companions are asked about, or taken to agree."""
     all: dict[int, _Companion] = field(default_factory=dict)
+    _seen: set[int] = field(default_factory=set)
+    """Addresses of functions that were looked at."""
 
     def collect(self) -> None:
-        """Everything that the two can get at, on through the companions themselves. Nothing may be left out: what is
-        not compared counts as the same."""
+        """Everything that the two can reach, through the companions too, and what the initialisers of the data they use
+        may have stored there. Nothing may be left out: what is not compared counts as the same."""
         pending = [reach(function) for function in self.functions]
         self.own = _union(pending)
-        seen: set[int] = set()
+        followed: list[Reach] = []
+        while pending:
+            self._follow(pending)
+            followed += pending
+            pending = [uses for uses in self._of_initialisers() if uses not in followed]
+
+    def _of_initialisers(self) -> Iterator[Reach]:
+        """What the initialisers use that may write data which is compared."""
+        reached = self._compared.data if self.initial else ()
+        for one in (one for side in self._initialisers for one in side) if reached else ():
+            if one.uses.complete and _overlap(one.uses.data, reached):
+                yield one.uses
+
+    def _follow(self, roots: Iterable[Reach]) -> None:
+        pending = list(roots)
         while pending:
             uses = pending.pop()
             if not uses.complete:
                 raise Unsupported(f"the two can get at more than {MOST_OBJECTS} objects by their addresses")
-            for address in sorted(uses.functions - seen):
-                seen.add(address)
+            for address in sorted(uses.functions - self._seen):
+                self._seen.add(address)
                 if len(self.all) >= MOST_COMPANIONS:
                     raise Unsupported(f"the two can get at more than {MOST_COMPANIONS} functions by their addresses")
                 found = self._companion(address)
                 if found is not None:
                     self.all[address] = found
                     pending.append(found.uses)
+
+    @cached_property
+    def _initialisers(self) -> tuple[tuple[Initialiser, ...], tuple[Initialiser, ...]]:
+        left, right = (initialisers(self.functions[0].machine, image) for image in self.images)
+        return left, right
+
+    @property
+    def _compared(self) -> Reach:
+        """What the two functions and all companions can reach, except constructors that only their table leads to."""
+        uses = [self.own, *(one.uses for one in self.all.values())]
+        strays = _union(uses).strays
+        return _union([self.own, *(one.uses for one in self.all.values() if one.address not in strays)])
 
     @property
     def images(self) -> Images:
@@ -103,11 +135,14 @@ class Companions:
             return None
         machine = self.functions[0].machine
         same = is_same_code(machine, images, entries)
-        uses = []
+        lifted = []
         for side in range(2):
             with suppress(Unsupported, UserError):
-                uses.append(reach(self.lift(names[side], entries[side], side)))
-        return _Companion(address, names, entries, same, _union(uses), lifted=len(uses) == 2)
+                lifted.append(self.lift(names[side], entries[side], side))
+        both = len(lifted) == 2
+        rests_on = same_code_assumptions(*lifted) if both else ()
+        uses = _union([reach(function) for function in lifted])
+        return _Companion(address, names, entries, same, uses, both, rests_on)
 
     def _chosen_on_one_side(self, address: int) -> _Companion | None:
         """A function that a resolver chooses in one file, and that the other file only names."""
@@ -128,13 +163,13 @@ class Companions:
                 )
 
     def _refuse_other_sizes(self) -> None:
-        """Ends the question if an object that the two can get at is larger on one side: nothing is there to compare the
-        rest with, and what is sound for the one may be an access outside the other."""
+        """Ends the question if an object that the two can reach is larger on one side: there is nothing to compare the
+        rest with, and an index inside the one may be outside the other."""
         left, right = (_sizes(image) for image in self.images)
         all_uses = (self.own, *(one.uses for one in self.all.values()))
         # Every small number is near a thread-local object; it means one only beside the thread pointer.
         threads = bool(self.all) or any(uses_thread_pointer(function) for function in self.functions)
-        reached = {extent for uses in all_uses for extent in uses.data if threads or not _is_local(extent)}
+        reached = {extent for uses in all_uses for extent in uses.data if threads or not is_thread_local(extent[0])}
         for start in left.keys() & right.keys():
             (name, one), (_, other) = left[start], right[start]
             if one != other and any(low < start + max(one, other) and start < high for low, high in reached):
@@ -146,7 +181,7 @@ class Companions:
                     raise Unsupported(f"{name} is a function on one side and a variable on the other")
 
     def settle(self, ask: Ask) -> Border:
-        """What the two can get at that is not the same on both sides."""
+        """What the two can reach that is not the same on both sides."""
         self.collect()
         self._refuse_other_sizes()
         contents = Contents(*self.images)
@@ -171,14 +206,16 @@ class Companions:
                     border, changed = self._border(contents), True
         self._refuse_choices()
         data = contents.writable(self.own.named) if self.own.named else {}
-        assumptions = (*self._assumptions(), *self._about_data(data, contents))
+        assumptions = (*self._assumptions(), *self._about_data(contents))
         return replace(border, companions=self._shown(), assumptions=assumptions, data=tuple(data))
 
-    def _about_data(self, data: dict[str, bool], contents: Contents) -> Iterator[Assumption]:
+    def _about_data(self, contents: Contents) -> Iterator[Assumption]:
         """What is taken to be the same though the files do not say so."""
+        named = self._compared.named
+        data = contents.writable(named) if named else {}
         alone = [name for name, in_both in data.items() if not in_both]
         unlike = sorted(
-            {one.name for one in contents.apart(self.own.named, self._functions_apart()) if one.kind is ApartKind.DATA}
+            {one.name for one in contents.apart(named, self._functions_apart()) if one.kind is ApartKind.DATA}
         )
         whys = []
         if alone:
@@ -196,18 +233,20 @@ class Companions:
 
     def _unseen_initialisers(self) -> list[str]:
         """Names of constructors that differ between the two sides and might write data that is compared."""
-        names = []
-        for one in unlike_initialisers(self.functions[0].machine, self.images, self._functions_apart()):
-            if _overlap(one.uses.named, self.own.named):
+        machine, compared, names = self.functions[0].machine, self._compared, []
+        if are_alike(machine, self.images, self._initialisers, self._functions_apart()):
+            return []
+        for one in (one for side in self._initialisers for one in side):
+            if _overlap(one.uses.named, compared.named):
                 raise Unsupported(
                     f"{one.name} runs when the file is loaded, uses the same data, and is not the same code"
                 )
-            if not one.uses.complete or _overlap(one.uses.data, self.own.data):
+            if not one.uses.complete or _overlap(one.uses.data, compared.data):
                 names.append(one.name)
         return list(dict.fromkeys(names))
 
     def _met(self, companion: _Companion, apart: Sequence[Apart]) -> tuple[Apart, ...]:
-        """What a companion can get at that is not the same."""
+        """What a companion can reach that is not the same."""
         extents = companion.uses.data
         return tuple(
             one
@@ -273,12 +312,13 @@ class Companions:
     def _assumptions(self) -> tuple[Assumption, ...]:
         """What the proofs of companions rest on."""
         proofs = [one.proved for one in self.all.values() if one.proved is not None and one.found is None]
-        found = {a.name: a for proof in proofs for a in proof.assumptions}
+        found = [assumption for proof in proofs for assumption in proof.assumptions]
+        found += [a for one in self.all.values() if one.found is None for a in one.rests_on]
         left_out = sorted(one.name for one in self.all.values() if one.left_out)
         if left_out:
             why = f"{', '.join(left_out)} behave alike on both sides: --calls uninterpreted does not compare them"
-            found["callees-agree"] = Assumption("callees-agree", why)
-        return tuple(found.values())
+            found.append(Assumption("callees-agree", why))
+        return tuple(found)
 
 
 def _names(images: Images, entries: Entries) -> Names:
@@ -294,11 +334,6 @@ def _names(images: Images, entries: Entries) -> Names:
 
 def _overlap(some: Iterable[Range], others: Collection[Range]) -> bool:
     return any(low < other_high and other_low < high for low, high in some for other_low, other_high in others)
-
-
-def _is_local(extent: Range) -> bool:
-    """Whether it is thread-local."""
-    return abs(extent[0] - THREAD_POINTER) < 1 << 31
 
 
 def _sizes(image: Image) -> dict[int, tuple[str, int]]:
@@ -317,7 +352,9 @@ def _union(parts: Sequence[Reach]) -> Reach:
     named: frozenset[Range] = frozenset().union(*(part.named for part in parts))
     chosen: frozenset[int] = frozenset().union(*(part.chosen for part in parts))
     sure: frozenset[Range] = frozenset().union(*(part.data - part.unsure for part in parts))
-    return Reach(functions, data, named, all(part.complete for part in parts), chosen, data - sure)
+    known: frozenset[int] = frozenset().union(*(part.functions - part.strays for part in parts))
+    complete = all(part.complete for part in parts)
+    return Reach(functions, data, named, complete, chosen, data - sure, functions - known)
 
 
 def _sides(found: Companion) -> tuple[str, str]:
@@ -329,8 +366,6 @@ def _sides(found: Companion) -> tuple[str, str]:
 def _different(name: str, verdict: Different) -> Companion:
     """The companion with its witness in words."""
     witness = verdict.witness
-    if witness is None or not witness.differences:
-        return Companion(name, "different", "")
     call = f"{name}({', '.join(f'{parameter} = {value}' for parameter, value in witness.shown)})"
     first = witness.differences[0]
     sides = [f"{first.what} {said}" for said in (first.target, first.rewrite)]

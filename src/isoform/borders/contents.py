@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from isoform.borders.apart import Apart, ApartKind
-from isoform.borders.reach import Objects, Range
+from isoform.borders.objects import Objects, Range
 from isoform.load.image import Image
 
 WORD = 8
@@ -248,8 +248,8 @@ def _stretches(offsets: Iterable[int]) -> list[Range]:
 
 
 def _leads(side: Objects, extent: Range, others: Sequence[Apart]) -> Iterator[tuple[int, Apart]]:
-    """Offsets of words that are addresses of one of `others`, or of anything else in its object, or of the object's
-    end: whoever has one of these gets at all of the object, but perhaps does not look at the part that differs."""
+    """Offsets of words that are addresses of one of `others`, of anything else in its object, or of the object's end.
+    From each of these all of the object can be read, but perhaps the part that differs is not."""
     wholes = [(*(o.whole or (o.low, o.high - 1)), o) for o in others]
     least, most = min((low for low, _, _ in wholes), default=0), max((high for _, high, _ in wholes), default=-1)
     content = side.contents(extent)

@@ -3,6 +3,7 @@ its contents are no longer those in the file."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,14 +11,17 @@ from isoform.borders.apart import Apart
 from isoform.borders.contents import Contents
 from isoform.borders.reach import Reach, reach
 from isoform.borders.same_code import is_same_code
+from isoform.lift.function import Call, Function
 from isoform.lift.lift import lift
 from isoform.load.image import Image
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.machine import Machine
+from isoform.model.microop import Kind, number_of
 
 _TABLES = (".preinit_array", ".init_array", ".ctors")
 _OF_THE_COMPILER = frozenset({"frame_dummy"})
 """Added to every linked file by the compiler."""
+_REGISTERS_CLONES = "_ITM_registerTMCloneTable"
 _WORD = 8
 _NO_PRIORITY = 65535
 """The lowest that a compiler gives."""
@@ -26,26 +30,54 @@ _NO_PRIORITY = 65535
 @dataclass(frozen=True)
 class Initialiser:
     name: str
+    entry: int
     uses: Reach
 
 
-def unlike_initialisers(machine: Machine, images: tuple[Image, Image], apart: Sequence[Apart]) -> list[Initialiser]:
-    """The constructors of both sides; none if they are the same code with the same constants in the same order, and use
+def initialisers(machine: Machine, image: Image) -> tuple[Initialiser, ...]:
+    """In the order in which they run, without the compiler's own."""
+    found = []
+    for entry in initialiser_entries(image):
+        name = _name(image, entry)
+        try:
+            function = lift(image, machine, name, entry)
+        except (Unsupported, UserError):
+            found.append(Initialiser(name, entry, Reach(frozenset(), frozenset(), complete=False)))
+            continue
+        if not (image.is_linked and _only_registers_clones(function)):
+            found.append(Initialiser(name, entry, reach(function)))
+    return tuple(found)
+
+
+def _only_registers_clones(function: Function) -> bool:
+    """Whether it is `frame_dummy`, in a file without symbols: it neither stores nor reads anything, and jumps only to
+    the function of libitm that is given the table of transactional clones, if there is one."""
+    externals = function.image.externals
+    ops = [op for instruction in function.instructions.values() for op in instruction.ops]
+    kinds = Counter(op.kind for op in ops)
+    numbers = (number_of(var) for op in ops for var in op.ins)
+    named = {externals[number] for number in numbers if number is not None and number in externals}
+    reads_only_return_address = kinds[Kind.LOAD] <= kinds[Kind.RETURN]
+    calls = any(isinstance(block.exit, Call) for block in function.blocks.values())
+    return named == {_REGISTERS_CLONES} and not calls and not kinds[Kind.STORE] and reads_only_return_address
+
+
+def are_alike(
+    machine: Machine,
+    images: tuple[Image, Image],
+    sides: tuple[Sequence[Initialiser], Sequence[Initialiser]],
+    apart: Sequence[Apart],
+) -> bool:
+    """Whether the initialisers of both sides are the same code with the same constants in the same order, and use
     nothing that is `apart`."""
-    entries = [list(initialiser_entries(image)) for image in images]
-    found = [
-        [Initialiser(_name(image, entry), _uses(machine, image, entry)) for entry in there]
-        for image, there in zip(images, entries, strict=True)
-    ]
     contents = Contents(*images)
-    alike = len(entries[0]) == len(entries[1]) and all(
+    return len(sides[0]) == len(sides[1]) and all(
         one.uses.complete
         and not contents.apart(one.uses.data, apart)
         and not any(part.low in one.uses.functions for part in apart)
-        and is_same_code(machine, images, pair)
-        for one, pair in zip(found[0], zip(*entries, strict=True), strict=True)
+        and is_same_code(machine, images, (one.entry, other.entry))
+        for one, other in zip(*sides, strict=True)
     )
-    return [] if alike else [one for side in found for one in side]
 
 
 def initialiser_entries(image: Image) -> Iterator[int]:
@@ -53,7 +85,7 @@ def initialiser_entries(image: Image) -> Iterator[int]:
     for address in image.at_loading:
         if image.code_at(address):
             yield address
-    for section in sorted(image.sections, key=lambda section: _turn(section.name)):
+    for section in sorted(image.sections, key=lambda section: _order(section.name)):
         if section.name.startswith(_TABLES):
             for start in range(0, len(section.data) - _WORD + 1, _WORD):
                 address = int.from_bytes(section.data[start : start + _WORD], "little")
@@ -63,21 +95,14 @@ def initialiser_entries(image: Image) -> Iterator[int]:
                     yield own
 
 
-def _turn(name: str) -> tuple[int, int]:
-    """When the constructors of a section run: a linker sorts those of object files by the number in its name, and those
-    without one come last. In `.ctors` it is the other way round."""
+def _order(name: str) -> tuple[int, int]:
+    """Sort key for when the constructors of a section run: a linker sorts sections by the number in their names, and
+    those without one come last. In `.ctors` the order is reversed."""
     table = next((index for index, start in enumerate(_TABLES) if name.startswith(start)), len(_TABLES))
     number = name.rpartition(".")[2]
     if not number.isdecimal():
         return table, _NO_PRIORITY
     return table, _NO_PRIORITY - int(number) if name.startswith(".ctors") else int(number)
-
-
-def _uses(machine: Machine, image: Image, entry: int) -> Reach:
-    try:
-        return reach(lift(image, machine, _name(image, entry), entry))
-    except (Unsupported, UserError):
-        return Reach(frozenset(), frozenset(), complete=False)
 
 
 def _name(image: Image, entry: int) -> str:

@@ -14,6 +14,25 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from isoform.borders.convention import place_signature
+from isoform.borders.library_names import (
+    AT_MOST_COUNT,
+    BITS,
+    CHARACTER_OR_END,
+    CHARACTERS,
+    COUNT,
+    COUNTED,
+    COUNTED_IN_MEMORY,
+    ERRNO_PLACES,
+    LOCALE,
+    NOT_NEGATIVE,
+    NUMBERS,
+    ORDERS,
+    PARSERS,
+    PLACES,
+    SET_ERRNO,
+    SETS_LOCALE,
+    TEXTS,
+)
 from isoform.borders.library_values import VALUES
 from isoform.lift.function import Call, Function
 from isoform.lift.known_calls import with_known_calls
@@ -24,54 +43,6 @@ from isoform.model.machine import Machine
 from isoform.model.signature import Signature, TypeKind
 from isoform.model.verdict import Assumption
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-def _in_both_sizes(names: frozenset[str]) -> frozenset[str]:
-    """For double, and for float."""
-    return names | {f"{name}f" for name in names}
-
-
-SET_ERRNO = _in_both_sizes(
-    _words(
-        "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh cbrt erf "
-        "erfc pow atan2 hypot fmod remainder fdim sincos ldexp scalbn scalbln logb ilogb nextafter fma lround llround"
-    )
-)
-"""Functions of numbers that may say in errno that there is no result."""
-_COMPILERS_OWN = _words("__powidf2 __powisf2 __muldc3 __divdc3")
-NUMBERS = (
-    SET_ERRNO
-    | _in_both_sizes(
-        _words("floor ceil trunc rint nearbyint roundeven round fabs copysign fmin fmax lrint llrint modf")
-    )
-    | _COMPILERS_OWN
-)
-BITS = _words(
-    "abs labs llabs imaxabs ffs ffsl ffsll __popcountsi2 __popcountdi2 __bswapsi2 __bswapdi2 htonl ntohl htons ntohs "
-    "toascii isascii"
-)
-CHARACTERS = _words(
-    "isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit toupper tolower"
-)
-TEXTS = _words(
-    "strlen strnlen strcmp strncmp strcasecmp strncasecmp memcmp bcmp memchr strchr strrchr index rindex strstr strspn "
-    "strcspn strpbrk atoi atol atoll"
-)
-"""Those that read memory, where their arguments point to."""
-ORDERS = _words("strcmp strncmp strcasecmp strncasecmp memcmp bcmp")
-"""Of these only the sign of the result is fixed: libraries and compilers choose how large it is."""
-PARSERS = _words("strtol strtoll strtoul strtoull")
-"""Those that read memory, and store where they stopped if they are told where to; they may set errno."""
-PLACES = _words("__errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc")
-"""Those that give the address of something that is the library's, always the same one."""
-
-_ERRNO_PLACES = _words("__errno_location ___errno_location __errno __error")
-"""Functions that give the address of errno, in one library or another."""
-_LOCALE = CHARACTERS | {"strcasecmp", "strncasecmp"}
-_SETS_LOCALE = frozenset({"setlocale", "uselocale", "newlocale"})
 _STORES = {
     "sincos": ((1, "sin"), (2, "cos")),
     "sincosf": ((1, "sinf"), (2, "cosf")),
@@ -111,7 +82,7 @@ def callees(function: Function) -> Iterator[str]:
 
 def looks_at_errno(called: Collection[str]) -> bool:
     """Whether code that calls these functions reads or sets errno."""
-    return any(name in _ERRNO_PLACES for name in called)
+    return any(name in ERRNO_PLACES for name in called)
 
 
 def _in_doubt(called: set[str]) -> frozenset[str]:
@@ -122,8 +93,8 @@ def _in_doubt(called: set[str]) -> frozenset[str]:
         doubtful |= SET_ERRNO | PARSERS | {"atoi", "atol", "atoll"}  # glibc's headers make strtol of these
     if any(name.startswith("fe") and name[2:5] in ("get", "set", "tes", "cle", "rai", "hol", "upd") for name in called):
         doubtful |= NUMBERS
-    if called & _SETS_LOCALE:
-        doubtful |= _LOCALE
+    if called & SETS_LOCALE:
+        doubtful |= LOCALE
     return doubtful
 
 
@@ -160,27 +131,18 @@ def may_return(name: str, arguments: tuple[int, ...], value: int) -> bool:
     """Whether a library function that does more than compute may return this, as far as is known."""
     number = value % (1 << 32)
     number -= number >> 31 << 32
-    if name in _NOT_NEGATIVE:
+    if name in NOT_NEGATIVE:
         return number >= 0
-    if name in _COUNTED:
+    if name in COUNTED:
         return number < 0  # it counts what it writes, unless it fails
-    if name in _COUNTED_IN_MEMORY:
+    if name in COUNTED_IN_MEMORY:
         return False  # it counts what it writes, and compilers know how much that is
-    if name in _CHARACTER_OR_END:
+    if name in CHARACTER_OR_END:
         return -1 <= number <= 255
-    if name in _AT_MOST_COUNT and len(arguments) > _COUNT:
+    if name in AT_MOST_COUNT and len(arguments) > COUNT:
         whole = value - (value >> 63 << 64)
-        return -1 <= whole <= arguments[_COUNT]
+        return -1 <= whole <= arguments[COUNT]
     return True
-
-
-_COUNTED = _words("printf __printf_chk fprintf __fprintf_chk")
-_COUNTED_IN_MEMORY = _words("sprintf snprintf __sprintf_chk __snprintf_chk")
-_NOT_NEGATIVE = _words("rand random rand_r")
-_CHARACTER_OR_END = _words("getchar getc fgetc ungetc putchar putc fputc")
-_AT_MOST_COUNT = _words("read write recv send pread pwrite fread fwrite")
-_COUNT = 2
-"""Which argument says how much at most."""
 
 
 def is_declared_as(machine: Machine, declared: Signature, known: Signature) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from isoform.borders.library import callees
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function
 from isoform.load.image import Image, Symbol
@@ -18,12 +19,40 @@ _SECTION_BOUNDS = ("__start_", "__stop_")
 
 def link_assumptions(target: Function, rewrite: Function) -> list[Assumption]:
     """That what is here is what runs. Direct calls inside a linked file, and what no other file can see, need none."""
-    names = sorted({name for function in (target, rewrite) for name in _replaceable(function)})
-    if not names:
-        return []
-    shown = ", ".join(names[:SHOWN_NAMES]) + (", …" if len(names) > SHOWN_NAMES else "")
-    why = f"other files could replace the definitions of {shown} when they are linked, and do not"
-    return [Assumption("not-interposed", why)]
+    return list(_not_interposed({name for function in (target, rewrite) for name in _replaceable(function)}))
+
+
+def same_code_assumptions(left: Function, right: Function) -> tuple[Assumption, ...]:
+    """What it rests on that two functions which are the same code do the same: that nothing is replaced, of what they
+    use and of themselves, that may be replaced on one side only. What may be on both is replaced by the same."""
+    names = [frozenset((*_replaceable(function), *_own_if_replaceable(function))) for function in (left, right)]
+    called = {name for function in (left, right) for name in callees(function)}
+    return (*_not_interposed(names[0] ^ names[1]), *version_assumptions(left, right, called))
+
+
+def version_assumptions(target: Function, rewrite: Function, names: Iterable[str]) -> Iterator[Assumption]:
+    """That two versions of one library function, which the two files import, do the same."""
+    left, right = target.image.versions, rewrite.image.versions
+    other = [name for name in sorted(names) if name in left and name in right and left[name] != right[name]]
+    if other:
+        shown = _listed([f"{name}@{left[name]} and {name}@{right[name]}" for name in other])
+        yield Assumption("versions-agree", f"{shown} do the same: two versions of one library function")
+
+
+def _not_interposed(names: Iterable[str]) -> Iterator[Assumption]:
+    listed = sorted(names)
+    if listed:
+        why = f"other files could replace the definitions of {_listed(listed)} when they are linked, and do not"
+        yield Assumption("not-interposed", why)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:SHOWN_NAMES]) + (", …" if len(names) > SHOWN_NAMES else "")
+
+
+def _own_if_replaceable(function: Function) -> Iterator[str]:
+    own = function.entry.address
+    yield from (s.name for s in function.image.symbols if s.replaceable and s.is_function and s.address == own)
 
 
 def refuse_section_bounds(*functions: Function) -> None:

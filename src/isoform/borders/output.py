@@ -137,3 +137,4 @@ _OUTPUTS = (
     OutputCall("putc", 1, False, _character),
     OutputCall("fwrite", 3, False, _block),
 )
+WRITERS = frozenset(call.name for call in _OUTPUTS)

@@ -1,14 +1,15 @@
 """The parts of a file that a question is about, each with a hash: what a certificate is bound to.
 
-From a function's entry on, everything that its code can get at by an address: the functions that it calls or takes the
+From a function's entry on, everything that its code can reach by an address: the functions that it calls or takes the
 address of, whole, and the data that it names, on through the addresses in there; and where what data holds at first
 counts, the functions that run when the file is loaded. An address is written as the part that it leads to and a
 distance, so that the same code in another place, or beside other code, has the same hash. Parts without a name of their
 own are numbered in the order in which they are found.
 
-Relocations say where addresses are; in code that was linked, distances from an instruction are told by decoding it in
-two places. Where it is not certain that a number is an address, it stays in what is hashed as it is, and what it would
-lead to is a part as well. So files with equal hashes mean the same; files with different hashes may still do.
+Relocations say where addresses are; in code that was linked, an instruction is decoded at two addresses to see which of
+its numbers are relative to it. Where it is not certain that a number is an address, the number itself is hashed, and
+what it would lead to is a part as well. So files with equal hashes mean the same; files with different hashes may
+still do.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from isoform.borders.initialisers import initialiser_entries
-from isoform.borders.reach import Objects, addresses_in, as_signed, pages_of
+from isoform.borders.objects import Objects, Range
+from isoform.borders.reach import addresses_in, as_signed, pages_of
 from isoform.isa.registry import machine
 from isoform.lift.addresses import with_addresses
 from isoform.load.image import OF_LOADER, Field, Image, Symbol
@@ -30,13 +32,13 @@ from isoform.model.contract import BoundsRule, CallRule, DataRule
 from isoform.model.machine import Machine
 from isoform.model.microop import Instruction, Space, Var, number_of, origin_of
 from isoform.model.outcome import THREAD_POINTER
+from isoform.model.signature import CType, Signature
 
 ELSEWHERE = 1 << 24
 """How far an instruction is moved to see which of its numbers move with it."""
 DISTANCE, WORD = 4, 8
 """Bytes of a distance in an instruction, and of an address in data."""
 _OFFSET_TABLE = ".got"
-Range = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,16 @@ def parts_of(image: Image, entry: int, calls: CallRule, data: DataRule, bounds: 
 
 
 def declared(image: Image, name: str) -> str | None:
-    """How the file itself declares a function, if it does."""
+    """How the file itself declares a function, if it does. Members of structures count, and are not spelled out."""
     signature = image.signatures.get(name)
-    return str(signature) if signature is not None else None
+    if signature is None:
+        return None
+    has_members = any(kind.fields or (kind.pointee and kind.pointee.fields) for kind in _types(signature))
+    return f"{signature} (types {_hash([repr(signature).encode()])[:16]})" if has_members else str(signature)
+
+
+def _types(signature: Signature) -> tuple[CType, ...]:
+    return signature.result, *(parameter.type for parameter in signature.parameters)
 
 
 @dataclass
@@ -167,7 +176,7 @@ class _Walk:
                 yield f"{self._label(extent)} may be meant".encode()
 
     def _of_thread(self, instruction: Instruction, code: bytes, fields: list[tuple[int, Field]]) -> Iterator[bytes]:
-        """Thread-local data, which code gets at by distances from the thread pointer."""
+        """Thread-local data, which code addresses by distances from the thread pointer."""
         if fields or self._is_relocated:
             found = [int.from_bytes(code[at : at + known.width], "little", signed=True) for at, known in fields]
         else:

@@ -199,7 +199,7 @@ class Question:
         return lambda address: memory.load(address, 1)
 
     def differences(self, target: Outcome, rewrite: Outcome) -> list[Difference]:
-        """Every observable on which two runs differ; if there is none, where they come upon what is not the same."""
+        """Every observable on which two runs differ; else where they read or pass on what is not the same."""
         found = self.contract.differences(target, rewrite)
         return found or list(apart_differences(self.border.apart, self.contract, target, rewrite))
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from isoform.borders.bools import bool_assumptions, bool_cells, bool_variables
 from isoform.borders.callees import CalleeTable
-from isoform.borders.coming_back import coming_back_assumptions
 from isoform.borders.convention import Placement, argument_assumptions, place_signature
 from isoform.borders.inferred import Inferred, infer, readings_as_bool, refuse_unlikely_void
 from isoform.borders.known_calls import known_calls, library_assumptions
@@ -21,6 +20,7 @@ from isoform.borders.padding import padded_arguments, padded_variables
 from isoform.borders.precondition import Precondition, parse_precondition
 from isoform.borders.question import Options, Question
 from isoform.borders.result_space import RESULT_APART
+from isoform.borders.unusual_returns import unusual_return_assumptions
 from isoform.lift.function import Function
 from isoform.lift.known_calls import with_known_calls
 from isoform.lift.library import EITHER_WAY, library_calls, written_out
@@ -28,24 +28,51 @@ from isoform.lift.pointers import Passed, with_pointer_types
 from isoform.lift.returning import never_returning, without_returns
 from isoform.load.prototype import parse_prototype
 from isoform.load.shape import shaped
-from isoform.model.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
+from isoform.model.contract import EXTENDED_BYTES, CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.machine import Machine
-from isoform.model.signature import VOID, Signature, TypeKind
+from isoform.model.signature import VOID, CType, Signature, TypeKind
 from isoform.model.verdict import Assumption
+
+Functions = tuple[Function, Function]
 
 
 def settle(target: Function, rewrite: Function, options: Options) -> Question:
     """The question that these two functions and options make."""
-    machine = target.machine
     refuse_declared_conventions(target, rewrite)
     refuse_section_bounds(target, rewrite)
-    gone = never_returning((target, rewrite))
-    target, rewrite = without_returns(target, gone), without_returns(rewrite, gone)
+    no_return = never_returning((target, rewrite))
+    functions = without_returns(target, no_return), without_returns(rewrite, no_return)
+    contract = _contract(functions, options, no_return)
+    if contract.source is SignatureSource.DWARF:
+        contract = _held_against_code(contract, functions, no_return)
+    _refuse_without_result(contract, options)
+    target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in functions)
+    assumptions = [*_contract_assumptions(contract, target, rewrite)]
+    assumptions += link_assumptions(target, rewrite)
+    assumptions += fixed_assumptions(target, rewrite)
+    assumptions += unusual_return_assumptions(target, rewrite)
+    for function in (target, rewrite):
+        refuse_kept_registers(function)
+    callees = CalleeTable(target, rewrite, contract)
+    library = known_calls(target, rewrite, options.pure, callees.of)
+    assumptions += library_assumptions(library)
+    target, rewrite = (with_known_calls(function, library) for function in (target, rewrite))
+    assumptions += callees.assumptions()
+    question = Question(target, rewrite, contract, callees.of, tuple(assumptions), options)
+    return _with_loops_for_calls(question, callees)
+
+
+# -- the contract ---------------------------------------------------------------------------------
+
+
+def _contract(functions: Functions, options: Options, no_return: Collection[str]) -> Contract:
+    target, rewrite = functions
+    machine = target.machine
     declared, source = _signature(target, rewrite, options)
     inferred = None
     if declared is None:
-        inferred = infer(target, rewrite, options.calls is not CallRule.UNINTERPRETED, gone)
+        inferred = infer(target, rewrite, options.calls is not CallRule.UNINTERPRETED, no_return)
         declared = inferred.signature
     signature = shaped(declared, options.shapes)
     placement = place_signature(machine, signature) if inferred is None else _placed(machine, signature, inferred)
@@ -66,47 +93,57 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
         bounds=options.bounds,
         bools=bool_cells(placement.arguments),
         bool_variables=bool_variables(target, rewrite),
-        certain=inferred.certain if inferred is not None else None,
-        narrow=inferred.narrow if inferred is not None else (),
-        bytes_read=inferred.bytes_read if inferred is not None else (),
+        preconditions=_preconditions(options, signature),
     )
-    contract = replace(contract, preconditions=_preconditions(options, signature))
     if options.return_as is ReturnAs.BOOL and inferred is None:
         _refuse_without_zero(signature)
-    elif options.return_as is ReturnAs.BOOL and inferred is not None:
-        certain, possible = readings_as_bool(machine, inferred)
-        contract = replace(contract, certain=certain, possible=possible)
-    if source is SignatureSource.DWARF:
-        for function in (target, rewrite):
-            refuse_other_conventions(function, signature, placement)
-            if signature.result.kind is TypeKind.VOID:
-                refuse_unlikely_void(function, options.calls is not CallRule.UNINTERPRETED, gone)
-        both = [function.image.signatures.get(function.name) for function in (target, rewrite)]
-        padded = padded_arguments(contract.arguments, both)
-        behind = padded_arguments(contract.arguments, both, through=True)
-        variables = padded_variables(target, rewrite)
-        contract = replace(contract, padded=padded, padded_behind=behind, padded_variables=variables)
+    return contract if inferred is None else _with_inferred(contract, inferred)
+
+
+def _with_inferred(contract: Contract, inferred: Inferred) -> Contract:
+    """The contract with what is certain, and what is not, where only the code tells the signature."""
+    narrow, bytes_read = inferred.narrow, inferred.bytes_read
+    contract = replace(contract, certain=inferred.certain, narrow=narrow, bytes_read=bytes_read)
+    if contract.return_as is not ReturnAs.BOOL:
+        return contract
+    certain, possible = readings_as_bool(contract.machine, inferred)
+    return replace(contract, certain=certain, possible=possible)
+
+
+def _held_against_code(contract: Contract, functions: Functions, no_return: Collection[str]) -> Contract:
+    """A contract from debug information with the padding that this tells of; refused where the code contradicts it."""
+    signature = contract.signature
+    assert signature is not None
+    placement = place_signature(contract.machine, signature)
+    for function in functions:
+        refuse_other_conventions(function, signature, placement)
+        if signature.result.kind is TypeKind.VOID:
+            refuse_unlikely_void(function, contract.calls is not CallRule.UNINTERPRETED, no_return)
+    declared = [function.image.signatures.get(function.name) for function in functions]
+    return replace(
+        contract,
+        padded=padded_arguments(contract.arguments, declared),
+        padded_behind=padded_arguments(contract.arguments, declared, through=True),
+        padded_variables=padded_variables(*functions),
+    )
+
+
+def _refuse_without_result(contract: Contract, options: Options) -> None:
     if contract.result_space and (options.memory is MemoryRule.IGNORE or options.return_as is ReturnAs.VOID):
+        name = contract.signature.name if contract.signature is not None else "the function"
         raise Unsupported(
-            f"the result of {signature.name} is in memory, so that it cannot be compared without memory, or left out: "
+            f"the result of {name} is in memory, so that it cannot be compared without memory, or left out: "
             "compare without --memory ignore and --return-as void"
         )
-    target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in (target, rewrite))
-    assumptions = [*argument_assumptions(placement.arguments), *_source_assumptions(source, target, rewrite, signature)]
-    assumptions += [RESULT_APART] if placement.result_space else []
-    assumptions += bool_assumptions((*contract.bools, *contract.bool_variables))
-    assumptions += link_assumptions(target, rewrite)
-    assumptions += fixed_assumptions(target, rewrite)
-    assumptions += coming_back_assumptions(target, rewrite)
-    for function in (target, rewrite):
-        refuse_kept_registers(function)
-    callees = CalleeTable(target, rewrite, contract)
-    library = known_calls(target, rewrite, options.pure, callees.of)
-    assumptions += library_assumptions(library)
-    target, rewrite = (with_known_calls(function, library) for function in (target, rewrite))
-    assumptions += callees.assumptions()
-    question = Question(target, rewrite, contract, callees.of, tuple(assumptions), options)
-    return _with_loops_for_calls(question, callees)
+
+
+def _contract_assumptions(contract: Contract, target: Function, rewrite: Function) -> Iterator[Assumption]:
+    yield from argument_assumptions(contract.arguments)
+    if contract.signature is not None:
+        yield from _source_assumptions(contract.source, target, rewrite, contract.signature)
+    if contract.result_space:
+        yield RESULT_APART
+    yield from bool_assumptions((*contract.bools, *contract.bool_variables))
 
 
 def _placed(machine: Machine, signature: Signature, inferred: Inferred) -> Placement:
@@ -198,13 +235,20 @@ def _source_assumptions(
             f"the signature is taken to be {signature}, from the registers the code uses; --signature would settle it",
         )
     if source is SignatureSource.DWARF:
-        theirs = rewrite.image.signatures.get(rewrite.name)
-        if theirs is not None and place_signature(target.machine, theirs) != _renamed(
-            target.machine, signature, theirs
-        ):
-            yield Assumption(
-                "target-signature", f"both are called as {signature}, though the rewrite is declared as {theirs}"
-            )
+        yield from _about_declarations(target, rewrite, signature)
+
+
+def _about_declarations(target: Function, rewrite: Function, signature: Signature) -> Iterable[Assumption]:
+    declared = [function.image.signatures.get(function.name) for function in (target, rewrite)]
+    if None in declared:
+        side = "rewrite" if declared[0] is None else "target"
+        why = f"both are called as {signature}: only the {side} has debug information"
+        yield Assumption("signature-declared-once", why)
+    theirs = declared[1]
+    machine = target.machine
+    if theirs is not None and place_signature(machine, theirs) != _renamed(machine, signature, theirs):
+        why = f"both are called as {signature}, though the rewrite is declared as {theirs}"
+        yield Assumption("target-signature", why)
 
 
 def _renamed(machine: Machine, signature: Signature, like: Signature) -> Placement:
@@ -214,7 +258,14 @@ def _renamed(machine: Machine, signature: Signature, like: Signature) -> Placeme
     if len(placement.arguments) != len(other.arguments):
         return placement
     arguments = tuple(
-        replace(a, name=b.name, type=b.type if a.type.bits == b.type.bits else a.type)
+        replace(a, name=b.name, type=b.type if _are_passed_alike(a.type, b.type) else a.type)
         for a, b in zip(placement.arguments, other.arguments, strict=True)
     )
     return replace(placement, arguments=arguments)
+
+
+def _are_passed_alike(one: CType, other: CType) -> bool:
+    """Callers extend narrow integers, with the sign that their type has; a bool is 0 or 1."""
+    if one.bits != other.bits:
+        return False
+    return one.bits >= 8 * EXTENDED_BYTES or (one.kind, one.signed) == (other.kind, other.signed)

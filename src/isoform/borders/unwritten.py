@@ -12,8 +12,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from isoform.borders.address_flow import Flow, Range, Target
-from isoform.borders.reach import NEAR, Objects, constants_of, meant_by
+from isoform.borders.address_flow import Flow, Target
+from isoform.borders.objects import NEAR, Objects, Range
+from isoform.borders.reach import constants_of, meant_by
 from isoform.lift.cfg import control_flow_graph
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
@@ -189,7 +190,7 @@ def _written_by(
     for place, region in fields.items():
         address = next((a for a, i in function.instructions.items() if a <= place < a + i.length), None)
         if address is None or not any(_is_near(section, number) for number in _constants(function, address)):
-            return None  # code that nothing leads to, or an address that is formed in another way
+            return None  # unreachable code, or an address that is computed from several numbers
         regions[address] = region if regions.get(address, region) == region else None
 
     def source(address: int, number: int) -> Target | None:

@@ -33,7 +33,7 @@ from isoform.check.confirm import (
     SMT_UNSAT,
     STEP,
     TRIVIAL,
-    Answer,
+    Confirmation,
     Request,
     trivially_confirmed,
 )
@@ -294,17 +294,17 @@ def _check_obligation(folder: Path, obligation: Obligation, request: _Asked) -> 
     return CheckRow(obligation["name"], obligation["shows"], result, solver, seconds, deciding[0].why, is_step)
 
 
-def _answers(folder: Path, obligation: Obligation, asked: _Asked) -> list[Answer]:
+def _answers(folder: Path, obligation: Obligation, asked: _Asked) -> list[Confirmation]:
     try:
         text = _verified_text(folder, obligation)
         uses = _steps_used(obligation, asked.equations)
         steps = {label: _verified_text(folder, shown_by) for label, shown_by in uses.items()}
     except _TamperedError as error:
-        return [Answer("tampered", str(error))]
+        return [Confirmation("tampered", str(error))]
     kind = obligation["kind"]
     if kind == SMT_UNSAT and not steps and len(text) < _SHORT and trivially_confirmed(text):
-        return [Answer("confirmed", by=TRIVIAL)]
-    answers: list[Answer] = []
+        return [Confirmation("confirmed", by=TRIVIAL)]
+    answers: list[Confirmation] = []
     for solver in asked.solvers:
         answers.append(asked.workers.ask(Request(text, kind, solver, asked.seconds, steps)))
         if answers[-1].by != solver:  # decided without a solver, so another one would not say anything else

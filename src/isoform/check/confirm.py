@@ -29,8 +29,7 @@ LEMMA = "lemma-"
 STEP = "step-"
 SMT_UNSAT = "smt-unsat"
 EQUATION = "equation"
-POLYNOMIAL_LEMMA = "polynomial-lemma"
-KINDS = (SMT_UNSAT, EQUATION, POLYNOMIAL_LEMMA)
+KINDS = (SMT_UNSAT, EQUATION)
 POSSIBLE = "possible"
 """Asked about an obligation, no kind of one: that what it assumes does not contradict itself."""
 EXPANSION = "expansion"
@@ -56,7 +55,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Confirmation:
     result: str
     """confirmed, refuted, undecided or tampered"""
     why: str = ""
@@ -94,36 +93,36 @@ def _contradicts(script: Script, number: int) -> bool:
     return False
 
 
-def confirm(request: Request) -> Answer:
+def confirm(request: Request) -> Confirmation:
     try:
         if request.kind == POSSIBLE:
             return _possible(request)
         prepared = _prepared(request)
-        if isinstance(prepared, Answer):
+        if isinstance(prepared, Confirmation):
             return prepared
         if prepared.is_contradictory():
-            return Answer("confirmed", by=STEPS if request.steps else TRIVIAL)
+            return Confirmation("confirmed", by=STEPS if request.steps else TRIVIAL)
         formula = replace(prepared, asserted=unified(prepared.script.terms, prepared.asserted))
         if formula.is_contradictory():
-            return Answer("confirmed", by=EXPANSION)
+            return Confirmation("confirmed", by=EXPANSION)
         return _SOLVERS[request.solver](formula, request.seconds)
     except ReadError as error:
-        return Answer("tampered", f"the file {error}")
+        return Confirmation("tampered", f"the file {error}")
     except _MalformedError as error:
-        return Answer("tampered", str(error))
+        return Confirmation("tampered", str(error))
 
 
-def _possible(request: Request) -> Answer:
+def _possible(request: Request) -> Confirmation:
     """Refuted only if a solver finds a contradiction: most of what is assumed has solutions that are hard to find."""
     script = read_script(request.text)
     shown = (LEMMA, STEP, DIFFERS, LEFT_OUT)
     assumed = [term for label, term in script.assertions if not label.startswith(shown)]
     if not assumed:
-        return Answer("confirmed", by=TRIVIAL)
+        return Confirmation("confirmed", by=TRIVIAL)
     answer = _SOLVERS[request.solver](_Formula(script, assumed, [], []), request.seconds)
     if answer.result == "confirmed":
-        return Answer("refuted", "what is assumed about the inputs contradicts itself", request.solver)
-    return Answer("confirmed", by=request.solver)
+        return Confirmation("refuted", "what is assumed about the inputs contradicts itself", request.solver)
+    return Confirmation("confirmed", by=request.solver)
 
 
 def trivially_confirmed(text: str) -> bool:
@@ -135,7 +134,7 @@ def trivially_confirmed(text: str) -> bool:
         return False
 
 
-_Attempt = Callable[[float | None], Answer]
+_Attempt = Callable[[float | None], Confirmation]
 """Asks a solver in one way, for so many seconds."""
 
 
@@ -143,16 +142,12 @@ class _MalformedError(Exception):
     """A file that does not have the form of its kind."""
 
 
-def _prepared(request: Request) -> Answer | _Formula:
+def _prepared(request: Request) -> Confirmation | _Formula:
     script = read_script(request.text)
     lemmas = [(label, term) for label, term in script.assertions if label.startswith(LEMMA)]
     for label, term in lemmas:
         if not verify_equation(script.terms, term):
-            return Answer("refuted", f"{label} is not an identity of polynomials that expansion shows", EXPANSION)
-    if request.kind == POLYNOMIAL_LEMMA:
-        if not lemmas or len(lemmas) < len(script.assertions):
-            raise _MalformedError("the file does not hold lemmas only")
-        return Answer("confirmed", by=EXPANSION)
+            return Confirmation("refuted", f"{label} is not an identity of polynomials that expansion shows", EXPANSION)
     if request.kind == EQUATION:
         _patterns(script)
     return _with_steps_applied(script, request.steps)
@@ -189,7 +184,7 @@ def _patterns(script: Script) -> tuple[int, int]:
         raise _MalformedError(f"the assertion of an equation {error}") from None
 
 
-def _ask_z3(formula: _Formula, seconds: float | None) -> Answer:
+def _ask_z3(formula: _Formula, seconds: float | None) -> Confirmation:
     import z3
 
     z3.set_param("memory_max_size", _MEMORY_MEGABYTES)
@@ -198,12 +193,12 @@ def _ask_z3(formula: _Formula, seconds: float | None) -> Answer:
         count = len(formula.lemmas)
         lemmas, goals = assertions[:count], assertions[count:]
         if len(goals) != len(formula.asserted):
-            return Answer("undecided", "z3 reads the formula in another way", "z3")
+            return Confirmation("undecided", "z3 reads the formula in another way", "z3")
         rewrites = [(lemma.arg(0), lemma.arg(1)) for lemma in lemmas]
         rewritten = [z3.substitute(goal, *rewrites) for goal in goals] if rewrites else goals
         return _first_answer(_z3_attempts(z3, rewritten, [*goals, *lemmas], formula.script.logic), seconds)
     except z3.Z3Exception as error:
-        return Answer("undecided", f"z3 says: {' '.join(str(error).split())[:200]}", "z3")
+        return Confirmation("undecided", f"z3 says: {' '.join(str(error).split())[:200]}", "z3")
 
 
 def _z3_attempts(z3: Any, rewritten: list[Any], with_lemmas: list[Any], logic: str) -> Iterator[_Attempt]:
@@ -219,7 +214,7 @@ def _z3_attempts(z3: Any, rewritten: list[Any], with_lemmas: list[Any], logic: s
         return z3.Then(simplify, *(z3.Tactic(name, ctx=context) for name in _SHARING)).solver()
 
     def asked(make: Callable[[], Any], assertions: list[Any], answers: Sequence[Any]) -> _Attempt:
-        def ask(seconds: float | None) -> Answer:
+        def ask(seconds: float | None) -> Confirmation:
             solver = make()
             solver.add(assertions)
             found = _check_z3(solver, seconds)
@@ -254,10 +249,10 @@ def _check_z3(solver: Any, seconds: float | None) -> Any:
         watching.join()
 
 
-def _first_answer(attempts: Iterator[_Attempt], seconds: float | None) -> Answer:
+def _first_answer(attempts: Iterator[_Attempt], seconds: float | None) -> Confirmation:
     """The first that decides. Each but the last gets a part of the time."""
     deadline = None if seconds is None else time.process_time() + seconds
-    answer = Answer("undecided")
+    answer = Confirmation("undecided")
     for attempt, share in zip(attempts, _SHARES, strict=True):
         left = None if deadline is None else deadline - time.process_time()
         if left is not None and left <= 0:
@@ -269,7 +264,7 @@ def _first_answer(attempts: Iterator[_Attempt], seconds: float | None) -> Answer
     return answer
 
 
-def _ask_cvc5(formula: _Formula, seconds: float | None) -> Answer:
+def _ask_cvc5(formula: _Formula, seconds: float | None) -> Confirmation:
     import cvc5
 
     manager = cvc5.TermManager()
@@ -286,19 +281,19 @@ def _ask_cvc5(formula: _Formula, seconds: float | None) -> Answer:
             command.invoke(solver, symbols)
         answer = solver.checkSat()
     except RuntimeError as error:
-        return Answer("undecided", f"cvc5 says: {' '.join(str(error).split())[:200]}", "cvc5")
+        return Confirmation("undecided", f"cvc5 says: {' '.join(str(error).split())[:200]}", "cvc5")
     return _answer(answer.isUnsat(), answer.isSat(), "cvc5")
 
 
-def _answer(unsatisfiable: bool, satisfiable: bool, solver: str) -> Answer:
+def _answer(unsatisfiable: bool, satisfiable: bool, solver: str) -> Confirmation:
     if unsatisfiable:
-        return Answer("confirmed", by=solver)
+        return Confirmation("confirmed", by=solver)
     if satisfiable:
-        return Answer("refuted", f"{solver} finds values for which everything asserted holds", solver)
-    return Answer("undecided", f"{solver} did not decide it in time", solver)
+        return Confirmation("refuted", f"{solver} finds values for which everything asserted holds", solver)
+    return Confirmation("undecided", f"{solver} did not decide it in time", solver)
 
 
-_SOLVERS: dict[str, Callable[[_Formula, float | None], Answer]] = {"z3": _ask_z3, "cvc5": _ask_cvc5}
+_SOLVERS: dict[str, Callable[[_Formula, float | None], Confirmation]] = {"z3": _ask_z3, "cvc5": _ask_cvc5}
 
 
 def main() -> None:

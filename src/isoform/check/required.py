@@ -25,7 +25,7 @@ KEPT: Mapping[str, tuple[str, ...]] = {
 """By machine: the registers that are compared whatever the contract says."""
 RETURN_VALUE, POSSIBLE_RESULT, MEMORY, CALLS = "return-value", "possible-result", "memory", "calls"
 END = "end"
-_ENDS_IN, _STATE_AT = "ends-in-", "state-at-"
+_ENDS_IN, _STATE_AT, _BEFORE_FAULT = "ends-in-", "state-at-", "calls-before-abort"
 RESTORED, SAME_THINGS = "restored", "same-things"
 _INDUCTION = "recursion-by-induction"
 """The assumption of every proof that takes a deeper call of the function for equal: it also takes that call to restore
@@ -154,7 +154,7 @@ def _loops(goals: Sequence[Obligation], index: Index) -> Iterator[str]:
     for (cut, to), names in by_place.items():
         where = f" from cut {cut} to {'the end' if to == END else f'cut {to}'}"
         if to == END:
-            only_calls = all(name.startswith(_STATE_AT) for name in names)
+            only_calls = all(name.startswith((_STATE_AT, _BEFORE_FAULT)) for name in names)
             yield from () if only_calls else _missing(observables(index, names), names, where)
         elif to != "":
             yield from _missing(("invariant", MEMORY), names, where)

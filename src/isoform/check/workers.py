@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from threading import Timer
 from types import TracebackType
 
-from isoform.check.confirm import Answer, Request
+from isoform.check.confirm import Confirmation, Request
 from isoform.model.budget import WALL_FACTOR
 
 _GRACE = 15.0
@@ -30,7 +30,7 @@ class Workers:
         for worker in self._all:
             self._idle.put(worker)
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: Request) -> Confirmation:
         worker = self._idle.get()
         try:
             return worker.ask(request)
@@ -52,25 +52,25 @@ class _Worker:
         self._process: subprocess.Popen[str] | None = None
         self._ended = False
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: Request) -> Confirmation:
         """A process that did not decide is not used again: what it still holds could harm the next question."""
         answer = self._ask(request)
         if answer.result not in _DECIDED:
             self._stop()
         return answer
 
-    def _ask(self, request: Request) -> Answer:
+    def _ask(self, request: Request) -> Confirmation:
         process = self._started()
         limit = None if request.seconds is None else WALL_FACTOR * request.seconds + _GRACE
         timer = Timer(limit, process.kill) if limit is not None else None
         if timer:
             timer.start()
         try:
-            return Answer(*json.loads(_exchanged(process, json.dumps(asdict(request)))))
+            return Confirmation(*json.loads(_exchanged(process, json.dumps(asdict(request)))))
         except (OSError, ValueError, TypeError):
             late = timer is not None and not timer.is_alive()
             why = "did not stop in time" if late else f"ended without an answer{_signal(process)}"
-            return Answer("undecided", f"{request.solver} {why}", request.solver)
+            return Confirmation("undecided", f"{request.solver} {why}", request.solver)
         finally:
             if timer:
                 timer.cancel()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isoform.borders.question import Options, Question
-from isoform.engines.ladder import Ladder
+from isoform.engines.ladder import UNFINISHED, Ladder
 from isoform.engines.pose import pose
 from isoform.isa.registry import machine
 from isoform.lift.function import Function
@@ -21,7 +21,7 @@ from isoform.model.verdict import Different, Subject, Unknown, Verdict
 def answer(loaded: tuple[Loaded, Loaded], options: Options, budget: Budget) -> Verdict:
     """The verdict on two loaded functions."""
     subjects = (subject(loaded[0]), subject(loaded[1]))
-    options.so_far(refused(subjects, options, budget, ""))
+    options.so_far(refused(subjects, options, budget, UNFINISHED))
     try:
         inline = options.calls is not CallRule.UNINTERPRETED
         functions = tuple(lifted(side, inline, budget) for side in loaded)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bitwuzla import Term, TermManager
 
@@ -13,6 +13,7 @@ from isoform.borders.parts import declared, parts_of
 from isoform.borders.question import Question
 from isoform.check.confirm import Request
 from isoform.check.workers import Workers
+from isoform.engines.grounds import Asserted, Grounds
 from isoform.lift.function import Function
 from isoform.model.budget import Budget
 from isoform.model.verdict import Assumption, Subject
@@ -23,36 +24,24 @@ from isoform.smt.solver import Solver
 from isoform.smt.sweep import Step, sweep
 from isoform.smt.terms import Terms
 
-if TYPE_CHECKING:
-    from isoform.engines.loopfree import Asserted, Encoding
-    from isoform.engines.loops.engine import Loops
-
 _EASY_SECONDS = 1.0
 _SWEEPING_SECONDS = 10.0
 """For all obligations together."""
-
-_HOW = (
-    "Each obligation asserts the rules for the inputs, that the input is one the encoding covers, and that one "
-    "observable differs between the two functions; each is unsatisfiable. The obligations named 'covered' show "
-    "that no input is left out. Those named 'step' show that two terms are equal for all values of their symbols; "
-    "others use instances of them. So for every input the contract allows, all observables agree."
-)
 
 
 def write_certificate(
     question: Question,
     subjects: tuple[Subject, Subject],
-    encoding: Encoding | Loops,
+    grounds: Grounds,
     assumptions: tuple[Assumption, ...],
     folder: str,
     engine: str,
-    how: str = _HOW,
 ) -> str:
     from isoform.report.json import contract_as_json
 
     writer = CertificateWriter(Path(folder))
-    steps = _Steps(writer, encoding.world.terms.manager)
-    for part in _confirmable(encoding):
+    steps = _Steps(writer, grounds.terms.manager)
+    for part in _confirmable(grounds):
         used = [steps.used(step) for step in needed_steps(part.goal.bad, part.steps)]
         writer.add_smt(part.goal.name, part.goal.shows, part.labelled, part.lemmas, used, part.place)
     sides = [
@@ -63,11 +52,11 @@ def write_certificate(
         {
             "verdict": "equivalent",
             "engine": engine,
-            "how": how,
-            "returns": encoding.returns,
-            "calls": encoding.calls,
+            "how": grounds.how,
+            "returns": grounds.returns,
+            "calls": grounds.calls,
             "apart": any(f.image.has_apart for f in (question.target, question.rewrite)),
-            **({"paths": encoding.met} if encoding.met else {}),
+            **({"paths": grounds.met} if grounds.met else {}),
             "target": sides[0],
             "rewrite": sides[1],
             "contract": contract_as_json(question.contract),
@@ -91,13 +80,13 @@ def _side(subject: Subject, function: Function, question: Question) -> dict[str,
     }
 
 
-def _confirmable(encoding: Encoding | Loops) -> Iterator[Asserted]:
+def _confirmable(grounds: Grounds) -> Iterator[Asserted]:
     """The obligations, swept where the solver that will confirm them cannot do it at once. That it can is tried out
     here, not promised: the certificate is right without it, only harder to check."""
-    terms = encoding.world.terms
+    terms = grounds.terms
     budget = Budget(_SWEEPING_SECONDS)
     with Workers(1) as workers:
-        for bare in encoding.asserted:
+        for bare in grounds.asserted:
             part = _with_layout(bare, terms)
             if part.steps or part.goal.bad == terms.false or budget.exhausted or _is_easy(part, workers):
                 yield part

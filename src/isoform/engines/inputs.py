@@ -27,6 +27,11 @@ class InputMaker:
     def __init__(self, contract: Contract, seed: int) -> None:
         self._contract = contract
         self._random = Random(seed)
+        machine = contract.machine
+        fixed = {*machine.initial, machine.convention.stack_pointer}
+        sizes = {name: machine.registers[name].size for name in machine.containers if name not in fixed}
+        self._others = [(name, 8 * size if size > 1 else 1) for name, size in sizes.items()]
+        """Registers that an input may set, with their bits."""
         pointers = [i for i, a in enumerate(contract.arguments) if a.type.kind is TypeKind.POINTER]
         self._overlaps = list(permutations(pointers, 2))
         """Pairs of arguments of which the first may point into the buffer of the second."""
@@ -70,15 +75,8 @@ class InputMaker:
 
     def _background(self, number: int) -> dict[str, int]:
         """Registers that are no arguments: zero at first, then noise, so that reading one shows."""
-        machine = self._contract.machine
-        fixed = {*machine.initial, machine.convention.stack_pointer}
-        registers = {}
-        for name in machine.containers:
-            if name in fixed or number == 0:
-                continue
-            size = machine.registers[name].size
-            registers[name] = self._random.getrandbits(8 * size) if size > 1 else self._random.getrandbits(1)
-        return registers
+        bits = self._random.getrandbits
+        return {name: bits(size) for name, size in self._others} if number else {}
 
     def _garbage(self) -> int:
         return self._random.getrandbits(64) if self._random.random() < 0.7 else 0

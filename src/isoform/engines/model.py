@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 from isoform.borders.library import is_library, may_return
 from isoform.borders.question import Question
-from isoform.engines.confirm import HIGHEST_ADDRESS, LOWEST_ADDRESS, differs
+from isoform.engines.separate import HIGHEST_ADDRESS, LOWEST_ADDRESS, differs
 from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER, CallEffect, CallKey, Inputs, Pair
 from isoform.smt.solver import Solver
-from isoform.sym.execute import CallSite
 from isoform.sym.frame import SLOT_BYTES
-from isoform.sym.state import LIBRARY_STATE, Side
+from isoform.sym.side import LIBRARY_STATE, Side
+from isoform.sym.state import initial_state
+from isoform.sym.summary import CallSite
 
 if TYPE_CHECKING:
-    from isoform.engines.loopfree import Encoding
+    from isoform.engines.encoding import Encoding
 
 _SIDE_SEEDS = ((0, 0), (1, 2), (3, 3), (5, 6), (7, 8))
 """Garbage to try in what is each side's own (fresh frame bytes, undefined flags)."""
@@ -107,7 +108,7 @@ def _memory(question: Question, side: Side, solver: Solver) -> dict[int, int]:
 
 def _stack_arguments(question: Question, side: Side, solver: Solver) -> Iterator[tuple[int, int]]:
     """What arguments on the stack are, each with what else is in its last word."""
-    entry = side.initial_state()
+    entry = initial_state(side)
     places = [place for argument in question.contract.arguments for place in argument.places]
     for place in places:
         if place.register is None:

@@ -34,7 +34,7 @@ def pose(target: Function, rewrite: Function, options: Options, budget: Budget) 
 
 
 def _posed(functions: tuple[Function, Function], options: Options, border: Border) -> Question:
-    images = border.told((functions[0].image, functions[1].image))
+    images = border.mark_in((functions[0].image, functions[1].image))
     left, right = (replace(f, image=image) for f, image in zip(functions, images, strict=True))
     question = settle(left, right, options)
     assumptions = _merged((*question.assumptions, *border.assumptions))

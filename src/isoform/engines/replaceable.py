@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from isoform.borders.library import NUMBERS
+from isoform.borders.allocator import ALLOCATORS
+from isoform.borders.library_names import COUNTED_IN_MEMORY, NUMBERS
+from isoform.borders.output import WRITERS
 from isoform.model.callee import Callees
 from isoform.model.contract import events
 from isoform.model.outcome import CallRecord, Outcome
@@ -25,25 +27,13 @@ _MEMORY = frozenset({
     "div", "ldiv", "lldiv", "frexp", "frexpf", "__mulsc3", "__divsc3",
     "__popcountdi2", "__clzdi2", "__ctzdi2", "__multi3", "__udivti3", "__umodti3", "__divti3", "__modti3",
 })
-_EXCHANGED = frozenset({
-    "malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "free", "strdup", "strndup",
-    "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm",
-    "printf", "puts", "putchar", "fprintf", "fputs", "fputc", "putc", "fwrite", "sprintf", "snprintf",
-    "vprintf", "vfprintf",
+_EXCHANGED = ALLOCATORS | WRITERS | COUNTED_IN_MEMORY | frozenset({
+    "strndup", "vprintf", "vfprintf",
     "bsearch", "atof", "strtod", "atoi", "atol", "atoll", "strtol", "strtoll", "strtoul", "strtoull",
     "getchar", "getc", "fgetc", "_IO_getc", "getchar_unlocked", "getc_unlocked", "fgetc_unlocked", "__uflow",
     "feof_unlocked", "ferror_unlocked",
-    "__printf_chk", "__fprintf_chk", "__sprintf_chk", "__snprintf_chk",
     "printf_unlocked", "puts_unlocked", "putchar_unlocked", "fputs_unlocked", "fputc_unlocked", "fwrite_unlocked",
 })
-_ALLOCATOR = frozenset({
-    "malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "strdup", "free",
-    "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm",
-})
-_WRITING = frozenset({
-    "printf", "__printf_chk", "puts", "putchar", "fprintf", "__fprintf_chk", "fputs", "fputc", "putc", "fwrite",
-})
-_COUNTING = frozenset({"sprintf", "snprintf", "__sprintf_chk", "__snprintf_chk"})
 # fmt: on
 
 
@@ -72,7 +62,7 @@ def _count_alike(called: list[list[CallRecord]]) -> bool:
     """Whether the two make the same calls, one of which returns the length of a text: a compiler that knows the length
     does not use the result, so that the two may differ in nothing but a result that the real function never gives."""
     made = [[(call.callee, call.arguments) for call in side] for side in called]
-    return made[0] == made[1] and any(name in _COUNTING for name, _ in made[0])
+    return made[0] == made[1] and any(name in COUNTED_IN_MEMORY for name, _ in made[0])
 
 
 def _have_other_results(target: Outcome, rewrite: Outcome) -> bool:
@@ -80,8 +70,8 @@ def _have_other_results(target: Outcome, rewrite: Outcome) -> bool:
     inputs may say of one call only that it failed."""
     written = []
     for outcome in (target, rewrite):
-        calls = [call for call in outcome.calls if call.callee in _WRITING]
-        results = [result for result in outcome.results if result.callee in _WRITING]
+        calls = [call for call in outcome.calls if call.callee in WRITERS]
+        results = [result for result in outcome.results if result.callee in WRITERS]
         written.append([(call.output, result.registers) for call, result in zip(calls, results, strict=False)])
     return any(
         left[0] is not None and left[0] == right[0] and left[1] != right[1]
@@ -91,13 +81,13 @@ def _have_other_results(target: Outcome, rewrite: Outcome) -> bool:
 
 def _only_in_another_order(called: list[list[CallRecord]]) -> bool:
     """Whether the two ask the allocator for the same, in another order: where blocks are is then no difference."""
-    asked = [[(call.callee, call.arguments) for call in side if call.callee in _ALLOCATOR] for side in called]
+    asked = [[(call.callee, call.arguments) for call in side if call.callee in ALLOCATORS] for side in called]
     return asked[0] != asked[1] and sorted(asked[0]) == sorted(asked[1])
 
 
 def _texts_were_compared(target: Outcome, rewrite: Outcome) -> bool:
     """Whether it is known what every call wrote, and that differs whichever stream is the standard output."""
-    written = [call for outcome in (target, rewrite) for call in outcome.calls if call.callee in _WRITING]
+    written = [call for outcome in (target, rewrite) for call in outcome.calls if call.callee in WRITERS]
     if any(call.output is None for call in written):
         return False
     streams = {call.output[0] for call in written if call.output is not None}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from math import inf
 
 from isoform.borders.question import Question
-from isoform.engines.confirm import NOT_COMPARED, NotConfirmed, confirm, differs
+from isoform.engines.finding import Failed, Finding, Found, WithinBound
 from isoform.engines.inputs import InputMaker
+from isoform.engines.separate import NOT_COMPARED, differs
+from isoform.engines.witness import NotConfirmed, confirm
 from isoform.model.budget import Budget
 from isoform.model.contract import BoundsRule
 from isoform.model.outcome import Inputs, Status
@@ -17,6 +20,8 @@ from isoform.model.verdict import Witness
 
 QUICK_TESTS = 24
 THOROUGH_TESTS = 20_000
+STUCK_TESTS = 5
+"""If so many tests, beside the user's own, all did not come to an end, no other will."""
 QUICK_STEPS = 250_000
 """A quick look, of a quarter of a second: what takes more steps is for the engines that reason."""
 
@@ -43,6 +48,38 @@ class Tested:
         return said + (f", {self.undecided} of them undecided ({self.why_undecided})" if self.undecided else "")
 
 
+@dataclass(frozen=True)
+class Testing:
+    """The engine as the ladder asks it. `thorough`: no other one will be asked."""
+
+    own: Sequence[tuple[Inputs, Inputs]] = ()
+    thorough: bool = True
+
+    def answer(self, question: Question, budget: Budget) -> Finding:
+        started = time.perf_counter()
+        tested = run_tests(question, budget, self.thorough, self.own)
+        timings = {"test": time.perf_counter() - started}
+        finding = _finding(tested, question.options.fuel)
+        return replace(finding, said=tested.sentence(), timings=timings, turns_vary=tested.turns_vary)
+
+
+def _finding(tested: Tested, fuel: int) -> Finding:
+    if tested.witness is not None:
+        return Found(tested.witness)
+    if tested.unconfirmed is not None:
+        return Failed(tested.unconfirmed.sentence())
+    if tested.ran == 0:
+        return Failed("no test satisfies the preconditions", "drop --engine testing")
+    decided = tested.ran - tested.undecided
+    if not decided:
+        why = f"on none of {tested.ran} tests both came to an end ({tested.why_undecided})"
+        return Failed(why, "another engine, or a larger --fuel, may help")
+    bound = {"tests": tested.ran, "undecided": tested.undecided, "fuel": fuel}
+    undecided = f" ({tested.undecided} more were undecided)" if tested.undecided else ""
+    why = f"no difference in {decided} tests{undecided}; nothing is claimed about other inputs"
+    return WithinBound(bound, why)
+
+
 def run_tests(
     question: Question, budget: Budget, thorough: bool = False, own: Sequence[tuple[Inputs, Inputs]] = ()
 ) -> Tested:
@@ -51,44 +88,73 @@ def run_tests(
     wanted = THOROUGH_TESTS if thorough else QUICK_TESTS
     half = budget.left / 2
     most_steps = inf if thorough else QUICK_STEPS
-    ran = undecided = total = 0
-    why = ""
-    unconfirmed: NotConfirmed | None = None
-    steps: list[int] = []
     # A witness must not rest on what outside calls were made to return.
     mine = [(replace(left, call_seed=0), replace(right, call_seed=0)) for left, right in own]
+    so_far = _SoFar(question, budget, STUCK_TESTS + len(mine))
     for number, inputs in enumerate(chain(mine, islice(maker, 4 * wanted))):
-        if budget.exhausted or budget.left < half or (number >= len(mine) and total > most_steps):
+        if budget.exhausted or budget.left < half or (number >= len(mine) and so_far.steps > most_steps):
             break
-        if ran >= wanted + len(mine):
+        if so_far.ran >= wanted + len(mine):
             break
-        if not question.admits(inputs[0]):
-            continue
-        ran += 1
+        if question.admits(inputs[0]) and so_far.test(inputs):
+            break
+    return so_far.tested()
+
+
+@dataclass
+class _SoFar:
+    """What tests have shown so far."""
+
+    question: Question
+    budget: Budget
+    most_stuck: int
+    witness: Witness | None = None
+    unconfirmed: NotConfirmed | None = None
+    ran: int = 0
+    undecided: int = 0
+    why: str = ""
+    steps: int = 0
+    """Of both sides, in all tests."""
+    target_steps: list[int] = field(default_factory=list)
+
+    def test(self, inputs: tuple[Inputs, Inputs]) -> bool:
+        """Run both. True if no further test is needed."""
+        question = self.question
         outcomes = question.run_both(inputs)
-        steps.append(outcomes[0].steps)
-        total += sum(outcome.steps for outcome in outcomes)
+        self.ran += 1
+        self.target_steps.append(outcomes[0].steps)
+        self.steps += sum(outcome.steps for outcome in outcomes)
         stuck = next((o for o in outcomes if o.status in (Status.OUT_OF_FUEL, Status.UNSUPPORTED)), None)
         left = outcomes[0].outside if question.contract.bounds is BoundsRule.ASSUME else ""
         if left:
-            undecided += 1
-            why = why or f"the target {left}"
+            self._not_decided(f"the target {left}")
         elif stuck is not None:
-            undecided += 1
-            why = why or stuck.reason or stuck.status.value
-            if undecided == ran == 5 + len(mine):
-                break  # nothing here can be run to its end
-        outcomes_differ = bool(question.differences(*outcomes))
-        separates = outcomes_differ and differs(question, inputs)
-        if outcomes_differ and not separates and not left and stuck is None:
-            undecided += 1
-            why = why or NOT_COMPARED
-        if separates:
-            found = confirm(question, inputs, budget)
-            if isinstance(found, Witness):
-                return Tested(found, None, ran, undecided)
-            unconfirmed = unconfirmed or found
-            if found.is_bug:
-                break
-    turns_vary = max(steps, default=0) - min(steps, default=0) > len(question.target.instructions)
-    return Tested(None, unconfirmed, ran, undecided, why, turns_vary)
+            self._not_decided(stuck.reason or stuck.status.value)
+            if self.undecided == self.ran == self.most_stuck:
+                return True
+        if not question.differences(*outcomes):
+            return False
+        if differs(question, inputs):
+            return self._confirm(inputs)
+        if not left and stuck is None:
+            self._not_decided(NOT_COMPARED)
+        return False
+
+    def _not_decided(self, why: str) -> None:
+        self.undecided += 1
+        self.why = self.why or why
+
+    def _confirm(self, inputs: tuple[Inputs, Inputs]) -> bool:
+        found = confirm(self.question, inputs, self.budget)
+        if isinstance(found, Witness):
+            self.witness = found
+            return True
+        self.unconfirmed = self.unconfirmed or found
+        return found.is_bug
+
+    def tested(self) -> Tested:
+        if self.witness is not None:
+            return Tested(self.witness, None, self.ran, self.undecided)
+        steps = self.target_steps
+        turns_vary = max(steps, default=0) - min(steps, default=0) > len(self.question.target.instructions)
+        return Tested(None, self.unconfirmed, self.ran, self.undecided, self.why, turns_vary)

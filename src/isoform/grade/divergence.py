@@ -29,8 +29,6 @@ class Divergence:
 
 def divergence_of(verdict: Different, question: Question) -> Divergence:
     witness = verdict.witness
-    if witness is None:
-        return Divergence(None, "", ())
     trace = _exact_trace(witness, question)
     root = _root_cause(verdict)
     if root is not None:

@@ -13,9 +13,9 @@ from isoform.borders.question import Engine, Options, Question
 from isoform.borders.settle import settle
 from isoform.check.replay import independent_runner
 from isoform.engines.answer import answer_question, lifted, subject
-from isoform.engines.confirm import confirm
 from isoform.engines.inputs import InputMaker
 from isoform.engines.pose import pose
+from isoform.engines.witness import confirm
 from isoform.grade.divergence import Divergence, divergence_of
 from isoform.grade.fixed_tests import (
     BoundTest,
@@ -33,7 +33,7 @@ from isoform.load.open import TEXT_ISAS, Kept, Loaded, LoadOptions, open_pair
 from isoform.model.budget import Budget
 from isoform.model.contract import CallRule, argument_value
 from isoform.model.errors import OutOfLimits, Unsupported, UserError
-from isoform.model.grades import Answer, CodeLine, Observable, Prepared, Standing
+from isoform.model.grades import CodeLine, GradedAnswer, Observable, Prepared, Standing
 from isoform.model.limits import enforced
 from isoform.model.listing import View, lines_of
 from isoform.model.outcome import Inputs, Status
@@ -99,15 +99,15 @@ class Examiner:
         prepared = Prepared(key, image.source.get(str(submission.path), ()), lines)
         return prepared, (loaded[0], _anonymous(loaded[1]))
 
-    def answer(self, loaded: tuple[Loaded, Loaded]) -> Answer:
+    def answer(self, loaded: tuple[Loaded, Loaded]) -> GradedAnswer:
         budget = Budget(self.options.budget)
         with enforced(budget):
             try:
                 return self._answer(loaded, budget)
             except OutOfLimits as reason:
-                return Answer(Standing.UNKNOWN, str(reason), "lifting", budget.elapsed)
+                return GradedAnswer(Standing.UNKNOWN, str(reason), "lifting", budget.elapsed)
 
-    def _answer(self, loaded: tuple[Loaded, Loaded], budget: Budget) -> Answer:
+    def _answer(self, loaded: tuple[Loaded, Loaded], budget: Budget) -> GradedAnswer:
         try:
             target = self._lifted if loaded[0].image is self._loaded.image else lifted(loaded[0], self._inline, budget)
             rewrite = lifted(loaded[1], self._inline, budget)
@@ -115,7 +115,7 @@ class Examiner:
             if target is self._lifted:
                 vars(question)["programs"] = (self._program, compile_function(rewrite))  # a cached property
         except Unsupported as reason:
-            return Answer(Standing.UNKNOWN, str(reason), "lifting", budget.elapsed)
+            return GradedAnswer(Standing.UNKNOWN, str(reason), "lifting", budget.elapsed)
         except UserError as error:
             raise Rejected(f"cannot be compared: {error}") from None
         verdict = self._verdict(question, (subject(loaded[0]), subject(loaded[1])), budget)
@@ -213,9 +213,9 @@ def _is_text(submission: Submission) -> bool:
     return submission.path.suffix.lower() in TEXT_ISAS
 
 
-def _answer(verdict: Verdict, question: Question, path_inputs: tuple[Inputs, ...]) -> Answer:
+def _answer(verdict: Verdict, question: Question, path_inputs: tuple[Inputs, ...]) -> GradedAnswer:
     why = verdict.why if isinstance(verdict, Bounded | Unknown) else summary_of(verdict).why
-    answer = Answer(
+    answer = GradedAnswer(
         Standing(verdict.word),
         why.replace("the target", "the reference").replace("the rewrite", "the submission"),
         verdict.engine,
@@ -229,17 +229,17 @@ def _answer(verdict: Verdict, question: Question, path_inputs: tuple[Inputs, ...
     return replace(answer, not_stopping=_not_stopping(question, path_inputs), listing=listing)
 
 
-def _with_witness(answer: Answer, verdict: Different, question: Question) -> Answer:
+def _with_witness(answer: GradedAnswer, verdict: Different, question: Question) -> GradedAnswer:
     summary = summary_of(verdict)
     divergence = divergence_of(verdict, question)
     witness = verdict.witness
     memory = next((entry.lines for entry in summary.given if entry.label == "memory"), ())
     return replace(
         answer,
-        inputs=witness.shown if witness is not None else (),
+        inputs=witness.shown,
         memory=memory,
         observables=tuple(Observable(d.what, d.target, d.rewrite) for d in summary.observables),
-        replayed_on=witness.replayed_on if witness is not None else (),
+        replayed_on=witness.replayed_on,
         executed=tuple(sorted(Counter(divergence.trace).items())),
         divergent=divergence.address,
         divergence=divergence.does,

@@ -20,7 +20,16 @@ from isoform.grade.workers import Limits, Worker, ready, refuse_without_fork
 from isoform.load.open import LoadOptions
 from isoform.load.resolve import split_spec
 from isoform.model.budget import Budget, interruptible
-from isoform.model.grades import Answer, CodeLine, Grades, Prepared, Row, Standing, answer_from_json, prepared_from_json
+from isoform.model.grades import (
+    CodeLine,
+    GradedAnswer,
+    Grades,
+    Prepared,
+    Row,
+    Standing,
+    answer_from_json,
+    prepared_from_json,
+)
 
 GRACE = 10.0
 """Seconds beyond the budget that a worker has for loading, replaying and reporting."""
@@ -109,7 +118,7 @@ class _Run:
         self._sharing: dict[str, list[Submission]] = {}
         """Code that is being answered, and the submissions that wait for it."""
         self._prepared: dict[Submission, Prepared] = {}
-        self._answers: dict[Submission, Answer] = {}
+        self._answers: dict[Submission, GradedAnswer] = {}
         self.resumed = 0
 
     def rows(self) -> list[Row]:
@@ -164,7 +173,7 @@ class _Run:
             self._sharing[key] = []
             worker.key = key
 
-    def _finish(self, worker: Worker, answer: Answer) -> None:
+    def _finish(self, worker: Worker, answer: GradedAnswer) -> None:
         self._leave(worker)
         sharing = []
         if worker.key is not None:
@@ -178,7 +187,7 @@ class _Run:
         self._workers.remove(worker)
         worker.end()
 
-    def _settle(self, submissions: Sequence[Submission], answer: Answer) -> None:
+    def _settle(self, submissions: Sequence[Submission], answer: GradedAnswer) -> None:
         self._answers.update(dict.fromkeys(submissions, answer))
         self._progress(len(self._answers), self._total)
 
@@ -197,7 +206,7 @@ def _common_parts(examiner: Examiner) -> list[Any]:
     return [__version__, examiner.key, settings, tests_digest(examiner.tests)]
 
 
-def _rows(answers: dict[Submission, Answer], prepared: dict[Submission, Prepared]) -> list[Row]:
+def _rows(answers: dict[Submission, GradedAnswer], prepared: dict[Submission, Prepared]) -> list[Row]:
     first: dict[str, str] = {}
     rows = []
     for submission in sorted(answers):
@@ -217,7 +226,7 @@ def _rows(answers: dict[Submission, Answer], prepared: dict[Submission, Prepared
     return rows
 
 
-def _source_listing(prepared: Prepared, answer: Answer, divergent: int | None) -> tuple[CodeLine, ...]:
+def _source_listing(prepared: Prepared, answer: GradedAnswer, divergent: int | None) -> tuple[CodeLine, ...]:
     """The submission's text, with how often each line was executed."""
     times: Counter[int] = Counter()
     for address, count in answer.executed:

@@ -9,14 +9,17 @@ from isoform.borders.question import Question
 from isoform.engines.concolic.driver import Driver
 from isoform.engines.concolic.first import fresh_inputs, solved_first_inputs, usual_inputs
 from isoform.engines.concolic.pointers import Pointers
-from isoform.engines.confirm import confirm, differs
+from isoform.engines.separate import differs
+from isoform.engines.witness import confirm
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
 from isoform.model.outcome import Inputs, Status
 from isoform.model.verdict import Witness
 from isoform.smt.terms import Terms
 from isoform.sym.entry import constrain_entry
-from isoform.sym.state import Side, World
+from isoform.sym.side import Side
+from isoform.sym.state import initial_state
+from isoform.sym.world import World
 
 MOST_PATHS = 100
 SECONDS = 10.0
@@ -49,7 +52,7 @@ def inputs_of_paths(question: Question) -> tuple[Inputs, ...]:
 def _driver(question: Question, budget: Budget) -> Driver:
     world = World(Terms(), question.contract)
     side = Side(world, question.target.image, "a")
-    constrain_entry(world, side.initial_state())
+    constrain_entry(world, initial_state(side))
     pointers = Pointers(side)
     first = usual_inputs(question)
     if not question.admits(first):

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from isoform.model.errors import UserError
-from isoform.model.grades import Answer, answer_from_json
+from isoform.model.grades import GradedAnswer, answer_from_json
 
 FORMAT = 1
 _HEADER = {"isoform": "grade", "format": FORMAT}
@@ -31,7 +31,7 @@ class Store:
 
     def __init__(self, path: Path | None, fresh: bool = False, option: str = "--state") -> None:
         self._path = path
-        self._answers: dict[str, tuple[float, Answer]] = {}
+        self._answers: dict[str, tuple[float, GradedAnswer]] = {}
         self._file: IO[bytes] | None = None
         if path is None:
             return
@@ -75,11 +75,11 @@ class Store:
             if self._file.read(1) != b"\n":
                 self._file.write(b"\n")
 
-    def get(self, key: str, budget: float) -> Answer | None:
+    def get(self, key: str, budget: float) -> GradedAnswer | None:
         had, answer = self._answers.get(key, (0.0, None))
         return answer if answer is not None and (answer.is_final or had >= budget) else None
 
-    def put(self, key: str, budget: float, answer: Answer) -> None:
+    def put(self, key: str, budget: float, answer: GradedAnswer) -> None:
         self._answers[key] = (budget, answer)
         if self._file is not None:
             with suppress(OSError):  # a full disk costs the resuming, not the grading
@@ -103,7 +103,7 @@ class Store:
         self.close()
 
 
-def _entries(file: IO[bytes]) -> Iterator[tuple[str, tuple[float, Answer]]]:
+def _entries(file: IO[bytes]) -> Iterator[tuple[str, tuple[float, GradedAnswer]]]:
     while line := file.readline(LONGEST_LINE):
         entry = _object(line)
         with suppress(KeyError, TypeError, ValueError, AttributeError):

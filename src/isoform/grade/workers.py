@@ -29,7 +29,7 @@ from isoform.grade.examine import Examiner, Rejected
 from isoform.grade.submissions import Submission
 from isoform.model.budget import WALL_FACTOR
 from isoform.model.errors import UserError
-from isoform.model.grades import Answer, Standing
+from isoform.model.grades import GradedAnswer, Standing
 from isoform.model.processes import processor_seconds
 
 TICK = 0.2
@@ -94,16 +94,16 @@ class Worker:
         with suppress(OSError):
             self.connection.send_bytes(_GO if answer_it else _SKIP)
 
-    def crash(self) -> Answer:
+    def crash(self) -> GradedAnswer:
         self._process.join(_KILL_AFTER)
         code = self._process.exitcode
         how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
         self.end()
-        return Answer(Standing.CRASHED, f"crashed the checker ({how})", seconds=self.elapsed)
+        return GradedAnswer(Standing.CRASHED, f"crashed the checker ({how})", seconds=self.elapsed)
 
-    def too_late(self) -> Answer:
+    def too_late(self) -> GradedAnswer:
         self.end()
-        return Answer(Standing.NO_ANSWER, f"no answer in {self._limits.seconds:g} s", seconds=self.elapsed)
+        return GradedAnswer(Standing.NO_ANSWER, f"no answer in {self._limits.seconds:g} s", seconds=self.elapsed)
 
     def end(self) -> None:
         """A worker that can is given a moment to end a compiler it has started."""
@@ -144,15 +144,15 @@ def _work(
         if connection.recv_bytes() == _GO:
             _send(connection, {"answer": examiner.answer(loaded).to_json()})
     except Rejected as reason:
-        _send(connection, {"answer": Answer(Standing.REJECTED, str(reason)).to_json()})
+        _send(connection, {"answer": GradedAnswer(Standing.REJECTED, str(reason)).to_json()})
     except (EOFError, OSError):
         pass  # nobody is listening any more
     except MemoryError:
         why = f"needs more than {limits.memory >> 20} MiB of memory"
-        _send(connection, {"answer": Answer(Standing.NO_ANSWER, why).to_json()})
+        _send(connection, {"answer": GradedAnswer(Standing.NO_ANSWER, why).to_json()})
     except Exception as error:
         why = f"crashed the checker ({type(error).__name__}: {str(error)[:200]})"
-        _send(connection, {"answer": Answer(Standing.CRASHED, why).to_json()})
+        _send(connection, {"answer": GradedAnswer(Standing.CRASHED, why).to_json()})
 
 
 def _set_up(limits: Limits) -> None:

@@ -210,6 +210,19 @@ class _Flow:
         return None
 
 
+def _is_outside_block(array: Local, touched: range, address: int) -> bool:
+    """Whether something in the place of an array is accessed where the array is not in scope."""
+    if array.scope is None or array.scope[0] <= address < array.scope[1]:
+        return False
+    return touched.start < array.offset + array.size and array.offset < touched.stop
+
+
+def _is_behind(array: Local, touched: range, variables: list[Local]) -> bool:
+    """Whether the byte behind an array is accessed, and is no variable's."""
+    end = array.offset + array.size
+    return end in touched and not any(v.offset <= end < v.offset + v.size for v in variables)
+
+
 def _start(number: int, origin: int | None) -> Var:
     return const(number, 8) if origin is None else linked_address(number, origin, 8)
 
@@ -283,7 +296,8 @@ class _Writer:
         """By the address of their function."""
         for local in function.image.arrays:
             self._arrays.setdefault(local.start, []).append(local)
-        self._arrays_in = cache(self._find_arrays)
+        self._variables_in = cache(self._find_variables)
+        self._unsure = self._find_shared_places()
         self.bounds: list[Bound] = []
         self._numbers: dict[Bound, int] = {}
 
@@ -313,11 +327,51 @@ class _Writer:
         if pointer.reference is not None:
             bound = Bound(pointer.reference.name, pointer.reference.ranges, size, False, is_store)
             return self._assume(bound, op.ins[0], [(_start(low, pointer.origin), low) for low, _ in bound.ranges])
-        here = [a for a in self._arrays_in(context) if a.start <= address < a.end]
+        here = [v for v in self._variables_in(context) if v.can_be_indexed and v.start <= address < v.end]
         return self._check_local(here, state, pointer, op.ins[0], size, is_store)
 
-    def _find_arrays(self, context: _Context) -> list[Local]:
-        """The arrays of the functions whose code is here through these calls, with offsets from the stack pointer at
+    def _find_shared_places(self) -> set[int]:
+        """Where in the frame arrays begin in whose place there may be something else, too. Compilers give objects that
+        are not alive at the same time one place, and debug information does not list all of them: it lacks compound
+        literals and temporaries. Such objects begin where the array begins. One that is longer shows in a store behind
+        the array's end, to no variable that is listed there; any shows in an access outside the array's block."""
+        found: set[int] = set()
+        if not self._arrays:
+            return found
+        for block in self._function.blocks.values():
+            state = dict(self._flow.entries.get(block.id, {}))
+            for op, address, is_first in _in_order(block):
+                if is_first:
+                    _drop_temps(state)
+                if op.kind in (Kind.LOAD, Kind.STORE):
+                    found |= set(self._shared_with(block.id.context, state, op, address))
+                self._flow.step(state, op, address)
+        return found
+
+    def _shared_with(self, context: _Context, state: _State, op: MicroOp, address: int) -> Iterator[int]:
+        pointer = self._flow.value(state, op.ins[0], address)
+        if not isinstance(pointer, _Pointer) or pointer.reference is not None:
+            return
+        size = op.out.size if op.out is not None else op.ins[1].size
+        touched = range(pointer.offset, pointer.offset + (1 if pointer.indexed else size))
+        is_store = op.kind is Kind.STORE and not pointer.indexed and not self._pushes(address)
+        for depth in range(len(context) + 1):
+            # In a function that calls the one that is here, this happens at the call.
+            here = address if depth == len(context) else context[depth] - 1
+            variables = [v for v in self._variables_in(context[:depth]) if v.start <= here < v.end]
+            for array in variables:
+                if array.can_be_indexed and (
+                    _is_outside_block(array, touched, here) or (is_store and _is_behind(array, touched, variables))
+                ):
+                    yield array.offset
+
+    def _pushes(self, address: int) -> bool:
+        """Whether an instruction moves the stack pointer: it saves a register or a return address."""
+        instruction = self._function.instructions.get(address)
+        return instruction is not None and any(op.out == self._flow.stack_pointer for op in instruction.ops)
+
+    def _find_variables(self, context: _Context) -> list[Local]:
+        """The variables of the functions whose code is here through these calls, with offsets from the stack pointer at
         entry of the function in question."""
         found: list[Local] = []
         for start, arrays in self._arrays.items():
@@ -330,6 +384,8 @@ class _Writer:
         self, here: list[Local], state: _State, pointer: _Pointer, where: Var, size: int, is_store: bool
     ) -> list[MicroOp]:
         named = [a for a in here if a.offset <= pointer.offset < a.offset + a.size]
+        if any(a.offset in self._unsure for a in named):
+            return []
         top = state.get(self._flow.stack_pointer)
         if not named or not isinstance(top, _Pointer) or top.indexed or top.reference is not None:
             return []

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -98,6 +98,40 @@ def outside_call(exit_: Exit) -> Call | None:
 Exit = Goto | Branch | Switch | Return | Call | Stop
 
 
+def exit_value(exit_: Exit) -> Var | None:
+    """What the end of a block depends on: a condition, or an address."""
+    match exit_:
+        case Branch(condition, _, _):
+            return condition
+        case Switch(value, _) | Return(value, _) | Call(_, value, _):
+            return value
+        case _:
+            return None
+
+
+def with_value(exit_: Exit, value: Var) -> Exit:
+    """The same end, depending on another variable."""
+    match exit_:
+        case Branch():
+            return replace(exit_, condition=value)
+        case Switch(_, _, Call() as elsewhere):
+            return replace(exit_, value=value, elsewhere=replace(elsewhere, value=value))
+        case Switch() | Return() | Call():
+            return replace(exit_, value=value)
+        case _:
+            return exit_
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The micro-ops of a block before it was simplified: all that its instructions say."""
+
+    ops: tuple[MicroOp, ...]
+    addresses: tuple[int, ...]
+    value: Var | None
+    """What the exit depends on."""
+
+
 @dataclass(frozen=True)
 class Block:
     id: BlockId
@@ -107,6 +141,27 @@ class Block:
     steps: tuple[int, ...]
     """Addresses of the instructions that begin in this block, in order."""
     exit: Exit
+    listed: Listed | None = None
+    """None: it was not simplified."""
+
+    @property
+    def as_listed(self) -> Block:
+        """The block with a micro-op for every value that its instructions compute, which means the same."""
+        listed = self.listed
+        if listed is None:
+            return self
+        exit_ = self.exit if listed.value is None else with_value(self.exit, listed.value)
+        return replace(self, ops=listed.ops, addresses=listed.addresses, exit=exit_, listed=None)
+
+    def extended(self, ops: Iterable[MicroOp], address: int, exit_: Exit) -> Block:
+        """The block with more micro-ops, of the instruction at `address`, and another exit."""
+        more = tuple(ops)
+        where, listed = (address,) * len(more), self.listed
+        if listed is not None:
+            value = listed.value if exit_value(exit_) == exit_value(self.exit) else exit_value(exit_)
+            listed = Listed((*listed.ops, *more), (*listed.addresses, *where), value)
+        ops, addresses = (*self.ops, *more), (*self.addresses, *where)
+        return replace(self, ops=ops, addresses=addresses, exit=exit_, listed=listed)
 
     @cached_property
     def successors(self) -> tuple[BlockId, ...]:
@@ -175,6 +230,11 @@ class Function:
     """The callees of which something is known (`known_calls.py`)."""
     refused: dict[int, str] = field(default_factory=dict)
     """Instructions, by address, that have semantics and are not followed all the same, and why (`alignment.py`)."""
+
+    @cached_property
+    def as_listed(self) -> Function:
+        """The function before it was simplified."""
+        return replace(self, blocks={number: block.as_listed for number, block in self.blocks.items()})
 
     @cached_property
     def predecessors(self) -> dict[BlockId, tuple[BlockId, ...]]:

@@ -40,10 +40,7 @@ def _marked(function: Function, block: Block, known: Mapping[str, LibraryCall]) 
 
 def _written_out(function: Function, block: Block, call: Call, pure: PureCall) -> Block:
     address = block.steps[-1] if block.steps else block.id.address
-    ops = tuple(_ops(function, pure.code))
-    addresses = (*block.addresses, *(address,) * len(ops))
-    done = replace(call, pure=pure, carried_out=True)
-    return replace(block, ops=(*block.ops, *ops), addresses=addresses, exit=done)
+    return block.extended(_ops(function, pure.code), address, replace(call, pure=pure, carried_out=True))
 
 
 def _ops(function: Function, code: bytes) -> Iterator[MicroOp]:

@@ -213,8 +213,7 @@ class _Body:
         self._made.append(Block(self._id(part), tuple(ops), (self._address,) * len(ops), (), exit_))
 
     def _add_to_call(self, ops: list[MicroOp], exit_: Exit) -> None:
-        addresses = (*self._block.addresses, *(self._address,) * len(ops))
-        self._made.append(replace(self._block, ops=(*self._block.ops, *ops), addresses=addresses, exit=exit_))
+        self._made.append(self._block.extended(ops, self._address, exit_))
 
 
 _CHOICE, _FORWARD, _BACKWARD, _LENGTH, _END = range(5)

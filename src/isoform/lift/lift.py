@@ -7,7 +7,7 @@ from dataclasses import replace
 from isoform.lift.alignment import with_misaligned_refused
 from isoform.lift.bounds import with_bounds
 from isoform.lift.cfg import Hints, control_flow_graph
-from isoform.lift.function import Block, Branch, Call, Exit, Function, Return, Switch
+from isoform.lift.function import Block, Function, Listed, exit_value, with_value
 from isoform.lift.known_calls import with_known_calls
 from isoform.lift.library import written_out
 from isoform.lift.liveness import Liveness, output_containers
@@ -54,21 +54,10 @@ def relifted(function: Function, hints: Hints, inline: bool = True, budget: Budg
 
 def _fold(block: Block, image: Image) -> Block:
     known: Known = {}
+    value = exit_value(block.exit)
     ops = tuple(propagate(block.ops, image, known))
-    return replace(block, ops=ops, exit=_fold_exit(block.exit, known))
-
-
-def _fold_exit(exit_: Exit, known: Known) -> Exit:
-    match exit_:
-        case Branch(condition, _, _):
-            return replace(exit_, condition=known_value(condition, known))
-        case Switch(value, _, Call() as elsewhere):
-            value = known_value(value, known)
-            return replace(exit_, value=value, elsewhere=replace(elsewhere, value=value))
-        case Switch(value, _) | Return(value, _) | Call(_, value, _):
-            return replace(exit_, value=known_value(value, known))
-        case _:
-            return exit_
+    exit_ = block.exit if value is None else with_value(block.exit, known_value(value, known))
+    return replace(block, ops=ops, exit=exit_, listed=Listed(block.ops, block.addresses, value))
 
 
 def remove_dead_writes(function: Function) -> Function:

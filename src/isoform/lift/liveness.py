@@ -38,7 +38,7 @@ class Liveness:
         self._function = function
         self._calls_read = calls_read
         self._positions = function.machine.byte_positions
-        self._masks: dict[Var, Bits] = {}
+        self._masks = function.machine.masks
         self._temps: dict[int, Bits] = {}
         self._next_temp = len(self._positions)
         machine = function.machine
@@ -71,23 +71,23 @@ class Liveness:
         return bits
 
     def mask(self, var: Var) -> Bits:
-        found = self._masks.get(var)
-        if found is None:
-            found = self._masks[var] = self._new_mask(var)
-        return found
-
-    def _new_mask(self, var: Var) -> Bits:
         if var.space is Space.REGISTER:
-            bits = 0
-            for byte in range(var.offset, var.offset + var.size):
-                bits |= 1 << self._positions[byte]
-            return bits
+            found = self._masks.get(var)
+            if found is None:
+                found = self._masks[var] = self._register_mask(var)
+            return found
         if var.space is Space.TEMP:
             if var.offset not in self._temps:
                 self._temps[var.offset] = 1 << self._next_temp
                 self._next_temp += 1
             return self._temps[var.offset]
         return 0
+
+    def _register_mask(self, var: Var) -> Bits:
+        bits = 0
+        for byte in range(var.offset, var.offset + var.size):
+            bits |= 1 << self._positions[byte]
+        return bits
 
     def live_out(self, block: Block) -> Bits:
         """What is live after the last micro-op of `block`, before its exit is taken."""

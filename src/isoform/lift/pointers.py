@@ -81,7 +81,7 @@ def with_pointer_types(function: Function, passed: Passed) -> Function:
             continue
         value = values.get(block.exit.value)
         if isinstance(value, _Typed) and value.type.function is not None:
-            key = str(value.type.function)
+            key = repr(value.type.function)  # not its spelling: `T` may be another type in another scope or file
             types[key] = value.type.function
             blocks[number] = replace(block, exit=_typed(block.exit, key))
     return replace(function, blocks=blocks, passed=passed, pointer_types=types)

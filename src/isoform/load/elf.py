@@ -1,7 +1,7 @@
 """One ELF file, parsed and bounded but not yet placed (see `load/place.py`).
 
-pyelftools reads the headers; symbol and relocation tables are unpacked in bulk, which takes milliseconds
-for a whole C library. Files are hostile: every offset is checked before it is used.
+Tables are unpacked in bulk, which takes milliseconds for a whole C library. Files are hostile: every offset is checked
+before it is used.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from io import BytesIO
 from typing import Any, NamedTuple
 
 from isoform.model.errors import UserError
@@ -20,18 +19,18 @@ SYMBOL_LIMIT = 4_000_000
 SECTION_LIMIT = 100_000
 ALIGNMENT_LIMIT = 1 << 21
 
-ISA_NAMES: Mapping[str, str] = {"EM_X86_64": "x86_64"}
+ISA_NAMES: Mapping[int, str] = {62: "x86_64"}
 """ELF machine (64-bit little-endian) to the word of `--isa`."""
-MACHINE_TITLES: Mapping[str, str] = {
-    "EM_386": "32-bit x86",
-    "EM_AARCH64": "AArch64",
-    "EM_ARM": "32-bit Arm",
-    "EM_BPF": "eBPF",
-    "EM_MIPS": "MIPS",
-    "EM_PPC64": "64-bit PowerPC",
-    "EM_RISCV": "RISC-V",
-    "EM_S390": "s390",
-    "EM_X86_64": "x86-64",
+MACHINE_TITLES: Mapping[int, str] = {
+    3: "32-bit x86",
+    8: "MIPS",
+    21: "64-bit PowerPC",
+    22: "s390",
+    40: "32-bit Arm",
+    62: "x86-64",
+    183: "AArch64",
+    243: "RISC-V",
+    247: "eBPF",
 }
 
 # Numbers of the ELF specification.
@@ -41,7 +40,10 @@ LOCAL, GLOBAL, WEAK = 0, 1, 2
 DEFAULT_VISIBILITY = 0
 PACKED_RELATIVE = -1
 """Kind of a relocation from a packed table: the address of the file is added to what is there."""
-_WRITE, _ALLOC, _EXECUTE, _MERGE, _STRINGS, _THREAD_LOCAL = 0x1, 0x2, 0x4, 0x10, 0x20, 0x400
+_WRITE, _ALLOC, _EXECUTE, _MERGE, _STRINGS, _THREAD_LOCAL, _COMPRESSED = 0x1, 0x2, 0x4, 0x10, 0x20, 0x400, 0x800
+_OBJECT_FILE, _PROGRAM, _LIBRARY = 1, 2, 3
+_WIDE, _LITTLE_ENDIAN = 2, 1
+"""Bytes of the identification: 64 bits, the lowest byte first."""
 _NO_BITS, _SYMBOLS, _RELA, _REL, _DYNAMIC_SYMBOLS = "SHT_NOBITS", "SHT_SYMTAB", "SHT_RELA", "SHT_REL", "SHT_DYNSYM"
 _TYPES: Mapping[int, str] = {
     0: "SHT_NULL",
@@ -59,6 +61,7 @@ _DYNAMIC = "SHT_DYNAMIC"
 _INIT = 12
 _SYMBOLIC, _FLAGS, _FLAGS_1, _SYMBOLIC_FLAG, _PROGRAM_FLAG = 16, 30, 0x6FFFFFFB, 0x2, 0x08000000
 """Tags of the dynamic section and bits of its flags."""
+_FILE_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _HEADER = struct.Struct("<IIQQQQIIQQ")
 _HEADER_FIELDS = (
     *("sh_name", "sh_type", "sh_flags", "sh_addr", "sh_offset"),
@@ -102,6 +105,16 @@ class FileSection:
         return bool(self.flags & _THREAD_LOCAL)
 
 
+class DebugSection(NamedTuple):
+    """Where in the file a section of debug information is."""
+
+    start: int
+    size: int
+    is_compressed: bool
+    relocations: tuple[tuple[int, int], ...] = ()
+    """Start and size in the file of the tables that change it."""
+
+
 class FileSymbol(NamedTuple):
     name: str
     kind: int
@@ -136,7 +149,8 @@ class ParsedFile:
     relocations: Mapping[int, tuple[Relocation, ...]]
     """Of an object file: by the section they change, against `symbols`. Of a linked file: all under 0, by
     address, against `dynamic_symbols`."""
-    has_debug: bool = False
+    debug: Mapping[str, DebugSection] = field(default_factory=dict)
+    """By name."""
     binds_itself: bool = False
     """Of a linked file: whether its own definitions are what it uses itself: a program, or a library linked with
     `-Bsymbolic`."""
@@ -145,6 +159,10 @@ class ParsedFile:
     at_loading: tuple[int, ...] = ()
     """Addresses of functions, beside those in tables, that a loader calls (`DT_INIT`)."""
     from_source: bool = field(default=False, kw_only=True)
+
+    @property
+    def has_debug(self) -> bool:
+        return ".debug_info" in self.debug
 
     @property
     def has_handlers(self) -> bool:
@@ -173,36 +191,42 @@ def unusable(path: str, why: str) -> UserError:
     return UserError(f"{path} is not a usable ELF file: {why}.")
 
 
+class _FileHeader(NamedTuple):
+    kind: int
+    machine: int
+    sections: int
+    """Where the headers of sections begin; 0 without any."""
+    section_bytes: int
+    section_count: int
+    names: int
+
+
 class _Parser:
     def __init__(self, data: bytes, path: str) -> None:
         self.data = data
         self.path = path
 
     def parse(self) -> ParsedFile:
-        from elftools.elf.elffile import ELFFile
-
-        elf = ELFFile(BytesIO(self.data))
-        machine = self._machine(elf)
-        kind = elf.header["e_type"]
-        if kind not in ("ET_REL", "ET_DYN", "ET_EXEC"):
+        header = self._file_header()
+        if header.kind not in (_OBJECT_FILE, _PROGRAM, _LIBRARY):
             raise unusable(self.path, "it is neither an object, a library nor an executable")
-        headers = self._headers(elf)
+        headers = self._headers(header)
         sections = self._memory_sections(headers)
-        linked = kind != "ET_REL"
+        linked = header.kind != _OBJECT_FILE
         symbols = self._table(headers, _SYMBOLS, sections)
         dynamic_symbols = self._table(headers, _DYNAMIC_SYMBOLS, sections) if linked else ()
-        is_program = linked and (kind == "ET_EXEC" or self._is_program(headers))
+        is_program = linked and (header.kind == _PROGRAM or self._is_program(headers))
         return ParsedFile(
             path=self.path,
             data=self.data,
-            machine=machine,
+            machine=ISA_NAMES[header.machine],
             linked=linked,
-            fixed=kind == "ET_EXEC",
+            fixed=header.kind == _PROGRAM,
             sections=sections,
             symbols=symbols,
             dynamic_symbols=dynamic_symbols,
             relocations=self._relocations(headers, sections, linked),
-            has_debug=any(name == ".debug_info" for name, _ in headers),
+            debug=_debug_sections(headers, linked),
             binds_itself=is_program or self._binds_itself(headers),
             is_program=is_program,
             at_loading=tuple(self._at_loading(headers)) if linked else (),
@@ -231,22 +255,28 @@ class _Parser:
             content = self._bytes(header) if header["sh_type"] == _DYNAMIC else b""
             yield from struct.iter_unpack("<QQ", content[: len(content) // 16 * 16])
 
-    def _machine(self, elf: Any) -> str:
-        machine = elf.header["e_machine"]
-        if elf.elfclass == 64 and elf.little_endian and machine in ISA_NAMES:
-            return ISA_NAMES[machine]
-        title = MACHINE_TITLES.get(machine, str(machine).removeprefix("EM_"))
-        if machine in ISA_NAMES:
-            title += " with 32-bit addresses" if elf.elfclass != 64 else " in big-endian order"
-        raise UserError(f"{self.path} is for {title}; isoform reads x86-64 ELF files.")
+    def _file_header(self) -> _FileHeader:
+        """Of a file for a machine that isoform knows: of others the layout may be another."""
+        wide, order = self.data[4], self.data[5]
+        machine = int.from_bytes(self.data[18:20], "little" if order == _LITTLE_ENDIAN else "big")
+        if wide != _WIDE or order != _LITTLE_ENDIAN or machine not in ISA_NAMES:
+            title = MACHINE_TITLES.get(machine, f"a machine with the ELF number {machine}")
+            if machine in ISA_NAMES:
+                title += " with 32-bit addresses" if wide != _WIDE else " in big-endian order"
+            raise UserError(f"{self.path} is for {title}; isoform reads x86-64 ELF files.")
+        fields = _FILE_HEADER.unpack_from(self.data)
+        return _FileHeader(fields[1], machine, fields[6], *fields[11:])
 
-    def _headers(self, elf: Any) -> list[tuple[str, Any]]:
-        count = elf.num_sections()
-        if count == 0:
+    def _headers(self, file: _FileHeader) -> list[tuple[str, Any]]:
+        count, names_at = file.section_count, file.names
+        if file.sections and (count == 0 or names_at == EXTENDED_INDEX):
+            first = _HEADER.unpack_from(self.data, file.sections)
+            count, names_at = count or first[5], first[6] if names_at == EXTENDED_INDEX else names_at
+        if count == 0 or not file.sections:
             raise unusable(self.path, "it has no section headers")
-        if count > SECTION_LIMIT or elf["e_shoff"] + count * elf["e_shentsize"] > len(self.data):
+        if count > SECTION_LIMIT or file.sections + count * file.section_bytes > len(self.data):
             raise unusable(self.path, "its section headers lie outside the file")
-        headers = self._unpacked(elf["e_shoff"], count, elf["e_shentsize"])
+        headers = self._unpacked(file.sections, count, file.section_bytes)
         end, last = 0, 0
         for start, size, index in sorted((h["sh_offset"], h["sh_size"], i) for i, h in enumerate(headers)):
             if headers[index]["sh_type"] in (_NO_BITS, "SHT_NULL") or not size:
@@ -256,7 +286,7 @@ class _Parser:
             if start < end:
                 raise unusable(self.path, f"sections {last} and {index} overlap in the file")
             end, last = start + size, index
-        names = self._bytes(headers[elf.get_shstrndx()])
+        names = self._bytes(headers[names_at])
         for index, header in enumerate(headers):
             if header["sh_name"] and header["sh_name"] >= len(names):
                 raise unusable(self.path, f"the name of section {index} lies outside the file")
@@ -393,6 +423,20 @@ class _Parser:
 
     def _has_symbols(self, headers: list[tuple[str, Any]], index: int) -> bool:
         return index < len(headers) and headers[index][1]["sh_type"] in (_SYMBOLS, _DYNAMIC_SYMBOLS)
+
+
+def _debug_sections(headers: list[tuple[str, Any]], linked: bool) -> dict[str, DebugSection]:
+    found = {
+        index: (name, DebugSection(h["sh_offset"], h["sh_size"], bool(h["sh_flags"] & _COMPRESSED)))
+        for index, (name, h) in enumerate(headers)
+        if name.startswith(".debug_") and h["sh_type"] != _NO_BITS and not h["sh_flags"] & _ALLOC
+    }
+    for _, header in headers if not linked else ():  # those of a linked file are left over: already applied
+        if header["sh_type"] == _RELA and header["sh_info"] in found:
+            name, section = found[header["sh_info"]]
+            tables = (*section.relocations, (header["sh_offset"], header["sh_size"]))
+            found[header["sh_info"]] = name, section._replace(relocations=tables)
+    return dict(found.values())
 
 
 def _name(names: bytes, start: int) -> str:

@@ -17,7 +17,8 @@ _STRETCH = 4096
 """How far a table without a symbol is taken to go, below and above its base."""
 _LARGEST_TABLE = 1 << 16
 OF_LOADER = (".eh_frame", ".gcc_except_table", ".note", ".dyn", ".gnu", ".rela", ".relr", ".hash", ".interp")
-NO_VARIABLES = (*OF_LOADER, ".got", ".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors", ".loader")
+RUN_BY_LOADER = (".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors")
+NO_VARIABLES = (*OF_LOADER, *RUN_BY_LOADER, ".got", ".loader")
 """Sections of linked files in which no variable of a program is: no base of an index is meant for them."""
 LEAST_BASE, MOST_BASE = 1 << 16, 1 << 32
 """In a program at fixed addresses: a smaller displacement is an offset in a structure, not the base of an index, and a
@@ -130,6 +131,9 @@ class Local:
     start: int
     end: int
     """Addresses of the code in which the name means this variable."""
+    scope: tuple[int, int] | None = None
+    """Addresses of the code of the block that declares it, if that is known and smaller than the function."""
+    can_be_indexed: bool = True
 
 
 def _with_nulls(section: Section, fields: dict[int, tuple[int, int]]) -> Section:
@@ -277,6 +281,17 @@ class Image:
     def _sections_by_address(self) -> tuple[list[int], list[Section]]:
         ordered = sorted(self.sections, key=lambda s: s.address)
         return [s.address for s in ordered], ordered
+
+    @cached_property
+    def unwritten_sections(self) -> tuple[Section, ...]:
+        """What no code changes, also under the addresses that it shares with the other side."""
+        found = [section for section in self.sections if not section.writable]
+        for start, end, shared in self.moved:
+            section = self.section_at(start)
+            if section is not None and not section.writable:
+                data = section.data[start - section.address : end - section.address]
+                found.append(Section(section.name, shared, data, end - start, writable=False, executable=False))
+        return tuple(found)
 
     def section_at(self, address: int) -> Section | None:
         starts, ordered = self._sections_by_address

@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from isoform.load.assembly import read_source
+from isoform.load.code import DISPLAYED, Code, parsed_code
 from isoform.load.elf import ParsedFile, parse_elf
-from isoform.load.image import Image, PointerTypes, Symbol
+from isoform.load.image import Image, Line, Local, PointerTypes, Symbol
 from isoform.load.place import Placement, place_files
 from isoform.load.resolve import choose, read_file, split_spec
 from isoform.model.errors import UserError
+from isoform.model.signature import Signature
 
 SOURCE_SUFFIXES = (".c", ".s", ".S")
 TEXT_ISAS = {".toy": "toy", ".asm": "cs241"}
@@ -49,16 +52,34 @@ class Loaded:
     display_path: str
 
 
-_Built = tuple[Path, str | None, tuple[str, ...]]
+_Built = tuple[Path | Code, str | None, tuple[str, ...]]
+_Placed = tuple[tuple[tuple[int, int], ...], int, Symbol]
+"""Where the parts of a file are, and the function that is meant."""
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What debug information says of one function and its unit."""
+
+    signatures: dict[str, Signature]
+    pointers: PointerTypes
+    inlined: frozenset[str]
+    locals: tuple[Local, ...]
+    arrays: tuple[Local, ...]
+    lines: dict[int, Line]
+    source: dict[str, tuple[str, ...]]
 
 
 @dataclass
 class Kept:
-    """Files that were read or built for one question, for the next one."""
+    """What was read of one side, for the next question about it. Nothing in it depends on the other side: what does
+    (where objects are, what the two have in common) is found anew for each pair."""
 
-    images: dict[Path, Image] = field(default_factory=dict)
-    """Assembled text."""
     parsed: dict[_Built, ParsedFile] = field(default_factory=dict)
+    images: dict[Path | Code, Image] = field(default_factory=dict)
+    """Assembled text."""
+    told: dict[_Placed, _Told | None] = field(default_factory=dict)
+    """By where the file is: object files are moved if the other side needs the place."""
 
 
 def open_one(spec: str, options: LoadOptions | None = None) -> Loaded:
@@ -66,76 +87,92 @@ def open_one(spec: str, options: LoadOptions | None = None) -> Loaded:
 
 
 def open_pair(
-    spec_a: str,
-    spec_b: str,
+    spec_a: str | Code,
+    spec_b: str | Code,
     options_a: LoadOptions | None = None,
     options_b: LoadOptions | None = None,
     kept: Kept | None = None,
 ) -> tuple[Loaded, Loaded]:
+    """Both sides, placed together. `kept` is of the first one."""
     target, rewrite = _open([spec_a, spec_b], [options_a or LoadOptions(), options_b or LoadOptions()], kept)
     return target, rewrite
 
 
-def _open(specs: Sequence[str], options: Sequence[LoadOptions], kept: Kept | None = None) -> list[Loaded]:
-    kept = kept or Kept()
-    split = [split_spec(spec) for spec in specs]
+def _open(specs: Sequence[str | Code], options: Sequence[LoadOptions], kept: Kept | None = None) -> list[Loaded]:
+    first = kept or Kept()
+    split = [(spec, _named(spec)) if isinstance(spec, Code) else split_spec(spec) for spec in specs]
     paths = [path for path, _ in split]
     isas = [_isa(path, option) for path, option in zip(paths, options, strict=True)]
+    shown = [DISPLAYED if isinstance(path, Code) else str(path) for path in paths]
     if len(set(isas)) > 1:
-        raise UserError(f"{paths[0]} is {isas[0]} but {paths[1]} is {isas[1]}: both sides must be the same machine.")
+        raise UserError(f"{shown[0]} is {isas[0]} but {shown[1]} is {isas[1]}: both sides must be the same machine.")
     names = [name or option.function for (_, name), option in zip(split, options, strict=True)]
     if isas[0] in ELF_ISAS:
-        placements = place_files(_parse_all(paths, options, kept.parsed))
+        placements = place_files(_parse_all(paths, options, first))
         symbols = choose([p.image for p in placements], names)
-        images = _with_debug(placements, symbols)
+        images = _with_debug(placements, symbols, first)
     else:
-        images = [_assemble(isas[0], path, kept.images) for path in paths]
+        images = [_assemble(isas[0], path, first if side == 0 else Kept()) for side, path in enumerate(paths)]
         symbols = choose(images, names)
-    return [Loaded(image, s, str(path)) for image, s, path in zip(images, symbols, paths, strict=True)]
+    return [Loaded(image, s, path) for image, s, path in zip(images, symbols, shown, strict=True)]
 
 
-def _isa(path: Path, options: LoadOptions) -> str:
+def _named(code: Code) -> str | None:
+    """Programs in the text of a small machine have no names."""
+    return code.name if code.isa in ELF_ISAS else None
+
+
+def _isa(path: Path | Code, options: LoadOptions) -> str:
     """The machine of a file: the option, the suffix, or else an ELF file that says so itself."""
     known = (*TEXT_ISAS.values(), *ELF_ISAS)
-    if options.isa is not None and options.isa not in known:
-        raise UserError(f"--isa '{options.isa}' is not a machine isoform knows: {', '.join(known)}.")
-    return options.isa or TEXT_ISAS.get(path.suffix, ELF_ISAS[0])
+    said = path.isa if isinstance(path, Code) else options.isa
+    if said is not None and said not in known:
+        raise UserError(f"--isa '{said}' is not a machine isoform knows: {', '.join(known)}.")
+    return said or TEXT_ISAS.get(path.suffix if isinstance(path, Path) else "", ELF_ISAS[0])
 
 
-def _assemble(isa: str, path: Path, kept: dict[Path, Image]) -> Image:
-    if path not in kept:
-        kept[path] = _text_loader(isa)(path)
-    return kept[path]
+def _assemble(isa: str, path: Path | Code, kept: Kept) -> Image:
+    if path not in kept.images:
+        kept.images[path] = _assembled(isa, path)
+    return kept.images[path]
 
 
-def _text_loader(isa: str) -> Callable[[Path], Image]:
-    def load(path: Path) -> Image:
-        read_file(path)  # for its sentences on files that cannot be read
-        if isa == "toy":
-            from isoform.load.toy import load_toy
-
-            return load_toy(path)
-        from isoform.load.cs241 import load_cs241
-
-        return load_cs241(path)
-
-    return load
+def _assembled(isa: str, path: Path | Code) -> Image:
+    if isinstance(path, Code):
+        if isinstance(path.content, bytes):
+            raise UserError(f"code of {isa} is given as text, not as bytes.")
+        return _assembler(isa)(path.content, DISPLAYED)
+    read_file(path)  # for its sentences on files that cannot be read
+    return _assembler(isa)(read_source(path), str(path))
 
 
-def _parse_all(
-    paths: Sequence[Path], options: Sequence[LoadOptions], parsed: dict[_Built, ParsedFile]
-) -> list[ParsedFile]:
+def _assembler(isa: str) -> Callable[[str, str], Image]:
+    if isa == "toy":
+        from isoform.load.toy import assemble
+
+        return assemble
+    from isoform.load.cs241 import assemble as assemble_cs241
+
+    return assemble_cs241
+
+
+def _parse_all(paths: Sequence[Path | Code], options: Sequence[LoadOptions], kept: Kept) -> list[ParsedFile]:
     """Parse every file; a source that is built twice in the same way is built once."""
+    parsed = dict(kept.parsed)
     files = []
-    for path, option in zip(paths, options, strict=True):
+    for side, (path, option) in enumerate(zip(paths, options, strict=True)):
         key = (path, option.cc, option.cflags)
         if key not in parsed:
             parsed[key] = _parse(path, option)
+        if side == 0:
+            kept.parsed[key] = parsed[key]
         files.append(parsed[key])
     return files
 
 
-def _parse(path: Path, options: LoadOptions) -> ParsedFile:
+def _parse(path: Path | Code, options: LoadOptions) -> ParsedFile:
+    if isinstance(path, Code):
+        return parsed_code(path, options.cc, options.cflags)
     data = read_file(path)
     if path.suffix not in SOURCE_SUFFIXES:
         return parse_elf(data, str(path))
@@ -148,25 +185,40 @@ def _parse(path: Path, options: LoadOptions) -> ParsedFile:
         raise UserError(f"what the compiler made of {path} cannot be used: {error}") from error
 
 
-def _with_debug(placements: Sequence[Placement], symbols: Sequence[Symbol]) -> list[Image]:
+def _with_debug(placements: Sequence[Placement], symbols: Sequence[Symbol], first: Kept) -> list[Image]:
     """The images with signatures and source lines of the chosen functions. One file on both sides is read once."""
-    from isoform.load.dwarf import frame_arrays, frame_locals, lines, read_debug, signatures, source_text
-
     images = []
-    debug = None
+    kept = first
     for index, (placement, symbol) in enumerate(zip(placements, symbols, strict=True)):
-        if index == 0 or placement.file.data is not placements[0].file.data:
-            debug = read_debug(placement.file, placement.code, placement.base)
-        if debug is None:
-            images.append(placement.image)
-            continue
-        where = lines(debug, symbol.address, symbol.address + symbol.size)
-        pointers: list[PointerTypes] = []
-        inlined: set[str] = set()
-        found = signatures(debug, {symbol.name}, symbol.address, pointers, inlined)
-        names = frame_locals(debug, symbol.address)
-        text = source_text(where)
-        types = pointers[0] if len(pointers) == 1 else PointerTypes()
-        known = replace(placement.image, signatures=found, pointers=types, arrays=frame_arrays(debug, symbol.address))
-        images.append(replace(known, lines=where, source=text, locals=names, inlined=frozenset(inlined)))
+        if index and placement.file.data is not placements[0].file.data:
+            kept = Kept()
+        key = tuple(sorted(placement.code.items())), placement.base, symbol
+        if key not in kept.told:
+            kept.told[key] = _told(placement, symbol)
+        told = kept.told[key]
+        images.append(placement.image if told is None else replace(placement.image, **vars(told)))
     return images
+
+
+def _told(placement: Placement, symbol: Symbol) -> _Told | None:
+    from isoform.load.debug.frame import frame_arrays, frame_locals
+    from isoform.load.debug.lines import lines, source_text
+    from isoform.load.debug.read import read_debug
+    from isoform.load.debug.signatures import signatures
+
+    debug = read_debug(placement.file, placement.code, placement.base)
+    if debug is None:
+        return None
+    pointers: list[PointerTypes] = []
+    inlined: set[str] = set()
+    found = signatures(debug, {symbol.name}, symbol.address, pointers, inlined)
+    where = lines(debug, symbol.address, symbol.address + symbol.size)
+    return _Told(
+        signatures=found,
+        pointers=pointers[0] if len(pointers) == 1 else PointerTypes(),
+        inlined=frozenset(inlined),
+        locals=frame_locals(debug, symbol.address),
+        arrays=frame_arrays(debug, symbol.address),
+        lines=where,
+        source=source_text(where),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from isoform.load.c_text import Source, cleaned, declarations, parse_c
@@ -15,6 +16,7 @@ MOST_PARAMETERS = 127
 _SOURCE = Source("--signature", 'a C prototype such as "unsigned f(unsigned x, unsigned *p)"', limit=LONGEST_PROTOTYPE)
 
 
+@lru_cache(maxsize=64)  # a checker asks about one prototype again and again
 def parse_prototype(text: str, word_bits: int = 64) -> Signature:
     """The signature that a prototype declares; definitions of the structs, enums and typedefs it uses may stand
     in front. `word_bits` is the width of pointers and `long` on the machine asked about."""

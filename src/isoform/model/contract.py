@@ -319,14 +319,11 @@ class Contract:
         if _ending(target) != _ending(rewrite):
             return [Difference("how it ends", _how_it_ended(target), _how_it_ended(rewrite))]
         if target.status is Status.ABORTED:
-            return []
+            return list(_call_differences(target, rewrite))
         return list(self._state_differences(target, rewrite))
 
     def _state_differences(self, target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
-        if events(target) != events(rewrite):
-            yield Difference("outside calls made", _calls(target), _calls(rewrite))
-        else:
-            yield from _sight_differences(target, rewrite)
+        yield from _call_differences(target, rewrite)
         if target.status is Status.DONE:
             if self.results_differ(target, rewrite):
                 yield Difference("return value", *(self.show_result(self.result_value(o)) for o in (target, rewrite)))
@@ -446,6 +443,13 @@ def events(outcome: Outcome, standard: int | None = None) -> list[Event]:
         if event[2]:
             found.append(event)
     return found
+
+
+def _call_differences(target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
+    if events(target) != events(rewrite):
+        yield Difference("outside calls made", _calls(target), _calls(rewrite))
+    else:
+        yield from _sight_differences(target, rewrite)
 
 
 def _sight_differences(target: Outcome, rewrite: Outcome) -> Iterator[Difference]:

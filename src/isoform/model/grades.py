@@ -70,7 +70,7 @@ class CodeLine:
 
 
 @dataclass(frozen=True)
-class Answer:
+class GradedAnswer:
     """The answer about one piece of code. Addresses stay addresses: the same code may come from other text."""
 
     standing: Standing
@@ -104,10 +104,10 @@ class Answer:
         return {**asdict(self), "standing": self.standing.value}
 
 
-def answer_from_json(data: Mapping[str, Any]) -> Answer:
+def answer_from_json(data: Mapping[str, Any]) -> GradedAnswer:
     """Raises KeyError, TypeError or ValueError where `data` is not what `to_json` gives."""
     tests = data["tests"]
-    return Answer(
+    return GradedAnswer(
         standing=Standing(data["standing"]),
         why=_text(data["why"]),
         engine=_text(data["engine"]),
@@ -185,7 +185,7 @@ class Row:
 
     name: str
     path: str
-    answer: Answer
+    answer: GradedAnswer
     line: int | None = None
     """Source line of the divergent instruction, where source has a line for each."""
     listing: tuple[CodeLine, ...] = ()

@@ -50,7 +50,7 @@ class Convention:
 
 
 @dataclass(frozen=True)
-class Memory:
+class MemoryLayout:
     """Memory rules that differ between machines."""
 
     address_bytes: int
@@ -78,7 +78,7 @@ class Machine:
     """The word of `--isa` and of the JSON."""
     title: str
     decode: Decoder
-    memory: Memory | None
+    memory: MemoryLayout | None
     """None: the machine has no memory (toy)."""
     convention: Convention
     registers: dict[str, Var]
@@ -112,6 +112,11 @@ class Machine:
     def byte_positions(self) -> dict[int, int]:
         """The bytes of all containers, numbered from 0 on."""
         return {byte: number for number, byte in enumerate(self.containers_by_byte)}
+
+    @cached_property
+    def masks(self) -> dict[Var, int]:
+        """Registers that were asked about before, as sets of bytes: bits by `byte_positions`."""
+        return {}
 
     @cached_property
     def scratch_bytes(self) -> int:

@@ -1,4 +1,8 @@
-"""Verdicts: the four answers, and what each one comes with. Which of the four is decided by type."""
+"""Verdicts: the four answers, and what each one comes with. Which of the four is decided by type.
+
+A verdict without what it has to come with is not made: `Equivalent` has a proof, `Different` a witness that was
+replayed, `Bounded` its bound and `Unknown` its reason.
+"""
 
 from __future__ import annotations
 
@@ -45,6 +49,10 @@ class Witness:
     outside: tuple[str, ...] = ()
     """What outside functions gave in the two runs, a sentence each."""
 
+    def __post_init__(self) -> None:
+        _require(bool(self.differences), "a witness shows a difference")
+        _require(bool(self.replayed_on), "a witness was replayed")
+
 
 @dataclass(frozen=True)
 class Obligation:
@@ -64,6 +72,9 @@ class Proof:
     invariants: tuple[str, ...] = ()
     certificate: str | None = None
     """Folder that `isoform check` re-checks, if one was written."""
+
+    def __post_init__(self) -> None:
+        _require(bool(self.obligations), "a proof has obligations")
 
 
 @dataclass(frozen=True)
@@ -106,7 +117,7 @@ class SearchStep:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer to one question. Never instantiated itself: see the four subclasses."""
+    """The answer to one question: one of the four subclasses."""
 
     target: Subject
     rewrite: Subject
@@ -124,6 +135,9 @@ class Verdict:
 
     word: ClassVar[str] = ""
     exit_code: ClassVar[int] = 3
+
+    def __post_init__(self) -> None:
+        _require(bool(self.word), "a verdict is one of four")
 
     @property
     def verdict(self) -> str:
@@ -150,36 +164,55 @@ class Verdict:
 class Equivalent(Verdict):
     """For every input the contract allows, both do the same."""
 
-    proof: Proof = field(default_factory=lambda: Proof(()))
+    proof: Proof = field(kw_only=True)
     word: ClassVar[str] = "equivalent"
     exit_code: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        _require(isinstance(self.proof, Proof), "`equivalent` comes with a proof")
 
 
 @dataclass(frozen=True)
 class Different(Verdict):
     """There is an input on which they differ, and it was replayed."""
 
-    witness: Witness | None = None
-    root_cause: dict[str, Any] | None = None
-    hint: str = ""
+    witness: Witness = field(kw_only=True)
+    root_cause: dict[str, Any] | None = field(default=None, kw_only=True)
+    hint: str = field(default="", kw_only=True)
     """What may be behind it although the sources agree; empty where nothing is known."""
     word: ClassVar[str] = "different"
     exit_code: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        _require(isinstance(self.witness, Witness), "`different` comes with a witness")
 
 
 @dataclass(frozen=True)
 class Bounded(Verdict):
     """No difference within a bound; nothing is claimed beyond it."""
 
-    bound: dict[str, Any] = field(default_factory=dict)
-    why: str = ""
+    bound: dict[str, Any] = field(kw_only=True)
+    why: str = field(kw_only=True)
     word: ClassVar[str] = "bounded"
+
+    def __post_init__(self) -> None:
+        _require(bool(self.bound), "`bounded` comes with its bound")
+        _require(bool(self.why), "`bounded` says what bounds it")
 
 
 @dataclass(frozen=True)
 class Unknown(Verdict):
     """Neither was shown. `why` says what stopped it and `helps` what would help."""
 
-    why: str = ""
-    helps: str = ""
+    why: str = field(kw_only=True)
+    helps: str = field(default="", kw_only=True)
     word: ClassVar[str] = "unknown"
+
+    def __post_init__(self) -> None:
+        _require(bool(self.why), "`unknown` comes with a reason")
+
+
+def _require(holds: bool, rule: str) -> None:
+    """A verdict that lacks what it has to come with would be a wrong one: this is a bug of isoform's."""
+    if not holds:
+        raise ValueError(rule)

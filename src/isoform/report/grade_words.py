@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isoform.model.grades import Answer, Grades, Row, Standing
+from isoform.model.grades import GradedAnswer, Grades, Row, Standing
 from isoform.report.summary import duration
 
 SYMBOLS = {
@@ -17,7 +17,7 @@ SYMBOLS = {
 MOST_NAMED = 5
 
 
-def inputs_in_words(answer: Answer) -> str:
+def inputs_in_words(answer: GradedAnswer) -> str:
     return ", ".join(f"{name} = {value}" for name, value in answer.inputs)
 
 

@@ -7,7 +7,7 @@ from html import escape
 
 from isoform.model.listing import Line, View, lines_of
 from isoform.model.verdict import Verdict
-from isoform.report.summary import Entry, Summary, summary_of
+from isoform.report.summary import Entry, VerdictSummary, summary_of
 from isoform.report.terminal import printable
 
 MOST_LINES = 200
@@ -56,7 +56,7 @@ def escaped(text: str) -> str:
     return escape(printable(text))
 
 
-def _heading(summary: Summary) -> str:
+def _heading(summary: VerdictSummary) -> str:
     return (
         f'<h1><span class="{summary.word}">{summary.symbol} {summary.word}</span> '
         f"<code>{escaped(summary.target)}</code> {summary.relation} <code>{escaped(summary.rewrite)}</code> "
@@ -69,7 +69,7 @@ def _entries(entries: Iterable[Entry]) -> str:
     return f"<dl>{''.join(rows)}</dl>"
 
 
-def _observables(summary: Summary) -> str:
+def _observables(summary: VerdictSummary) -> str:
     if not summary.observables:
         return ""
     rows = (
@@ -79,7 +79,7 @@ def _observables(summary: Summary) -> str:
     return f"<table><tr><th></th><th>target</th><th>rewrite</th></tr>{''.join(rows)}</table>"
 
 
-def _sides(summary: Summary) -> str:
+def _sides(summary: VerdictSummary) -> str:
     if len(summary.views) != 2:
         return ""
     sides = (_side(view, trace) for view, trace in zip(summary.views, summary.traces, strict=True))

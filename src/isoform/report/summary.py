@@ -47,7 +47,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Summary:
+class VerdictSummary:
     word: str
     symbol: str
     target: str
@@ -64,9 +64,9 @@ class Summary:
     steps: tuple[SearchStep, ...] = ()
 
 
-def summary_of(verdict: Verdict) -> Summary:
+def summary_of(verdict: Verdict) -> VerdictSummary:
     witness = verdict.witness if isinstance(verdict, Different) else None
-    return Summary(
+    return VerdictSummary(
         word=verdict.word,
         symbol=SYMBOLS[verdict.word],
         target=subject_name(verdict.target),
@@ -98,15 +98,13 @@ def _why(verdict: Verdict) -> str:
         return _why_different(verdict.witness)
     if isinstance(verdict, Bounded):
         found = "No difference was found within the bound, and nothing is claimed beyond it"
-        return _sentence(f"{found}: {verdict.why}" if verdict.why else found)
+        return _sentence(f"{found}: {verdict.why}")
     if isinstance(verdict, Unknown):
-        return _sentence(verdict.why) or "Neither a proof nor a difference was found."
+        return _sentence(verdict.why)
     return ""
 
 
-def _why_different(witness: Witness | None) -> str:
-    if witness is None or not witness.differences:
-        return "There is an input on which they differ."
+def _why_different(witness: Witness) -> str:
     first = witness.differences[0]
     given = ", ".join(f"{name} = {value}" for name, value in witness.shown)
     when = f"With {given}" if given and len(given) <= 60 else "With the inputs below"

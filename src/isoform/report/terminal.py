@@ -17,7 +17,7 @@ from isoform.model.contract import Difference
 from isoform.model.listing import Line, View, lines_of
 from isoform.model.verdict import SearchStep, Verdict
 from isoform.report.steps import step_cells
-from isoform.report.summary import MOST_OBSERVABLES, Entry, Summary, summary_of
+from isoform.report.summary import MOST_OBSERVABLES, Entry, VerdictSummary, summary_of
 
 LABEL = 14
 """Column where what follows a label begins."""
@@ -113,7 +113,7 @@ def _coloured(lines: list[Spans]) -> str:
     return stream.getvalue().removesuffix("\n")
 
 
-def _report(summary: Summary, width: int, verbose: bool) -> list[Spans]:
+def _report(summary: VerdictSummary, width: int, verbose: bool) -> list[Spans]:
     blocks = [list(_heading(summary, width)), list(_entries(summary.given, width, verbose))]
     blocks += [_observables(summary.observables, width)]
     if summary.observables or verbose:
@@ -137,7 +137,7 @@ def printable(text: str) -> str:
     )
 
 
-def _heading(summary: Summary, width: int) -> Iterator[Spans]:
+def _heading(summary: VerdictSummary, width: int) -> Iterator[Spans]:
     target, rewrite = summary.target, summary.rewrite
     if len(target) + len(rewrite) > width - 30:
         target, rewrite = (name.rpartition("/")[2] for name in (target, rewrite))
@@ -203,7 +203,7 @@ def _fitted(wide: list[int], room: int) -> list[int]:
     return wide
 
 
-def _side_by_side(summary: Summary, width: int) -> list[Spans]:
+def _side_by_side(summary: VerdictSummary, width: int) -> list[Spans]:
     if len(summary.views) != 2:
         return []
     room = (width - 5) // 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from isoform.load.image import Image, Section
 from isoform.model.machine import Machine
 from isoform.model.outcome import FRAME_LIMIT, PAGE, RETURN_ADDRESS, STACK_GUARD, Inputs, mixed_page
@@ -151,17 +153,10 @@ class Memory:
         return before[offset] if before is not None else self.byte(address)
 
 
-def _known_at_entry(machine: Machine, image: Image) -> list[Section]:
-    """What the file itself says memory holds, also under the addresses that it shares with the other side."""
-    if machine.memory is not None and machine.memory.zeroed:
-        return list(image.sections)
-    found = [section for section in image.sections if not section.writable]
-    for start, end, shared in image.moved:
-        section = image.section_at(start)
-        if section is not None and not section.writable:
-            data = section.data[start - section.address : end - section.address]
-            found.append(Section(section.name, shared, data, end - start, writable=False, executable=False))
-    return found
+def _known_at_entry(machine: Machine, image: Image) -> Sequence[Section]:
+    """What the file itself says memory holds."""
+    zeroed = machine.memory is not None and machine.memory.zeroed
+    return image.sections if zeroed else image.unwritten_sections
 
 
 def _overlay(page: bytearray, start: int, section: Section) -> None:

@@ -147,12 +147,12 @@ class _Run:
         self._names = machine.containers
         self._position = machine.container_positions
         pointer = machine.convention.stack_pointer
-        defaults = {pointer: STACK_POINTER} if pointer else {}
-        defaults |= machine.initial
-        self._registers = [
-            defaults[name] if name in machine.initial else inputs.registers.get(name, defaults.get(name, 0))
-            for name in self._names
-        ]
+        given = inputs.registers.get
+        self._registers = [given(name, 0) for name in self._names]
+        if pointer and pointer not in inputs.registers:
+            self._registers[self._position[pointer]] = STACK_POINTER
+        for name, value in machine.initial.items():
+            self._registers[self._position[name]] = value
         link = machine.convention.return_address
         if link is not None and link not in machine.initial:
             self._registers[self._position[link]] = RETURN_ADDRESS
@@ -513,7 +513,7 @@ class _Run:
         return Outcome(
             status,
             reason,
-            {name: int(value) for name, value in zip(self._names, self._registers, strict=True)},
+            dict(zip(self._names, map(int, self._registers), strict=True)),
             RETURN_ADDRESS if target == self._return_address else target,
             changes,
             self._reads(),

@@ -22,14 +22,12 @@ from typing import Any
 from bitwuzla import Term
 
 from isoform.model.errors import UserError
-from isoform.smt.polynomial import lemma_as_smtlib
 from isoform.smt.printer import formula_lines
 
 FORMAT = "isoform-certificate"
 VERSION = 2
 SMT_UNSAT = "smt-unsat"
 EQUATION = "equation"
-POLYNOMIAL_LEMMA = "polynomial-lemma"
 _REQUIRED = ("verdict", "how", "target", "rewrite", "contract", "assumptions")
 
 
@@ -77,10 +75,6 @@ class CertificateWriter:
     ) -> str:
         """An obligation that steps can use: two terms are equal, whatever their symbols stand for. Gives its file."""
         return self._add(name, shows, EQUATION, question_text([], [], lemmas, [("differ", left, right)]))
-
-    def add_lemma(self, name: str, shows: str, before: Term, after: Term) -> None:
-        """A rewrite that stands for itself: the two terms are the same polynomial."""
-        self._add(name, shows, POLYNOMIAL_LEMMA, lemma_as_smtlib(before, after))
 
     def _add(self, name: str, shows: str, kind: str, text: str, more: Mapping[str, Any] | None = None) -> str:
         number = len(self._obligations) + 1

@@ -21,7 +21,6 @@ from isoform.smt.carries import Key, key_with_carries
 from isoform.smt.extension import Extensions
 from isoform.smt.extremes import MOST_WORDS, Extreme, extreme
 from isoform.smt.intervals import literal
-from isoform.smt.printer import formula_lines
 from isoform.smt.ring import ExpansionError, Polynomial
 
 _KNOWN_PRODUCTS = 64
@@ -464,8 +463,3 @@ _RULES: dict[Kind, Callable[[Normalizer, Term], Polynomial | None]] = {
     Kind.BV_CONCAT: Normalizer._concat,
     Kind.ITE: Normalizer._choice,
 }
-
-
-def lemma_as_smtlib(before: Term, after: Term) -> str:
-    """One rewrite as a file of its own, which `check/expansion.py` verifies."""
-    return "\n".join([*formula_lines([], [("lemma-1", before, after)]), ""])

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from isoform.model.contract import HIDE_MEMORY_AT_END, AbortRule, MemoryRule, Reading, ReturnAs
 from isoform.smt.floats import with_one_nan
 from isoform.smt.terms import Term
-from isoform.sym.execute import Ending, Summary
+from isoform.sym.chain import Node
 from isoform.sym.padding import padding_unread, unread_padding
-from isoform.sym.state import World
+from isoform.sym.summary import Ending, Summary
+from isoform.sym.world import World
 
 SOME_ADDRESS = "some_address"
 """The variable for an address at which memories differ."""
+BEFORE_FAULT = "calls-before-abort"
 POSSIBLE_RESULT = "possible-result"
 """The goal about registers that may be the result or a leftover, where there is no debug information."""
 
@@ -47,6 +49,8 @@ class _Goals:
 
     def all(self) -> Iterator[Goal]:
         yield self._aborts()
+        if any(side.may_have_called for side in self._sides) and all(side.faults for side in self._sides):
+            yield self._calls_before_fault()
         yield from self._endings()
         yield self._returns()
         if self._target.final is None or self._rewrite.final is None:
@@ -63,7 +67,7 @@ class _Goals:
     def met(self) -> Iterator[Goal]:
         """After all others, which may note more of it. Where the two can get at such things, there is a goal even if
         nothing was met: a certificate that lacks it is not complete."""
-        met = [met for summary in self._sides for met in summary.side.met or ()]
+        met = [met for summary in self._sides for met in summary.side.differing.met or ()]
         for exact in (True, False):
             bad = self._terms.any_of([m.condition for m in met if m.exact is exact])
             if bad != self._terms.false or (exact and self._can_meet):
@@ -74,7 +78,7 @@ class _Goals:
 
     @property
     def _can_meet(self) -> bool:
-        return any(s.side.met is not None and s.side.image.has_apart for s in self._sides)
+        return any(s.side.differing.met is not None and s.side.image.has_apart for s in self._sides)
 
     # -- how the functions end ------------------------------------------------------------------
 
@@ -87,6 +91,14 @@ class _Goals:
     def _aborts(self) -> Goal:
         bad = self._allowed(self._terms.exclusive(self._target.aborts, self._rewrite.aborts))
         return Goal("aborts", "both abort or neither does", bad)
+
+    def _calls_before_fault(self) -> Goal:
+        """Calls show in the memory that they left. This asks for more than is compared: stores after the last call
+        count here, though nobody sees them."""
+        heaps = [summary.side.heap.array(_heap_at_fault(summary)) for summary in self._sides]
+        both = self._terms.conj(self._target.aborts, self._rewrite.aborts)
+        bad = self._allowed(self._terms.conj(both, self._arrays_differ(*heaps)))
+        return Goal(BEFORE_FAULT, "the same outside calls are made before both abort", bad)
 
     def _returns(self) -> Goal:
         conditions = [s.final.condition if s.final is not None else self._terms.false for s in self._sides]
@@ -187,7 +199,7 @@ class _Goals:
                 self._world.note_stack_shown()
             why = "the address of functions or constants that differ between the two sides is returned"
             if contract.return_as is ReturnAs.VALUE:  # zero or nonzero tells nothing about what is there
-                summary.side.give_away(summary.final.condition, value, why)
+                summary.side.differing.give_away(summary.final.condition, value, why)
         if contract.certain is None:
             yield Goal("return-value", "the return values are the same", self._both_return(self._differs(values)))
             return
@@ -241,3 +253,12 @@ class _Goals:
         arrays = [s.side.heap.array(s.final.heap) for s in self._sides if s.final is not None]
         bad = self._both_return(self._without_padding(*arrays))
         return Goal("memory", "memory outside the frames is left the same", bad)
+
+
+def _heap_at_fault(summary: Summary) -> Node:
+    """Memory where the function aborts: of all places the one whose condition holds."""
+    first, *others = summary.faults
+    heap = first.heap
+    for fault in others:
+        heap = summary.side.heap.join(fault.condition, fault.heap, heap)
+    return heap

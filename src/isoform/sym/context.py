@@ -1,8 +1,8 @@
 """What holds in one case of a question, so that execution need not carry along what cannot happen in it.
 
-Whoever makes a context answers for it: that in the case at hand the ways it calls dead are not gone, the addresses it
-calls the same are, and the accesses it calls apart do not overlap. Execution then leaves out, unifies and skips
-accordingly; its formulas mean the same as without the context wherever the case holds. On the way a context also notes
+Whoever makes a context answers for it: in the case at hand the edges that it calls dead are not taken, the addresses
+that it calls the same are, and the accesses that it calls apart do not overlap. Execution then leaves out, unifies and
+skips accordingly; its formulas mean the same as without the context wherever the case holds. Execution also notes in it
 what it could not tell, as what to look into next.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from isoform.lift.function import BlockId
 from isoform.smt.terms import Term, Terms
 
-Way = tuple[int, BlockId, bool]
+Edge = tuple[int, BlockId, bool]
 """A branch taken or not: the layer and the block that it ends."""
 Access = tuple[Term, int]
 """An address and how many bytes there."""
@@ -24,7 +24,7 @@ _MOST_DOUBTS = 256
 class Context:
     """For one side, in one case."""
 
-    dead: set[Way] = field(default_factory=set)
+    dead: set[Edge] = field(default_factory=set)
     same: dict[Term, Term] = field(default_factory=dict)
     """What an address is made of (without the constant added), and what it is otherwise."""
     apart: set[tuple[Access, Access]] = field(default_factory=set)
@@ -33,25 +33,25 @@ class Context:
     grain: int | None = None
     """How many bytes wide accesses are made at a time, if not all at once."""
 
-    ways: dict[Way, Term] = field(default_factory=dict)
-    """The condition of every way that was gone."""
+    edges: dict[Edge, Term] = field(default_factory=dict)
+    """The condition of every edge that was followed."""
     bases: dict[Term, None] = field(default_factory=dict)
     doubts: dict[tuple[Access, Access], None] = field(default_factory=dict)
     """Stores and later loads or stores of which it could not be told whether they overlap."""
 
     def forget(self) -> None:
         """Begin noting anew."""
-        self.ways, self.bases, self.doubts = {}, {}, {}
+        self.edges, self.bases, self.doubts = {}, {}, {}
 
     def branch(self, terms: Terms, here: tuple[int, BlockId], state: Term, condition: Term) -> tuple[Term, Term]:
-        """The conditions of going one way and the other, from where `state` holds."""
-        ways: list[Way] = [(*here, True), (*here, False)]
-        if ways[0] in self.dead:
+        """The conditions of taking a branch and of not taking it, from where `state` holds."""
+        edges: list[Edge] = [(*here, True), (*here, False)]
+        if edges[0] in self.dead:
             return terms.false, state
-        if ways[1] in self.dead:
+        if edges[1] in self.dead:
             return state, terms.false
         taken = terms.conj(state, condition), terms.conj(state, terms.negate(condition))
-        self.ways.update(zip(ways, taken, strict=True))
+        self.edges.update(zip(edges, taken, strict=True))
         return taken
 
     def address(self, terms: Terms, address: Term) -> Term:

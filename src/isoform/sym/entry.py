@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
-from isoform.model.contract import EXTENDED_BYTES, Argument, bools_by_value
+from isoform.model.contract import EXTENDED_BYTES, Argument, bools_by_value, extended_size
 from isoform.model.machine import Machine
 from isoform.model.signature import TypeKind
 from isoform.smt.terms import Term, Terms
 from isoform.sym.algebra import TermAlgebra
-from isoform.sym.state import State, World
+from isoform.sym.state import State
+from isoform.sym.world import World
 
 Content = Callable[[str | None, int, int], Term]
 """By register (None: the stack), offset and size: what a callee finds there."""
@@ -31,11 +32,48 @@ def _value(argument: Argument, terms: Terms, content: Content) -> Term:
     return value
 
 
+def with_arguments(entry: State, arguments: Iterable[Argument], values: Mapping[str, Term]) -> State:
+    """The state at entry with other values for some of the arguments, by name. Narrow integers are extended as callers
+    do; bits that the convention leaves open are as they were."""
+    state = entry.fork(entry.condition)
+    for argument in arguments:
+        if argument.name in values:
+            _put(state, argument, values[argument.name])
+    return state
+
+
+def _put(state: State, argument: Argument, value: Term) -> None:
+    machine, terms, low = state.side.world.machine, state.side.terms, 0
+    for place in argument.places:
+        part = terms.extract(value, low + 8 * place.size - 1, low)
+        size = extended_size(argument.type, place)
+        part = terms.sext(part, 8 * size) if argument.type.signed else terms.zext(part, 8 * size)
+        if place.register is None:
+            state.frame.store(place.offset, part, size)
+        else:
+            register = machine.registers[place.register]
+            size = min(size, register.size - place.offset)
+            where = register._replace(offset=register.offset + place.offset, size=size)
+            state.write_register(where, terms.extract(part, 8 * size - 1, 0))
+        low += 8 * place.size
+
+
 def content_at_entry(entry: State, register: str | None, offset: int, size: int) -> Term:
     """What a register holds at entry, or the stack from the stack pointer on."""
     if register is None:
         return entry.frame.load(offset, size)
     return entry.side.terms.extract(entry.container_named(register), 8 * (offset + size) - 1, 8 * offset)
+
+
+def content_at_call(state: State, register: str | None, offset: int, size: int) -> Term:
+    """What the callee of a call finds in a register, or on the stack from its stack pointer at entry on."""
+    terms = state.side.terms
+    if register is not None:
+        return terms.extract(state.container_named(register), 8 * (offset + size) - 1, 8 * offset)
+    convention = state.side.world.machine.convention
+    assert convention.stack_pointer is not None
+    pointer = state.container_named(convention.stack_pointer)
+    return state.load(terms.add(pointer, terms.bv(offset, terms.width(pointer))), size)
 
 
 def constrain_entry(world: World, entry: State) -> None:

@@ -9,7 +9,8 @@ from isoform.model.signature import TypeKind
 from isoform.model.verdict import Assumption
 from isoform.smt.terms import Term, Terms
 from isoform.sym.entry import argument_term
-from isoform.sym.state import Side, without_summand
+from isoform.sym.side import Side
+from isoform.sym.state import initial_state, without_summand
 
 Access = tuple[Term, Term, int]
 """Condition, address and size."""
@@ -69,13 +70,13 @@ def padding_unread(padded: Sequence[Padded]) -> Assumption:
 
 def _distance(side: Side, address: Term, padded: Padded) -> Term | None:
     """What is added to the argument to get an address, if no other pointer argument is part of that."""
-    start = argument_term(side.initial_state(), padded.argument)
+    start = argument_term(initial_state(side), padded.argument)
     rest = without_summand(side.terms, address, start)
     if rest is None:
         return None
     arguments = side.world.contract.arguments
     pointers = [one for one in arguments if one.type.kind is TypeKind.POINTER and one.name != padded.argument.name]
-    words = [start, *(argument_term(side.initial_state(), one) for one in pointers)]
+    words = [start, *(argument_term(initial_state(side), one) for one in pointers)]
     return None if any(side.terms.depends_on(rest, word) for word in words) else rest
 
 

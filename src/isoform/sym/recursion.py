@@ -9,7 +9,7 @@ than the claim: its inputs must be allowed (that is shown), and only what the co
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import partial
 
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Function, outside_call
@@ -20,11 +20,9 @@ from isoform.model.verdict import Assumption
 from isoform.smt.floats import with_one_nan
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base
-from isoform.sym.entry import entry_conditions
+from isoform.sym.entry import content_at_call, entry_conditions
+from isoform.sym.side import Side
 from isoform.sym.state import State
-
-if TYPE_CHECKING:
-    from isoform.sym.execute import Execution
 
 RECURSION = Assumption(
     "recursion-by-induction",
@@ -33,19 +31,15 @@ RECURSION = Assumption(
 )
 
 
-def allowed_at_deeper_call(execution: Execution, state: State) -> Term:
+def allowed_at_deeper_call(state: State) -> Term:
     """The condition that the contract allows the inputs of a deeper call: what is assumed at entry must hold there."""
-    side = execution.side
-
-    def content(register: str | None, offset: int, size: int) -> Term:
-        return execution.content(register, offset, size, state)
-
+    side = state.side
     accesses = side.heap_accesses, side.fixed_accesses
     made = [len(each) for each in accesses]
-    conditions = [condition for _, condition in entry_conditions(side.world, state, content)]
+    conditions = [condition for _, condition in entry_conditions(side.world, state, partial(content_at_call, state))]
     for each, count in zip(accesses, made, strict=True):
         del each[count:]  # what a condition reads the function need not read
-    return execution.terms.all_of(conditions)
+    return side.terms.all_of(conditions)
 
 
 def calls_itself(*functions: Function) -> bool:
@@ -72,22 +66,22 @@ def is_silent(function: Function) -> bool:
     return not may_end(function) and not any(others)
 
 
-def compares_calls(execution: Execution) -> bool:
+def compares_calls(side: Side, function: Function) -> bool:
     """Whether deeper calls are observables: only if they can be observed, by what they leave in memory, what they call,
     or how they end."""
-    if execution.side.world.contract.memory is MemoryRule.COMPARE:
+    if side.world.contract.memory is MemoryRule.COMPARE:
         return True
-    if not is_silent(execution.function):
+    if not is_silent(function):
         raise Unsupported(
-            f"{execution.function.name} calls itself, and calls other functions or may abort: --memory ignore does not "
+            f"{function.name} calls itself, and calls other functions or may abort: --memory ignore does not "
             "handle that"
         )
     return False
 
 
-def after_deeper_call(execution: Execution, result: Callable[[str, int], Term], memory: Term, state: State) -> None:
+def after_deeper_call(result: Callable[[str, int], Term], memory: Term, state: State) -> None:
     """Results and memory after the deeper call. `result` makes a function of what was passed, `memory` is one."""
-    side, terms = execution.side, execution.terms
+    side, terms = state.side, state.side.terms
     contract, machine = side.world.contract, side.world.machine
     convention = machine.convention
     for register in (*convention.result, *convention.float_result):
@@ -95,8 +89,8 @@ def after_deeper_call(execution: Execution, result: Callable[[str, int], Term], 
         value = side.undefined(width)
         for part in (r for r in contract.results if r.register == register):
             low = 8 * part.offset
-            same = _same(execution, part, result, terms.extract(value, low + part.bits - 1, low))
-            value = _inserted(execution, value, same, low)
+            same = _same(side, part, result, terms.extract(value, low + part.bits - 1, low))
+            value = _inserted(terms, value, same, low)
         state.registers[machine.container_positions[register]] = value
     if contract.memory is MemoryRule.COMPARE:
         state.heap = Base(lambda: memory, side.constant_byte)
@@ -105,9 +99,9 @@ def after_deeper_call(execution: Execution, result: Callable[[str, int], Term], 
         state.heap = Base(lambda: own, side.constant_byte)
 
 
-def _same(execution: Execution, part: Result, result: Callable[[str, int], Term], left: Term) -> Term:
+def _same(side: Side, part: Result, result: Callable[[str, int], Term], left: Term) -> Term:
     """A result of the deeper call: as far as it is compared the same for both, and else what is `left` there."""
-    terms, contract = execution.terms, execution.side.world.contract
+    terms, contract = side.terms, side.world.contract
     if contract.return_as is ReturnAs.BOOL:
         if len(contract.results) > 1:
             return left
@@ -130,8 +124,7 @@ def _as_bool(terms: Terms, part: Result, left: Term, is_nonzero: Term) -> Term:
     return terms.ite(is_nonzero, nonzero, signed_zero)
 
 
-def _inserted(execution: Execution, value: Term, part: Term, low: int) -> Term:
-    terms = execution.terms
+def _inserted(terms: Terms, value: Term, part: Term, low: int) -> Term:
     width, size = terms.width(value), terms.width(part)
     if low:
         part = terms.concat(part, terms.extract(value, low - 1, 0))

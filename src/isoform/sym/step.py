@@ -13,11 +13,18 @@ from isoform.sym.state import DEFAULT_ROUNDING_MODE, State
 Temps = dict[int, Term]
 
 
+class UnwrittenTempError(Exception):
+    """A temporary is read that was not written: execution began inside an instruction."""
+
+
 def read(state: State, temps: Temps, var: Var) -> Term:
     if var.space in (Space.CONST, Space.CODE):
         return state.side.terms.bv(var.offset, 8 * var.size)
     if var.space is Space.TEMP:
-        return temps[var.offset]
+        value = temps.get(var.offset)
+        if value is None:
+            raise UnwrittenTempError
+        return value
     if var.space is Space.ADDRESS:
         return state.side.linked_address(var)
     return state.read_register(var)

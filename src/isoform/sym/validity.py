@@ -7,7 +7,8 @@ from collections.abc import Collection
 from isoform.model.outcome import FRAME_LIMIT
 from isoform.smt.terms import Term
 from isoform.sym.entry import argument_term
-from isoform.sym.state import Block, Side, State
+from isoform.sym.side import AllocatedBlock, Side
+from isoform.sym.state import State
 
 LOWEST_ADDRESS = 0x1000
 HIGHEST_ADDRESS = 1 << 47
@@ -103,7 +104,7 @@ def _is_result_apart(side: Side) -> bool:
     return bool(side.world.contract.result_space) and not side.world.recursive
 
 
-def _may_be_taken_back(side: Side, block: Block, access: int) -> bool:
+def _may_be_taken_back(side: Side, block: AllocatedBlock, access: int) -> bool:
     """Whether blocks may be taken back between when one was given and an access. Blocks of code are followed in order,
     so that what comes between two calls on a path is noted between them."""
     first, last = sorted((block.accesses, access))

@@ -26,3 +26,46 @@ void choose(int k, int v) {
 
 static const int fixed[] = {0, 2, 3, 5};
 int entry_fixed(int i) { return fixed[i & 3]; }
+
+static int on_stack[] = {0, 2, 3, 5};
+int entry_on_stack(int i) { return on_stack[i & 3]; }
+void take(long, long, long, long, long, long, int *, ...);
+void pass_on_stack(void) { take(1, 2, 3, 4, 5, 6, on_stack); }
+
+static int seventh[] = {0, 2, 3, 5};
+int entry_seventh(int i) { return seventh[i & 3]; }
+int use(long, long, long, long, long, long, int *);
+int pass_seventh(int i) {
+    int *place = seventh;
+    i += 1;
+    return use(i, i, i, i, i, i, place) + use(1, 2, 3, 4, 5, i, place);
+}
+
+static int unprototyped[] = {0, 2, 3, 5};
+int entry_unprototyped(int i) { return unprototyped[i & 3]; }
+int any();
+int pass_to_any(int i) { return any(i, i, i, i, i, i, unprototyped); }
+
+static int jumped[] = {0, 2, 3, 5};
+int entry_jumped(int i) { return jumped[i & 3]; }
+int _setjmp(void *);
+extern long place_to_jump_to[64];
+void jump(int);
+void come_back(int i) {
+    int *volatile place = 0;
+    if (_setjmp(place_to_jump_to)) {
+        *place = 7;
+    } else {
+        place = jumped;
+        jump(i + 1);
+    }
+}
+
+static int held[] = {0, 2, 3, 5};
+int entry_held(int i) { return held[i & 3]; }
+int count(long, long, long, long, long, long, int);
+int sum_held(int i) {
+    int *place = held;
+    int sum = count(i, 2, 3, 4, 5, 6, 7);
+    return sum + *place;
+}

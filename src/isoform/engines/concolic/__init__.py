@@ -1,5 +1,6 @@
-"""The concolic engine: see `engine.py`."""
+"""The concolic engine: see `search.py`."""
 
-from isoform.engines.concolic.engine import Concolic, Finding, WithinPaths
+from isoform.engines.concolic.engine import Concolic
+from isoform.engines.concolic.search import Search
 
-__all__ = ["Concolic", "Finding", "WithinPaths"]
+__all__ = ["Concolic", "Search"]

@@ -10,7 +10,7 @@ from isoform.engines.concolic.path import ELSEWHERE, Decision, DecisionKind, End
 from isoform.engines.concolic.pointers import Pointers
 from isoform.engines.concolic.solve import InputSolver
 from isoform.engines.concolic.targets import Targets
-from isoform.engines.concolic.tree import CALLER, INSIDE, Closed, Flip, Node, Tree
+from isoform.engines.concolic.tree import CALLER, INSIDE, Closed, Flip, Tree, TreeNode
 from isoform.engines.concolic.walk import Walker
 from isoform.lift.function import Function
 from isoform.model.budget import Budget
@@ -18,7 +18,7 @@ from isoform.model.outcome import Inputs
 from isoform.run.compile import Program
 from isoform.run.runner import RunOptions, Traced, run_traced
 from isoform.smt.solver import Answer
-from isoform.sym.state import Side
+from isoform.sym.side import Side
 
 RUN_SECONDS, STEP_SECONDS = 0.0005, 1e-6
 """What a concrete run is charged: for itself, and for each step."""
@@ -31,7 +31,7 @@ class Proposal:
     """Inputs for a path nobody took yet, and which one."""
 
     inputs: Inputs
-    node: Node | None = None
+    node: TreeNode | None = None
     flip: Flip | None = None
 
 
@@ -141,7 +141,7 @@ def _same_way(before: Snapshot, traced: Traced) -> bool:
     )
 
 
-def _departure(node: Node, flip: Flip, path: Path, gone: Collection[Key]) -> str:
+def _departure(node: TreeNode, flip: Flip, path: Path, gone: Collection[Key]) -> str:
     """How a run left the path that its inputs were made for; empty if it did not. `gone` are the ways of the decision
     that runs went before."""
     predicted = _decisions_to(node)
@@ -153,7 +153,7 @@ def _departure(node: Node, flip: Flip, path: Path, gone: Collection[Key]) -> str
     return ""
 
 
-def _decisions_to(node: Node) -> list[tuple[Decision, Key]]:
+def _decisions_to(node: TreeNode) -> list[tuple[Decision, Key]]:
     found: list[tuple[Decision, Key]] = []
     while node.parent is not None:
         found.append((node.parent.decision, node.key))

@@ -14,7 +14,7 @@ from isoform.model.errors import Unsupported
 from isoform.model.evaluate_floats import to_bits
 from isoform.model.outcome import Inputs
 from isoform.model.signature import TypeKind
-from isoform.sym.state import Side
+from isoform.sym.side import Side
 
 
 def usual_inputs(question: Question) -> Inputs:

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from isoform.borders.question import Question
 from isoform.engines.concolic.path import End, Path
 from isoform.engines.concolic.pointers import Pointers
 from isoform.engines.concolic.tree import Tree
-from isoform.engines.loopfree import Encoding, Failed, Found, Loopfree, Proved, _Open
+from isoform.engines.encoding import Encoding
+from isoform.engines.finding import Failed, Found, Proved
+from isoform.engines.obligations import NOTHING_VALID, Obligations, Open
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
-from isoform.smt.float_definitions import definitions
+from isoform.model.verdict import Proof
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term
 from isoform.sym.compare import Goal, goals
-from isoform.sym.execute import Summary
-from isoform.sym.state import Side, World
+from isoform.sym.side import Side
+from isoform.sym.summary import Summary
+from isoform.sym.world import World
 
 QUICK_SECONDS = 0.4
 """For one pair of paths."""
@@ -44,18 +46,21 @@ class Undecided:
     why: str
 
 
-class Pairs(Loopfree):
+class Pairs:
     """Asks about pairs of paths, and keeps what was shown as the obligations of a proof."""
 
     def __init__(
         self, question: Question, budget: Budget, world: World, sides: tuple[Side, Side], pointers: Pointers
     ) -> None:
         summaries = [Summary(side, aborts=world.terms.false) for side in sides]
-        super().__init__(question, budget, Encoding(world, summaries[0], summaries[1], []))
+        self.encoding = Encoding(world, summaries[0], summaries[1], [])
+        # No rules for memory: the conditions of a path say themselves that its accesses are valid.
+        self._obligations = Obligations(question, budget, self.encoding, [], self._choose_model)
+        self._budget = budget
+        self._terms = world.terms
         self._sides = sides
         self._pointers = pointers
         self._bases: list[Term] = []
-        self._valid = []  # the conditions of a path say themselves that its accesses are valid
         self._open: list[tuple[Goal, Goal]] = []
         """Without and with the rules for memory."""
         self.doubts: list[Failed] = []
@@ -64,7 +69,7 @@ class Pairs(Loopfree):
         self.seconds = 0.0
 
     def refuse_impossible_preconditions(self) -> None:
-        self._refuse_impossible_preconditions()
+        self._obligations.refuse_impossible_preconditions()
 
     def compare(self, target: Path, rewrite: Path) -> Found | None:
         """Whether the two paths end alike wherever both are taken."""
@@ -81,10 +86,10 @@ class Pairs(Loopfree):
             self.doubts.append(Failed(str(reason)))
             return None
         # First without the rules for memory: they are seldom needed and make the question harder.
-        finding: Any = self._ask_quickly(asked[0])
+        finding = self._ask_quickly(asked[0])
         if isinstance(finding, Failed):
             finding = self._ask_quickly(asked[1])
-        if isinstance(finding, _Open):
+        if isinstance(finding, Open):
             self._open.append((asked[0], asked[1]))
         elif isinstance(finding, Failed):
             self.doubts.append(finding)
@@ -94,9 +99,9 @@ class Pairs(Loopfree):
     def is_spent(self) -> bool:
         return self.seconds > SHARE * self._budget.seconds
 
-    def _ask_quickly(self, goal: Goal) -> Any:
+    def _ask_quickly(self, goal: Goal) -> Found | Failed | Open | None:
         before = self._budget.left
-        finding = self._ask(goal, goal.bad, min(QUICK_SECONDS, self._budget.left / 4))
+        finding = self._obligations.ask(goal, goal.bad, min(QUICK_SECONDS, self._budget.left / 4))
         self.seconds += before - self._budget.left
         return finding
 
@@ -104,23 +109,20 @@ class Pairs(Loopfree):
         """Ask again what was left open, for as long as there is time. None: nothing is open any more."""
         if not self._open:
             return None
-        hard: Any = self._ask_hard([free for free, _ in self._open])
+        hard = self._obligations.ask_hard([free for free, _ in self._open])
         if isinstance(hard, Failed) and not self._budget.exhausted:
-            hard = self._ask_hard([full for _, full in self._open])
+            hard = self._obligations.ask_hard([full for _, full in self._open])
         return hard if isinstance(hard, Found) else Undecided(hard.why) if isinstance(hard, Failed) else None
 
-    def _from_model(self, goal: Goal) -> Any:
+    def _choose_model(self, goal: Goal, assertions: Sequence[Term]) -> bool:
         """With pointers as simple as they can be for this goal."""
-        assertions = [term for _, term in self._assertions(goal.bad)]
-        assertions += definitions(self._terms, assertions)
+        solver = self._obligations.solver
         wished = False
         for wish in self._pointers.wishes(self._bases):
             wished = True
-            if self._solver.check([*assertions, *wish], QUICK_SECONDS) is Answer.SAT:
-                return super()._from_model(goal)
-        if wished and self._solver.check(assertions) is not Answer.SAT:
-            return _Open()
-        return super()._from_model(goal)
+            if solver.check([*assertions, *wish], QUICK_SECONDS) is Answer.SAT:
+                return True
+        return not wished or solver.check(assertions) is Answer.SAT
 
     def _differ(self, target: Path, rewrite: Path, valid: bool) -> Term:
         """The two paths are taken, and an observable differs."""
@@ -135,11 +137,11 @@ class Pairs(Loopfree):
     def prove(self, trees: tuple[Tree, Tree], met: Mapping[int, Sequence[Path]]) -> Proved | Undecided:
         """With every pair shown that meets: are these all, and do the paths cover all inputs? `met` has for each path
         of the target, by its number, those of the rewrite that share inputs with it."""
-        self._valid = self._rules(trees)
+        self._obligations.valid = self._rules(trees)
         taken = [[path for path in tree.paths if path.is_complete] for tree in trees]
         for name, paths in zip(("target", "rewrite"), taken, strict=True):
             shows = f"every input takes one of the {len(paths)} paths of the {name}"
-            if not self._is_shown(Goal(f"covered-{name}", shows, self._none_of(paths))):
+            if not self._obligations.leaves_nothing_out(Goal(f"covered-{name}", shows, self._none_of(paths))):
                 return Undecided(f"some inputs may take other paths of the {name} than the {len(paths)} found")
         for path in taken[0]:
             partners = met[path.number]
@@ -148,12 +150,13 @@ class Pairs(Loopfree):
                 return Undecided(f"path {path.number} of the target meets one that was not followed to its end")
             shows = f"where the target takes its path {path.number}, the rewrite takes {_one_of(partners)}"
             bad = self._terms.conj(path.condition, self._none_of(partners))
-            if not self._is_shown(Goal(f"meets-{path.number}", shows, bad)):
+            if not self._obligations.leaves_nothing_out(Goal(f"meets-{path.number}", shows, bad)):
                 return Undecided(
                     f"path {path.number} of the target may meet other paths of the rewrite than those found"
                 )
-        finding = self._unless_vacuous()
-        return finding if isinstance(finding, Proved) else Undecided(getattr(finding, "why", ""))
+        if self._obligations.is_vacuous():
+            return Undecided(NOTHING_VALID)
+        return Proved(Proof(tuple(self.encoding.obligations)), self.encoding.grounds(HOW))
 
     def _none_of(self, paths: Sequence[Path]) -> Term:
         return self._terms.negate(self._terms.any_of([path.condition for path in paths]))
@@ -166,16 +169,6 @@ class Pairs(Loopfree):
                 rule = self._terms.implies(decision.before.state.condition, decision.term)
                 found.setdefault(rule, f"valid-{side.tag}-{number}")
         return [(label, rule) for rule, label in found.items()]
-
-    def _is_shown(self, goal: Goal) -> bool:
-        labelled = [*self.encoding.world.constraints, *(self._valid or ()), ("left-out", goal.bad)]
-        answer, lemmas, defined = self._decide(labelled, None)
-        if answer is not Answer.UNSAT:
-            return False
-        if defined:
-            labelled = self._with_definitions(labelled, keep_functions=bool(lemmas))
-        self._shown(goal, labelled, 0.0, lemmas)
-        return True
 
 
 def _one_of(paths: Sequence[Path]) -> str:

@@ -1,4 +1,4 @@
-"""One path of a program: the decisions that an input made on its way, and how the way ended."""
+"""One path of a program: the decisions that an input made, and how it ended."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from isoform.model.outcome import Inputs
 from isoform.smt.terms import Term
-from isoform.sym.execute import CallSite, Summary
 from isoform.sym.state import State
 from isoform.sym.step import Temps
+from isoform.sym.summary import CallSite, Summary
 
 if TYPE_CHECKING:
     from isoform.run.runner import Traced
 
 Key = Hashable
-"""Which way a decision went: a boolean, the address jumped to, or ELSEWHERE."""
+"""What was decided: a boolean, the address jumped to, or ELSEWHERE."""
 
 ELSEWHERE = "elsewhere"
 """A jump to where there is neither code nor the caller."""
@@ -56,7 +56,7 @@ class Snapshot:
     kept: int
 
     def forget_the_rest(self) -> None:
-        """Nothing will be resumed behind this point: the way of the run from here on is not needed any more."""
+        """Nothing will be resumed behind this point: the rest of the run is not needed any more."""
         traced = self.path.traced
         del traced.visits[self.visit + 1 :]
         del traced.targets[self.visit + 1 :]
@@ -70,7 +70,7 @@ class Decision:
     """The condition; of a computed jump, its target."""
     key: Key
     edge: Term
-    """The condition of having gone this way."""
+    """The condition of this decision."""
     address: int
     """Of the instruction."""
     before: Snapshot

@@ -13,7 +13,8 @@ from isoform.model.signature import CType, TypeKind
 from isoform.smt.shapes import Add, Concat, Select, Subtract
 from isoform.smt.terms import Term
 from isoform.sym.entry import argument_term
-from isoform.sym.state import Side
+from isoform.sym.side import Side
+from isoform.sym.state import initial_state
 
 CELL = 0x1000
 """Bytes from one cell to the next."""
@@ -35,7 +36,7 @@ class Pointers:
         if layout is None or layout.zeroed:
             return
         self._array = self._terms.array_variable("memory", side.width)
-        entry = side.initial_state()
+        entry = initial_state(side)
         arguments = side.world.contract.arguments
         for position, argument in enumerate(arguments):
             if argument.type.kind is TypeKind.POINTER:

@@ -7,7 +7,9 @@ from isoform.smt import shapes
 from isoform.smt.shapes import Shape
 from isoform.smt.terms import Term
 from isoform.sym.entry import argument_term
-from isoform.sym.state import Side, State, World
+from isoform.sym.side import Side
+from isoform.sym.state import State, initial_state
+from isoform.sym.world import World
 
 DEEPEST = 6
 _WORD_BYTES = 8
@@ -165,5 +167,5 @@ class TermWriter:
 
 def writer_for(side: Side) -> TermWriter:
     writer = TermWriter(side.world)
-    writer.name_arguments(side.initial_state())
+    writer.name_arguments(initial_state(side))
     return writer

@@ -15,7 +15,7 @@ from isoform.smt.float_definitions import definitions
 from isoform.smt.incremental import PathSolver
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term
-from isoform.sym.state import Side
+from isoform.sym.side import Side
 
 SECONDS = 3.0
 """For one question about one path."""

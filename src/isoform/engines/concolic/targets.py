@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from isoform.engines.concolic.path import ELSEWHERE, Key
 from isoform.lift.function import Function
 from isoform.smt.terms import Term
-from isoform.sym.state import World
+from isoform.sym.world import World
 
 
 class Targets:

@@ -37,14 +37,14 @@ INSIDE, CALLER = "inside", "caller"
 
 
 @dataclass(eq=False)
-class Node:
+class TreeNode:
     decision: Decision
     inputs: Inputs
     """Of the first run that came here."""
-    parent: Node | None
+    parent: TreeNode | None
     key: Key
     """Which way of the parent leads here."""
-    children: dict[Key, Node | Path] = field(default_factory=dict)
+    children: dict[Key, TreeNode | Path] = field(default_factory=dict)
     closed: dict[Key, Closed] = field(default_factory=dict)
     edges: dict[Key, Term] = field(default_factory=dict)
     """The condition of each way that was gone."""
@@ -67,19 +67,19 @@ class Tree:
     def __init__(self, terms: Terms, targets: Targets) -> None:
         self._terms = terms
         self._targets = targets
-        self.root: Node | Path | None = None
+        self.root: TreeNode | Path | None = None
         self.paths: list[Path] = []
 
     def insert(self, path: Path, inputs: Inputs) -> bool:
         """Whether the path is a new one."""
         if path.end is End.ASTRAY:
             return False
-        parent: Node | None = None
+        parent: TreeNode | None = None
         key: Key = None
         place = self.root
         for decision in path.decisions:
             if place is None:
-                place = self._put(parent, key, Node(decision, inputs, parent, key))
+                place = self._put(parent, key, TreeNode(decision, inputs, parent, key))
             if isinstance(place, Path) or place.decision.term != decision.term:
                 return False  # a run that parts from another one without a decision: nothing to learn from it
             place.edges.setdefault(decision.key, decision.edge)
@@ -97,27 +97,27 @@ class Tree:
         """The path of the tree that went the same way."""
         place = self.root
         for decision in path.decisions:
-            if not isinstance(place, Node) or place.decision.term != decision.term:
+            if not isinstance(place, TreeNode) or place.decision.term != decision.term:
                 return None
             place = place.children.get(decision.key)
         return place if isinstance(place, Path) else None
 
-    def _put(self, parent: Node | None, key: Key, what: Node | Path) -> Node:
+    def _put(self, parent: TreeNode | None, key: Key, what: TreeNode | Path) -> TreeNode:
         if parent is None:
             self.root = what
         else:
             parent.children[key] = what
-            above: Node | None = parent
+            above: TreeNode | None = parent
             while above is not None and above.done:
                 above.done = False
                 above = above.parent
         return what  # type: ignore[return-value]
 
-    def deepest_open(self) -> tuple[Node, Flip] | None:
+    def deepest_open(self) -> tuple[TreeNode, Flip] | None:
         """The deepest decision on the way last gone that has a way left to try, and that way."""
-        node = self.root if isinstance(self.root, Node) else None
+        node = self.root if isinstance(self.root, TreeNode) else None
         while node is not None and not node.done:
-            below = next((c for c in reversed(node.children.values()) if isinstance(c, Node) and not c.done), None)
+            below = next((c for c in reversed(node.children.values()) if isinstance(c, TreeNode) and not c.done), None)
             if below is not None:
                 node = below
                 continue
@@ -129,7 +129,7 @@ class Tree:
             node = node.parent if node.parent is not None else None
         return None
 
-    def _flip(self, node: Node) -> Flip | None:
+    def _flip(self, node: TreeNode) -> Flip | None:
         if node.decision.kind is DecisionKind.TARGET:
             return self._other_target(node)
         for key in (True, False):
@@ -141,7 +141,7 @@ class Tree:
             return Flip(key, term if key else self._terms.negate(term))
         return None
 
-    def _other_target(self, node: Node) -> Flip | None:
+    def _other_target(self, node: TreeNode) -> Flip | None:
         value = node.decision.term
         explored = [key for key in node.children if isinstance(key, int)]
         if INSIDE not in node.closed:
@@ -161,11 +161,11 @@ class Tree:
             return None
         return Flip(ELSEWHERE, self._targets.elsewhere(value, explored))
 
-    def nodes(self) -> Iterator[Node]:
+    def nodes(self) -> Iterator[TreeNode]:
         pending = [self.root]
         while pending:
             node = pending.pop()
-            if isinstance(node, Node):
+            if isinstance(node, TreeNode):
                 yield node
                 pending += node.children.values()
 

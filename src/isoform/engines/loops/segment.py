@@ -3,29 +3,32 @@ every station."""
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 
-from isoform.engines.loops.cuts import Stop
-from isoform.engines.loops.stations import cut_order
-from isoform.lift.function import Block, BlockId, Function
+from isoform.engines.loops.align.cuts import Stop
+from isoform.engines.loops.observe.stations import cut_order
+from isoform.lift.function import BlockId, Function
 from isoform.model.budget import Budget
 from isoform.model.callee import Callees
 from isoform.model.errors import Unsupported
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base
-from isoform.sym.execute import Execution, Summary
+from isoform.sym.execute import Execution
 from isoform.sym.frame import SLOT_BYTES, Frame
-from isoform.sym.state import Side, State
-from isoform.sym.step import Temps
+from isoform.sym.policy import Policy
+from isoform.sym.scope import Scope
+from isoform.sym.side import Side
+from isoform.sym.state import State
+from isoform.sym.summary import Summary
 
 Place = str | int
 """A container by name, or an eight-byte slot of the frame by its distance from the stack pointer at entry."""
 
 
-class Segment(Execution):
+class Segment:
     """Every path from `start` on, until it has passed `horizon` stations or comes to a station that is not in
-    `onward`, or has ended. Since every loop goes through a station, what lies between two of them has no loops."""
+    `onward`, or has ended."""
 
     def __init__(
         self,
@@ -39,51 +42,52 @@ class Segment(Execution):
         horizon: int,
         onward: Collection[Stop],
     ) -> None:
-        super().__init__(side, function, budget, 0, callees)
-        self.arrivals: dict[Stop, State] = {}
-        """The state at the n-th station passed, by n and block."""
-        self.finals: dict[int, Summary] = {}
-        """The states at return, by how many stations were passed before."""
-        self._stations = stations
-        self._horizon = horizon
-        self._onward = onward
-        order = cut_order(function, stations)
+        self.side = side
+        self.function = function
+        policy = _ToStations(entry=lambda side: state, first=start, stations=stations, horizon=horizon, onward=onward)
+        self.arrivals = policy.arrivals
+        self.finals = policy.finals
+        self.summary = Execution(Scope(side, function, callees), budget, policy).run()
+
+
+@dataclass(kw_only=True)
+class _ToStations(Policy):
+    """Since every loop goes through a station, what lies between two of them has no loops: the layer is the number of
+    stations that were passed."""
+
+    first: BlockId
+    stations: frozenset[BlockId]
+    horizon: int
+    onward: Collection[Stop]
+    arrivals: dict[Stop, State] = field(default_factory=dict)
+    """The state at the n-th station passed, by n and block."""
+    finals: dict[int, Summary] = field(default_factory=dict)
+    """The states at return, by how many stations were passed before."""
+
+    def start(self, scope: Scope) -> BlockId:
+        return self.first
+
+    def order(self, function: Function) -> Sequence[BlockId]:
+        order = cut_order(function, self.stations)
         assert order is not None, "every loop goes through a station"
-        self._blocks = order
-        self._order = {block: index for index, block in enumerate(order)}
-        self._arrive(start, state, {}, 0)
-        self._follow()
+        return order
 
-    def _follow(self) -> None:
-        while self._queue:
-            if self.budget.exhausted:
-                raise Unsupported(f"{self.budget.why_exhausted()} while encoding {self.function.name}")
-            layer, position = heapq.heappop(self._queue)
-            self._layer = layer
-            state, temps = self._merge(self._waiting.pop((layer, position)))
-            block = self._blocks[position]
-            if layer and block in self._stations:
-                self.arrivals[layer, block] = state.fork(state.condition)
-                if layer >= self._horizon or (layer, block) not in self._onward:
-                    continue
-            if state.condition != self.terms.false:
-                self._block(self.function.blocks[block], state, temps, layer)
+    def goes_on(self, scope: Scope, state: State) -> bool:
+        layer, block = stop = scope.layer, scope.block.id
+        if not layer or block not in self.stations:
+            return True
+        self.arrivals[stop] = state.fork(state.condition)
+        return layer < self.horizon and stop in self.onward
 
-    def _finish(self, target: Term, state: State) -> None:
-        whole = self.summary
-        empty = Summary(self.side, aborts=self.terms.false, recursive=whole.recursive)
-        self.summary = self.finals.setdefault(self._layer, empty)
-        super()._finish(target, state.fork(state.condition))
-        self.summary = whole
-        super()._finish(target, state)
+    def follow(self, scope: Scope, target: BlockId, state: State) -> int | None:
+        if target not in self.stations:
+            return scope.layer
+        return scope.layer + 1 if scope.layer < self.horizon else None
 
-    def _go(self, block: Block, target: BlockId, state: State, temps: Temps, layer: int) -> None:
-        if state.condition == self.terms.false:
-            return
-        if target not in self._stations:
-            self._arrive(target, state, temps, layer)
-        elif layer < self._horizon:
-            self._arrive(target, state, temps, layer + 1)
+    def finish(self, scope: Scope, target: Term, state: State) -> None:
+        empty = Summary(scope.side, aborts=scope.terms.false, recursive=scope.summary.recursive)
+        self.finals.setdefault(scope.layer, empty).add_return(target, state.fork(state.condition))
+        scope.summary.add_return(target, state)
 
 
 def start_state(side: Side, known: Callable[[Place], Term], memory: Term) -> State:

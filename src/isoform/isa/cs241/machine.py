@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from isoform.model.machine import Convention, Machine, Memory, registers_of
+from isoform.model.machine import Convention, Machine, MemoryLayout, registers_of
 from isoform.model.microop import TRUE, Instruction, Kind, MicroOp, Space, Var, abort_reason, code, const
 
 MEMORY_SIZE = 0x0100_0000
@@ -259,7 +259,7 @@ MACHINE = Machine(
     name="cs241",
     title="cs241 MIPS",
     decode=decode,
-    memory=Memory(address_bytes=4, big_endian=True, size=MEMORY_SIZE, zeroed=True),
+    memory=MemoryLayout(address_bytes=4, big_endian=True, size=MEMORY_SIZE, zeroed=True),
     convention=Convention(integer_arguments=("$1", "$2"), result=("$3",), return_address="$31"),
     registers=_REGISTERS,
     containers=tuple(_REGISTERS),

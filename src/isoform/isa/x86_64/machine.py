@@ -19,7 +19,7 @@ from isoform.isa.x86_64.registers import (
     WIDE,
     X87_AT_ENTRY,
 )
-from isoform.model.machine import Convention, Machine, Memory
+from isoform.model.machine import Convention, Machine, MemoryLayout
 from isoform.model.microop import Instruction, Var
 from isoform.model.outcome import THREAD_POINTER
 
@@ -108,7 +108,7 @@ MACHINE = Machine(
     name="x86_64",
     title="x86-64",
     decode=decode,
-    memory=Memory(address_bytes=8),
+    memory=MemoryLayout(address_bytes=8),
     convention=CONVENTION,
     registers=REGISTERS,
     containers=tuple(sorted(_CONTAINERS, key=lambda name: REGISTERS[name].offset)),

@@ -1,0 +1,48 @@
+"""Calls that do not return just once, to the instruction after them, with the machine's modes as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isoform.borders.library_names import HELPERS, READS_EXCEPTION_FLAGS, RETURNS_TWICE, SETS_ROUNDING, THROWING
+from isoform.lift.function import Function, outside_call
+from isoform.model.errors import Unsupported
+from isoform.model.verdict import Assumption
+
+
+def unusual_return_assumptions(target: Function, rewrite: Function) -> Iterator[Assumption]:
+    """That calls throw nothing, where a file has handlers: those are not followed. A call that returns twice is not
+    supported: a path continues after the first return as if there were no second."""
+    has_handlers = target.image.has_handlers or rewrite.image.has_handlers
+    calls = False
+    for function in (target, rewrite):
+        for name in _callees(function):
+            if may_return_twice(name):
+                raise Unsupported(f"{function.name} calls {name}, which may return twice")
+            if name in SETS_ROUNDING:
+                raise Unsupported(f"{function.name} calls {name}, which changes how numbers are rounded")
+            if name in READS_EXCEPTION_FLAGS:
+                raise Unsupported(f"{function.name} calls {name}, which reads the floating-point exception flags")
+            if name.startswith(HELPERS):
+                raise Unsupported(
+                    f"{function.name} calls {name}, a compiler's helper with a calling convention of its own"
+                )
+            if has_handlers and name in THROWING:
+                raise Unsupported(f"{function.name} throws an exception, and handlers are not followed")
+            calls = True
+    if has_handlers and calls:
+        yield Assumption(
+            "no-exceptions", "functions that are called throw nothing; what handlers and clean-ups do is not compared"
+        )
+
+
+def may_return_twice(name: str) -> bool:
+    return name.lstrip("_") in RETURNS_TWICE
+
+
+def _callees(function: Function) -> Iterator[str]:
+    """Names of what is called; "" where that is not known."""
+    for block in function.blocks.values():
+        call = outside_call(block.exit)
+        if call is not None and not call.system:
+            yield call.callee or ""

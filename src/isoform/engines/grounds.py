@@ -1,0 +1,38 @@
+"""What a certificate is written from: every obligation of a proof as it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from isoform.smt.sweep import Step
+from isoform.smt.terms import Term, Terms
+from isoform.sym.compare import Goal
+
+
+@dataclass(frozen=True)
+class Asserted:
+    """An obligation as a certificate needs it: what was asserted, and what else was used to show it."""
+
+    goal: Goal
+    labelled: list[tuple[str, Term]]
+    lemmas: list[tuple[Term, Term]]
+    """Rewrites of sums of products."""
+    steps: list[Step]
+    """Equations between subterms that were merged, in order."""
+    place: Mapping[str, int | str] = field(default_factory=dict)
+    """Of a proof that goes from cut to cut: from which one, and to which one or the end, it is about."""
+
+
+@dataclass(frozen=True)
+class Grounds:
+    terms: Terms
+    asserted: Sequence[Asserted]
+    how: str
+    """How the obligations make a proof, in words."""
+    returns: bool
+    """Whether there is a path on which both return, and so something to compare there."""
+    calls: bool
+    """Whether outside functions are called that may do more than compute."""
+    met: Mapping[str, list[int]] = field(default_factory=dict)
+    """Where paths were followed one by one: for each of the target those of the rewrite that share inputs with it."""

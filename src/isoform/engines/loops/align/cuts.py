@@ -1,0 +1,98 @@
+"""Cuts, and the edges between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from isoform.engines.loops.observe.traces import Traces
+from isoform.lift.function import BlockId
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A pair of program points. Entry and end are cuts too, without points."""
+
+    target: BlockId | None
+    rewrite: BlockId | None
+    word: str = ""
+
+    def __str__(self) -> str:
+        if self.target is None or self.rewrite is None:
+            return self.word
+        return f"{self.target.address:#x} / {self.rewrite.address:#x}"
+
+
+Stop = tuple[int, BlockId]
+"""A station, and the how manyth it is on the way."""
+ENTRY, END = Cut(None, None, "entry"), Cut(None, None, "end")
+
+
+@dataclass(frozen=True)
+class Edge:
+    """From one cut to the next: the target passes so many stations, the rewrite so many. On the way to the end the
+    last of them is the last station before it returns."""
+
+    source: Cut
+    target_steps: int
+    rewrite_steps: int
+    to: Cut
+
+    @property
+    def horizons(self) -> tuple[int, int]:
+        """How far each side must be followed."""
+        more = 1 if self.to == END else 0
+        return self.target_steps + more, self.rewrite_steps + more
+
+
+@dataclass
+class Alignment:
+    """Cuts, edges, and the pairs of stations of every test."""
+
+    edges: list[Edge]
+    matched: list[list[tuple[Cut, int, int]]]
+    """For each test the pairs, as how many stations each side has passed."""
+    cost: float
+    agreeing: int = 0
+    """How many places of the one side hold what some place of the other does, at the cut where these are fewest."""
+    is_comparable: bool = True
+    """Whether the cost says how good it is beside others: not if there are stations that others have not."""
+
+    @property
+    def cuts(self) -> list[Cut]:
+        return [cut for cut in dict.fromkeys(e.to for e in self.edges) if cut != END]
+
+    def leaving(self, cut: Cut) -> list[Edge]:
+        return [edge for edge in self.edges if edge.source == cut]
+
+    def passed(self, tests: Sequence[Traces]) -> dict[Cut, tuple[set[Stop], set[Stop]]]:
+        """For each cut the stations that each side passes on its ways to the next ones, those between the two."""
+        found: dict[Cut, tuple[set[Stop], set[Stop]]] = {cut: (set(), set()) for cut in (ENTRY, *self.cuts)}
+        for test, matched in zip(tests, self.matched, strict=True):
+            ends = len(test.target), len(test.rewrite)
+            if not matched and Edge(ENTRY, ends[0] - 1, ends[1] - 1, END) not in self.edges:
+                continue  # it was left out
+            pairs = [(ENTRY, 0, 0), *matched, (END, *ends)]
+            for (cut, i, j), (_, k, m) in pairwise(pairs):
+                found[cut][0].update((n - i, test.target[n].point) for n in range(i + 1, k))
+                found[cut][1].update((n - j, test.rewrite[n].point) for n in range(j + 1, m))
+        return found
+
+
+def stuttering(edges: Sequence[Edge]) -> list[Edge]:
+    """Edges of cycles in which one side goes round while the other stands still: each needs a reason why it ends."""
+    found: list[Edge] = []
+    inner = [e for e in edges if e.to != END]
+    for still in ([e for e in inner if not e.target_steps], [e for e in inner if not e.rewrite_steps]):
+        found += _in_cycles(still)
+    return found
+
+
+def _in_cycles(edges: list[Edge]) -> list[Edge]:
+    """What is left when edges that lead nowhere or come from nowhere are taken away."""
+    while True:
+        kept = [e for e in edges if any(f.source == e.to for f in edges) and any(f.to == e.source for f in edges)]
+        if len(kept) == len(edges):
+            return kept
+        edges = kept

@@ -1,0 +1,56 @@
+"""The data at one cut, and the invariant that is being made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from isoform.engines.loops.guess.facts import Constant, Same
+from isoform.engines.loops.guess.features import Cell, Feature, Row
+from isoform.engines.loops.guess.invariant import Given, Invariant, Kinds
+
+
+@dataclass(frozen=True)
+class Data:
+    rows: Sequence[Row]
+    features: Sequence[Feature]
+    given: Given
+    constants: Collection[int]
+    """Numbers that the code compares with."""
+    kinds: Kinds
+    invariant: Invariant
+
+    def free(self) -> list[Feature]:
+        return [f for f in self.features if f not in self.invariant.definitions]
+
+    def values(self, feature: Feature) -> tuple[int, ...]:
+        return tuple(row[feature] for row in self.rows)
+
+    def arguments(self, bits: int) -> list[Feature]:
+        return [f for f in self.given.arguments if f.bits <= 64] if bits >= 32 else []
+
+    def still(self, bits: int) -> list[Cell]:
+        """Words of memory at addresses that stay: what a loop reads each time, or once before it begins. They are much
+        like arguments."""
+        found: dict[tuple[int, ...], Cell] = {}
+        for cell in self.kinds.cells if bits >= 32 else ():
+            if cell.bits <= bits and all(self._stays(column.feature) for _, column in cell.summands):
+                found.setdefault(self.values(cell), cell)
+        return list(found.values())
+
+    def _stays(self, feature: Feature) -> bool:
+        same = self.same_as(feature)
+        return not same.tag or isinstance(self.invariant.definitions.get(same, (None,))[0], Constant)
+
+    def same_as(self, feature: Feature) -> Feature:
+        if isinstance(feature, Cell):
+            # Of words that are always the same the first: one address, most likely, that the two sides have each from
+            # elsewhere.
+            return next(
+                c for c in self.kinds.cells if c.bits == feature.bits and self.values(c) == self.values(feature)
+            )
+        fact = self.invariant.definitions.get(feature, (None, None))[0]
+        return self.same_as(fact.right) if isinstance(fact, Same) else feature
+
+    def steers(self, feature: Feature) -> bool:
+        return not feature.tag or self.kinds.steering is None or feature in self.kinds.steering

@@ -1,0 +1,69 @@
+"""Pointers into objects in the data of runs.
+
+A run has every object where isoform placed it; a proof must not. So that guesses say "the address of x and 4·i more"
+and not a number, each row is told as it would be with the objects elsewhere: in every row somewhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from random import Random
+
+from isoform.engines.loops.guess.features import TAGS, Feature, ObjectStart, Row
+from isoform.engines.loops.tuning import MOST_OBJECTS
+from isoform.lift.function import Function
+from isoform.load.image import POINTER_BYTES
+from isoform.model.machine import Machine
+from isoform.model.microop import Space, origin_of
+from isoform.run.observe import Snapshot
+
+_MOST_STEPS = 1 << 30
+
+
+class Objects:
+    """The objects that two functions name, and which of them values of runs point into."""
+
+    def __init__(self, functions: Sequence[Function]) -> None:
+        starts = {
+            origin_of(var)
+            for function in functions
+            for block in function.blocks.values()
+            for op in block.ops
+            for var in op.ins
+            if var.space is Space.ADDRESS
+        }
+        known = functions[0].image.objects.by_start
+        self._objects = [ObjectStart.of(known[start]) for start in sorted(starts) if start in known]
+
+    def pointed_to(self, feature: Feature, value: int) -> ObjectStart | None:
+        """The object that a value may be an address of."""
+        if feature.bits != 8 * POINTER_BYTES:
+            return None
+        near = [o for o in self._objects if o.is_near(value - o.item.start)]
+        return next((o for o in near if o.item.holds(value - o.item.start, 1)), near[0] if near else None)
+
+    def seen(
+        self, features: Iterable[Feature], observed: Sequence[tuple[Snapshot, Snapshot, Snapshot]], machine: Machine
+    ) -> list[ObjectStart]:
+        """The objects that features point into in some test."""
+        found: dict[ObjectStart, None] = {}
+        for feature in features if self._objects else ():
+            index = TAGS.index(feature.tag) + 1
+            for value in {feature.of_snapshot(snapshots[index], machine) for snapshots in observed}:
+                item = self.pointed_to(feature, value)
+                if item is not None:
+                    found[item] = None
+        return list(found)[:MOST_OBJECTS]
+
+    def spread(self, row: Row, number: int) -> Row:
+        """A row as it would be with the objects elsewhere."""
+        told: dict[Feature, int] = {}
+        for feature, value in row.items():
+            item = self.pointed_to(feature, value) if self._objects else None
+            told[feature] = value if item is None else value + _moved(item, number)
+        return told
+
+
+def _moved(item: ObjectStart, number: int) -> int:
+    """How far an object is elsewhere in a row."""
+    return item.item.alignment * Random(f"{item.item.start} {number}").randrange(_MOST_STEPS)

@@ -1,0 +1,332 @@
+"""Traces for guessing: both functions run on inputs on which their loops turn a few times."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice, pairwise
+from random import Random
+
+from isoform.borders.question import Question
+from isoform.engines.loops.observe.inputs import LoopInputs
+from isoform.engines.loops.observe.stations import Stations, body_of, heads, single_turns
+from isoform.engines.loops.observe.traces import Dead, Traces
+from isoform.engines.loops.tuning import (
+    FEW_TIMES,
+    GATHERING_SECONDS,
+    LARGER_TESTS,
+    LONGEST_RARE_TRACE,
+    LONGEST_TRACE,
+    MOST_TESTS_TRIED,
+    OFTEN_STATIONS,
+    SOME_TIMES,
+    STRETCH,
+    TEST_FUEL_STEPS,
+    TESTS_OF_ONE_LENGTH,
+    TESTS_WANTED,
+    VARIATIONS,
+)
+from isoform.lift.function import BlockId, Function
+from isoform.lift.liveness import Liveness, output_containers
+from isoform.model.budget import Budget
+from isoform.model.outcome import Inputs, Outcome, Status
+from isoform.run.observe import MOST_SNAPSHOTS, Snapshot, TooManySnapshotsError, observe
+from isoform.run.runner import RunOptions
+
+Head = tuple[int, BlockId]
+"""Of a loop: the side, and where."""
+_TURNED = "the loops turned more than"
+
+
+@dataclass
+class Gathered:
+    """The traces, and what was seen on the way."""
+
+    traces: list[Traces] = field(default_factory=list)
+    inputs: list[tuple[Inputs, Inputs]] = field(default_factory=list)
+    differing: tuple[Inputs, Inputs] | None = None
+    """Inputs on which the two end in different ways."""
+    differs: bool = False
+    """Whether they do so surely, and nothing else need be tried."""
+    ended: Counter[str] = field(default_factory=Counter)
+    """How runs ended that were of no use."""
+    ran: int = 0
+    excluded: int = 0
+    """Inputs that the preconditions do not allow."""
+    own: int = 0
+    own_excluded: int = 0
+    own_unused: list[str] = field(default_factory=list)
+    """Why some of the user's tests were of no use."""
+
+    def note(self, what: str, number: int) -> None:
+        """The test of this number was of no use."""
+        self.ended[what] += 1
+        if number <= self.own:
+            self.own_unused.append(f"on test {number} of --tests {what}")
+
+
+def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[Inputs, Inputs]] = ()) -> Gathered:
+    """Run both on `own` inputs and then on made-up ones until there are enough traces; on larger ones too, if a loop
+    turned so rarely that one cannot tell how it goes on: one that does many turns of the other's in one, say."""
+    found = Gathered(own=len(own))
+    until = budget.left - GATHERING_SECONDS
+    inputs = LoopInputs(question, seed)
+    gathering = _Gathering(question, found)
+
+    def is_over() -> bool:
+        return budget.exhausted or budget.left < until or found.differs
+
+    enough = TESTS_WANTED + FEW_TIMES * gathering.loops
+    wanted = max(enough, min(len(own), enough) + TESTS_WANTED // 2)
+    for both in chain(own, islice(inputs, MOST_TESTS_TRIED)):
+        if len(found.traces) >= wanted or is_over():
+            break
+        gathering.take(both)
+    gathering.missing = gathering.seldom()
+    for both in islice(inputs, MOST_TESTS_TRIED // 2 if gathering.missing else 0):
+        if not gathering.missing or is_over():
+            break
+        gathering.take(both)
+        gathering.missing = gathering.seldom()
+    gathering.missing = frozenset()
+    rare = gathering.rare()
+    if not rare or found.differs:
+        return found
+    inputs.stretch, gathering.rarely = STRETCH, rare
+    enough = len(found.traces) + LARGER_TESTS
+    for both in islice(inputs, MOST_TESTS_TRIED // 2):
+        if len(found.traces) >= enough or is_over():
+            break
+        gathering.take(both)
+    return found
+
+
+def add_test(question: Question, found: Gathered, inputs: Inputs) -> bool:
+    """Run one test more. True if it goes another way than those before: not only more or fewer turns."""
+    gathering = _Gathering(question, found)
+    before = {way for trace in found.traces for way in gathering.ways(trace)}
+    count = len(found.traces)
+    gathering.take((inputs, replace(inputs, side_seed=inputs.side_seed + 1)))
+    return found.differs or any(not gathering.ways(trace) <= before for trace in found.traces[count:])
+
+
+class _Gathering:
+    """Runs tests and keeps what is of use."""
+
+    def __init__(self, question: Question, found: Gathered) -> None:
+        self._question = question
+        self._found = found
+        self._heads = heads(question.target), heads(question.rewrite)
+        functions = question.target, question.rewrite
+        self._single = single_turns(functions[0]), single_turns(functions[1])
+        self._stations = self._heads[0] | self._single[0], self._heads[1] | self._single[1]
+        self._bodies = {
+            (side, head): body_of(function, head) for side, function in enumerate(functions) for head in heads(function)
+        }
+        self._options = _run_options(question)
+        self._lengths: Counter[tuple[int, int]] = Counter()
+        self._number = found.ran + found.excluded
+        self.rarely: dict[Head, int] = {}
+        """If any: only tests are kept in which one of these loops turns more often than so many times, and some in
+        which it turns some times: one for what is left over never turns more often."""
+        self._no_more = 0
+        """How many of the latter there are."""
+        self.missing: frozenset[Head] = frozenset()
+        """If any: only tests are kept that go to one of these blocks."""
+
+    @property
+    def loops(self) -> int:
+        return len(self._bodies)
+
+    def seldom(self) -> frozenset[Head]:
+        """Turns in straight code that too few tests take, and loops that too few come to."""
+        seen: Counter[Head] = Counter()
+        for trace in self._found.traces:
+            seen.update(self._passed(trace))
+        blocks = {(side, block) for side, single in enumerate(self._single) for block in single}
+        found = [block for block in blocks if seen[block] < SOME_TIMES]
+        return frozenset(found).union(head for head in self._bodies if seen[head] < FEW_TIMES)
+
+    def ways(self, trace: Traces) -> set[object]:
+        """Which station comes after which, with none before the first and after the last, and which loops of both are
+        entered."""
+        found: set[object] = {frozenset(self._passed(trace) & self._bodies.keys())}
+        for side, snapshots in enumerate((trace.target, trace.rewrite)):
+            found.update((side, way) for way in pairwise([None, *(s.point for s in snapshots[1:]), None]))
+        return found
+
+    def _passed(self, trace: Traces) -> set[Head]:
+        sides = enumerate((trace.target, trace.rewrite))
+        return {(side, snapshot.point) for side, snapshots in sides for snapshot in snapshots[1:]}
+
+    def rare(self) -> dict[Head, int]:
+        """Loops that hardly turned while others turned often, and how often: one that takes many elements at once is
+        not even entered for a few."""
+        most: Counter[Head] = Counter()
+        often = 0
+        for trace in self._found.traces:
+            most |= self._turns(trace)
+            often = max(often, len(trace.target), len(trace.rewrite))
+        return {head: most[head] for head in self._bodies if most[head] < FEW_TIMES and often >= OFTEN_STATIONS}
+
+    def _turns(self, trace: Traces) -> Counter[Head]:
+        """How often each loop turned at most from when it was entered until it was left: how often it was entered,
+        because a loop around it turned, tells nothing about how it goes on."""
+        most: Counter[Head] = Counter()
+        now: Counter[Head] = Counter()
+        for side, snapshots in enumerate((trace.target, trace.rewrite)):
+            for snapshot in snapshots[1:]:
+                for head in self._heads[side]:
+                    if snapshot.point not in self._bodies[side, head]:
+                        now[side, head] = 0
+                now[side, snapshot.point] += 1
+                most |= now
+        return most
+
+    def _is_larger(self, trace: Traces) -> bool:
+        turns = self._turns(trace)
+        if any(turns[head] > max(most, SOME_TIMES - 1) for head, most in self.rarely.items()):
+            return True
+        self._no_more += any(turns[head] >= SOME_TIMES for head in self.rarely)
+        return any(turns[head] >= SOME_TIMES for head in self.rarely) and self._no_more <= LARGER_TESTS // 2
+
+    def take(self, inputs: tuple[Inputs, Inputs]) -> None:
+        self._number += 1
+        number, found = self._number, self._found
+        is_own = number <= found.own
+        if not self._question.admits(inputs[0]):
+            found.excluded += 1
+            found.own_excluded += is_own
+            return
+        found.ran += 1
+        most = MOST_SNAPSHOTS if is_own else LONGEST_RARE_TRACE + 1
+        ran = _observe(self._question, inputs, self._options, self._stations, most)
+        if ran is None:
+            why = _why_so_long(self._question, inputs) if is_own else f"{_TURNED} {LONGEST_RARE_TRACE} times"
+            found.note(why, number)
+            return
+        (left, target), (right, rewrite) = ran
+        if self._agree(inputs, target, rewrite, number):
+            self._keep(inputs, Traces(tuple(left), tuple(right)), number)
+
+    def _agree(self, inputs: tuple[Inputs, Inputs], target: Outcome, rewrite: Outcome, number: int) -> bool:
+        """Whether both came to their end, with the same outcome."""
+        found, differ = self._found, _differ(self._question, target, rewrite)
+        if target.status is not Status.DONE or rewrite.status is not Status.DONE:
+            found.note(_how_it_ended(target, rewrite, self._options.fuel), number)
+            if target.status is not rewrite.status and differ:
+                found.differing = found.differing or _without_results(inputs)
+            return False
+        if differ:
+            found.differing, found.differs = _without_results(inputs), True
+        return not differ
+
+    def _keep(self, inputs: tuple[Inputs, Inputs], trace: Traces, number: int) -> None:
+        """If it shows something that others do not."""
+        length = len(trace.target), len(trace.rewrite)
+        longest = LONGEST_RARE_TRACE if self.rarely else LONGEST_TRACE
+        if max(length) > longest:
+            self._found.note(f"{_TURNED} {longest} times", number)
+            return
+        if self.rarely and not self._is_larger(trace):
+            return
+        if self.missing and self.missing.isdisjoint(self._passed(trace)):
+            return
+        if self._lengths[length] >= TESTS_OF_ONE_LENGTH and number > self._found.own:
+            return
+        self._lengths[length] += 1
+        self._found.traces.append(trace)
+        self._found.inputs.append(inputs)
+
+
+def _why_so_long(question: Question, inputs: tuple[Inputs, Inputs]) -> str:
+    target, rewrite = question.run_both(inputs)
+    if Status.OUT_OF_FUEL in (target.status, rewrite.status):
+        return _how_it_ended(target, rewrite, question.options.fuel)
+    return f"{_TURNED} {MOST_SNAPSHOTS} times"
+
+
+def _how_it_ended(target: Outcome, rewrite: Outcome, fuel: int) -> str:
+    side, outcome = ("target", target) if target.status is not Status.DONE else ("rewrite", rewrite)
+    if outcome.status is Status.OUT_OF_FUEL:
+        return f"the {side} did not stop within {fuel} steps"
+    return f"the {side} {outcome.status.value}" + (f" ({outcome.reason})" if outcome.reason else "")
+
+
+def traced_again(question: Question, gathered: Gathered, stations: Stations) -> list[Traces]:
+    """The same tests, seen at other stations."""
+    found = []
+    outputs = [result.register for result in question.contract.results]
+    functions = question.target, question.rewrite
+    dead = _dead(functions[0], outputs, stations[0]), _dead(functions[1], outputs, stations[1])
+    for inputs in gathered.inputs:
+        trace = _trace(question, inputs, stations)
+        if trace is not None and max(len(trace.target), len(trace.rewrite)) <= LONGEST_RARE_TRACE:
+            found.append(replace(trace, alike=_alike(question, inputs, stations, trace), dead=dead))
+    return found
+
+
+def _dead(function: Function, outputs: Sequence[str], stations: Collection[BlockId]) -> Dead:
+    machine = function.machine
+    live = Liveness(function, output_containers(machine, outputs))
+    masks = [live.mask(machine.registers[name]) for name in machine.containers]
+    return {s: frozenset(n for n, mask in enumerate(masks) if not mask & live.entry[s]) for s in stations}
+
+
+def _alike(question: Question, inputs: tuple[Inputs, Inputs], stations: Stations, trace: Traces) -> tuple[Traces, ...]:
+    """The same test with other data in memory, where that changes nothing about which stations are passed: equations
+    that hold by chance do not hold there."""
+    if len(trace.target) <= 2 or not inputs[0].memory:
+        return ()
+    found = []
+    for number in range(VARIATIONS):
+        random = Random(number)
+        memory = {address: random.getrandbits(8) for address in inputs[0].memory}
+        left, right = (replace(side, memory=memory) for side in inputs)
+        other = _trace(question, (left, right), stations) if question.admits(left) else None
+        if other is not None and _points(other) == _points(trace):
+            found.append(other)
+    return tuple(found)
+
+
+def _points(trace: Traces) -> tuple[list[object], list[object]]:
+    return [s.point for s in trace.target], [s.point for s in trace.rewrite]
+
+
+def _trace(question: Question, inputs: tuple[Inputs, Inputs], stations: Stations) -> Traces | None:
+    ran = _observe(question, inputs, _run_options(question), stations, LONGEST_RARE_TRACE + 1)
+    if ran is None or any(outcome.status is not Status.DONE for _, outcome in ran):
+        return None
+    return Traces(tuple(ran[0][0]), tuple(ran[1][0]))
+
+
+def _run_options(question: Question) -> RunOptions:
+    fuel = min(TEST_FUEL_STEPS, question.options.fuel)
+    return RunOptions(fuel, False, False, question.contract.stack_argument_bytes)
+
+
+def _without_results(inputs: tuple[Inputs, Inputs]) -> tuple[Inputs, Inputs]:
+    """A witness must not rest on what outside calls were made to return."""
+    return replace(inputs[0], call_seed=0), replace(inputs[1], call_seed=0)
+
+
+def _differ(question: Question, target: Outcome, rewrite: Outcome) -> bool:
+    return bool(question.differences(target, rewrite))
+
+
+def _observe(
+    question: Question,
+    inputs: tuple[Inputs, Inputs],
+    options: RunOptions,
+    stations: Stations,
+    most: int,
+) -> tuple[tuple[list[Snapshot], Outcome], tuple[list[Snapshot], Outcome]] | None:
+    try:
+        left, right = (
+            observe(program, side, options, question.callees, watched, most)
+            for program, side, watched in zip(question.programs, inputs, stations, strict=True)
+        )
+    except TooManySnapshotsError:
+        return None
+    return left, right

@@ -1,0 +1,115 @@
+"""What must be shown of a candidate, as formulas over what was followed from a cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from isoform.engines.loops.align.cuts import END, Cut, Edge
+from isoform.engines.loops.guess.facts import Fact
+from isoform.engines.loops.guess.features import TAGS, Feature
+from isoform.engines.loops.prove.node import KnownCut, Pass
+from isoform.engines.loops.prove.passes import Passes
+from isoform.engines.loops.prove.routes import Routes
+from isoform.engines.loops.prove.setting import Setting
+from isoform.model.contract import AbortRule
+from isoform.smt.terms import Term
+from isoform.sym.compare import BEFORE_FAULT, Goal, goals
+from isoform.sym.state import State
+
+STATE_AT = ("state-at-", BEFORE_FAULT)
+"""How the names of goals begin that are about calls which end the program."""
+_BY_COVERAGE = ("aborts", "returns", "ends-in-")
+"""Goals (by how their names begin) that the coverage of a cut says already."""
+
+
+class Claims:
+    def __init__(self, setting: Setting, routes: Routes, passes: Passes, nodes: Mapping[Cut, KnownCut]) -> None:
+        self._setting = setting
+        self._routes = routes
+        self._passes = passes
+        self._nodes = nodes
+        self._terms = setting.terms
+
+    def arrival_values(self, arrived: tuple[State, State]) -> Callable[[Feature], Term]:
+        def value(feature: Feature) -> Term:
+            return (
+                self._setting.given_value(feature)
+                if not feature.tag
+                else feature.of_state(arrived[TAGS.index(feature.tag)])
+            )
+
+        return value
+
+    def going(self, followed: Pass, edge: Edge) -> Term:
+        """The condition that an edge is gone."""
+        if edge.to == END:
+            finals = [s.summary.final for s in followed.segments]
+            conditions = [f.condition if f is not None else self._terms.false for f in finals]
+            return self._terms.conj(*conditions)
+        passing = self._passing(followed, edge)
+        for shorter in self._routes.leaving(edge.source) if passing != self._terms.false else ():
+            if self._routes.comes_first(shorter, edge):
+                passing = self._terms.conj(passing, self._terms.negate(self._passing(followed, shorter)))
+        return passing
+
+    def _passing(self, followed: Pass, edge: Edge) -> Term:
+        """The condition that both come by where an edge ends."""
+        arrived = followed.arrivals(edge)
+        if arrived is None:
+            return self._terms.false
+        conditions = [state.condition for state in arrived]
+        if edge in self._routes.told:
+            conditions.append(self._routes.told[edge].term(self._terms, self.arrival_values(arrived)))
+        return self._terms.all_of(conditions)
+
+    def broken(self, edge: Edge, arrived: tuple[State, State]) -> list[tuple[Fact | None, Term]]:
+        """For each fact at the end of an edge the condition that it does not hold there; last, without a fact, that
+        the inputs do not let the cut be reached."""
+        value = self.arrival_values(arrived)
+        found: list[tuple[Fact | None, Term]] = [
+            (fact, self._terms.negate(fact.term(self._terms, value))) for fact in self._nodes[edge.to].invariant.facts
+        ]
+        return [*found, (None, self._terms.negate(self._passes.entered[edge.to]))]
+
+    def any_broken(self, edge: Edge, followed: Pass) -> Term:
+        """Some fact at the end of an edge does not hold there."""
+        arrived = followed.arrivals(edge)
+        if arrived is None:
+            return self._terms.false
+        bads = self._terms.any_of([bad for _, bad in self.broken(edge, arrived)])
+        return self._terms.conj(self.going(followed, edge), bads)
+
+    def memory_broken(self, edge: Edge, followed: Pass) -> Term:
+        arrived = followed.arrivals(edge)
+        if arrived is None:
+            return self._terms.false
+        return self._terms.conj(self.going(followed, edge), self._setting.memory.differs(arrived))
+
+    def uncovered(self, cut: Cut, followed: Pass) -> Term:
+        """No edge from here is gone, and the two do not abort or end the program together either."""
+        aborts = [s.summary.aborts for s in followed.segments]
+        leaving = self._routes.leaving(cut)
+        covered = [self.going(followed, e) if e.to == END else self._passing(followed, e) for e in leaving]
+        if self._setting.question.contract.aborts is AbortRule.REFINE:
+            covered.append(aborts[0])
+        covered.append(self._terms.conj(*aborts))
+        callees = {e.callee for s in followed.segments for e in s.summary.endings}
+        for callee in sorted(callees):
+            ended = [
+                self._terms.any_of([e.condition for e in s.summary.endings if e.callee == callee])
+                for s in followed.segments
+            ]
+            covered.append(self._terms.conj(*ended))
+        return self._terms.negate(self._terms.any_of(covered))
+
+    def goals_at_end(self, cut: Cut, followed: Pass) -> list[Goal]:
+        """What must be the same where the two end, but for whether they do: the coverage of a cut says that. A cut
+        from which no way leads to a return may still have calls that end the program."""
+        left, right = (s.summary for s in followed.segments)
+        returns = any(edge.to == END for edge in self._routes.leaving(cut))
+        asked = [g for g in goals(self._setting.world, left, right) if not g.name.startswith(_BY_COVERAGE)]
+        return [g for g in asked if returns or g.name.startswith(STATE_AT)]
+
+    def goal_at_end(self, cut: Cut, goal: Goal, followed: Pass) -> Term:
+        """A goal as another pass has it: where one of the two does not end, there is nothing to show."""
+        return next((g.bad for g in self.goals_at_end(cut, followed) if g.name == goal.name), self._terms.false)

@@ -1,0 +1,174 @@
+"""Whether the edges of a candidate are all there are; what a model shows to be missing is added."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+
+from isoform.engines.inputs import BUFFERS
+from isoform.engines.loops.align.cuts import END, ENTRY, Cut, Edge, Stop
+from isoform.engines.loops.prove.cases import Cases
+from isoform.engines.loops.prove.model import stations_passed
+from isoform.engines.loops.prove.node import Pass
+from isoform.engines.loops.prove.result import MORE_TIME, NotShownError
+from isoform.engines.loops.prove.simulation import Simulation
+from isoform.engines.loops.prove.words import at, model_in_words
+from isoform.engines.loops.tuning import MODEL_SECONDS, MOST_LENGTHENED, QUICK_SECONDS, SMALL_NUMBER, STRAINED_SHARE
+from isoform.engines.model import values_at_entry
+from isoform.model.budget import Budget
+from isoform.model.contract import Argument
+from isoform.model.outcome import Inputs
+from isoform.model.signature import TypeKind
+from isoform.smt.solver import Answer
+from isoform.smt.terms import Term
+from isoform.sym.entry import argument_term
+
+
+class Coverage:
+    def __init__(self, simulation: Simulation, cases: Cases, budget: Budget) -> None:
+        self._simulation = simulation
+        self._terms = simulation.setting.terms
+        self._budget = budget
+        self._cases = cases
+        self._solver = cases.solver
+        self._lengthened: Counter[Cut] = Counter()
+        self._undecided: set[tuple[Cut, Term]] = set()
+        """What was asked at a glance, and was too hard for that."""
+
+    def is_complete(self, glance: bool = False) -> bool:
+        """Whether the edges are all the ways there are, as far as can be seen at a `glance` or for sure. If not, one
+        that a model shows is added."""
+        simulation = self._simulation
+        for cut in (ENTRY, *simulation.nodes):
+            followed = simulation.passes.followed(cut) if glance else self._cases.followed(cut)
+            answer = self._glance(cut, followed) if glance else self._decide(cut)
+            if answer is Answer.SAT:
+                if self._repair(cut, followed):
+                    return False
+                model = model_in_words(simulation, self._solver, cut, followed)
+                why = f"from {at(simulation, cut)} the two may part, as with {model}"
+                raise NotShownError(why, inputs=self._inputs(cut, followed))
+        return True
+
+    def _decide(self, cut: Cut) -> Answer:
+        simulation = self._simulation
+        answer = self._cases.decide(cut, self._terms.true, partial(simulation.claims.uncovered, cut))
+        if answer is Answer.UNKNOWN:
+            where = at(simulation, cut)
+            why = f"whether the two always go on the same way from {where} was not decided in time"
+            raise NotShownError(why, MORE_TIME)
+        return answer
+
+    def _glance(self, cut: Cut, followed: Pass) -> Answer:
+        """Whether there are other ways from a cut, as far as can be seen at once."""
+        uncovered = self._simulation.claims.uncovered(cut, followed)
+        if (cut, uncovered) in self._undecided:
+            return Answer.UNKNOWN
+        answer = self._cases.ask(followed.assumed, uncovered, MODEL_SECONDS)
+        if answer is Answer.UNKNOWN and not self._budget.exhausted:
+            self._undecided.add((cut, uncovered))
+        return answer
+
+    def _repair(self, cut: Cut, followed: Pass) -> bool:
+        """Add the way that the model goes: an edge to the end, or to a known cut, of several the one whose invariant
+        the model breaks least; or beyond a station where nothing was followed further. True if there was one."""
+        simulation = self._simulation
+        ended = self._ended(cut, followed)
+        left, right = (stations_passed(self._solver, segment.arrivals) for segment in followed.segments)
+        candidates = [
+            Edge(cut, i, j, to)
+            for to in simulation.nodes
+            for i in left.get(to.target, ())
+            for j in right.get(to.rewrite, ())
+        ]
+        candidates = [e for e in candidates if e not in simulation.routes.edges and (e.target_steps or e.rewrite_steps)]
+        stands = self._stands(followed)
+        stopped = [n for n, s in enumerate(stands) if s is not None and simulation.routes.stops_at(cut, n, s)]
+        best = min(
+            candidates, key=lambda e: (self._strain(e, followed), e.target_steps + e.rewrite_steps), default=None
+        )
+        if best is not None and stopped and self._strain(best, followed) > STRAINED_SHARE:
+            best = None
+        edge = ended or best
+        if edge is not None:
+            simulation.add(edge)
+            return True
+        reach = simulation.routes.furthest(cut)
+        if stopped and all(s is None or s[0] < reach[n] for n, s in enumerate(stands)):
+            simulation.go_on(cut, ([stands[0]] if stands[0] else [], [stands[1]] if stands[1] else []))
+            return True
+        return self._lengthen(cut, stands)
+
+    def _stands(self, followed: Pass) -> tuple[Stop | None, Stop | None]:
+        """The last station on each side to which the model was followed; None where it ended."""
+        found: list[Stop | None] = []
+        for segment in followed.segments:
+            final = segment.summary.final
+            stops = [stop for stop, state in segment.arrivals.items() if self._solver.holds(state.condition)]
+            ended = final is not None and self._solver.holds(final.condition)
+            found.append(None if ended else max(stops, key=lambda stop: stop[0], default=None))
+        return found[0], found[1]
+
+    def _ended(self, cut: Cut, followed: Pass) -> Edge | None:
+        """The way to the end, if the model goes it and no edge says so yet."""
+        passed = []
+        for segment in followed.segments:
+            ways = [
+                n for n, s in segment.finals.items() if s.final is not None and self._solver.holds(s.final.condition)
+            ]
+            passed += ways[:1]
+        is_new = all(edge.to != END for edge in self._simulation.routes.leaving(cut))
+        return Edge(cut, passed[0], passed[1], END) if is_new and len(passed) == len(followed.segments) else None
+
+    def _strain(self, edge: Edge, followed: Pass) -> float:
+        """The share of the facts at the end of an edge that do not hold there in the model."""
+        arrived = followed.arrivals(edge)
+        assert arrived is not None, "the model goes there"
+        broken = self._simulation.claims.broken(edge, arrived)
+        return sum(self._solver.holds(bad) for _, bad in broken) / len(broken)
+
+    def _lengthen(self, cut: Cut, stands: tuple[Stop | None, Stop | None]) -> bool:
+        """The model goes where nothing was followed to: to the end, perhaps, some turns further on. Whichever side has
+        not ended yet is followed to one station more; if that was not enough some times, at last as far as what a loop
+        that does several turns in one may leave over."""
+        simulation = self._simulation
+        turning = [e for e in simulation.routes.edges if e.to == e.source and cut in (ENTRY, e.source)]
+        turns = [max((e.horizons[n] for e in turning), default=1) for n in range(len(stands))]
+        self._lengthened[cut] += 1
+        count = self._lengthened[cut]
+        if count > MOST_LENGTHENED:
+            return False
+        reach = simulation.routes.furthest(cut)
+        steps = [reach[n] - 1 if s is None else max(reach[n] - 1, s[0]) for n, s in enumerate(stands)]
+        onward: list[list[Stop]] = []
+        for n, s in enumerate(stands):
+            left_over = turns[n] * (1 if cut == ENTRY else 2) - 1
+            if s is not None and count == MOST_LENGTHENED:
+                steps[n] = max(steps[n], left_over)
+            onward.append([(k, s[1]) for k in range(s[0], steps[n] + 1)] if s is not None else [])
+        simulation.go_on(cut, (onward[0], onward[1]))
+        simulation.add(Edge(cut, steps[0], steps[1], END))
+        return True
+
+    def _inputs(self, cut: Cut, followed: Pass) -> Inputs | None:
+        """Inputs on which the two may go from a cut where nothing was followed to; small ones, if there are such. What
+        the model says of them is all that is known at a cut: they may never lead there."""
+        simulation, terms = self._simulation, self._terms
+        uncovered = simulation.claims.uncovered(cut, followed)
+        small = terms.all_of([self._is_small(argument) for argument in simulation.setting.question.contract.arguments])
+        answer = self._cases.ask(followed.assumed, terms.conj(uncovered, small), QUICK_SECONDS)
+        if answer is not Answer.SAT:
+            answer = self._cases.ask(followed.assumed, uncovered, QUICK_SECONDS)
+        if answer is not Answer.SAT:
+            return None
+        registers, memory = values_at_entry(simulation.setting.question, followed.segments[0].side, self._solver)
+        return Inputs(registers, memory)
+
+    def _is_small(self, argument: Argument) -> Term:
+        terms = self._terms
+        value = argument_term(self._simulation.setting.entry, argument)
+        width = terms.width(value)
+        low, count = (BUFFERS, 1 << 16) if argument.type.kind is TypeKind.POINTER else (0, SMALL_NUMBER)
+        if argument.type.is_float or count >> width:
+            return terms.true
+        return terms.ult(terms.sub(value, terms.bv(low, width)), terms.bv(count, width))

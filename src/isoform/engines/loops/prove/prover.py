@@ -1,0 +1,41 @@
+"""Proving a candidate: invariants to a fixpoint, then that they are enough."""
+
+from __future__ import annotations
+
+from isoform.engines.loops.prove.cases import Cases
+from isoform.engines.loops.prove.cover import Coverage
+from isoform.engines.loops.prove.keep import Keeping
+from isoform.engines.loops.prove.rank import Ranking
+from isoform.engines.loops.prove.record import Recording
+from isoform.engines.loops.prove.result import NotShownError, Shown
+from isoform.engines.loops.prove.simulation import Simulation
+from isoform.engines.loops.tuning import MOST_REPAIRS
+from isoform.model.budget import Budget
+
+
+class Prover:
+    """Proves one candidate or raises NotShownError."""
+
+    def __init__(self, simulation: Simulation, budget: Budget) -> None:
+        self._cases = Cases(simulation, budget)
+        self._keeping = Keeping(simulation, self._cases, budget)
+        self._coverage = Coverage(simulation, self._cases, budget)
+        self._ranking = Ranking(simulation, self._cases)
+        self._recording = Recording(simulation, self._cases, self._ranking)
+        self.settled = False
+        """Whether invariants were found that the loops keep, and the edges are all there are: the rest is to show
+        it."""
+
+    def prove(self) -> Shown:
+        self._cases.go_on()
+        for _ in range(MOST_REPAIRS):
+            # What is not enough as guessed is not enough when less of it is left.
+            if not self._coverage.is_complete(glance=True):
+                continue
+            self._keeping.to_fixpoint()
+            if self._coverage.is_complete():
+                break
+        else:
+            raise NotShownError("the two keep leaving the ways on which they were paired")
+        self.settled = True
+        return self._recording.finish(self._ranking.find())

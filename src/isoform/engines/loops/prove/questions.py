@@ -1,0 +1,149 @@
+"""Questions to the solver: whether something bad can be where something is assumed; and how it is asked.
+
+First with products and quotients as functions of which little is known, then as they are; in normal form; and where
+that is not enough, with equal parts of both sides merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from isoform.engines.loops.tuning import EXPANDED_SECONDS, GLANCE_SECONDS, MERGING_SECONDS, SWEEP_SECONDS
+from isoform.model.budget import Budget
+from isoform.smt.float_definitions import definitions
+from isoform.smt.opaque import Opaque
+from isoform.smt.polynomial import Normalizer
+from isoform.smt.simulate import topological
+from isoform.smt.solver import Answer, Solver
+from isoform.smt.sweep import Skeleton, Step, sweep
+from isoform.smt.terms import Term, Terms
+
+Assumed = Sequence[tuple[str, Term]]
+
+
+@dataclass
+class Refutation:
+    """Something that was shown to be unsatisfiable, with what was used for it."""
+
+    shows: str
+    assumed: Assumed
+    bad: Term
+    steps: Sequence[Step] = ()
+    """Equations by which parts of `bad` were merged first."""
+    merged: Term | None = None
+    """What `bad` became by them, if there are any."""
+
+
+class Questions:
+    """Asks about the terms of one simulation."""
+
+    def __init__(self, terms: Terms, budget: Budget) -> None:
+        self._terms = terms
+        self._budget = budget
+        self.solver = Solver(terms, budget, anywhere=True)
+        self.proof: Refutation
+        """Of the last question that was asked, if the answer was no."""
+        self._opaque, self._symmetric = Opaque(terms), Opaque(terms, symmetric=True)
+        self._merging = False
+        """Whether some question was decided only with equal parts of both sides merged."""
+        self._swept: dict[Skeleton, bool] = {}
+        self._unknowns_of: dict[Term, frozenset[Term]] = {}
+
+    def ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
+        """Whether something bad can be, as far as the solver can tell. If it cannot, `proof` says what was shown."""
+        simple = self._without_products(assumed, bad)
+        if simple is not None:
+            answer = self._ask(*simple, seconds)
+            if answer is not Answer.SAT:
+                return answer
+            if self._with_these_factors(assumed, bad, seconds) is Answer.SAT:
+                return Answer.SAT
+            if self._with_symmetric_products(assumed, bad) is Answer.UNSAT:
+                return Answer.UNSAT
+        return self._ask(assumed, bad, seconds)
+
+    def _with_these_factors(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
+        """SAT if there is a true model in which all factors are as in the present one; else UNKNOWN."""
+        terms, solver = self._terms, self.solver
+        factors = self._opaque.operands([*(term for _, term in assumed), bad])
+        values = [(factor, terms.bv(solver.value(simple), terms.width(factor))) for factor, simple in factors]
+        pinned = [("factor", terms.eq(factor, value)) for factor, value in values]
+        answer = self._ask([*assumed, *pinned], bad, seconds)
+        return answer if answer is Answer.SAT else Answer.UNKNOWN
+
+    def _with_symmetric_products(self, assumed: Assumed, bad: Term) -> Answer:
+        """UNSAT if it cannot be whatever products are, as long as they are the same both ways round; else UNKNOWN."""
+        simple = self._without_products(assumed, bad, symmetric=True)
+        answer = self._ask(*simple, GLANCE_SECONDS) if simple is not None else Answer.UNKNOWN
+        return answer if answer is Answer.UNSAT else Answer.UNKNOWN
+
+    def _without_products(self, assumed: Assumed, bad: Term, symmetric: bool = False) -> tuple[Assumed, Term] | None:
+        """What is to be shown with nothing known of products and quotients but that equal operands give equal ones."""
+        opaque = self._symmetric if symmetric else self._opaque
+        *simple, last = opaque.rewritten([*(term for _, term in assumed), bad])
+        if last == bad and all(new == old for new, (_, old) in zip(simple, assumed, strict=True)):
+            return None
+        return [(label, term) for (label, _), term in zip(assumed, simple, strict=True)], last
+
+    def _ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
+        self.proof = Refutation("", assumed, bad)
+        answer = self._ask_in(Normalizer(self._terms.manager), assumed, bad, seconds)
+        if answer is Answer.UNKNOWN and not self._budget.exhausted:
+            # Sums of monomials share more of what different sums have in common: that helps at once or never.
+            limit = EXPANDED_SECONDS if seconds is None else min(seconds, EXPANDED_SECONDS)
+            answer = self._ask_in(Normalizer(self._terms.manager, expanded=True), assumed, bad, limit)
+        return answer
+
+    def _ask_in(self, normalizer: Normalizer, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
+        asserted = [normalizer.normalize(term) for _, term in (*assumed, ("bad", bad))]
+        answer = self.solver.check(asserted, seconds)
+        meaning = definitions(self._terms, [*(t for _, t in assumed), bad]) if answer is Answer.SAT else []
+        if meaning:
+            answer = self.solver.check([*asserted, *(normalizer.normalize(term) for term in meaning)], seconds)
+        return answer
+
+    def settle(self, assumed: Assumed, bad: Term, seconds: float, sweeping: float = SWEEP_SECONDS) -> Answer:
+        """Ask, and if that is not enough once more with equal parts of both sides merged: what one compiler wrote in
+        another way than the other is shown to be the same by itself, not in the midst of all that depends on it."""
+        simple = self._without_products(assumed, bad)
+        if simple is not None:
+            answer = self._settle(*simple, seconds, sweeping)
+            if answer is Answer.SAT:
+                answer = self._with_these_factors(assumed, bad, seconds)
+                if answer is not Answer.SAT:
+                    answer = self._with_symmetric_products(assumed, bad)
+            if answer is not Answer.UNKNOWN:
+                return answer
+        return self._settle(assumed, bad, seconds, sweeping)
+
+    def _settle(self, assumed: Assumed, bad: Term, seconds: float, sweeping: float) -> Answer:
+        answer = self._ask(assumed, bad, min(seconds, MERGING_SECONDS if self._merging else GLANCE_SECONDS))
+        if answer is not Answer.UNKNOWN or self._budget.exhausted:
+            return answer
+        swept = sweep(self._terms, self.solver, [bad], min(sweeping, self._budget.left / 4), self._swept)
+        answer = self._ask(assumed, swept.roots[0], seconds)
+        self.proof = Refutation("", assumed, bad, swept.steps, swept.roots[0])
+        self._merging = self._merging or (answer is Answer.UNSAT and bool(swept.steps))
+        return answer
+
+    def look(self, assumed: Assumed, bad: Term, seconds: float) -> Answer:
+        """Ask; or settle, where questions before were decided only so: the next ones are much like them."""
+        return self.settle(assumed, bad, seconds) if self._merging else self.ask(assumed, bad, seconds)
+
+    def _ask_about(self, assumed: Assumed, under: Term, bad: Term, seconds: float) -> Answer:
+        """Whether something bad can be `under` some condition. Ask first without it, and with nothing assumed but what
+        speaks of the same unknowns alone; then with it: how one pair of addresses lies has little to do with a third,
+        but a solver cannot know. What cannot be then cannot be when more is assumed."""
+        for something, limit in ((bad, MERGING_SECONDS), (self._terms.conj(under, bad), seconds)):
+            about = self.unknowns(something)
+            relevant = [(label, term) for label, term in assumed if self.unknowns(term) <= about]
+            if len(relevant) < len(assumed) and self.ask(relevant, something, min(seconds, limit)) is Answer.UNSAT:
+                return Answer.UNSAT
+        return self.ask(assumed, self._terms.conj(under, bad), seconds)
+
+    def unknowns(self, term: Term) -> frozenset[Term]:
+        found = self._unknowns_of.get(term)
+        if found is None:
+            found = self._unknowns_of[term] = frozenset(t for t in topological([term]) if t.is_const())
+        return found

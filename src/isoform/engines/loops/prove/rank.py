@@ -1,0 +1,102 @@
+"""Why one side cannot turn for ever while the other waits: a number that gets smaller each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from isoform.engines.loops.align.cuts import Cut, Edge, stuttering
+from isoform.engines.loops.guess.facts import Constant, OnStack
+from isoform.engines.loops.guess.features import Column, Show, Values
+from isoform.engines.loops.prove.cases import Cases
+from isoform.engines.loops.prove.node import Pass
+from isoform.engines.loops.prove.result import NotShownError
+from isoform.engines.loops.prove.simulation import Simulation
+from isoform.engines.loops.prove.words import at
+from isoform.engines.loops.tuning import MOST_MEASURED, QUICK_SECONDS
+from isoform.smt.solver import Answer
+from isoform.smt.terms import Term, Terms
+
+
+@dataclass(frozen=True)
+class Measure:
+    """`left - right` without sign: there is no infinite descent among numbers of `bits` bits."""
+
+    left: Column | None
+    right: Column | None
+    bits: int
+
+    def term(self, terms: Terms, value: Values) -> Term:
+        zero = terms.bv(0, self.bits)
+        left, right = (c.term(terms, value, self.bits) if c is not None else zero for c in (self.left, self.right))
+        return terms.sub(left, right)
+
+    def text(self, show: Show) -> str:
+        left = self.left.text(show) if self.left is not None else ""
+        return left if self.right is None else f"{left} - {self.right.text(show)}"
+
+
+def measures(simulation: Simulation, cut: Cut) -> Iterator[Measure]:
+    """Numbers worth trying at a cut: features, and differences between them or an argument and one of them."""
+    node = simulation.nodes[cut]
+    moving = [
+        f for f in node.features if not isinstance(node.invariant.definitions.get(f, (None,))[0], Constant | OnStack)
+    ]
+    for bits in (32, 64):
+        mine = [Column(f) for f in moving if f.bits == bits][:MOST_MEASURED]
+        given = [Column(f) for f in simulation.setting.given.arguments if f.bits == bits]
+        for column in mine:
+            yield from (Measure(other, column, bits) for other in given)
+        for column in mine:
+            yield Measure(column, None, bits)
+            yield from (Measure(column, other, bits) for other in (*mine, *given) if other != column)
+        yield from (Measure(None, column, bits) for column in mine)
+
+
+class Ranking:
+    """Finds such a number for each cycle in which one side stands still."""
+
+    def __init__(self, simulation: Simulation, cases: Cases) -> None:
+        self._simulation = simulation
+        self._terms = simulation.setting.terms
+        self._cases = cases
+
+    def find(self) -> dict[Edge, Measure]:
+        """For each way round on which one side stands still, a number that gets smaller each time."""
+        simulation = self._simulation
+        found = {}
+        turning = stuttering(simulation.routes.edges)
+        for edge in turning:
+            if edge.source != edge.to:
+                raise NotShownError(f"one side goes round from {at(simulation, edge.source)} while the other waits")
+            if edge in found:
+                continue
+            # Ways round that alternate need one number between them: each could undo what the other one gains.
+            still = bool(edge.target_steps)
+            together = [e for e in turning if e.source == edge.source and bool(e.target_steps) == still]
+            measure = self._measure(together)
+            if measure is None:
+                where = at(simulation, edge.source)
+                raise NotShownError(
+                    f"at {where} one side iterates while the other waits, and no reason was found why that ends"
+                )
+            found.update(dict.fromkeys(together, measure))
+        return found
+
+    def _measure(self, edges: Sequence[Edge]) -> Measure | None:
+        """A number that gets smaller on each of some ways round one cut."""
+        followed = self._simulation.passes.followed(edges[0].source)
+        for measure in measures(self._simulation, edges[0].source):
+            grows = self._terms.any_of([self.not_smaller(edge, measure, followed) for edge in edges])
+            if self._cases.ask(followed.assumed, grows, QUICK_SECONDS) is Answer.UNSAT:
+                return measure
+        return None
+
+    def not_smaller(self, edge: Edge, measure: Measure, followed: Pass) -> Term:
+        simulation = self._simulation
+        arrived = followed.arrivals(edge)
+        if arrived is None:
+            return self._terms.false
+        before = measure.term(self._terms, followed.value)
+        after = measure.term(self._terms, simulation.claims.arrival_values(arrived))
+        return self._terms.conj(simulation.claims.going(followed, edge), self._terms.ule(before, after))

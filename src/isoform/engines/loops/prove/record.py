@@ -1,0 +1,110 @@
+"""The obligations of a candidate that holds, asked for the record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from isoform.engines.grounds import Asserted
+from isoform.engines.loops.align.cuts import END, ENTRY, Cut, Edge
+from isoform.engines.loops.prove.case import Bad
+from isoform.engines.loops.prove.cases import Cases
+from isoform.engines.loops.prove.claims import STATE_AT
+from isoform.engines.loops.prove.node import Horizon, Pass
+from isoform.engines.loops.prove.questions import Refutation
+from isoform.engines.loops.prove.rank import Measure, Ranking
+from isoform.engines.loops.prove.result import MORE_TIME, NotShownError, Shown
+from isoform.engines.loops.prove.simulation import Simulation
+from isoform.engines.loops.prove.words import Names, at, model_in_words
+from isoform.model.verdict import Obligation
+from isoform.smt.polynomial import Normalizer
+from isoform.smt.solver import Answer
+from isoform.smt.terms import Term
+from isoform.sym.compare import Goal
+
+
+class Recording:
+    def __init__(self, simulation: Simulation, cases: Cases, ranking: Ranking) -> None:
+        self._simulation = simulation
+        self._terms = simulation.setting.terms
+        self._cases = cases
+        self._ranking = ranking
+
+    def finish(self, ranks: Mapping[Edge, Measure]) -> Shown:
+        shown = Shown(self._simulation)
+        numbers = {cut: number for number, cut in enumerate((ENTRY, *self._simulation.nodes))}
+        for cut in numbers:
+            self._show_cut(shown, cut, numbers)
+        for edge, measure in ranks.items():
+            shown.place = {"from": numbers[edge.source]}
+            self._show_end(shown, edge, measure)
+        return shown
+
+    def _show_cut(self, shown: Shown, cut: Cut, numbers: Mapping[Cut, int]) -> None:
+        """What is claimed of one cut: where both go from there, and what holds where they arrive or end."""
+        simulation, claims, terms = self._simulation, self._simulation.claims, self._terms
+        followed = self._cases.followed(cut)
+        where = f"from {at(simulation, cut)}"
+        shown.place = {"from": numbers[cut]}
+        self._record(shown, "addresses", f"{where}, which addresses are one", where, self._cases.addresses(cut))
+        uncovered = partial(claims.uncovered, cut)
+        self._show(shown, cut, where, ("covered", "both go on the same way"), terms.true, uncovered)
+        for edge in simulation.routes.leaving(cut):
+            if edge.to != END and followed.arrivals(edge) is not None:
+                shown.place = {"from": numbers[cut], "to": numbers[edge.to]}
+                self._show_edge(shown, edge, followed, where)
+        both_return = claims.going(followed, Edge(cut, 0, 0, END))
+        shown.place = {"from": numbers[cut], "to": "end"}
+        for goal in claims.goals_at_end(cut, followed):
+            under = terms.true if goal.name.startswith(STATE_AT) else both_return
+            bad = partial(claims.goal_at_end, cut, goal)
+            self._show(shown, cut, f"{where} to the end", (goal.name, goal.shows), under, bad)
+
+    def _show_edge(self, shown: Shown, edge: Edge, followed: Pass, where: str) -> None:
+        claims = self._simulation.claims
+        going = claims.going(followed, edge)
+        way = f"{where} to {at(self._simulation, edge.to)}"
+        horizon = edge.target_steps, edge.rewrite_steps
+        kept, same = partial(claims.any_broken, edge), partial(claims.memory_broken, edge)
+        self._show(shown, edge.source, way, ("invariant", "the invariant is kept"), going, kept, horizon)
+        self._show(shown, edge.source, way, ("memory", "memory stays the same"), going, same, horizon)
+
+    def _show_end(self, shown: Shown, edge: Edge, measure: Measure) -> None:
+        simulation = self._simulation
+        text = measure.text(Names(simulation, simulation.nodes[edge.source]).show)
+        named = "ends", f"{text} gets smaller each time one side iterates alone"
+        grows = partial(self._ranking.not_smaller, edge, measure)
+        self._show(shown, edge.source, f"at {at(simulation, edge.source)}", named, self._terms.true, grows)
+
+    def _show(
+        self,
+        shown: Shown,
+        cut: Cut,
+        where: str,
+        named: tuple[str, str],
+        under: Term,
+        bad: Bad,
+        horizon: Horizon | None = None,
+    ) -> None:
+        name, shows = named[0], f"{where}, {named[1]}"
+        answer = self._cases.decide(cut, under, bad, horizon)
+        if answer is Answer.SAT:
+            followed = self._simulation.passes.followed(cut)
+            with_what = model_in_words(self._simulation, self._cases.solver, cut, followed)
+            raise NotShownError(f"it does not follow that {shows}, as with {with_what}")
+        if answer is Answer.UNKNOWN:
+            raise NotShownError(f"it was not decided in time whether {shows}", MORE_TIME)
+        self._record(shown, name, shows, where, self._cases.proofs, self._cases.seconds)
+
+    def _record(
+        self, shown: Shown, name: str, shows: str, where: str, proofs: Sequence[Refutation], seconds: float = 0.0
+    ) -> None:
+        for number, proof in enumerate(proofs, 1):
+            text = f"{shows} ({proof.shows}, step {number})" if proof.shows else shows
+            shown.obligations.append(Obligation(name, text, seconds if number == 1 else 0.0, where))
+            labelled = [*proof.assumed, ("differs", proof.bad)]
+            normalizer = Normalizer(self._terms.manager)
+            for term in (*(t for _, t in proof.assumed), proof.bad if proof.merged is None else proof.merged):
+                normalizer.normalize(term)
+            goal = Goal(name, text, proof.bad)
+            shown.asserted.append(Asserted(goal, labelled, normalizer.lemmas, list(proof.steps), shown.place))

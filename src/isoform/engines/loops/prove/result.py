@@ -1,0 +1,35 @@
+"""What comes of a candidate: it is shown to be a simulation relation, or why it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from isoform.engines.grounds import Asserted
+from isoform.engines.loops.prove.simulation import Simulation
+from isoform.model.outcome import Inputs
+from isoform.model.verdict import Obligation
+
+MORE_TIME = "more time (--budget), or a precondition (--assume)"
+
+
+class NotShownError(Exception):
+    """The candidate is not a simulation relation, or it could not be shown to be one."""
+
+    def __init__(self, why: str, helps: str = "", inputs: Inputs | None = None) -> None:
+        super().__init__(why)
+        self.why = why
+        self.helps = helps
+        self.inputs = inputs
+        """On these no test went before."""
+
+
+@dataclass
+class Shown:
+    """Every obligation of a candidate is unsatisfiable."""
+
+    simulation: Simulation
+    obligations: list[Obligation] = field(default_factory=list)
+    asserted: list[Asserted] = field(default_factory=list)
+    place: Mapping[str, int | str] = field(default_factory=dict)
+    """What the next obligations are about: the cut they start from, by its number, and where they lead."""

@@ -1,0 +1,92 @@
+"""What stays the same while a candidate is proved: the two functions, their inputs, and what tests showed at the
+cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from isoform.borders.question import Question
+from isoform.engines.loops.align.cuts import Alignment, Cut
+from isoform.engines.loops.guess.features import TAGS, Cell, Feature
+from isoform.engines.loops.guess.objects import Objects
+from isoform.engines.loops.observe.letters import letters
+from isoform.engines.loops.observe.stations import Stations
+from isoform.engines.loops.observe.traces import Traces
+from isoform.engines.loops.prove.given import compared_constants, extends_signs, given_at_entry, untouched
+from isoform.engines.loops.prove.memory import SharedMemory
+from isoform.lift.function import Function, outside_call
+from isoform.lift.liveness import Liveness, output_containers
+from isoform.model.contract import MemoryRule
+from isoform.run.observe import Snapshot
+from isoform.smt.terms import Term, Terms
+from isoform.sym.chain import Base
+from isoform.sym.entry import constrain_entry
+from isoform.sym.recursion import calls_itself
+from isoform.sym.side import Side
+from isoform.sym.state import initial_state
+from isoform.sym.world import World
+
+Observed = tuple[Snapshot, Snapshot, Snapshot]
+"""At entry, and of each side at a cut."""
+
+
+class Setting:
+    def __init__(self, question: Question, alignment: Alignment, tests: Sequence[Traces], stations: Stations) -> None:
+        self.question = question
+        self.stations = stations
+        self.functions: tuple[Function, Function] = question.target, question.rewrite
+        self.machine = question.contract.machine
+        self.terms = Terms()
+        self.world = World(self.terms, question.contract, recursive=calls_itself(question.target, question.rewrite))
+        sides = [Side(self.world, f.image, tag) for f, tag in zip(self.functions, TAGS, strict=True)]
+        self.sides = sides[0], sides[1]
+        self.entry = initial_state(sides[0])
+        constrain_entry(self.world, self.entry)
+        self.given = given_at_entry(question)
+        self.objects = Objects(self.functions)
+        self.untouched = tuple(untouched(f) for f in self.functions)
+        """Registers that a side never writes: everywhere they are what they were at entry."""
+        self.constants = frozenset(number for f in self.functions for number in compared_constants(f))
+        self.letters = tuple(sorted({letter for f in self.functions for letter in letters(f)}))
+        self.extends_signs = any(extends_signs(f) for f in self.functions)
+        self.observed = _observed(alignment, tests)
+        outputs = output_containers(self.machine, [r.register for r in question.contract.results])
+        self._liveness = tuple(Liveness(f, outputs) for f in self.functions)
+        self.memory = SharedMemory(self.sides, self._shares_memory())
+
+    def given_value(self, feature: Feature) -> Term:
+        return feature.of_state(self.entry)
+
+    def is_live(self, cut: Cut, feature: Feature) -> bool:
+        index = TAGS.index(feature.tag)
+        block = (cut.target, cut.rewrite)[index]
+        assert block is not None
+        live = self._liveness[index]
+        return bool(live.entry[block] & live.mask(self.machine.registers[str(feature.place)]))
+
+    def cell_here(self, cell: Cell, value: Callable[[Feature], Term]) -> Term:
+        """What memory holds at a cut at an address that the features there give."""
+        side = self.sides[TAGS.index(cell.tag)]
+        memory = self.memory.here(side)
+        address = cell.at(self.terms, value, side.width)
+        return side.heap.load(Base(lambda: memory, side.constant_byte), address, cell.bits // 8)
+
+    def _shares_memory(self) -> bool:
+        """Whether memory is claimed to be the same on both sides at every cut. What outside calls did shows in the
+        memory that they left, and in nothing else. Where memory is no output, tests tell whether to claim it."""
+        if self.question.contract.memory is MemoryRule.COMPARE or self._calls():
+            return True
+        return all(left.changes == right.changes for seen in self.observed.values() for _, left, right in seen)
+
+    def _calls(self) -> bool:
+        return any(outside_call(b.exit) is not None for f in self.functions for b in f.blocks.values())
+
+
+def _observed(alignment: Alignment, tests: Sequence[Traces]) -> dict[Cut, list[Observed]]:
+    """What the tests showed at each cut."""
+    found: dict[Cut, list[Observed]] = {cut: [] for cut in alignment.cuts}
+    for test, matched in zip(tests, alignment.matched, strict=True):
+        for one in (test, *test.alike):
+            for cut, i, j in matched:
+                found[cut].append((one.target[0], one.target[i], one.rewrite[j]))
+    return found

@@ -1,0 +1,1 @@
+"""Attempts at a proof, and how they take turns."""

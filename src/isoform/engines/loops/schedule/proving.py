@@ -1,0 +1,128 @@
+"""From tests to a proof, or to why there is none."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from isoform.borders.question import Question
+from isoform.engines.finding import Failed, Found, Proved
+from isoform.engines.grounds import Grounds
+from isoform.engines.loops.observe.stations import heads
+from isoform.engines.loops.observe.tests import Gathered, gather
+from isoform.engines.loops.observe.untaken import untaken
+from isoform.engines.loops.prove.claims import STATE_AT
+from isoform.engines.loops.prove.result import MORE_TIME, Shown
+from isoform.engines.loops.prove.words import cuts, invariants
+from isoform.engines.loops.schedule.turns import Turns
+from isoform.engines.loops.tuning import MOST_LEARNED
+from isoform.engines.separate import differs
+from isoform.engines.witness import confirm
+from isoform.model.budget import Budget
+from isoform.model.outcome import Inputs
+from isoform.model.verdict import Proof, Witness
+
+HOW = (
+    "The two functions are cut up at pairs of points, one in each. The obligations of a cut assert its invariant and "
+    "that something goes wrong on the way from it; each is unsatisfiable. 'addresses' says which addresses on the way "
+    "are one, and the others write them as one; 'covered' that the two go on to the same next cut, or abort or end "
+    "together; 'invariant' and 'memory' that what is claimed at the next cut holds there; the others that at the end "
+    "all observables agree. 'ends' says that a number gets smaller whenever one side iterates while the other waits. "
+    "From the entry on, by induction, the two stay together for ever or end alike."
+)
+
+
+@dataclass
+class Proving:
+    """Looks for a proof about two functions that have loops."""
+
+    question: Question
+    budget: Budget
+    own: Sequence[tuple[Inputs, Inputs]] = ()
+    """The user's own tests."""
+    meanwhile: Callable[[], bool] | None = None
+    """Something else that may settle the question, tried once if a proof takes long. True if it did."""
+    timings: dict[str, float] = field(default_factory=dict)
+
+    def answer(self) -> Proved | Found | Failed:
+        if not (heads(self.question.target) or heads(self.question.rewrite)):
+            return Failed("neither function has a loop")
+        gathered = self._gather()
+        if gathered.differing is not None and differs(self.question, gathered.differing):
+            result = confirm(self.question, gathered.differing, self.budget)
+            if isinstance(result, Witness):
+                return _found(result)
+        if len(gathered.traces) < 2:
+            return _too_few(gathered)
+        return self._prove(gathered)
+
+    def _gather(self) -> Gathered:
+        started = time.perf_counter()
+        self.question.options.progress("running both on inputs on which their loops turn")
+        gathered = gather(self.question, self.budget, self.question.options.seed, self.own)
+        self.timings["trace"] = time.perf_counter() - started
+        return gathered
+
+    def _prove(self, gathered: Gathered) -> Proved | Found | Failed:
+        started = time.perf_counter()
+        turns = Turns(self.question, self.budget, self.meanwhile)
+        # Where a proof fails for want of a test, a model is one: with it everything begins again.
+        for _ in range(1 + MOST_LEARNED):
+            if not turns.take(gathered) or turns.is_settled:
+                break
+            if gathered.differs and gathered.differing is not None:
+                result = confirm(self.question, gathered.differing, self.budget)
+                if isinstance(result, Witness):
+                    return _found(result)
+                break
+        self.timings["guess"] = turns.guess_seconds
+        self.timings["solve"] = time.perf_counter() - started - turns.guess_seconds
+        if turns.shown is None:
+            return self._failed(gathered, turns)
+        return _proved(turns.shown, len(gathered.traces))
+
+    def _failed(self, gathered: Gathered, turns: Turns) -> Failed:
+        """What stopped the strongest attempt, of several the first."""
+        if not turns.reasons:
+            return Failed("the traces of the two could not be paired", _helps(gathered, ""))
+        reason = max(turns.reasons, key=lambda r: (r[1].helps != MORE_TIME, r[0]))[1]
+        missed = untaken(self.question, gathered.inputs) if not self.budget.exhausted else []
+        why = f"no proof was found for the loops: {reason.why}"
+        return Failed(f"{why}; {missed[0]}" if missed else why, _helps(gathered, reason.helps, bool(missed)))
+
+
+def _proved(shown: Shown, tests: int) -> Proved:
+    simulation = shown.simulation
+    proof = Proof(tuple(shown.obligations), cuts(simulation), invariants(simulation))
+    ends = [part.goal.name for part in shown.asserted if part.place.get("to") == "end"]
+    returns = any(not name.startswith(STATE_AT) for name in ends)
+    return Proved(
+        proof,
+        Grounds(simulation.setting.world.terms, shown.asserted, HOW, returns, calls=True),
+        said=f"{len(proof.obligations)} obligations shown, with what {tests} tests suggested",
+        assumptions=tuple(simulation.setting.world.assumptions.values()),
+    )
+
+
+def _found(witness: Witness) -> Found:
+    return Found(witness, said="a difference while looking for invariants")
+
+
+def _too_few(gathered: Gathered) -> Failed:
+    if not gathered.ran:
+        return Failed("no test satisfies the preconditions", _helps(gathered, "tests that do (--tests)"))
+    ended = ", ".join(f"on {count} {what}" for what, count in gathered.ended.most_common(3))
+    why = f"of {gathered.ran} tests {len(gathered.traces) or 'none'} could be used" + (f": {ended}" if ended else "")
+    return Failed(why, _helps(gathered, "a precondition (--assume) or tests (--tests) with which both stop early"))
+
+
+def _helps(gathered: Gathered, specific: str, missed: bool = False) -> str:
+    """What would help, most specific first."""
+    if gathered.own and gathered.own_excluded == gathered.own:
+        return f"tests that --assume allows: it excludes all {gathered.own} of --tests"
+    if gathered.own_unused:
+        return f"other tests: {gathered.own_unused[0]}"
+    if missed:
+        return "tests that go there (--tests), or a precondition that says that nothing does (--assume)"
+    return specific or "a precondition (--assume), more tests (--tests), or more time (--budget)"

@@ -1,0 +1,92 @@
+"""Attempts take turns: the first ones get more time than later ones, but none waits for long, since the right one is
+often quick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+
+from isoform.borders.question import Question
+from isoform.engines.loops.guess.invariant import Order
+from isoform.engines.loops.observe.tests import Gathered, add_test
+from isoform.engines.loops.prove.result import NotShownError, Shown
+from isoform.engines.loops.schedule.attempt import Run
+from isoform.engines.loops.schedule.candidates import Candidates, Coming
+from isoform.engines.loops.tuning import LONG_SECONDS, MOST_WAITING, TURN_SECONDS, TURN_SHARE
+from isoform.model.budget import Budget
+
+
+@dataclass
+class Turns:
+    question: Question
+    budget: Budget
+    meanwhile: Callable[[], bool] | None = None
+    """Something else that may settle the question, tried once if a proof takes long. True if it did."""
+    shown: Shown | None = None
+    reasons: list[tuple[Order, NotShownError]] = field(default_factory=list)
+    """Why attempts failed."""
+    is_settled: bool = False
+    """Whether something else has the answer."""
+    guess_seconds: float = 0.0
+    _tried: set[Hashable] = field(default_factory=set)
+    _waiting: list[Run] = field(default_factory=list)
+    """Attempts that were begun. They go on beside those that a further test leads to."""
+
+    def take(self, gathered: Gathered) -> bool:
+        """Until there is a proof, or nothing is left to try, or no time. True if an attempt led to a test that was
+        missing."""
+        candidates = Candidates(self.question, gathered)
+        try:
+            return self._take(gathered, candidates)
+        finally:
+            self.guess_seconds += candidates.seconds
+
+    def _take(self, gathered: Gathered, candidates: Candidates) -> bool:
+        waiting = self._waiting
+        quick = max(TURN_SECONDS, self.budget.left * TURN_SHARE)
+        coming = Coming(candidates, self._tried.union(run.attempt.key for run in waiting))
+        learned = False
+        while not self.budget.exhausted and not self._look_elsewhere():
+            run = min(waiting, key=lambda r: r.cost(quick, coming.best), default=None)
+            # Only now: where it cuts the loops, and how the traces go together there, may take a while to find out.
+            if run is None or coming.cost(quick) < run.cost(quick, coming.best):
+                if learned:
+                    return True
+                begun = coming.begin(self.budget)
+                if begun is not None:
+                    waiting.append(begun)
+                    continue
+            if run is None:
+                break
+            reason = self._turn(run, run.turn(quick, coming.best), coming)
+            if reason is None:
+                return False
+            learned |= reason.inputs is not None and add_test(self.question, gathered, reason.inputs)
+            if gathered.differs:
+                return True
+            for dropped in sorted(waiting, key=lambda r: r.cost(quick, coming.best))[MOST_WAITING:]:
+                dropped.prover = None
+        return learned
+
+    def _turn(self, run: Run, seconds: float, coming: Coming) -> NotShownError | None:
+        """One turn of an attempt. None if there is a proof now."""
+        self.question.options.progress(f"proving loops, attempt {run.number}")
+        result = run.go_on(self.question, seconds, self.budget)
+        if isinstance(result, Shown):
+            self.shown = result
+            return None
+        if not run.out_of_time:
+            self._waiting.remove(run)
+            self._tried.add(run.attempt.key)
+            stronger = coming.stronger(run, self.budget)
+            self._waiting += [stronger] if stronger is not None else []
+        if not run.out_of_time or self.budget.exhausted:
+            self.reasons.append((run.attempt.order, result))
+        return result
+
+    def _look_elsewhere(self) -> bool:
+        """Whether something else has the answer meanwhile."""
+        if self.meanwhile is not None and self.budget.spent >= LONG_SECONDS:
+            settles, self.meanwhile = self.meanwhile, None
+            self.is_settled = settles()
+        return self.is_settled

@@ -1,0 +1,187 @@
+"""The rungs of the ladder: which engine is asked when, for how long, and what of its answer counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from isoform.borders.question import Engine, Question
+from isoform.engines.finding import Failed
+from isoform.engines.loopfree import Loopfree
+from isoform.engines.protocol import EngineProtocol, Meanwhile
+from isoform.engines.testing import Testing
+from isoform.model.budget import Budget
+from isoform.model.outcome import Inputs
+from isoform.model.verdict import Bounded, Different, Equivalent, Verdict
+
+QUICK_SECONDS, GLANCE_SECONDS = 1.0, 0.25
+"""For unrolling loops before anything is tried to prove about them; and where tests show that this cannot be all."""
+QUICK_SHARE = 1 / 8
+"""Of what is left of the budget, at most, for that."""
+LOOPS_SECONDS, LOOPS_SHARE = 60.0, 0.7
+"""For proving loops, and of what is left of the budget at most."""
+LAST_SECONDS = 10.0
+"""For unrolling loops after no proof about them was found: so much, or as much as was spent until then. It can only
+give a bound, and what takes longer hardly ever finishes."""
+SEARCH_SECONDS, EXPLORE_SECONDS = 12.0, 2.5
+"""For the concolic engine as a rung of the ladder: what it finds it mostly finds early. And while a proof goes on."""
+SEARCH_SHARE = 1 / 4
+"""Of what is left of the budget, at most, for either."""
+
+Reached = Verdict | Failed | None
+"""The most that was said so far; None if no engine could treat the question."""
+
+
+@dataclass
+class Climb:
+    """What is known on the way up."""
+
+    question: Question
+    budget: Budget
+    own: tuple[tuple[Inputs, Inputs], ...] = ()
+    """The user's own tests."""
+    reached: Reached = None
+    explored: Reached = None
+    """What the concolic engine said while a proof of loops took long."""
+    turns_vary: bool = False
+    """Whether tests showed that loops iterate as often as the input says."""
+    last_said: str = ""
+    meanwhile: Meanwhile | None = None
+    """What may be tried while a proof takes long."""
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the user asked for one engine, which then has the whole budget."""
+        return self.question.options.engine is not Engine.AUTO
+
+    @cached_property
+    def has_loop(self) -> bool:
+        questions = (self.question, *self.question.versions)
+        return any(f.has_loop for question in questions for f in (question.target, question.rewrite))
+
+    @property
+    def leaves_more(self) -> bool:
+        """Whether another engine may say more than what was reached. A bug of isoform's is told, not hidden behind a
+        bound, and so is that the answer is another one for another layout."""
+        if isinstance(self.reached, Failed):
+            return not self.reached.is_bug and not self.reached.is_final
+        return self.reached is None or isinstance(self.reached, Bounded)
+
+    @property
+    def settled(self) -> Verdict | None:
+        return next((r for r in (self.explored, self.reached) if isinstance(r, (Different, Equivalent))), None)
+
+
+def stronger(before: Reached, now: Reached) -> Reached:
+    """Of what two engines said the one that says more. A bound on loops says more than one on paths."""
+    if isinstance(now, (Different, Equivalent)) or not isinstance(before, Verdict):
+        return now if isinstance(now, Verdict) or before is None else before
+    return before
+
+
+@dataclass(frozen=True)
+class Rung:
+    choice: Engine
+    """The engine, by the name with which the user asks for it alone."""
+    make: Callable[[Climb], EngineProtocol]
+    when: Callable[[Climb], bool]
+    part: Callable[[Climb], Budget]
+    weigh: Callable[[Climb, Reached], Reached] = lambda climb, now: stronger(climb.reached, now)
+    """What is reached with what this engine says now."""
+    only_differences: bool = False
+    """Whether only a difference counts, because other engines say more than this one's bound."""
+    is_extra: bool = False
+    """Whether the engine has another rung, which is the one to take if it is asked for alone."""
+
+    @property
+    def name(self) -> str:
+        return self.choice.value
+
+
+# -- how much ---------------------------------------------------------------------------------------
+
+
+def _quick_look(climb: Climb) -> Budget:
+    seconds = GLANCE_SECONDS if climb.turns_vary else QUICK_SECONDS
+    return climb.budget.counted_part(min(seconds, climb.budget.left * QUICK_SHARE))
+
+
+def _for_loops(climb: Climb) -> Budget:
+    return climb.budget.part(min(LOOPS_SECONDS, climb.budget.left * LOOPS_SHARE))
+
+
+def _last_look(climb: Climb) -> Budget:
+    return climb.budget.part(max(LAST_SECONDS, climb.budget.spent)) if climb.has_loop else climb.budget
+
+
+def _search(climb: Climb) -> Budget:
+    return climb.budget.counted_part(min(SEARCH_SECONDS, climb.budget.left * SEARCH_SHARE))
+
+
+def _exploration(climb: Climb) -> Budget:
+    return climb.budget.counted_part(min(EXPLORE_SECONDS, climb.budget.left * SEARCH_SHARE))
+
+
+# -- what counts ------------------------------------------------------------------------------------
+
+
+def _after_proving(climb: Climb, now: Reached) -> Reached:
+    """What a quick look could not do says less than what stopped a proof."""
+    if isinstance(climb.reached, Failed) and isinstance(now, Failed):
+        return now
+    return stronger(climb.reached, now)
+
+
+def _after_unrolling(climb: Climb, now: Reached) -> Reached:
+    return stronger(climb.reached, Failed(climb.last_said) if now is None else now)
+
+
+def _after_search(climb: Climb, now: Reached) -> Reached:
+    return stronger(climb.reached, climb.explored if now is None else now)
+
+
+# -- who --------------------------------------------------------------------------------------------
+
+
+def _testing(climb: Climb) -> EngineProtocol:
+    return Testing(climb.own, thorough=climb.is_alone)
+
+
+def _loops(climb: Climb) -> EngineProtocol:
+    from isoform.engines.loops.engine import Loops
+
+    return Loops(climb.own, climb.meanwhile)
+
+
+def _concolic(climb: Climb) -> EngineProtocol:
+    from isoform.engines.concolic import Concolic
+
+    return Concolic(climb.is_alone)
+
+
+RUNGS = (
+    Rung(Engine.TESTING, _testing, lambda climb: True, lambda climb: climb.budget, only_differences=True),
+    # Loops that iterate a fixed number of times, and differences in the first iterations, show quickly.
+    Rung(Engine.LOOPFREE, lambda climb: Loopfree(), lambda climb: climb.has_loop, _quick_look, is_extra=True),
+    Rung(Engine.LOOPS, _loops, lambda climb: climb.has_loop and climb.leaves_more, _for_loops, _after_proving),
+    Rung(
+        Engine.LOOPFREE,
+        lambda climb: Loopfree(),
+        lambda climb: not isinstance(climb.reached, Verdict),
+        _last_look,
+        _after_unrolling,
+    ),
+    Rung(Engine.CONCOLIC, _concolic, lambda climb: climb.leaves_more, _search, _after_search),
+)
+"""In order of expected cost."""
+
+EXPLORING = Rung(Engine.CONCOLIC, _concolic, lambda climb: True, _exploration)
+"""While a proof takes long."""
+
+
+def rungs_for(choice: Engine, rungs: tuple[Rung, ...] = RUNGS) -> tuple[Rung, ...]:
+    """Those that are climbed if the user asks for this engine."""
+    if choice is Engine.AUTO:
+        return rungs
+    return tuple(rung for rung in rungs if rung.choice is choice and not rung.is_extra)

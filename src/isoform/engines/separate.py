@@ -1,0 +1,216 @@
+"""Whether inputs separate the two functions, by runs on our own runner alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from isoform.borders.apart import Apart
+from isoform.borders.library import with_signs_only
+from isoform.borders.library_names import ORDERS
+from isoform.borders.question import Question
+from isoform.borders.result_space import with_space_apart
+from isoform.engines.bools import as_if_bools, rests_on_bools
+from isoform.engines.inputs import BUFFERS
+from isoform.engines.replaceable import rests_on_replaceable_calls
+from isoform.load.image import Image
+from isoform.model.contract import argument_value
+from isoform.model.outcome import (
+    FRAME_LIMIT,
+    RESULT_SPACES,
+    STACK_POINTER,
+    Inputs,
+    Outcome,
+    Pair,
+    in_frame,
+    is_own_object,
+)
+from isoform.model.signature import TypeKind
+
+LOWEST_ADDRESS = 0x1000
+HIGHEST_ADDRESS = 1 << 47
+"""Addresses that a program may use: not the page around null, and those that x86-64 gives to programs."""
+
+NOT_COMPARED = "the runs differ only in what is not compared, such as padding or undefined values"
+"""Of runs that end differently for a reason that no `different` may rest on: they show nothing either way."""
+
+_FILLED_BYTES = (4, 8, 64, 16, 1, 2, 12, 32, -64)
+"""Sizes in bytes that a callee may write into a local whose size is not known. A difference must be visible for each of
+them: otherwise what the local held before the call (an older variable, a pushed register) may be all that differs. The
+usual sizes come first, because one without a difference decides. The negative one is a text that ends early."""
+
+
+def differs(question: Question, inputs: Pair) -> bool:
+    """Whether these inputs are allowed, only touch memory that may be used, and separate the two, wherever the space
+    for a result in memory is."""
+    starts = RESULT_SPACES if question.contract.result_space else RESULT_SPACES[:1]
+    if not all(_differs(question, as_callers_pass(question, inputs, start)) for start in starts):
+        return False
+    sizes = filter(None, (question.contract.result_space, *_FILLED_BYTES))
+    if gives_objects(question, inputs) and not all(
+        _differs(question, as_callers_pass(question, _filled(inputs, size))) for size in sizes
+    ):
+        return False
+    return all(
+        any(_differs(question, as_callers_pass(question, variant)) for variant in variants)
+        for variants in as_if_bools(question, inputs)
+    )
+
+
+def gives_objects(question: Question, inputs: Pair) -> bool:
+    """Whether an outside function is given an address of the frame, or of the space for the result."""
+    outcomes = question.run_both(as_callers_pass(question, inputs))
+    return any(is_own_object(a) for outcome in outcomes for call in outcome.calls for a in call.arguments)
+
+
+def _filled(inputs: Pair, size: int) -> Pair:
+    return replace(inputs[0], bytes_filled=size), replace(inputs[1], bytes_filled=size)
+
+
+def as_callers_pass(question: Question, inputs: Pair, start: int = RESULT_SPACES[0]) -> Pair:
+    """The inputs with the space for a result in memory away from all else, and with initial contents in the variables
+    that perhaps nothing writes."""
+    held = {address + i: byte for _, address, data in question.border.unclear for i, byte in enumerate(data)}
+    left, right = (with_space_apart(question.contract, side, start) for side in inputs)
+    return replace(left, memory={**left.memory, **held}), replace(right, memory={**right.memory, **held})
+
+
+def _differs(question: Question, inputs: Pair) -> bool:
+    if not question.admits(inputs[0]) or any(_holds_placed(question, side) for side in inputs):
+        return False
+    if not _are_extended(question, inputs[0]):
+        return False
+    outcomes = question.run_both(inputs)
+    if not question.differences(*outcomes) or _rests_on_calls(question, outcomes):
+        return False
+    if any(outcome.overlaps for outcome in outcomes):
+        return False
+    if not question.contract.differences(*outcomes) and not _depends_on_what_differs(question, inputs, outcomes):
+        return False
+    if any(_shows_frame(question, outcome) for outcome in outcomes):
+        return False
+    if rests_on_bools(question, inputs):
+        return False
+    return uses_valid_memory(question, inputs) and _differs_by_signs(question, inputs, outcomes)
+
+
+def _rests_on_calls(question: Question, outcomes: tuple[Outcome, Outcome]) -> bool:
+    inlined = question.target.image.inlined | question.rewrite.image.inlined
+    return rests_on_replaceable_calls(*outcomes, question.callees, inlined)
+
+
+def _differs_by_signs(question: Question, inputs: Pair, outcomes: tuple[Outcome, Outcome]) -> bool:
+    """Whether the difference also shows if `memcmp` and its like give -1 or 1 where they do not give 0."""
+    if not any(result.callee in ORDERS for outcome in outcomes for result in outcome.results):
+        return True
+    other = replace(question, target=with_signs_only(question.target), rewrite=with_signs_only(question.rewrite))
+    return bool(other.differences(*other.run_both(inputs)))
+
+
+def _holds_placed(question: Question, inputs: Inputs) -> bool:
+    """Whether inputs hold addresses of code, or of data that only one side has: where isoform placed it says nothing,
+    and functions that are passed in are not the pair's own."""
+    layout, memory = question.contract.machine.memory, inputs.memory
+    if layout is None or layout.zeroed:
+        return False  # a program that is at the addresses it was written for
+    words = [sum(memory[a + i] << (8 * i) for i in range(8)) for a in memory if all(a + i in memory for i in range(8))]
+    values = {*inputs.registers.values(), *words}
+    images = question.target.image, question.rewrite.image
+    return any(
+        value in image.aliases or image.code_at(value, 1) or any(low <= value <= high for low, high in image.private)
+        for image in images
+        for value in values
+    )
+
+
+def _depends_on_what_differs(question: Question, inputs: Pair, outcomes: tuple[Outcome, Outcome]) -> bool:
+    """Whether runs that otherwise agree use something that differs: a function, constants, or bits of data on which
+    they depend."""
+    parts = [one for one in question.border.apart if one.certain and one.held is not None]
+    rest = replace(question.border, apart=tuple(one for one in question.border.apart if one not in parts))
+    if replace(question, border=rest).differences(*outcomes):
+        return True
+    return any(
+        one.is_read(outcome) and _depends(question, side, inputs[side], one)
+        for one in parts
+        for side, outcome in enumerate(outcomes)
+    )
+
+
+def _depends(question: Question, side: int, inputs: Inputs, part: Apart) -> bool:
+    """Whether what one side does depends on the bits of `part` that are not the same at first on both sides."""
+    assert part.held is not None
+    size = len(part.held[0])
+    left, right = (int.from_bytes(held, "little") for held in part.held)
+    bits = left ^ right
+    random = Random(part.low)
+    values = [left, right, left & ~bits, left | bits, *(left ^ (bits & random.getrandbits(8 * size)) for _ in range(4))]
+    ran = [_with_contents(question, side, inputs, part, value.to_bytes(size, "little")) for value in values]
+    first, first_left = ran[0]
+    for value, (outcome, then) in zip(values[1:], ran[1:], strict=True):
+        # Bits that both runs leave unchanged do not count: code that sets a bit-field keeps the bits around it.
+        changed = (first_left ^ left) | (then ^ value)
+        if question.contract.differences(first, outcome) or (first_left ^ then) & changed:
+            return True
+    return False
+
+
+def _with_contents(question: Question, side: int, inputs: Inputs, part: Apart, held: bytes) -> tuple[Outcome, int]:
+    """The outcome of one side with these contents of `part`, without its writes there; and what `part` then holds."""
+    memory = {**inputs.memory, **dict(enumerate(held, part.low))}
+    changed = replace(inputs, memory=memory)
+    outcome = question.run_both((changed, changed))[side]
+    then = bytes(outcome.writes.get(address, memory[address]) for address in range(part.low, part.high))
+    kept = {address: byte for address, byte in outcome.writes.items() if not part.low <= address < part.high}
+    return replace(outcome, writes=kept), int.from_bytes(then, "little")
+
+
+def _are_extended(question: Question, inputs: Inputs) -> bool:
+    """Whether arguments that may be of a narrow type are numbers that look the same extended with zeros and with the
+    sign, so that they are what a caller passes whatever the type is."""
+    return all(inputs.registers.get(name, 0) < 1 << (bits - 1) for name, bits in question.contract.narrow)
+
+
+def _shows_frame(question: Question, outcome: Outcome) -> bool:
+    """Whether a run leaves an address of its own frame behind: where that is differs without meaning anything."""
+    words = [sum(outcome.writes.get(a + i, 0) << (8 * i) for i in range(8)) for a in outcome.writes]
+    results = [outcome.registers.get(result.register, 0) for result in question.contract.results]
+    return any(in_frame(value) for value in (*words, *results))
+
+
+def uses_valid_memory(question: Question, inputs: Pair) -> bool:
+    """The assumption `valid-memory`, on concrete runs."""
+    layout = question.contract.machine.memory
+    if layout is None or layout.size is not None:
+        return True
+    outcomes = question.run_both(inputs, record=True)
+    if not layout.zeroed and any(_is_constant(question.target.image, a) for a in outcomes[0].writes):
+        return False
+    touched = [a for o in outcomes for a in (*o.reads, *o.writes)]
+    if _passes_null(question, inputs[0]) and any(a < BUFFERS for a in touched):
+        return False  # compilers rely on a pointer that is followed, at whatever distance, not being null
+    return all(
+        LOWEST_ADDRESS <= a < HIGHEST_ADDRESS and not in_own_frame(a)
+        for a in touched
+        if not is_stack_argument(question, a)
+    )
+
+
+def _passes_null(question: Question, inputs: Inputs) -> bool:
+    pointers = (a for a in question.contract.arguments if a.type.kind is TypeKind.POINTER)
+    return any(argument_value(argument, inputs) == 0 for argument in pointers)
+
+
+def _is_constant(image: Image, address: int) -> bool:
+    """Whether memory is never written: a store there is a fault."""
+    section = image.section_at(image.own_address(address))
+    return section is not None and not section.writable
+
+
+def in_own_frame(address: int) -> bool:
+    return STACK_POINTER - FRAME_LIMIT <= address < STACK_POINTER + 8
+
+
+def is_stack_argument(question: Question, address: int) -> bool:
+    start = STACK_POINTER + question.contract.machine.convention.stack_arguments_offset
+    return start <= address < start + question.contract.stack_argument_bytes

@@ -1,0 +1,57 @@
+"""What all parts of one symbolic execution share, and what they note."""
+
+from __future__ import annotations
+
+from isoform.lift.function import Function
+from isoform.model.callee import Callees
+from isoform.smt.rules.widths import signed
+from isoform.smt.terms import Term
+from isoform.sym.recursion import calls_itself
+from isoform.sym.side import Side
+from isoform.sym.state import State
+from isoform.sym.summary import Fault, Gap, GapKind, Summary
+
+
+class Scope:
+    """One function on one side, what is known of its callees, and the summary as far as it is written."""
+
+    def __init__(self, side: Side, function: Function, callees: Callees) -> None:
+        self.side = side
+        self.terms = side.terms
+        self.function = function
+        self.callees = callees
+        self.summary = Summary(side, aborts=side.terms.false, recursive=calls_itself(function))
+        self.block = function.blocks[function.entry]
+        """The block that is executed, or is to be executed next."""
+        self.layer = 0
+        self.number = 0
+        """Of the micro-op in it, or how many there are at its exit."""
+
+    @property
+    def address(self) -> int:
+        """Of the instruction."""
+        return self.block.addresses[self.number]
+
+    def gap(self, kind: GapKind, condition: Term, why: str) -> None:
+        self.summary.gaps.append(Gap(kind, condition, why))
+
+    def abort(self, state: State, condition: Term) -> None:
+        """The function ends here in a fault if a condition holds."""
+        self.note_decision(condition)
+        aborts = self.terms.conj(state.condition, condition)
+        self.summary.aborts = self.terms.disj(self.summary.aborts, aborts)
+        self.summary.faults.append(Fault(aborts, state.heap))
+        state.condition = self.terms.conj(state.condition, self.terms.negate(condition))
+
+    def note_decision(self, condition: Term) -> None:
+        """What a function does depends on a condition. (Without recursion nobody asks where its stack is: both sides
+        have theirs at the same place.)"""
+        self.side.refuse_open(condition)
+        if self.side.world.recursive and self.side.mentions_stack(condition):
+            self.side.world.note_stack_shown()
+
+    def stack_distance(self, state: State) -> int:
+        """How far from its value at entry the stack pointer is."""
+        convention = self.side.world.machine.convention
+        assert convention.stack_pointer is not None
+        return signed(self.terms.split_sum(state.container_named(convention.stack_pointer))[1], self.side.width)

@@ -1,0 +1,52 @@
+"""Functions that run when a library without symbols is loaded: the compiler's own, and the program's."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import isoform
+
+pytestmark = pytest.mark.skipif(not all(map(shutil.which, ("gcc", "strip"))), reason="needs gcc and strip")
+
+SOURCE = """
+int kept = 1, other = 1;
+BEGIN
+int f(void) { return kept; }
+"""
+BEGIN = "__attribute__((constructor)) static void begin(void) { kept = STEP; }"
+
+
+def library(folder: Path, name: str, text: str, level: str) -> str:
+    source, path = folder / f"{name}.c", folder / f"{name}.so"
+    source.write_text(text)
+    subprocess.run(["gcc", "-w", level, "-shared", "-fPIC", str(source), "-o", str(path)], check=True)
+    subprocess.run(["strip", str(path)], check=True)
+    return f"{path}:f"
+
+
+def asked(folder: Path, left: str, right: str) -> str:
+    sides = (SOURCE.replace("BEGIN", begin) for begin in (left, right))
+    first, second = (library(folder, *each) for each in zip("ab", sides, ("-O1", "-O2"), strict=True))
+    return isoform.compare(first, second).verdict
+
+
+def test_what_the_compiler_adds_to_every_library_does_not_count(tmp_path: Path) -> None:
+    assert asked(tmp_path, "", "") == "equivalent"
+
+
+def test_a_constructor_of_one_side_counts(tmp_path: Path) -> None:
+    assert asked(tmp_path, "", BEGIN.replace("STEP", "2")) == "unknown"
+
+
+def test_constructors_that_differ_count(tmp_path: Path) -> None:
+    assert asked(tmp_path, BEGIN.replace("STEP", "1"), BEGIN.replace("STEP", "2")) == "unknown"
+
+
+def test_another_variable_is_a_difference(tmp_path: Path) -> None:
+    first = library(tmp_path, "a", SOURCE.replace("BEGIN", ""), "-O1")
+    second = library(tmp_path, "b", SOURCE.replace("BEGIN", "").replace("return kept", "return other"), "-O2")
+    assert isoform.compare(first, second).verdict == "different"
