@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from itertools import pairwise
 
@@ -13,6 +13,7 @@ from isoform.model.contract import EXTENDED_BYTES, Argument, Place, Result, bool
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.machine import Machine
 from isoform.model.signature import CType, Passing, Signature, TypeKind
+from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption
 
 _EIGHTBYTE = 8

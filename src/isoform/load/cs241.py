@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +27,7 @@ from isoform.load.assembly import (
 )
 from isoform.load.image import Image, Line, Section, Symbol
 from isoform.model.errors import UserError
+from isoform.model.values import dataclass
 
 _LABEL = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*:", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)

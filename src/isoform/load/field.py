@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from isoform.model.values import dataclass
 
 
 @dataclass(frozen=True)

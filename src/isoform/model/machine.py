@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Protocol
 
 from isoform.model.microop import Instruction, Space, Var
+from isoform.model.values import dataclass
 
 
 @dataclass(frozen=True)
