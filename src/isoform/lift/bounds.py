@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 
 from isoform.lift.function import Block, BlockId, Bound, Call, Function
@@ -19,6 +19,7 @@ from isoform.lift.simplify import overlaps
 from isoform.load.image import Image, Local, Reference
 from isoform.model.errors import Unsupported
 from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
+from isoform.model.values import dataclass
 
 MOST_BLOCKS = 4000
 DISTANCE_BYTES = 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from isoform.load.objects import Objects
 from isoform.model.errors import Unsupported
 from isoform.model.machine import Order
 from isoform.model.signature import CType, Signature
+from isoform.model.values import dataclass
 
 POINTER_BYTES = 8
 _BELOW = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from isoform.isa.registry import DEFAULT, TEXT_ISAS, machine_names
@@ -15,6 +15,7 @@ from isoform.load.place import Placement, place_files
 from isoform.load.resolve import choose, read_file, split_spec
 from isoform.model.errors import UserError
 from isoform.model.signature import Signature
+from isoform.model.values import dataclass
 
 SOURCE_SUFFIXES = (".c", ".s", ".S")
 

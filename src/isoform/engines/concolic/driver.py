@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 from isoform.borders.question import Question
 from isoform.engines.concolic.path import ELSEWHERE, Decision, DecisionKind, End, Key, Path, Snapshot
@@ -15,6 +14,7 @@ from isoform.engines.concolic.walk import Walker
 from isoform.lift.function import Function
 from isoform.model.budget import Budget
 from isoform.model.outcome import Inputs
+from isoform.model.values import dataclass
 from isoform.run.compile import Program
 from isoform.run.runner import RunOptions, Traced, run_traced
 from isoform.smt.solver import Answer

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from isoform.model.outcome import Inputs
+from isoform.model.values import dataclass
 from isoform.smt.terms import Term
 from isoform.sym.state import State
 from isoform.sym.step import Temps

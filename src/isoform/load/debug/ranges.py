@@ -53,15 +53,14 @@ def _old_ranges(unit: Unit, at: int) -> list[Range]:
     found: list[Range] = []
     pair = struct.Struct("<QQ" if unit.encoding.address_bytes == 8 else "<II")
     largest = (1 << (8 * unit.encoding.address_bytes)) - 1
-    for start, end in pair.iter_unpack(data[at : at + (len(data) - at) // pair.size * pair.size]):
+    for place in range(at, min(len(data), at + RANGE_LIMIT * pair.size), pair.size):
+        start, end = pair.unpack_from(data, place)
         if start == end == 0:
             return found
         if start == largest:
             base = end
         else:
             found.append((base + start, base + end))
-        if len(found) > RANGE_LIMIT:
-            break
     raise Unusable("ranges without an end")
 
 

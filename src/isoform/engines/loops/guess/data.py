@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from isoform.engines.loops.guess.facts import Constant, Same
 from isoform.engines.loops.guess.features import Cell, Feature, Row
 from isoform.engines.loops.guess.invariant import Given, Invariant, Kinds
+from isoform.model.values import dataclass
 
 
 @dataclass(frozen=True)
