@@ -49,6 +49,8 @@ class Loaded:
     image: Image
     symbol: Symbol
     display_path: str
+    is_alone: bool = False
+    """Whether it is bytes that are in no file: nothing is around it."""
 
 
 _Built = tuple[Path | Code, str | None, tuple[str, ...]]
@@ -115,7 +117,8 @@ def _open(specs: Sequence[str | Code], options: Sequence[LoadOptions], kept: Kep
     else:
         images = [_assemble(isas[0], path, first if side == 0 else Kept()) for side, path in enumerate(paths)]
         symbols = choose(images, names)
-    return [Loaded(image, s, path) for image, s, path in zip(images, symbols, shown, strict=True)]
+    alone = [isinstance(path, Code) and isinstance(path.content, bytes) for path in paths]
+    return [Loaded(*side) for side in zip(images, symbols, shown, alone, strict=True)]
 
 
 def _named(code: Code) -> str | None:
