@@ -112,6 +112,7 @@ def test_a_function_is_not_compared_with_itself(sources: tuple[Path, Path]) -> N
         isoform.compare(sources[0], cflags="-O1")
 
 
+@pytest.mark.compiler("gcc-12")
 def test_a_static_function_comes_with_a_hint(sources: tuple[Path, Path]) -> None:
     """Only what no other file can call may be compiled for its callers."""
     for number, path in enumerate(sources):
