@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from isoform.check.cs241 import run
-from isoform.load.cs241 import assemble
+from isoform.load.text import assemble_text
 from isoform.model.outcome import Inputs, Outcome, Status
 from minicompiler.bugs import Bug, Style, styles_of
 from minicompiler.compiler import Compiler
@@ -19,6 +19,8 @@ from minicompiler.interpret import Ending, interpret
 from minicompiler.tasks import TASKS
 from minicompiler.tree import Program, wrapped
 from minicompiler.variants import endless, mistaken, rewritten
+
+assemble = partial(assemble_text, "cs241")
 
 _FUEL = 10_000
 _SAMPLES = 60

@@ -12,9 +12,10 @@ from isoform.borders.question import Options
 from isoform.borders.settle import settle
 from isoform.engines.answer import answer, lifted, refused
 from isoform.engines.inputs import put_argument
+from isoform.isa.registry import DEFAULT, TEXT_ISAS
 from isoform.lift.function import Function
 from isoform.load.code import DISPLAYED, Code
-from isoform.load.open import SOURCE_SUFFIXES, TEXT_ISAS, Kept, Loaded, LoadOptions, open_one, open_pair
+from isoform.load.open import SOURCE_SUFFIXES, Kept, Loaded, LoadOptions, open_one, open_pair
 from isoform.load.resolve import split_spec
 from isoform.model.budget import Budget, interruptible
 from isoform.model.contract import BoundsRule, CallRule, Contract, DataRule
@@ -131,7 +132,7 @@ def _unread(side: str | Code, options: LoadOptions) -> Subject:
     if isinstance(side, Code):
         return Subject(DISPLAYED, side.name, side.isa)
     path, name = split_spec(side)
-    isa = options.isa or TEXT_ISAS.get(path.suffix, "x86_64")
+    isa = options.isa or TEXT_ISAS.get(path.suffix, DEFAULT)
     return Subject(str(path), name or options.function or "", isa)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from isoform import __version__, supervise
+from isoform.isa.registry import TEXT_ISAS, machine_names
 from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, ReturnAs
 from isoform.model.errors import Unsupported, UserError
 
@@ -41,15 +42,19 @@ _SHIFTS = {"K": 10, "M": 20, "G": 30, "T": 40}
 INTERRUPTED = 130
 """Exit code of a second Ctrl-C: the first one ends the question with what is known so far."""
 
-_COMPARE_HELP = """Compare two functions: one question, one verdict.
+_ISAS = machine_names()
+_COMPARE_HELP = f"""Compare two functions: one question, one verdict.
 
-A and B are `path[:function]`: an ELF object, library or executable, a `.c` or `.s` file (compiled first), a `.asm`
-file (cs241) or a `.toy` file. Without B, A is built twice: see --cflags-a and --cflags-b.
+A and B are `path[:function]`: an ELF object, library or executable, a `.c` or `.s` file (compiled first), or a file of
+one of the small machines ({", ".join(TEXT_ISAS)}). Without B, A is built twice: see --cflags-a and --cflags-b.
 
 Exit code: 0 equivalent, 1 different, 3 bounded or unknown, 2 trouble."""
 
 Spec = Annotated[str, typer.Argument(metavar="A", help="The target (reference): path[:function].", show_default=False)]
-Isa = Annotated[str | None, typer.Option(metavar="ISA", help="Machine: x86_64, toy or cs241. Default: by the file.")]
+Isa = Annotated[
+    str | None,
+    typer.Option(metavar="ISA", help=f"Machine: {', '.join(_ISAS[:-1])} or {_ISAS[-1]}. Default: by the file."),
+]
 Cc = Annotated[
     str | None,
     typer.Option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 
 import pytest
@@ -11,7 +12,7 @@ from isoform.borders.question import Options
 from isoform.borders.settle import settle
 from isoform.isa.registry import machine
 from isoform.lift.lift import lift
-from isoform.load.cs241 import assemble
+from isoform.load.text import assemble_text
 from isoform.model.outcome import Inputs
 from minicompiler.bugs import Bug, Style, styles_of
 from minicompiler.cases import CASES, Case
@@ -23,6 +24,8 @@ from minicompiler.submissions import assembled, ending_of, sample_inputs
 from minicompiler.tasks import TASKS
 from minicompiler.tree import Program
 from minicompiler.variants import endless, mistaken, rewritten
+
+assemble = partial(assemble_text, "cs241")
 
 FUEL = 100_000
 PROGRAMS = 30

@@ -8,7 +8,7 @@ from statistics import mean
 
 import pytest
 
-from isoform.load.cs241 import load_cs241
+from isoform.load.text import load_text
 from isoform.model.errors import UserError
 from minicompiler.interpret import Ending
 from minicompiler.submissions import (
@@ -57,7 +57,7 @@ def test_each_is_as_expected(made: Submissions) -> None:
     for name, submission in made.by_name.items():
         if submission.expected is Expected.NOT_ASSEMBLING:
             with pytest.raises(UserError):
-                load_cs241(made.folder / name)
+                load_text("cs241", made.folder / name)
             continue
         ends = assembled(submission.content.decode())
         if submission.expected is Expected.RIGHT:

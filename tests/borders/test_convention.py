@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from isoform.borders.convention import Placement, argument_assumptions, place_signature
+from isoform.borders.convention import argument_assumptions, place_signature
 from isoform.isa.registry import machine
 from isoform.load.prototype import parse_prototype
 from isoform.model.contract import Argument, Place, Result
 from isoform.model.errors import Unsupported, UserError
+from isoform.model.placement import Placement
 from isoform.model.signature import CType, Parameter, Signature, TypeKind
 
 X86 = machine("x86_64")
@@ -149,7 +150,7 @@ def test_results_that_cannot_be_compared_are_said() -> None:
 
 def test_assumptions() -> None:
     def names(text: str) -> list[str]:
-        return [assumption.name for assumption in argument_assumptions(place(text).arguments)]
+        return [assumption.name for assumption in argument_assumptions(X86, place(text).arguments)]
 
     assert names("int f(int a, long b, char *p, double d)") == []
     assert names("int f(short a)") == ["narrow-arguments-extended"]

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from isoform.check.cs241 import run
-from isoform.load.cs241 import assemble, load_cs241
+from isoform.load.text import assemble_text, load_text
 from isoform.model.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
+
+assemble = partial(assemble_text, "cs241")
 
 PAIRS = Path(__file__).parent.parent / "pairs" / "cs241"
 MIN, MAX, MINUS_ONE = 0x8000_0000, 0x7FFF_FFFF, 0xFFFF_FFFF
@@ -114,7 +117,7 @@ def test_only_the_two_arguments_are_inputs() -> None:
 
 
 def test_figure_8_reaches_its_labels_by_a_computed_jump() -> None:
-    image = load_cs241(PAIRS / "figure8.asm")
+    image = load_text("cs241", PAIRS / "figure8.asm")
 
     def at(first: int, second: int) -> Outcome:
         return run(image, 0, Inputs({"$1": first, "$2": second}), 100)

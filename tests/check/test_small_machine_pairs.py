@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
 from isoform.check import cs241, toy
-from isoform.load.cs241 import load_cs241
 from isoform.load.image import Image
-from isoform.load.toy import load_toy
+from isoform.load.text import load_text
 from isoform.model.outcome import Inputs, Outcome, Status
 from pairfile import PAIRS, Pair, read_all
 
@@ -20,7 +20,7 @@ EDGES = {0, 1, 2, 3, 4, 100, 0x7FFF_FFFF, 0x8000_0000, 0x8000_0001, 0xFFFF_FFFE,
 
 
 def images(pair: Pair) -> tuple[Image, Image]:
-    load = load_toy if pair.path.parent.name == "toy" else load_cs241
+    load = partial(load_text, pair.path.parent.name)
     return load(pair.path.parent / pair.fields["a"]), load(pair.path.parent / pair.fields["b"])
 
 

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from isoform.check.toy import run
 from isoform.load.image import Image, Section
-from isoform.load.toy import assemble
+from isoform.load.text import assemble_text
 from isoform.model.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
+
+assemble = partial(assemble_text, "toy")
 
 MIN, MAX, MINUS_ONE = 0x8000_0000, 0x7FFF_FFFF, 0xFFFF_FFFF
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -20,13 +21,15 @@ from isoform.isa.cs241.machine import (
 )
 from isoform.isa.registry import machine
 from isoform.lift.lift import lift
-from isoform.load.cs241 import assemble
 from isoform.load.image import Image, Section
+from isoform.load.text import assemble_text
 from isoform.model.microop import ABORT_REASONS, Kind, MicroOp
 from isoform.model.outcome import Inputs, Status
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions
 from isoform.run.runner import run as run_lifted
+
+assemble = partial(assemble_text, "cs241")
 
 EDGES = (0, 1, 2, 3, 4, 8, 42, 0x7FFF_FFFF, 0x8000_0000, 0x8000_0001, 0xFFFF_FFFF, MEMORY_SIZE - 4, MEMORY_SIZE)
 

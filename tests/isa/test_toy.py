@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -11,9 +12,11 @@ from microop_evaluator import Evaluator
 from isoform.check.toy import run
 from isoform.isa.registry import machine
 from isoform.isa.toy.machine import MACHINE, OPERATIONS, decode, encode
-from isoform.load.toy import assemble
+from isoform.load.text import assemble_text
 from isoform.model.microop import ABORT_REASONS, Kind, Space
 from isoform.model.outcome import Inputs
+
+assemble = partial(assemble_text, "toy")
 
 EDGES = (0, 1, 2, 14, 15, 16, 0x7FFF_FFFE, 0x7FFF_FFFF, 0x8000_0000, 0x8000_0001, 0xFFFF_FFFE, 0xFFFF_FFFF)
 

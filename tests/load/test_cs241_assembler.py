@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from isoform.load.cs241 import assemble, load_cs241
+from isoform.load.text import assemble_text, load_text
 from isoform.model.errors import UserError
+
+assemble = partial(assemble_text, "cs241")
 
 PAIRS = Path(__file__).parent.parent / "pairs" / "cs241"
 
@@ -206,4 +209,4 @@ def test_every_program_of_the_pairs_assembles() -> None:
     programs = sorted(PAIRS.glob("*.asm"))
     assert len(programs) >= 50
     for path in programs:
-        load_cs241(path)
+        load_text("cs241", path)

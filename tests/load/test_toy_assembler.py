@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from isoform.load.toy import assemble, load_toy
+from isoform.load.text import assemble_text, load_text
 from isoform.model.errors import UserError
+
+assemble = partial(assemble_text, "toy")
 
 PAIRS = Path(__file__).parent.parent / "pairs" / "toy"
 
@@ -93,7 +96,7 @@ def test_files_that_are_no_program(tmp_path: Path) -> None:
         (Path("/dev/zero"), "not a regular file"),
     ]:
         with pytest.raises(UserError, match=complaint):
-            load_toy(path)
+            load_text("toy", path)
 
 
 def test_the_largest_file_assembles_in_seconds() -> None:
@@ -106,4 +109,4 @@ def test_every_program_of_the_pairs_assembles() -> None:
     programs = sorted(PAIRS.glob("*.toy"))
     assert len(programs) >= 24
     for path in programs:
-        load_toy(path)
+        load_text("toy", path)

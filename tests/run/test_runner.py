@@ -13,7 +13,7 @@ from isoform.borders.settle import settle
 from isoform.check import toy
 from isoform.isa.toy.machine import MACHINE, OPERATIONS
 from isoform.lift.lift import lift
-from isoform.load.toy import assemble
+from isoform.load.text import assemble_text
 from isoform.model.outcome import RETURN_ADDRESS, STACK_POINTER, CallEffect, CallKey, Inputs, Outcome, Status
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run, run_traced
@@ -171,7 +171,7 @@ def test_lifted_and_compiled_programs_do_what_the_interpreter_does() -> None:
     for seed in range(150):
         rng = random.Random(seed)
         text = random_program(rng)
-        image = assemble(text, "random.toy")
+        image = assemble_text("toy", text, "random.toy")
         program = compile_function(lift(image, MACHINE, "random", 0))
         for argument in (0, 1, 2, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF):
             expected = toy.run(image, 0, Inputs({"r0": argument}), 100)

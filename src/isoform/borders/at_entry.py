@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from isoform.borders.convention import MOST_STACK_ARGUMENTS
 from isoform.lift.function import Call, Function
 from isoform.lift.liveness import Liveness, byte_of, output_containers
 from isoform.model.contract import Argument, Place, Result
 from isoform.model.errors import Unsupported
 from isoform.model.machine import Machine
 from isoform.model.microop import Kind, MicroOp, Space, Var
+from isoform.model.placement import MOST_STACK_ARGUMENTS
 from isoform.model.signature import CType, Parameter, TypeKind
 
 FLOATS = {
@@ -48,8 +48,8 @@ def register_parameters(
 
 
 def _narrow_reads(function: Function, register: Var) -> frozenset[int]:
-    """Sizes of the reads of 8 or 16 bits from a register, or from those that it is copied to: `mov ebp,esi; movsx
-    eax,bpl`. What else these registers hold in between is not told apart."""
+    """Sizes of the reads of 8 or 16 bits from a register, or from those that it is copied to: a copy of 32 bits,
+    then an extension of its lowest byte. What else these registers hold in between is not told apart."""
     ops = [op for block in function.blocks.values() for op in block.ops]
     copies = {register.offset}
     while True:

@@ -7,13 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 
-from isoform.borders.convention import (
-    Placement,
-    argument_parts,
-    gap_assumptions,
-    given_results,
-    place_signature,
-)
+from isoform.borders.convention import argument_parts, given_results, place_signature
 from isoform.borders.evidence import Evidence
 from isoform.borders.linking import version_assumptions
 from isoform.lift.cfg import SELF
@@ -23,6 +17,7 @@ from isoform.load.known import NO_RETURN, is_reserved, known_signature
 from isoform.model.callee import Callee, Callees, Format, Given, Part, Parts, common_results, merged, whole
 from isoform.model.contract import Contract, SignatureSource
 from isoform.model.errors import Unsupported, UserError
+from isoform.model.placement import Placement
 from isoform.model.signature import Parameter, Signature
 from isoform.model.verdict import Assumption
 
@@ -66,7 +61,7 @@ class CalleeTable:
         names = sorted(self.names() - {SELF})
         own = [self._contract.signature] if self._contract.signature is not None else []
         called = [signature for name in names for signature in self._declared(name)]
-        yield from gap_assumptions([*own, *called, *self._pointer_types.values()])
+        yield from self._machine.place_assumptions([*own, *called, *self._pointer_types.values()])
         library = [n for n in names if not self._declared(n) and self._is_library_name(n)]
         unknown = [n or "a function called through a pointer" for n in names if self._is_guessed(n)]
         if library:
@@ -127,7 +122,7 @@ class CalleeTable:
 
     def _callee(self, name: str) -> Callee:
         if name == SELF:
-            return Callee(tuple(argument_parts(self._contract.arguments)), ())
+            return Callee(tuple(argument_parts(self._machine, self._contract.arguments)), ())
         found = self._with_parts(name)
         returns = {
             call.then is not None
@@ -299,8 +294,8 @@ class CalleeTable:
         placement = self._place(signature)
         if isinstance(placement, str):
             return Callee((), (), refused=placement)
-        parts = tuple(argument_parts(placement.arguments))
-        results = tuple(given_results(placement.results, signature.result))
+        parts = tuple(argument_parts(self._machine, placement.arguments))
+        results = tuple(given_results(self._machine, placement.results, signature.result))
         if placement.result_space:
             results = tuple(replace(given, is_space=True, zeros=0) for given in results)
         callee = Callee(parts, results, is_library=is_library)
@@ -344,7 +339,8 @@ class CalleeTable:
         convention = self._machine.convention
         parts = self._registers_set(name, set())
         results = (*convention.result, *convention.float_result)
-        given = tuple(Given(register, whole(self._machine, register)) for register in results)
+        in_runs = 1 if self._machine.convention.extends_by_rule else -1
+        given = tuple(Given(register, whole(self._machine, register), in_runs=in_runs) for register in results)
         mixed = self._passes_more_in_places(name, parts)
         last = self._uses_last_register(parts)
         callee = Callee(parts, given, maybe_on_stack=True, uses_last_register=last, mixed=mixed)

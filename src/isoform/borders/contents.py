@@ -10,6 +10,7 @@ from functools import cached_property
 from isoform.borders.apart import Apart, ApartKind
 from isoform.borders.objects import Objects, Range
 from isoform.load.image import Image
+from isoform.model.machine import Order
 
 WORD = 8
 _CODE = (ApartKind.FUNCTION, ApartKind.TABLE)
@@ -105,12 +106,12 @@ class Contents:
         name = self._name(extent)
         if kind is ApartKind.CONSTANTS:
             # Whoever gets the address of an object may read all of it from there on.
-            said = [_shown(content, parts[0][0], parts[-1][1]) for content in held]
+            said = [_shown(content, parts[0][0], parts[-1][1], self._images[0].byte_order) for content in held]
             certain = all(sure for _, _, sure in parts)
             yield Apart(kind, low, low + parts[-1][1], name, said[0], said[1], certain, extent)
             return
         for start, end, certain in parts:
-            said = [_shown(content, start, end) for content in held]
+            said = [_shown(content, start, end, self._images[0].byte_order) for content in held]
             there = held[0][start:end], held[1][start:end]
             yield Apart(kind, low + start, low + end, name, said[0], said[1], certain, extent, there)
 
@@ -131,7 +132,7 @@ class Contents:
                 at += 1
                 continue
             start = at // WORD * WORD
-            words = [int.from_bytes(content[start : start + WORD], "little") for content in held]
+            words = [int.from_bytes(content[start : start + WORD], self._images[0].byte_order) for content in held]
             alike = self._alike(words[0], words[1]) if start + WORD <= size else False
             if alike:
                 at = start + WORD
@@ -194,7 +195,7 @@ class Contents:
         """Pointers to objects of other names that hold the same."""
         held = [side.contents(extent) for side in self._sides]
         for offset in range(0, min(len(held[0]), len(held[1])) - WORD + 1, WORD):
-            words = [int.from_bytes(content[offset : offset + WORD], "little") for content in held]
+            words = [int.from_bytes(content[offset : offset + WORD], self._images[0].byte_order) for content in held]
             places = self._places(words[0], words[1]) if words[0] != words[1] else None
             if places is not None and self._alike(words[0], words[1]):
                 yield _Link(extent, offset, *places)
@@ -302,9 +303,9 @@ def _text(content: bytes, offset: int) -> bytes | None:
     return text if text and all(32 <= byte < 127 or byte in b"\t\n\r" for byte in text) else None
 
 
-def _shown(content: bytes, start: int, end: int) -> str:
+def _shown(content: bytes, start: int, end: int, order: Order) -> str:
     if len(content) in _SCALARS:
-        return f"{int.from_bytes(content, 'little', signed=True)}"
+        return f"{int.from_bytes(content, order, signed=True)}"
     text = _text(content, 0)
     if text is not None and len(text) < 40:
         return f'"{text.decode("ascii")}"'

@@ -88,7 +88,7 @@ def initialiser_entries(image: Image) -> Iterator[int]:
     for section in sorted(image.sections, key=lambda section: _order(section.name)):
         if section.name.startswith(_TABLES):
             for start in range(0, len(section.data) - _WORD + 1, _WORD):
-                address = int.from_bytes(section.data[start : start + _WORD], "little")
+                address = int.from_bytes(section.data[start : start + _WORD], image.byte_order)
                 own = image.aliases.get(address, address)
                 of_compiler = image.is_linked and _name(image, own) in _OF_THE_COMPILER
                 if image.code_at(own) and not of_compiler:

@@ -18,6 +18,9 @@ def known_calls(target: Function, rewrite: Function, pure: Iterable[str], callee
     that it means the library's function."""
     said = set(pure)
     computing = library.pure_calls(target, rewrite, said)
+    if target.machine.convention.extends_by_rule:
+        # What isoform computes for the library's functions is not extended to a whole register.
+        computing = tuple(call for call in computing if call.name in said)
     others: tuple[LibraryCall, ...] = (
         *computing,
         *output_calls(target, rewrite),

@@ -75,7 +75,7 @@ def _addresses(function: Function) -> Iterator[int]:
                 yield number
                 held = function.image.constant_bytes(number, 8)
                 if held is not None:
-                    yield int.from_bytes(held, "little")
+                    yield int.from_bytes(held, function.image.byte_order)
 
 
 def fixed_assumptions(target: Function, rewrite: Function) -> list[Assumption]:
@@ -125,4 +125,4 @@ class _Constants:
         if not follow or not section.name.startswith(".got") or own + 8 > section.end:
             return None
         start = own - section.address
-        return self.name_at(int.from_bytes(section.data[start : start + 8], "little"), follow=False)
+        return self.name_at(int.from_bytes(section.data[start : start + 8], self._image.byte_order), follow=False)

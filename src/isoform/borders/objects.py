@@ -33,6 +33,7 @@ class Objects:
 
     def __init__(self, image: Image) -> None:
         self._image = image
+        self.byte_order = image.byte_order
         self.is_linked = bool(image.base) or image.is_fixed
         self._sections = sorted((s for s in image.sections if not s.executable), key=lambda s: s.address)
         self._names: dict[int, str] = {}
@@ -176,7 +177,7 @@ class Objects:
         section = self._image.section_at(place)
         at = place - section.address if section is not None else 0
         content = section.data[at : at + known.width] if section is not None else b""
-        return int.from_bytes(content, "little", signed=known.relative) + (place if known.relative else 0)
+        return int.from_bytes(content, self._image.byte_order, signed=known.relative) + (place if known.relative else 0)
 
     @cached_property
     def variables(self) -> tuple[Range, ...]:

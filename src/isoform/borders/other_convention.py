@@ -1,8 +1,7 @@
 """Whether the compared functions themselves follow another calling convention than the machine's usual one.
 
 clang's debug information says so; gcc's does not. There the code shows it: a function with the attribute `ms_abi` finds
-its first four arguments in rcx, rdx, r8 and r9 (floating-point ones in xmm0 to xmm3, by position), and may use the 32
-bytes above its return address as its own.
+its first four arguments in other registers, by position, and may use the 32 bytes above its return address as its own.
 """
 
 from __future__ import annotations
@@ -10,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from isoform.borders.convention import Placement
 from isoform.lift.function import Block, Function, Switch, outside_call
 from isoform.lift.liveness import Liveness, byte_of, output_containers
 from isoform.lift.pointers import stack_accesses
 from isoform.model.errors import Unsupported
+from isoform.model.machine import Convention
+from isoform.model.placement import Placement
 from isoform.model.signature import Signature, TypeKind
-
-_MICROSOFT_INTEGERS = ("rcx", "rdx", "r8", "r9")
-_MICROSOFT_FLOATS = ("xmm0", "xmm1", "xmm2", "xmm3")
 
 
 def refuse_declared_conventions(*functions: Function) -> None:
@@ -34,11 +31,15 @@ def refuse_declared_conventions(*functions: Function) -> None:
 def refuse_other_conventions(function: Function, signature: Signature, placement: Placement) -> None:
     """Ends the question if the code shows that the function does not find its arguments where the usual convention puts
     them."""
-    if function.machine.name != "x86_64" or signature.variadic:
+    if signature.variadic:
         return
     function = _without_strays(function)
     declared = {place.register for argument in placement.arguments for place in argument.places}
-    elsewhere = [name for name in _microsoft_registers(signature, placement) if name not in declared]
+    elsewhere = [
+        name
+        for name in _positional_registers(function.machine.convention, signature, placement)
+        if name not in declared
+    ]
     read = list(_read_by_code(function, elsewhere, placement))
     if read:
         raise Unsupported(_why(function, f"reads {read[0]} before setting it"))
@@ -81,13 +82,13 @@ def _why(function: Function, what: str) -> str:
     return f"{function.name} {what}, {no_argument}: it may follow another calling convention, such as ms_abi"
 
 
-def _microsoft_registers(signature: Signature, placement: Placement) -> Iterator[str]:
+def _positional_registers(convention: Convention, signature: Signature, placement: Placement) -> Iterator[str]:
+    integers, floats = convention.positional_integers, convention.positional_floats
     first = 1 if placement.result_space else 0
-    if first:
-        yield _MICROSOFT_INTEGERS[0]
-    for number, parameter in enumerate(signature.parameters[: len(_MICROSOFT_INTEGERS) - first], first):
+    yield from integers[:first]
+    for number, parameter in enumerate(signature.parameters[: max(0, len(integers) - first)], first):
         is_number = parameter.type.kind is TypeKind.FLOAT and parameter.type.is_float
-        yield (_MICROSOFT_FLOATS if is_number else _MICROSOFT_INTEGERS)[number]
+        yield (floats if is_number else integers)[number]
 
 
 def _read_by_code(function: Function, names: list[str], placement: Placement) -> Iterator[str]:

@@ -29,7 +29,7 @@ from isoform.isa.registry import machine
 from isoform.lift.addresses import with_addresses
 from isoform.load.image import OF_LOADER, Field, Image, Symbol
 from isoform.model.contract import BoundsRule, CallRule, DataRule
-from isoform.model.machine import Machine
+from isoform.model.machine import Machine, Order
 from isoform.model.microop import Instruction, Space, Var, number_of, origin_of
 from isoform.model.outcome import THREAD_POINTER
 from isoform.model.signature import CType, Signature
@@ -141,7 +141,7 @@ class _Walk:
         ]
         outside = [n for n in numbers if (n.moves or fields) and not extent[0] <= n.own < extent[1]]
         if not fields and len(outside) == 1:
-            fields = _distance(instruction, code, outside[0].own)
+            fields = _distance(instruction, code, outside[0].own, self.image.byte_order)
         plain = bytearray(code)
         for at, known in fields:
             if outside or known.name:
@@ -178,7 +178,9 @@ class _Walk:
     def _of_thread(self, instruction: Instruction, code: bytes, fields: list[tuple[int, Field]]) -> Iterator[bytes]:
         """Thread-local data, which code addresses by distances from the thread pointer."""
         if fields or self._is_relocated:
-            found = [int.from_bytes(code[at : at + known.width], "little", signed=True) for at, known in fields]
+            found = [
+                int.from_bytes(code[at : at + known.width], self.image.byte_order, signed=True) for at, known in fields
+            ]
         else:
             found = [as_signed(number) for number in _constants(instruction)]
         for distance in found:
@@ -208,7 +210,7 @@ class _Walk:
         own = self.image.own_address(extent[0])
         for address in [address for address in self._ordered_fields if own <= address < own + len(content)]:
             known, at = self.image.relocated[address], address - own
-            number = int.from_bytes(content[at : at + known.width], "little", signed=known.relative)
+            number = int.from_bytes(content[at : at + known.width], self.image.byte_order, signed=known.relative)
             number += own if known.relative else 0
             if self._leads(THREAD_POINTER + as_signed(number)) and as_signed(number) < 0:
                 number = THREAD_POINTER + as_signed(number)
@@ -229,7 +231,7 @@ class _Walk:
     def _words(self, content: bytes) -> Iterator[int]:
         """The aligned words in there that may be addresses, or distances from the thread pointer."""
         for at in range(0, len(content) - WORD + 1, WORD):
-            word = as_signed(int.from_bytes(content[at : at + WORD], "little"))
+            word = as_signed(int.from_bytes(content[at : at + WORD], self.image.byte_order))
             yield word if word >= 0 else THREAD_POINTER + word
 
     def _is_certain(self, extent: Range, known: Field) -> bool:
@@ -299,7 +301,7 @@ class _Walk:
         section = self.image.section_at(number)
         assert section is not None
         start = number - section.address
-        word = int.from_bytes(section.data[start : start + WORD], "little")
+        word = int.from_bytes(section.data[start : start + WORD], self.image.byte_order)
         low, high = self.image.loader_code
         return WORD if self._leads(word) and not low <= word < high else 2 * WORD
 
@@ -360,10 +362,10 @@ def _number(var: Var) -> int | None:
     return var.offset if var.space is Space.CODE else number_of(var)
 
 
-def _distance(instruction: Instruction, code: bytes, target: int) -> list[tuple[int, Field]]:
+def _distance(instruction: Instruction, code: bytes, target: int, order: Order) -> list[tuple[int, Field]]:
     """Where in a linked instruction the distance to `target` is."""
     distance = (target - instruction.next_address) % (1 << 8 * DISTANCE)
-    at = code.rfind(distance.to_bytes(DISTANCE, "little"), 1)
+    at = code.rfind(distance.to_bytes(DISTANCE, order), 1)
     return [(at, Field(DISTANCE, relative=True))] if at >= 0 else []
 
 

@@ -282,7 +282,8 @@ class _Search:
         content = self.objects.contents(extent)
         if self.objects.is_slot(extent):
             content = content.ljust(SLOT, b"\0")
-            words = (int.from_bytes(content[at : at + SLOT], "little") for at in range(0, len(content), SLOT))
+            order = self.objects.byte_order
+            words = (int.from_bytes(content[at : at + SLOT], order) for at in range(0, len(content), SLOT))
             return [as_signed(word) + (THREAD_POINTER if word >> 63 else 0) for word in words]
         found = list(addresses_in(content, extent[0], self._pages, self._code_starts))
         found += self.objects.relocated_numbers(extent)

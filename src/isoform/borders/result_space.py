@@ -1,6 +1,6 @@
 """The space for a result that is returned in memory: where it is in runs that decide something.
 
-The x86-64 psABI (3.2.3) says of it: "This storage must not overlap any data visible to the callee through other names
+The System V ABI (3.2.3) says of it: "This storage must not overlap any data visible to the callee through other names
 than this argument." Compilers rely on it: they write members of the result while they still read what they are made of.
 """
 

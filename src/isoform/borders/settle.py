@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from isoform.borders.bools import bool_assumptions, bool_cells, bool_variables
 from isoform.borders.callees import CalleeTable
-from isoform.borders.convention import Placement, argument_assumptions, place_signature
+from isoform.borders.convention import argument_assumptions, place_signature
 from isoform.borders.inferred import Inferred, infer, readings_as_bool, refuse_unlikely_void
 from isoform.borders.known_calls import known_calls, library_assumptions
 from isoform.borders.linking import fixed_assumptions, link_assumptions, refuse_section_bounds
@@ -28,9 +28,10 @@ from isoform.lift.pointers import Passed, with_pointer_types
 from isoform.lift.returning import never_returning, without_returns
 from isoform.load.prototype import parse_prototype
 from isoform.load.shape import shaped
-from isoform.model.contract import EXTENDED_BYTES, CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
+from isoform.model.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.machine import Machine
+from isoform.model.placement import Placement
 from isoform.model.signature import VOID, CType, Signature, TypeKind
 from isoform.model.verdict import Assumption
 
@@ -71,6 +72,11 @@ def _contract(functions: Functions, options: Options, no_return: Collection[str]
     machine = target.machine
     declared, source = _signature(target, rewrite, options)
     inferred = None
+    if declared is None and machine.convention.extends_by_rule:
+        raise Unsupported(
+            f"how wide the arguments of {target.name} are is not known, and code relies on it: give --signature, or "
+            "build the files with debug information"
+        )
     if declared is None:
         inferred = infer(target, rewrite, options.calls is not CallRule.UNINTERPRETED, no_return)
         declared = inferred.signature
@@ -138,7 +144,7 @@ def _refuse_without_result(contract: Contract, options: Options) -> None:
 
 
 def _contract_assumptions(contract: Contract, target: Function, rewrite: Function) -> Iterator[Assumption]:
-    yield from argument_assumptions(contract.arguments)
+    yield from argument_assumptions(contract.machine, contract.arguments)
     if contract.signature is not None:
         yield from _source_assumptions(contract.source, target, rewrite, contract.signature)
     if contract.result_space:
@@ -217,11 +223,11 @@ def _preconditions(options: Options, signature: Signature) -> tuple[Precondition
 def _signature(target: Function, rewrite: Function, options: Options) -> tuple[Signature | None, SignatureSource]:
     """None where only the code itself can tell."""
     if options.signature is not None:
-        return parse_prototype(options.signature), SignatureSource.OPTION
+        return parse_prototype(options.signature, char_is_signed=target.machine.char_is_signed), SignatureSource.OPTION
     for function in (target, rewrite):
         found = function.image.signatures.get(function.name)
         if found is not None:
-            fixed = function.machine.name != "x86_64"
+            fixed = function.machine.fixes_signature
             return found, SignatureSource.MACHINE if fixed else SignatureSource.DWARF
     return None, SignatureSource.LIVENESS
 
@@ -264,8 +270,12 @@ def _renamed(machine: Machine, signature: Signature, like: Signature) -> Placeme
     return replace(placement, arguments=arguments)
 
 
+_EXTENDED_BITS = 32
+"""Up to which the sign of its type says how an integer is extended."""
+
+
 def _are_passed_alike(one: CType, other: CType) -> bool:
     """Callers extend narrow integers, with the sign that their type has; a bool is 0 or 1."""
     if one.bits != other.bits:
         return False
-    return one.bits >= 8 * EXTENDED_BYTES or (one.kind, one.signed) == (other.kind, other.signed)
+    return one.bits >= _EXTENDED_BITS or (one.kind, one.signed) == (other.kind, other.signed)

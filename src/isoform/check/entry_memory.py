@@ -14,13 +14,14 @@ class EntryMemory:
     """Contents of memory at entry, by the rule of `Inputs`; the stack below the return address is garbage
     of this side's own."""
 
-    def __init__(self, image: Image, inputs: Inputs, stack_pointer: int) -> None:
+    def __init__(self, image: Image, inputs: Inputs, stack_pointer: int, has_return_slot: bool = True) -> None:
         self._inputs = inputs
         self._stack_pointer = stack_pointer
         self._constants = [*_moved_constants(image), *(s for s in image.sections if not s.writable)]
         self._code = [s for s in image.sections if s.executable]
         self._given: dict[int, list[tuple[int, int]]] = {}
-        return_slot = ((stack_pointer + n, byte) for n, byte in enumerate(RETURN_ADDRESS.to_bytes(8, "little")))
+        slot = RETURN_ADDRESS.to_bytes(8, "little") if has_return_slot else b""
+        return_slot = ((stack_pointer + n, byte) for n, byte in enumerate(slot))
         for address, byte in (*inputs.memory.items(), *return_slot):
             address &= ADDRESS_MASK
             self._given.setdefault(address & -PAGE, []).append((address % PAGE, byte & 0xFF))

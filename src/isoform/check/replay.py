@@ -29,6 +29,12 @@ class Runner(Protocol):
     ) -> Outcome: ...
 
 
+def _riscv() -> tuple[str, Runner]:
+    from isoform.check import unicorn_riscv64
+
+    return "unicorn", unicorn_riscv64.run
+
+
 def _unicorn() -> tuple[str, Runner]:
     from isoform.check import unicorn_x86
 
@@ -70,6 +76,7 @@ def _without_calls(plain: Callable[[Image, int, Inputs, int, bool], Outcome]) ->
 
 _MODELS: dict[str, Callable[[], tuple[str, Runner]]] = {
     "x86_64": _unicorn,
+    "riscv64": _riscv,
     "toy": _toy,
     "cs241": _cs241,
 }

@@ -19,6 +19,7 @@ GOAL = "smt-unsat"
 """The kind of an obligation that says something about the functions, and not only about terms."""
 KEPT: Mapping[str, tuple[str, ...]] = {
     "x86_64": ("rbx", "rbp", "r12", "r13", "r14", "r15", "df", "x87", "rsp"),
+    "riscv64": ("gp", "tp", *(f"s{number}" for number in range(12)), "sp"),
     "toy": (),
     "cs241": (),
 }

@@ -1,4 +1,4 @@
-"""One Unicorn machine for x86-64, reused from run to run, with memory that appears when it is touched.
+"""One Unicorn machine, reused from run to run, with memory that appears when it is touched.
 
 Pages are handed over through Unicorn's virtual TLB: identity mapping would cut addresses to 52 bits, and a
 witness may use all 64.
@@ -6,7 +6,8 @@ witness may use all 64.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from typing import Any, Protocol
 
 from isoform.check.entry_memory import ADDRESS_MASK, EntryMemory
@@ -38,36 +39,34 @@ class Watcher(Protocol):
         """At each access to memory, if `watch_memory` was called."""
 
 
-class UnicornX86:
+class UnicornCpu:
     """One Unicorn machine, reused. Every page is written in full when a run first touches it, and `reset`
     forgets all of them, the registers and the translated code: nothing of one run is seen by the next."""
 
-    def __init__(self) -> None:
+    def __init__(self, architecture: str, mode: str, model: str, names: Iterable[str]) -> None:
         import unicorn
-        from unicorn import x86_const
 
         self._unicorn = unicorn
-        self.machine: Any = unicorn.Uc(unicorn.UC_ARCH_X86, unicorn.UC_MODE_64)
-        # The model with every extension that QEMU implements (bmi, adx, popcnt): on others `lzcnt` runs as `bsr`.
-        self.machine.ctl_set_cpu_model(x86_const.UC_CPU_X86_SKYLAKE_SERVER)
+        constants = import_module(f"unicorn.{architecture.lower()}_const")
+        arch, bits = (getattr(unicorn, f"UC_{word}") for word in (f"ARCH_{architecture}", f"MODE_{mode}"))
+        self.machine: Any = unicorn.Uc(arch, bits)
+        self.machine.ctl_set_cpu_model(getattr(constants, f"UC_CPU_{model}"))
         self.machine.ctl_set_tlb_mode(unicorn.UC_TLB_VIRTUAL)
         self.machine.mem_map(0, PAGE * PAGE_LIMIT)
         self.machine.hook_add(unicorn.UC_HOOK_TLB_FILL, self._on_page)
         self.machine.hook_add(unicorn.UC_HOOK_CODE, self._on_instruction)
         self.machine.hook_add(unicorn.UC_HOOK_INTR, self._on_interrupt)
-        self._numbers = {
-            name: getattr(x86_const, f"UC_X86_REG_{name.upper()}")
-            for name in (*GENERAL, *VECTOR, *X87, "rip", "eflags", "fs_base", "gs_base")
-        }
-        # It starts with another control word and with all of the x87 stack in use.
-        self.set("fpcw", X87_CONTROL)
-        self.set("fptag", X87_EMPTY)
+        self._numbers = {name: getattr(constants, f"UC_{architecture}_REG_{name.upper()}") for name in names}
+        self._prepare()
         self._pristine = self.machine.context_save()
         self._watcher: Watcher | None = None
         self._memory: EntryMemory
         self.entry_pages: dict[int, bytes] = {}
         """Contents at entry of every page touched so far; the n-th one is at physical address n * PAGE."""
         self._physical: dict[int, int] = {}
+
+    def _prepare(self) -> None:
+        """Bring the registers into the state that every run starts with."""
 
     def reset(self, watcher: Watcher, memory: EntryMemory) -> None:
         self._watcher, self._memory = watcher, memory
@@ -103,19 +102,6 @@ class UnicornX86:
 
     def set(self, name: str, value: int) -> None:
         self.machine.reg_write(self._numbers[name], value)
-
-    def x87(self) -> int:
-        """The x87 registers in use, ten bytes each and the top of the stack first, their number in the byte after the
-        place of the eighth, and the control word."""
-        top, tags = self.get("fpsw") >> 11 & 7, self.get("fptag")
-        value = count = 0
-        for number in (n % 8 for n in range(top, top + 8)):
-            if tags >> (2 * number) & 3 == 3:
-                break
-            significand, rest = self.machine.reg_read(self._numbers[f"fp{number}"])
-            value |= (significand | rest << 64) << (80 * count)
-            count += 1
-        return int(value | count << 640 | self.get("fpcw") << 648)
 
     def read(self, address: int, size: int) -> bytes:
         return b"".join(bytes(self.machine.mem_read(at, count)) for at, count in self._pieces(address, size))
@@ -169,3 +155,28 @@ class UnicornX86:
         if self._watcher is not None:
             self._watcher.interrupt(number)
         self.machine.emu_stop()
+
+
+class UnicornX86(UnicornCpu):
+    def __init__(self) -> None:
+        # The model with every extension that QEMU implements (bmi, adx, popcnt): on others `lzcnt` runs as `bsr`.
+        names = (*GENERAL, *VECTOR, *X87, "rip", "eflags", "fs_base", "gs_base")
+        super().__init__("X86", "64", "X86_SKYLAKE_SERVER", names)
+
+    def _prepare(self) -> None:
+        """It starts with another control word and with all of the x87 stack in use."""
+        self.set("fpcw", X87_CONTROL)
+        self.set("fptag", X87_EMPTY)
+
+    def x87(self) -> int:
+        """The x87 registers in use, ten bytes each and the top of the stack first, their number in the byte after the
+        place of the eighth, and the control word."""
+        top, tags = self.get("fpsw") >> 11 & 7, self.get("fptag")
+        value = count = 0
+        for number in (n % 8 for n in range(top, top + 8)):
+            if tags >> (2 * number) & 3 == 3:
+                break
+            significand, rest = self.machine.reg_read(self._numbers[f"fp{number}"])
+            value |= (significand | rest << 64) << (80 * count)
+            count += 1
+        return int(value | count << 640 | self.get("fpcw") << 648)

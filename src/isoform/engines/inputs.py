@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 from random import Random
 
-from isoform.model.contract import Argument, Contract, Place, extended_size, extended_value
+from isoform.model.contract import Argument, Contract, Place
 from isoform.model.outcome import STACK_POINTER, Inputs
+from isoform.model.placement import extended_size, extended_value
 from isoform.model.sample_floats import sample_float
 from isoform.model.signature import CType, TypeKind
 
@@ -127,8 +128,8 @@ def put_argument(
         part = value & ((1 << (8 * place.size)) - 1)
         value >>= 8 * place.size
         if place.register is None:
-            start, size = STACK_POINTER + place.offset, extended_size(argument.type, place)
-            part = extended_value(argument.type, place, part)
+            start, size = STACK_POINTER + place.offset, extended_size(contract.machine, argument.type, place)
+            part = extended_value(contract.machine, argument.type, place, part)
             memory.update({start + i: part >> (8 * i) & 0xFF for i in range(size)})
         else:
             registers[place.register] = _in_register(contract, argument.type, place, part, registers, garbage)
@@ -140,9 +141,9 @@ def _in_register(
     assert place.register is not None
     size = contract.machine.registers[place.register].size
     bits = 8 * place.size
-    if extended_size(kind, place) <= size:
-        bits = 8 * extended_size(kind, place)
-        part = extended_value(kind, place, part)
+    if extended_size(contract.machine, kind, place) <= size:
+        bits = 8 * extended_size(contract.machine, kind, place)
+        part = extended_value(contract.machine, kind, place, part)
     whole = (1 << (8 * size)) - 1
     shift = 8 * place.offset
     base = registers.get(place.register, 0) if place.offset else garbage

@@ -8,8 +8,9 @@ from dataclasses import replace
 from isoform.borders.question import Question
 from isoform.engines.inputs import BUFFERS, put_argument
 from isoform.model.budget import Budget
-from isoform.model.contract import Argument, argument_value, extended_size
+from isoform.model.contract import Argument, argument_value
 from isoform.model.outcome import STACK_POINTER, Inputs, Pair
+from isoform.model.placement import extended_size
 from isoform.model.signature import TypeKind
 
 MOST_TRIALS = 400
@@ -136,7 +137,7 @@ class _Minimiser:
             for argument in self._question.contract.arguments
             for place in argument.places
             if place.register is None
-            for i in range(extended_size(argument.type, place))
+            for i in range(extended_size(self._question.contract.machine, argument.type, place))
         }
         for address in self._groups(sorted(inputs[0].memory.keys() - arguments)):
             gone = set(address)

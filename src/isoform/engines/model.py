@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from isoform.borders.library import is_library, may_return
 from isoform.borders.question import Question
-from isoform.engines.separate import HIGHEST_ADDRESS, LOWEST_ADDRESS, differs
+from isoform.engines.separate import differs
 from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER, CallEffect, CallKey, Inputs, Pair
 from isoform.smt.solver import Solver
 from isoform.sym.frame import SLOT_BYTES
 from isoform.sym.side import LIBRARY_STATE, Side
 from isoform.sym.state import initial_state
 from isoform.sym.summary import CallSite
+from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS
 
 if TYPE_CHECKING:
     from isoform.engines.encoding import Encoding

@@ -10,6 +10,7 @@ from isoform.borders.library import with_signs_only
 from isoform.borders.library_names import ORDERS
 from isoform.borders.question import Question
 from isoform.borders.result_space import with_space_apart
+from isoform.engines.aligned import differs_aligned
 from isoform.engines.bools import as_if_bools, rests_on_bools
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.replaceable import rests_on_replaceable_calls
@@ -26,10 +27,7 @@ from isoform.model.outcome import (
     is_own_object,
 )
 from isoform.model.signature import TypeKind
-
-LOWEST_ADDRESS = 0x1000
-HIGHEST_ADDRESS = 1 << 47
-"""Addresses that a program may use: not the page around null, and those that x86-64 gives to programs."""
+from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS
 
 NOT_COMPARED = "the runs differ only in what is not compared, such as padding or undefined values"
 """Of runs that end differently for a reason that no `different` may rest on: they show nothing either way."""
@@ -91,6 +89,8 @@ def _differs(question: Question, inputs: Pair) -> bool:
         return False
     if rests_on_bools(question, inputs):
         return False
+    if not differs_aligned(question, inputs):
+        return False
     return uses_valid_memory(question, inputs) and _differs_by_signs(question, inputs, outcomes)
 
 
@@ -140,12 +140,12 @@ def _depends_on_what_differs(question: Question, inputs: Pair, outcomes: tuple[O
 def _depends(question: Question, side: int, inputs: Inputs, part: Apart) -> bool:
     """Whether what one side does depends on the bits of `part` that are not the same at first on both sides."""
     assert part.held is not None
-    size = len(part.held[0])
-    left, right = (int.from_bytes(held, "little") for held in part.held)
+    size, order = len(part.held[0]), question.contract.machine.byte_order
+    left, right = (int.from_bytes(held, order) for held in part.held)
     bits = left ^ right
     random = Random(part.low)
     values = [left, right, left & ~bits, left | bits, *(left ^ (bits & random.getrandbits(8 * size)) for _ in range(4))]
-    ran = [_with_contents(question, side, inputs, part, value.to_bytes(size, "little")) for value in values]
+    ran = [_with_contents(question, side, inputs, part, value.to_bytes(size, order)) for value in values]
     first, first_left = ran[0]
     for value, (outcome, then) in zip(values[1:], ran[1:], strict=True):
         # Bits that both runs leave unchanged do not count: code that sets a bit-field keeps the bits around it.
@@ -162,7 +162,7 @@ def _with_contents(question: Question, side: int, inputs: Inputs, part: Apart, h
     outcome = question.run_both((changed, changed))[side]
     then = bytes(outcome.writes.get(address, memory[address]) for address in range(part.low, part.high))
     kept = {address: byte for address, byte in outcome.writes.items() if not part.low <= address < part.high}
-    return replace(outcome, writes=kept), int.from_bytes(then, "little")
+    return replace(outcome, writes=kept), int.from_bytes(then, question.contract.machine.byte_order)
 
 
 def _are_extended(question: Question, inputs: Inputs) -> bool:
@@ -190,7 +190,7 @@ def uses_valid_memory(question: Question, inputs: Pair) -> bool:
     if _passes_null(question, inputs[0]) and any(a < BUFFERS for a in touched):
         return False  # compilers rely on a pointer that is followed, at whatever distance, not being null
     return all(
-        LOWEST_ADDRESS <= a < HIGHEST_ADDRESS and not in_own_frame(a)
+        LOWEST_ADDRESS <= a < HIGHEST_ADDRESS and not in_own_frame(question, a)
         for a in touched
         if not is_stack_argument(question, a)
     )
@@ -207,8 +207,9 @@ def _is_constant(image: Image, address: int) -> bool:
     return section is not None and not section.writable
 
 
-def in_own_frame(address: int) -> bool:
-    return STACK_POINTER - FRAME_LIMIT <= address < STACK_POINTER + 8
+def in_own_frame(question: Question, address: int) -> bool:
+    above = question.contract.machine.convention.stack_arguments_offset
+    return STACK_POINTER - FRAME_LIMIT <= address < STACK_POINTER + above
 
 
 def is_stack_argument(question: Question, address: int) -> bool:

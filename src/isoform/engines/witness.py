@@ -282,7 +282,11 @@ def _memory_that_matters(question: Question, outcomes: tuple[Outcome, Outcome]) 
     reads: dict[int, int] = {}
     for outcome in outcomes:
         reads.update(
-            {a: b for a, b in outcome.reads.items() if not in_own_frame(a) and not is_stack_argument(question, a)}
+            {
+                a: b
+                for a, b in outcome.reads.items()
+                if not in_own_frame(question, a) and not is_stack_argument(question, a)
+            }
         )
     return reads
 

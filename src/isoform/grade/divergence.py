@@ -46,7 +46,7 @@ def _exact_trace(witness: Witness, question: Question) -> tuple[int, ...]:
     """isoform's runner records whole blocks; the interpreters of the small machines stop at the instruction that
     aborts."""
     function = question.rewrite
-    if function.machine.name == "x86_64":
+    if not function.machine.fixes_signature:
         return witness.rewrite.trace
     _, runner = independent_runner(function.machine.name)
     fuel = witness.rewrite.steps + 1

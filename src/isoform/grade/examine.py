@@ -27,9 +27,10 @@ from isoform.grade.fixed_tests import (
 )
 from isoform.grade.reference_paths import inputs_of_paths, never_stops, separated
 from isoform.grade.submissions import Submission
+from isoform.isa.registry import TEXT_ISAS
 from isoform.lift.listing import views_of
 from isoform.load.image import Image
-from isoform.load.open import TEXT_ISAS, Kept, Loaded, LoadOptions, open_pair
+from isoform.load.open import Kept, Loaded, LoadOptions, open_pair
 from isoform.model.budget import Budget
 from isoform.model.contract import CallRule, argument_value
 from isoform.model.errors import OutOfLimits, Unsupported, UserError
@@ -173,7 +174,7 @@ def _anonymous(loaded: Loaded) -> Loaded:
 
 def _has_own_lines(image: Image) -> bool:
     """Whether the text of the submission is its assembly, one line an instruction."""
-    return image.machine != "x86_64"
+    return image.machine in TEXT_ISAS.values()
 
 
 def _digest(loaded: Loaded, kept: Kept) -> str:
@@ -250,7 +251,7 @@ def _with_witness(answer: GradedAnswer, verdict: Different, question: Question) 
 def _listing(verdict: Verdict, divergence: Divergence) -> tuple[CodeLine, ...]:
     """The disassembly, for machines whose source has no line for each instruction."""
     views = [view for view in verdict.views if isinstance(view, View)]
-    if len(views) != 2 or verdict.rewrite.isa != "x86_64" or not views[1].rows:
+    if len(views) != 2 or verdict.rewrite.isa in TEXT_ISAS.values() or not views[1].rows:
         return ()
     here = views[1].offset(divergence.address) if divergence.address is not None else ""
     return tuple(

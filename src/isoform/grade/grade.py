@@ -17,6 +17,7 @@ from isoform.grade.fixed_tests import read_tests, tests_digest
 from isoform.grade.store import Store, question_key
 from isoform.grade.submissions import Submission, find_submissions, refuse_to_overwrite
 from isoform.grade.workers import Limits, Worker, ready, refuse_without_fork
+from isoform.isa.registry import TEXT_ISAS
 from isoform.load.open import LoadOptions
 from isoform.load.resolve import split_spec
 from isoform.model.budget import Budget, interruptible
@@ -97,7 +98,7 @@ def grade(
 
 
 def _is_text(examiner: Examiner) -> bool:
-    return examiner.isa != "x86_64"
+    return examiner.isa in TEXT_ISAS.values()
 
 
 class _Run:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from isoform.load.open import SOURCE_SUFFIXES, TEXT_ISAS
+from isoform.isa.registry import TEXT_ISAS
+from isoform.load.open import SOURCE_SUFFIXES
 from isoform.model.errors import UserError
 
 OBJECT_SUFFIXES = (".o", ".so")

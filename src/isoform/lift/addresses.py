@@ -13,7 +13,7 @@ from dataclasses import replace
 from isoform.lift.thread import is_distance
 from isoform.load.image import Image
 from isoform.model.errors import Unsupported
-from isoform.model.machine import Machine
+from isoform.model.machine import Machine, Order
 from isoform.model.microop import CONTROL, Instruction, Kind, MicroOp, Space, Var, const, linked_address
 
 _CHANGE = 0x1_0000
@@ -27,18 +27,18 @@ def with_addresses(machine: Machine, image: Image, code: bytes, instruction: Ins
     ops = instruction.ops
     for place in range(instruction.address, instruction.next_address - _FIELD_BYTES + 1) if image.linked_fields else ():
         if place in image.linked_fields:
-            other = machine.decode(_changed(code, place - instruction.address), instruction.address)
+            other = machine.decode(_changed(code, place - instruction.address, image.byte_order), instruction.address)
             ops = tuple(_replaced(ops, other.ops, image.linked_fields[place]))
     if image.moved or image.spans:
         ops = tuple(_relative(machine, image, code, replace(instruction, ops=ops)))
     return replace(instruction, ops=ops)
 
 
-def _changed(code: bytes, at: int) -> bytes:
+def _changed(code: bytes, at: int, order: Order) -> bytes:
     """The code with another number in a field: changed towards zero, so that it still fits."""
-    value = int.from_bytes(code[at : at + _FIELD_BYTES], "little", signed=True)
+    value = int.from_bytes(code[at : at + _FIELD_BYTES], order, signed=True)
     value += -_CHANGE if value > 0 else _CHANGE
-    return code[:at] + value.to_bytes(_FIELD_BYTES, "little", signed=True) + code[at + _FIELD_BYTES :]
+    return code[:at] + value.to_bytes(_FIELD_BYTES, order, signed=True) + code[at + _FIELD_BYTES :]
 
 
 def _replaced(ops: tuple[MicroOp, ...], others: tuple[MicroOp, ...], origin: int) -> Iterator[MicroOp]:

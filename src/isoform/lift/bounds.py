@@ -170,7 +170,7 @@ class _Flow:
         if content is None or bisect_left(self._relocated, end) > bisect_left(self._relocated, start):
             return True
         for offset in range(0, len(content) - DISTANCE_BYTES + 1, DISTANCE_BYTES):
-            distance = int.from_bytes(content[offset : offset + DISTANCE_BYTES], "little", signed=True)
+            distance = int.from_bytes(content[offset : offset + DISTANCE_BYTES], image.byte_order, signed=True)
             if not start <= start + distance < end and image.section_at(start + distance) is not None:
                 return True
         return False

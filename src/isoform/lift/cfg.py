@@ -494,7 +494,8 @@ class _Lifter:
         gone = not present and leaves(self.image, name)
         exit_ = Call(name, value, None if gone else back, present=present)
         guard = null_guard(exit_, self.image, self.machine)
-        self.blocks[call] = Block(call, guard, (address,) * len(guard), (), exit_)
+        kept = (*guard, *self._keep_return_address())
+        self.blocks[call] = Block(call, kept, (address,) * len(kept), (), exit_)
         if gone:
             return call, []
         ops, caller = self._return_ops()
@@ -502,12 +503,18 @@ class _Lifter:
         self.blocks[back] = Block(back, ops, (address,) * len(ops), (), leave)
         return call, follow
 
+    def _keep_return_address(self) -> tuple[MicroOp, ...]:
+        """The callee returns to where the link register says, and need not leave it there."""
+        convention, registers = self.machine.convention, self.machine.registers
+        if convention.return_address is None or convention.kept_return_address is None:
+            return ()
+        return (MicroOp(Kind.COPY, registers[convention.kept_return_address], (registers[convention.return_address],)),)
+
     def _return_ops(self) -> tuple[tuple[MicroOp, ...], Var]:
         """What finds the return address once the callee has come back and popped it."""
         convention, registers = self.machine.convention, self.machine.registers
-        if not convention.return_address_on_stack:
-            assert convention.return_address is not None
-            return (), registers[convention.return_address]
+        if convention.return_address is not None:
+            return (), registers[convention.kept_return_address or convention.return_address]
         assert convention.stack_pointer is not None
         pointer = registers[convention.stack_pointer]
         place, target = Var(Space.TEMP, _TAIL, pointer.size), Var(Space.TEMP, _TAIL + 16, pointer.size)
@@ -528,11 +535,11 @@ SYSTEM_CALL = "(system call)"
 
 def _with_calls_refused(function: Function) -> Function:
     """A function that uses what is not known after calls, without semantics from its calls to outside code on."""
-    registers = function.machine.registers
-    unknown = [registers[name] for name in function.machine.convention.not_across_calls]
+    registers, names = function.machine.registers, function.machine.convention.not_across_calls
+    unknown, used = [registers[name] for name in names], " and ".join(names)
     if not any(_touches(op, unknown) for block in function.blocks.values() for op in block.ops):
         return function
-    return replace(function, blocks={number: _stopped(block) for number, block in function.blocks.items()})
+    return replace(function, blocks={number: _stopped(block, used) for number, block in function.blocks.items()})
 
 
 def _touches(op: MicroOp, registers: list[Var]) -> bool:
@@ -540,13 +547,13 @@ def _touches(op: MicroOp, registers: list[Var]) -> bool:
     return any(r.offset < var.offset + var.size and var.offset < r.offset + r.size for var in used for r in registers)
 
 
-def _stopped(block: Block) -> Block:
+def _stopped(block: Block, used: str) -> Block:
     call = outside_call(block.exit)
     if call is None or call.then is None or call.system:
         return block
     address = block.steps[-1] if block.steps else block.id.address
     ops = (*block.ops, MicroOp(Kind.UNSUPPORTED, None, ()))
-    why = f"a call of {call.callee or 'a function'} beside x87 instructions is not followed"
+    why = f"a call of {call.callee or 'a function'} beside {used} instructions is not followed"
     return replace(block, ops=ops, addresses=(*block.addresses, address), exit=Stop(why))
 
 

@@ -1,4 +1,4 @@
-"""Micro-ops as a person writes them: `zf = eax == 0`, `rax = load8(rsp + 8)`.
+"""Micro-ops as a person writes them: `flag = x == 0`, `x = load8(stack + 8)`.
 
 A temp that is read once is written where it is read, as long as nothing its expression depends on was
 written in between; others keep a name: `t1`, `t2`, … inside one instruction, `v1`, `v2`, … if they are read
@@ -103,7 +103,7 @@ class Infix:
                 yield f"{self._name(var)} = {waiting.text}"
 
     def _target(self, op: MicroOp) -> str:
-        """A write to a 32-bit register of x86-64 clears the upper half: that is not shown again."""
+        """A write to the lower half of a register that clears the upper half is shown as just that."""
         assert op.out is not None
         if _clears_upper_half(op, self.machine):
             return self.machine.register_name(op.out._replace(size=4))
@@ -188,10 +188,10 @@ class Infix:
 def _clears_upper_half(op: MicroOp, machine: Machine) -> bool:
     return (
         op.kind is Kind.INT_ZEXT
-        and machine.name == "x86_64"
         and op.out is not None
         and op.out.space is Space.REGISTER
         and (op.out.size, op.ins[0].size) == (8, 4)
+        and machine.is_named(op.out._replace(size=4))
     )
 
 

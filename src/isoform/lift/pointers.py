@@ -219,7 +219,7 @@ def stack_argument_bytes(function: Function) -> int:
     """Bytes above the return address that the code reads or writes, or takes an address of. How far such an address, or
     an index, leads is not known: some room is added."""
     convention = function.machine.convention
-    if convention.stack_pointer is None or not convention.return_address_on_stack:
+    if convention.stack_pointer is None:
         return 0
     first, end = convention.stack_arguments_offset, 0
     for op, values in _Flow(function, ()).steps():
@@ -239,7 +239,7 @@ def stack_argument_bytes(function: Function) -> int:
 def stack_accesses(function: Function) -> Iterator[int]:
     """The ends of all accesses to the stack at a known distance from the stack pointer at entry."""
     convention = function.machine.convention
-    if convention.stack_pointer is None or not convention.return_address_on_stack:
+    if convention.stack_pointer is None:
         return
     for op, values in _Flow(function, ()).steps():
         where = values.get(op.ins[0]) if op.kind in (Kind.LOAD, Kind.STORE) else None

@@ -139,7 +139,7 @@ def _fold_load(op: MicroOp, image: Image | None) -> MicroOp:
     data = image.constant_bytes(where, op.out.size)
     if data is None:
         return op
-    value = int.from_bytes(data, "little")
+    value = int.from_bytes(data, image.byte_order)
     pointers = image.pointers_in(where, op.out.size)
     if not pointers:
         return MicroOp(Kind.COPY, op.out, (const(value, op.out.size),))

@@ -133,7 +133,7 @@ def _table_entries(entry: _Entry, image: Image, plausible: Callable[[int], bool]
         data = image.constant_bytes(entry.table.constant + index * stride, entry.size)
         if data is None:
             break
-        target = (int.from_bytes(data, "little", signed=entry.signed) + entry.constant) & 0xFFFFFFFFFFFFFFFF
+        target = (int.from_bytes(data, image.byte_order, signed=entry.signed) + entry.constant) & 0xFFFFFFFFFFFFFFFF
         if not plausible(target):
             break
         targets.append(target)

@@ -68,7 +68,7 @@ class _Writer:
         section = self._image.section_at(slot)
         assert section is not None
         start = slot - section.address
-        held = int.from_bytes(section.data[start : start + 8], "little")
+        held = int.from_bytes(section.data[start : start + 8], self._image.byte_order)
         origin = self._image.linked_words.get(slot)
         there = const(held, 8) if origin is None else linked_address(held, origin, 8)
         self._choice(out, self._image.weak[name], there)

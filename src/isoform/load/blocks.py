@@ -28,6 +28,7 @@ from isoform.load.elf import (
     ParsedFile,
 )
 from isoform.model.errors import UserError
+from isoform.model.linkage import Formula
 
 Key = tuple[Hashable, ...]
 NAMELESS, INNER = "nameless", "inner"
@@ -208,8 +209,9 @@ def _relocated(file: ParsedFile, section: FileSection) -> dict[int, int]:
             if relocation.symbol < len(file.symbols)
             else None
         )
-        width = {1: 8, 2: 4}.get(relocation.kind, 0)
-        fields[relocation.offset] = width if home is not None and home.executable else 0
+        rule = file.linkage.rule(relocation.kind)
+        is_entry = rule.is_pointer or (rule.formula is Formula.RELATIVE and rule.width == 4 and not rule.is_branch)
+        fields[relocation.offset] = rule.width if is_entry and home is not None and home.executable else 0
     return dict(sorted(fields.items()))
 
 

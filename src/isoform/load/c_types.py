@@ -11,8 +11,8 @@ from typing import Any
 
 from isoform.load.c_constants import constant_value
 from isoform.load.c_text import Source
-from isoform.load.layout import LONG_DOUBLE_BITS, Laid, Layout, size_of
-from isoform.model.signature import VOID, CType, TypeKind
+from isoform.load.layout import Laid, Layout
+from isoform.model.signature import LONG_DOUBLE_BITS, VOID, CType, TypeKind
 
 POINTER_DEPTH = 2
 """How many pointers are followed when a type is spelled out; what lies beyond is `void`."""
@@ -66,8 +66,11 @@ def integer(bits: int, signed: bool, spelling: str) -> CType:
 class TypeReader:
     """Reads the types of one parsed text. `word_bits` is the width of an address and of `long`."""
 
-    def __init__(self, source: Source, word_bits: int, definitions: Iterable[Any] = ()) -> None:
+    def __init__(
+        self, source: Source, word_bits: int, definitions: Iterable[Any] = (), char_is_signed: bool = True
+    ) -> None:
         self.source = source
+        self._char_is_signed = char_is_signed
         self.word_bits = word_bits
         self._typedefs: dict[str, Any] = {}
         self._tagged: dict[tuple[str, str], Any] = {}
@@ -162,6 +165,7 @@ class TypeReader:
         if words not in _INTEGER_WORDS:
             raise self.source.error(f"uses the type '{' '.join(names)}', which isoform does not know")
         bits, signed = _INTEGER_WORDS[words]
+        signed = self._char_is_signed if words == ("char",) else signed
         return self._scalar(integer(bits or self.word_bits, signed, " ".join(names)))
 
     def _known(self, name: str) -> Laid | None:
@@ -198,7 +202,7 @@ class TypeReader:
         self._open.discard(key)
 
     def _scalar(self, ctype: CType) -> Laid:
-        return Laid(ctype, size_of(ctype))
+        return Laid(ctype, ctype.size)
 
     def _opaque_pointer(self) -> Laid:
         return self._scalar(CType(TypeKind.POINTER, self.word_bits, spelling="void *", pointee=VOID))
@@ -221,7 +225,7 @@ class TypeReader:
     def _array(self, node: Any) -> CType:
         """What a pointer to an array points to: only the extent matters."""
         element, dimensions = self._dimensions(node)
-        bits = 8 * math.prod(dimensions) * size_of(self.read(element, 0))
+        bits = 8 * math.prod(dimensions) * self.read(element, 0).size
         if bits > 8 * LARGEST_OBJECT:
             raise self.source.error("points to an array that is larger than any memory")
         return CType(TypeKind.STRUCT, bits, spelling="void")
@@ -329,7 +333,7 @@ class TypeReader:
         if kind == "UnaryOp" and node.op in _UNARY:
             return _UNARY[node.op](self.constant(node.expr))
         if kind == "UnaryOp" and node.op == "sizeof" and type(node.expr).__name__ == "Typename":
-            return size_of(self.read(node.expr, 0))
+            return self.read(node.expr, 0).size
         if kind == "BinaryOp" and node.op in _BINARY:
             left, right = self.constant(node.left), self.constant(node.right)
             return _BINARY[node.op](left, right) if node.op not in ("<<", ">>") or 0 <= right < 64 else None

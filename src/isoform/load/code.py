@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from isoform.isa.registry import DEFAULT
 from isoform.load.elf import FUNCTION, GLOBAL, NOTYPE, FileSection, FileSymbol, ParsedFile, parse_elf
 from isoform.model.errors import UserError
 
@@ -45,7 +46,7 @@ class Code:
             raise ValueError("code is empty, or too long" if self.content else "code is empty")
 
 
-def code(content: bytes | str, isa: str = "x86_64", signature: str | None = None, name: str | None = None) -> Code:
+def code(content: bytes | str, isa: str = DEFAULT, signature: str | None = None, name: str | None = None) -> Code:
     """Machine code (bytes) or assembly (text) as one side of a question. `signature` is a C prototype; `name` is taken
     from it if not given."""
     content = bytes(content) if isinstance(content, bytearray | memoryview) else content
@@ -64,7 +65,7 @@ def parsed_code(code: Code, cc: str | None, cflags: Sequence[str]) -> ParsedFile
             path = Path(folder) / "code.s"
             path.write_text(_with_label(code.content, code.name), "utf-8")
             try:
-                built = compile_source(path, cc, cflags)
+                built = compile_source(path, cc, cflags, code.isa)
             except UserError as error:
                 raise UserError(str(error).replace(str(path), DISPLAYED)) from error
         # An assembler's own debug information has no types, and its lines would name a file that is gone.

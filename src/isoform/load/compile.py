@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from math import ceil
 from pathlib import Path
 
+from isoform.isa.registry import DEFAULT, TARGETS
 from isoform.model.budget import WALL_FACTOR
 from isoform.model.errors import UserError
 from isoform.model.limits import as_size
@@ -34,17 +35,17 @@ _OVER_LIMITS = re.compile(
 OUTPUT_LIMIT = 1 << 20
 SHOWN_LINES = 12
 DEFAULT_FLAGS = ("-O2",)
-ZIG_FLAGS = ("-target", "x86_64-linux-gnu", "-fno-sanitize=undefined")
+ZIG_FLAGS = ("-fno-sanitize=undefined",)
 SEPARATE_DATA = ("-fdata-sections", "-fmerge-constants")
 """One section for each object and literals in mergeable sections, so that the loader knows them apart."""
 
 
-def compile_source(path: Path, cc: str | None = None, cflags: Sequence[str] = ()) -> bytes:
+def compile_source(path: Path, cc: str | None = None, cflags: Sequence[str] = (), isa: str = DEFAULT) -> bytes:
     """The object file of one source file, with debug information."""
-    driver = compiler(cc)
+    driver = compiler(cc if cc is not None or isa == DEFAULT else "zig")
     with tempfile.TemporaryDirectory(prefix="isoform-", ignore_cleanup_errors=True) as folder:
         output = Path(folder) / "out.o"
-        command = [*driver, *_flags(path, driver, cflags), "-g", "-c", str(path.absolute()), "-o", str(output)]
+        command = [*driver, *_flags(path, driver, cflags, isa), "-g", "-c", str(path.absolute()), "-o", str(output)]
         messages = _run(command, Path(folder), path)
         if not output.is_file():
             raise UserError(f"{_shown(driver)} made no object file from {path}{messages}")
@@ -91,9 +92,9 @@ def _is_zig(driver: Sequence[str]) -> bool:
     return "ziglang" in driver or Path(driver[0]).name == "zig"
 
 
-def _flags(path: Path, driver: Sequence[str], cflags: Sequence[str]) -> list[str]:
+def _flags(path: Path, driver: Sequence[str], cflags: Sequence[str], isa: str) -> list[str]:
     """The user's flags come after ours, so that they win."""
-    ours = list(ZIG_FLAGS) if _is_zig(driver) else []
+    ours = ["-target", *TARGETS[isa].split(), *ZIG_FLAGS] if _is_zig(driver) else []
     if path.suffix == ".c":
         ours.extend(SEPARATE_DATA)
         ours.append("-fno-lto")

@@ -11,27 +11,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from isoform.isa.registry import ELF_ISAS, ELF_TITLES, byte_order, linkage
 from isoform.model.errors import UserError
+from isoform.model.linkage import Linkage
+from isoform.model.machine import Order
 
 FILE_LIMIT = 512 << 20
 MEMORY_LIMIT = 1 << 30
 SYMBOL_LIMIT = 4_000_000
 SECTION_LIMIT = 100_000
 ALIGNMENT_LIMIT = 1 << 21
-
-ISA_NAMES: Mapping[int, str] = {62: "x86_64"}
-"""ELF machine (64-bit little-endian) to the word of `--isa`."""
-MACHINE_TITLES: Mapping[int, str] = {
-    3: "32-bit x86",
-    8: "MIPS",
-    21: "64-bit PowerPC",
-    22: "s390",
-    40: "32-bit Arm",
-    62: "x86-64",
-    183: "AArch64",
-    243: "RISC-V",
-    247: "eBPF",
-}
 
 # Numbers of the ELF specification.
 UNDEFINED_SECTION, ABSOLUTE_SECTION, COMMON_SECTION, EXTENDED_INDEX = 0, 0xFFF1, 0xFFF2, 0xFFFF
@@ -161,6 +150,14 @@ class ParsedFile:
     from_source: bool = field(default=False, kw_only=True)
 
     @property
+    def byte_order(self) -> Order:
+        return byte_order(self.machine)
+
+    @property
+    def linkage(self) -> Linkage:
+        return linkage(self.machine)
+
+    @property
     def has_debug(self) -> bool:
         return ".debug_info" in self.debug
 
@@ -187,6 +184,10 @@ def parse_elf(data: bytes, path: str) -> ParsedFile:
         raise unusable(path, "it is truncated or malformed") from error
 
 
+def readable_titles() -> str:
+    return " and ".join(ELF_TITLES[number] for number in ELF_ISAS)
+
+
 def unusable(path: str, why: str) -> UserError:
     return UserError(f"{path} is not a usable ELF file: {why}.")
 
@@ -194,6 +195,8 @@ def unusable(path: str, why: str) -> UserError:
 class _FileHeader(NamedTuple):
     kind: int
     machine: int
+    flags: int
+    """Of the machine."""
     sections: int
     """Where the headers of sections begin; 0 without any."""
     section_bytes: int
@@ -210,6 +213,7 @@ class _Parser:
         header = self._file_header()
         if header.kind not in (_OBJECT_FILE, _PROGRAM, _LIBRARY):
             raise unusable(self.path, "it is neither an object, a library nor an executable")
+        self._refuse_variants(header)
         headers = self._headers(header)
         sections = self._memory_sections(headers)
         linked = header.kind != _OBJECT_FILE
@@ -219,7 +223,7 @@ class _Parser:
         return ParsedFile(
             path=self.path,
             data=self.data,
-            machine=ISA_NAMES[header.machine],
+            machine=ELF_ISAS[header.machine],
             linked=linked,
             fixed=header.kind == _PROGRAM,
             sections=sections,
@@ -259,13 +263,21 @@ class _Parser:
         """Of a file for a machine that isoform knows: of others the layout may be another."""
         wide, order = self.data[4], self.data[5]
         machine = int.from_bytes(self.data[18:20], "little" if order == _LITTLE_ENDIAN else "big")
-        if wide != _WIDE or order != _LITTLE_ENDIAN or machine not in ISA_NAMES:
-            title = MACHINE_TITLES.get(machine, f"a machine with the ELF number {machine}")
-            if machine in ISA_NAMES:
+        if wide != _WIDE or order != _LITTLE_ENDIAN or machine not in ELF_ISAS:
+            title = ELF_TITLES.get(machine, f"a machine with the ELF number {machine}")
+            if machine in ELF_ISAS:
                 title += " with 32-bit addresses" if wide != _WIDE else " in big-endian order"
-            raise UserError(f"{self.path} is for {title}; isoform reads x86-64 ELF files.")
+            raise UserError(f"{self.path} is for {title}; isoform reads {readable_titles()} ELF files.")
         fields = _FILE_HEADER.unpack_from(self.data)
-        return _FileHeader(fields[1], machine, fields[6], *fields[11:])
+        return _FileHeader(fields[1], machine, fields[7], fields[6], *fields[11:])
+
+    def _refuse_variants(self, header: _FileHeader) -> None:
+        title, how = ELF_TITLES[header.machine], linkage(ELF_ISAS[header.machine])
+        if header.kind != _OBJECT_FILE and not how.dynamic:
+            raise UserError(f"{self.path} is a linked file for {title}, of which isoform reads only object files.")
+        for flag, variant in how.refused_flags.items():
+            if header.flags & flag:
+                raise UserError(f"{self.path} is for {title} with {variant}, which isoform does not know.")
 
     def _headers(self, file: _FileHeader) -> list[tuple[str, Any]]:
         count, names_at = file.section_count, file.names
@@ -406,7 +418,7 @@ class _Parser:
             if linked and not header["sh_flags"] & _ALLOC:
                 continue  # left over from `--emit-relocs`: already applied
             if header["sh_type"] == _REL:
-                raise unusable(self.path, f"{name} has a form that x86-64 does not use")
+                raise unusable(self.path, f"{name} has a form that is not used on this machine")
             if header["sh_size"] // 24 > SYMBOL_LIMIT:
                 raise unusable(self.path, f"{name} claims more than {SYMBOL_LIMIT} relocations")
             content = self._bytes(header)

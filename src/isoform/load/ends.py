@@ -65,7 +65,7 @@ class _Side:
         section = self.image.section_at(own)
         if section is None or own + 8 > section.end:
             return None
-        return int.from_bytes(section.data[own - section.address :][:8], "little")
+        return int.from_bytes(section.data[own - section.address :][:8], self.image.byte_order)
 
     @cached_property
     def _objects(self) -> list[Symbol]:
@@ -92,7 +92,7 @@ def _with_pointers(image: Image, pointers: dict[int, tuple[int, int]]) -> Image:
         section = image.section_at(own)
         assert section is not None
         at = own - section.address
-        contents[section.address][at : at + 8] = number.to_bytes(8, "little")
+        contents[section.address][at : at + 8] = number.to_bytes(8, image.byte_order)
     sections = tuple(replace(section, data=bytes(contents[section.address])) for section in image.sections)
     origins = {own: origin for own, (_, origin) in pointers.items()}
     return replace(image, sections=sections, linked_words={**image.linked_words, **origins})

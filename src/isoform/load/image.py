@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from isoform.isa.registry import byte_order
 from isoform.load.objects import Objects
 from isoform.model.errors import Unsupported
+from isoform.model.machine import Order
 from isoform.model.signature import CType, Signature
 
 POINTER_BYTES = 8
@@ -136,7 +138,7 @@ class Local:
     can_be_indexed: bool = True
 
 
-def _with_nulls(section: Section, fields: dict[int, tuple[int, int]]) -> Section:
+def _with_nulls(section: Section, fields: dict[int, tuple[int, int]], order: Order) -> Section:
     """The section where some addresses (by the place and width of the field that holds them) are null."""
     inside = [(at, *fields[at]) for at in fields if section.address <= at < section.end]
     if not inside:
@@ -144,8 +146,8 @@ def _with_nulls(section: Section, fields: dict[int, tuple[int, int]]) -> Section
     data = bytearray(section.data)
     for at, address, width in inside:
         start = at - section.address
-        value = int.from_bytes(data[start : start + width], "little") - address
-        data[start : start + width] = (value % (1 << (8 * width))).to_bytes(width, "little")
+        value = int.from_bytes(data[start : start + width], order) - address
+        data[start : start + width] = (value % (1 << (8 * width))).to_bytes(width, order)
     return replace(section, data=bytes(data))
 
 
@@ -269,13 +271,17 @@ class Image:
     """Ranges of data that has no counterpart of the same name or content in the other image. An address in
     there differs from side to side only because the data had to go somewhere."""
 
+    @property
+    def byte_order(self) -> Order:
+        return byte_order(self.machine)
+
     def without(self, absent: int) -> Image:
         """The image where the weak symbols whose bits are set have no definition."""
         gone = {name: symbol.address for name, symbol in self.weak.items() if absent >> symbol.bit & 1}
         fields = {a: (gone[n], width) for a, (n, width) in self.weak_fields.items() if n in gone}
         if not fields:
             return self
-        return replace(self, sections=tuple(_with_nulls(section, fields) for section in self.sections))
+        return replace(self, sections=tuple(_with_nulls(section, fields, self.byte_order) for section in self.sections))
 
     @cached_property
     def _sections_by_address(self) -> tuple[list[int], list[Section]]:

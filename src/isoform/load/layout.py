@@ -1,4 +1,4 @@
-"""Offsets, padding and size of a struct or union by the x86-64 System V rules, one member after the other."""
+"""Offsets, padding and size of a struct or union as C compilers on Linux lay them out, one member after the other."""
 
 from __future__ import annotations
 
@@ -30,16 +30,7 @@ class Laid:
     @property
     def size(self) -> int:
         """Bytes from one element of an array to the next."""
-        return size_of(self.type)
-
-
-LONG_DOUBLE_BITS = 80
-"""Of the 16 bytes that a long double takes."""
-
-
-def size_of(ctype: CType) -> int:
-    """Bytes of memory that a value of this type takes."""
-    return 16 if ctype.kind is TypeKind.FLOAT and ctype.bits == LONG_DOUBLE_BITS else ctype.bits // 8
+        return self.type.size
 
 
 @dataclass

@@ -9,7 +9,6 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from isoform.load import thread
 from isoform.load.blocks import is_name, is_numbered
 from isoform.load.elf import (
     FILE_SYMBOL,
@@ -30,7 +29,6 @@ from isoform.load.image import Field, Image, Reference, Section, Symbol, WeakSym
 from isoform.load.objects import Objects, PlacedObject
 from isoform.load.shared import Shared
 from isoform.load.thread import (
-    DESCRIPTOR_START,
     GET_ADDRESS,
     MODULE,
     ThreadObject,
@@ -42,6 +40,7 @@ from isoform.load.thread import (
     thread_objects,
 )
 from isoform.load.versions import imported_versions
+from isoform.model.linkage import Dynamic
 from isoform.model.outcome import THREAD_POINTER
 
 BASES = (0x5555_0000_0000, 0x5556_0000_0000)
@@ -58,14 +57,8 @@ WORD = 8
 MOST_PADDING = 31
 """Bytes between two objects that are there for alignment: compilers align large arrays to 32."""
 
-_THREAD = (
-    thread.DYNAMIC_MODULE,
-    thread.DYNAMIC_OFFSET,
-    thread.DYNAMIC_DISTANCE,
-    thread.DYNAMIC_DESCRIPTOR,
-)
+_THREAD = (Dynamic.MODULE, Dynamic.OFFSET, Dynamic.DISTANCE, Dynamic.DESCRIPTOR)
 _VARIABLES = (".data", ".bss", ".ldata", ".lbss", ".sdata", ".sbss")
-_NONE, _ABSOLUTE, _COPY, _GLOBAL_DATA, _JUMP_SLOT, _RELATIVE, _RESOLVED, _RELATIVE_64 = 0, 1, 5, 6, 7, 8, 37, 38
 
 
 def base_of(file: ParsedFile, side: int) -> int:
@@ -126,8 +119,9 @@ def _source_files(file: ParsedFile) -> dict[tuple[str, int], str]:
 def copied_objects(file: ParsedFile) -> dict[int, FileSymbol]:
     """Objects of other files for which a program has the room, by address: copied there when it is loaded."""
     found: dict[int, FileSymbol] = {}
+    meanings = file.linkage.dynamic
     for relocation in file.relocations.get(0, ()):
-        if relocation.kind == _COPY and 0 < relocation.symbol < len(file.dynamic_symbols):
+        if meanings.get(relocation.kind) is Dynamic.COPY and 0 < relocation.symbol < len(file.dynamic_symbols):
             symbol = file.dynamic_symbols[relocation.symbol]
             start, end = relocation.offset, relocation.offset + symbol.size
             inside = any(s.address <= start and end <= s.address + s.size for s in file.sections.values())
@@ -191,6 +185,7 @@ class LinkedImage:
     def __init__(self, file: ParsedFile, side: int, shared: Shared, common: set[str]) -> None:
         self.file = file
         self.side = side
+        self.linkage = file.linkage
         self.base = base_of(file, side)
         self.shared = shared
         self.sections = loaded_sections(file)
@@ -261,7 +256,8 @@ class LinkedImage:
         for section in self.sections:
             if not section.executable or not section.name.startswith(".plt"):
                 continue
-            for stub, slot in self._stubs(section):
+            for start, slot_at in self.linkage.stubs(section.data, section.entry_size):
+                stub, slot = self.base + section.address + start, section.address + slot_at
                 if slot in self.own_slots:
                     self.aliases[stub] = self.own_slots[slot]
                 if slot not in self.imports:
@@ -276,9 +272,9 @@ class LinkedImage:
     def _all_sections(self) -> tuple[Section, ...]:
         found = [part for s in self.sections if not s.thread_local for part in self._without_copies(self._placed(s))]
         found.extend(self._thread_section(one) for one in self._placed_thread_objects)
-        found.extend(loader_sections(self.shared.thread))
+        found.extend(loader_sections(self.shared.thread, self.file.byte_order))
         if self.loader_code != (0, 0):
-            found.append(self.shared.loader_code())
+            found.append(self.shared.loader_code(self.linkage.loader_code))
         return tuple(sorted((s for s in found if s.size), key=lambda s: s.address))
 
     def _without_copies(self, section: Section) -> Iterator[Section]:
@@ -376,7 +372,8 @@ class LinkedImage:
 
     def _apply(self, relocation: Relocation) -> None:
         section = self._section_of(relocation.offset)
-        if relocation.kind in (_NONE, _COPY):
+        means = self.linkage.dynamic.get(relocation.kind)
+        if means in (Dynamic.NOTHING, Dynamic.COPY):
             return
         if section is None or relocation.offset + 8 > section.address + section.size:
             raise unusable(self.file.path, f"a relocation lies outside every section, at {relocation.offset:#x}")
@@ -384,15 +381,15 @@ class LinkedImage:
         offset = relocation.offset - section.address
         if offset + 8 > len(content):
             content.extend(bytes(offset + 8 - len(content)))
-        there = int.from_bytes(content[offset : offset + 8], "little")
+        there = int.from_bytes(content[offset : offset + 8], self.file.byte_order)
         meant = self._meant(relocation, there)
         if meant is None:
             why = f"relocation type {relocation.kind}, which isoform has no rule for, fills {section.name}+{offset:#x}"
-            self._break(relocation.offset, 2 * WORD if relocation.kind in _THREAD else WORD, why)
+            self._break(relocation.offset, 2 * WORD if means in _THREAD else WORD, why)
             return
         value, origin = meant
-        content[offset : offset + 8] = (value % (1 << 64)).to_bytes(8, "little")
-        of_thread = relocation.kind in _THREAD and relocation.symbol < len(self.file.dynamic_symbols)
+        content[offset : offset + 8] = (value % (1 << 64)).to_bytes(8, self.file.byte_order)
+        of_thread = means in _THREAD and relocation.symbol < len(self.file.dynamic_symbols)
         name = self.file.dynamic_symbols[relocation.symbol].name if of_thread else ""
         self.relocated[self.base + relocation.offset] = Field(8, relative=False, name=name)
         if origin is not None:
@@ -418,7 +415,7 @@ class LinkedImage:
                     continue
                 is_word = place % 8 == 0 and not any(content[offset + 4 : offset + 8]) and not section.thread_local
                 if shared != number and is_word:
-                    content[offset : offset + 8] = shared.to_bytes(8, "little")
+                    content[offset : offset + 8] = shared.to_bytes(8, self.file.byte_order)
                     self.relocated[place] = Field(8, relative=False, name="")
                 elif shared != number or (self.conflict and self._is_variable(number)):
                     why = self.conflict or "it may hold the address of a function in a packed structure or in 32 bits"
@@ -438,25 +435,25 @@ class LinkedImage:
 
     def _meant(self, relocation: Relocation, there: int) -> tuple[int, int | None] | None:
         """What a field is filled with, and the object that it is counted from, if it is an address."""
-        kind = relocation.kind
-        if kind in _THREAD:
-            return self._thread_value(relocation)
-        if kind == PACKED_RELATIVE:
+        if relocation.kind == PACKED_RELATIVE:
             return self._pointer(relocation.offset, self.base + there)
-        if kind in (_RELATIVE, _RELATIVE_64):
+        means = self.linkage.dynamic.get(relocation.kind)
+        if means in _THREAD:
+            return self._thread_value(relocation)
+        if means is Dynamic.RELATIVE:
             return self._pointer(relocation.offset, self.base + relocation.addend)
-        if kind == _RESOLVED:
+        if means is Dynamic.RESOLVED:
             return self._at(self._resolved(relocation.offset, relocation.addend))
-        if kind not in (_ABSOLUTE, _GLOBAL_DATA, _JUMP_SLOT):
+        if means not in (Dynamic.ABSOLUTE, Dynamic.GLOBAL_DATA, Dynamic.JUMP_SLOT):
             return None
         symbol = self._dynamic_symbol(relocation)
-        addend = relocation.addend if kind == _ABSOLUTE else 0
+        addend = relocation.addend if means is Dynamic.ABSOLUTE else 0
         if symbol.kind == IFUNC and symbol.section != UNDEFINED_SECTION:
             return self._at(self._resolved(relocation.offset, symbol.value), addend)
         if symbol.section == UNDEFINED_SECTION:
             return self._at(self._import(relocation.offset, symbol.name), addend)
         self.looked_up.add(symbol.value)
-        if symbol.kind == OBJECT and symbol.size and kind == _GLOBAL_DATA:
+        if symbol.kind == OBJECT and symbol.size and means is Dynamic.GLOBAL_DATA:
             start = self._translate(self.base + symbol.value)
             self.references[self.base + relocation.offset] = Reference(
                 start, False, symbol.name, ((start, start + symbol.size),)
@@ -572,16 +569,16 @@ class LinkedImage:
         if item is not None:
             self.objects[item.start] = item
         origin = None if item is None else item.start
-        match relocation.kind:
-            case thread.DYNAMIC_MODULE:
+        match self.linkage.dynamic[relocation.kind]:
+            case Dynamic.MODULE:
                 if symbol is None:
                     self._add_to_word(relocation.offset + 8, distance)
                     self._note_distance(relocation.offset + 8, origin)
                 return MODULE, None
-            case thread.DYNAMIC_DESCRIPTOR:
+            case Dynamic.DESCRIPTOR:
                 self._write_word(relocation.offset + 8, distance + relocation.addend)
                 self._note_distance(relocation.offset + 8, origin)
-                return self._loader_address() + DESCRIPTOR_START, None
+                return self._loader_address() + self.linkage.descriptor_start, None
             case _:
                 return distance + relocation.addend, origin
 
@@ -598,11 +595,11 @@ class LinkedImage:
             raise unusable(self.file.path, f"a relocation lies outside every section, at {address:#x}")
         content, offset = self.contents[section.index], address - section.address
         content.extend(bytes(max(0, offset + 8 - len(content))))
-        before = int.from_bytes(content[offset : offset + 8], "little") if kept else 0
-        content[offset : offset + 8] = ((value + before) % (1 << 64)).to_bytes(8, "little")
+        before = int.from_bytes(content[offset : offset + 8], self.file.byte_order) if kept else 0
+        content[offset : offset + 8] = ((value + before) % (1 << 64)).to_bytes(8, self.file.byte_order)
 
     def _loader_address(self) -> int:
-        section = self.shared.loader_code()
+        section = self.shared.loader_code(self.linkage.loader_code)
         self.loader_code = section.address, section.end
         return section.address
 
@@ -645,17 +642,6 @@ class LinkedImage:
             self.weak_fields[self.base + slot] = (name, 8)
         if bit is None or section is None or not section.name.startswith(".got"):
             self._break(slot, WORD, f"a table holds the address of '{name}', a weak symbol")
-
-    def _stubs(self, section: FileSection) -> Iterator[tuple[int, int]]:
-        """Linkage stubs, with the slot of the global offset table that each jumps through (`ff 25 distance`)."""
-        step = section.entry_size if section.entry_size in (8, 16) else 16
-        for start in range(0, len(section.data), step):
-            entry = section.data[start : start + step]
-            at = entry.find(b"\xff\x25")
-            if at < 0 or at + 6 > len(entry):
-                continue
-            distance = int.from_bytes(entry[at + 2 : at + 6], "little", signed=True)
-            yield self.base + section.address + start, section.address + start + at + 6 + distance
 
     def _symbols(self) -> Iterator[Symbol]:
         for symbol in defined_symbols(self.file):

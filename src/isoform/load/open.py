@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from isoform.load.assembly import read_source
+from isoform.isa.registry import DEFAULT, TEXT_ISAS, machine_names
 from isoform.load.code import DISPLAYED, Code, parsed_code
 from isoform.load.elf import ParsedFile, parse_elf
 from isoform.load.image import Image, Line, Local, PointerTypes, Symbol
@@ -17,8 +17,6 @@ from isoform.model.errors import UserError
 from isoform.model.signature import Signature
 
 SOURCE_SUFFIXES = (".c", ".s", ".S")
-TEXT_ISAS = {".toy": "toy", ".asm": "cs241"}
-ELF_ISAS = ("x86_64",)
 
 
 @dataclass(frozen=True)
@@ -107,8 +105,10 @@ def _open(specs: Sequence[str | Code], options: Sequence[LoadOptions], kept: Kep
     if len(set(isas)) > 1:
         raise UserError(f"{shown[0]} is {isas[0]} but {shown[1]} is {isas[1]}: both sides must be the same machine.")
     names = [name or option.function for (_, name), option in zip(split, options, strict=True)]
-    if isas[0] in ELF_ISAS:
-        placements = place_files(_parse_all(paths, options, first))
+    if isas[0] not in TEXT_ISAS.values():
+        files = _parse_all(paths, options, first)
+        _require_one_machine(files, options)
+        placements = place_files(files)
         symbols = choose([p.image for p in placements], names)
         images = _with_debug(placements, symbols, first)
     else:
@@ -119,16 +119,27 @@ def _open(specs: Sequence[str | Code], options: Sequence[LoadOptions], kept: Kep
 
 def _named(code: Code) -> str | None:
     """Programs in the text of a small machine have no names."""
-    return code.name if code.isa in ELF_ISAS else None
+    return None if code.isa in TEXT_ISAS.values() else code.name
 
 
 def _isa(path: Path | Code, options: LoadOptions) -> str:
     """The machine of a file: the option, the suffix, or else an ELF file that says so itself."""
-    known = (*TEXT_ISAS.values(), *ELF_ISAS)
+    known = machine_names()
     said = path.isa if isinstance(path, Code) else options.isa
     if said is not None and said not in known:
         raise UserError(f"--isa '{said}' is not a machine isoform knows: {', '.join(known)}.")
-    return said or TEXT_ISAS.get(path.suffix if isinstance(path, Path) else "", ELF_ISAS[0])
+    return said or TEXT_ISAS.get(path.suffix if isinstance(path, Path) else "", DEFAULT)
+
+
+def _require_one_machine(files: Sequence[ParsedFile], options: Sequence[LoadOptions]) -> None:
+    for file, option in zip(files, options, strict=True):
+        if option.isa is not None and option.isa != file.machine:
+            raise UserError(f"{file.path} is {file.machine}, not {option.isa}: leave out --isa, or give another file.")
+        if file.machine != files[0].machine:
+            raise UserError(
+                f"{files[0].path} is {files[0].machine} but {file.path} is {file.machine}: both sides must be the same "
+                "machine."
+            )
 
 
 def _assemble(isa: str, path: Path | Code, kept: Kept) -> Image:
@@ -138,22 +149,14 @@ def _assemble(isa: str, path: Path | Code, kept: Kept) -> Image:
 
 
 def _assembled(isa: str, path: Path | Code) -> Image:
+    from isoform.load.text import assemble_text, load_text
+
     if isinstance(path, Code):
         if isinstance(path.content, bytes):
             raise UserError(f"code of {isa} is given as text, not as bytes.")
-        return _assembler(isa)(path.content, DISPLAYED)
+        return assemble_text(isa, path.content, DISPLAYED)
     read_file(path)  # for its sentences on files that cannot be read
-    return _assembler(isa)(read_source(path), str(path))
-
-
-def _assembler(isa: str) -> Callable[[str, str], Image]:
-    if isa == "toy":
-        from isoform.load.toy import assemble
-
-        return assemble
-    from isoform.load.cs241 import assemble as assemble_cs241
-
-    return assemble_cs241
+    return load_text(isa, path)
 
 
 def _parse_all(paths: Sequence[Path | Code], options: Sequence[LoadOptions], kept: Kept) -> list[ParsedFile]:
@@ -178,7 +181,7 @@ def _parse(path: Path | Code, options: LoadOptions) -> ParsedFile:
         return parse_elf(data, str(path))
     from isoform.load.compile import compile_source
 
-    built = compile_source(path, options.cc, options.cflags)
+    built = compile_source(path, options.cc, options.cflags, options.isa or DEFAULT)
     try:
         return replace(parse_elf(built, str(path)), from_source=True)
     except UserError as error:

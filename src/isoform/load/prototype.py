@@ -17,14 +17,14 @@ _SOURCE = Source("--signature", 'a C prototype such as "unsigned f(unsigned x, u
 
 
 @lru_cache(maxsize=64)  # a checker asks about one prototype again and again
-def parse_prototype(text: str, word_bits: int = 64) -> Signature:
+def parse_prototype(text: str, word_bits: int = 64, char_is_signed: bool = True) -> Signature:
     """The signature that a prototype declares; definitions of the structs, enums and typedefs it uses may stand
     in front. `word_bits` is the width of pointers and `long` on the machine asked about."""
     text = cleaned(_SOURCE, text).rstrip()
     tree = parse_c(_SOURCE, "", text, "" if text.endswith((";", "}")) else ";")
     try:
         found = declarations(tree)
-        return _signature(TypeReader(_SOURCE, word_bits, found), _function(found))
+        return _signature(TypeReader(_SOURCE, word_bits, found, char_is_signed), _function(found))
     except RecursionError:
         raise _SOURCE.error("is nested too deeply; write it with fewer levels") from None
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from functools import cached_property
+from hashlib import sha256
 
 from isoform.load.blocks import Block, Part, PlacedData, is_name, object_keys
 from isoform.load.elf import (
@@ -29,13 +30,11 @@ from isoform.load.elf import (
     Relocation,
     unusable,
 )
-from isoform.load.field import FieldReader, Use, is_branch, is_lea, is_move_immediate
 from isoform.load.image import MOST_RANGES, Field, Image, Meant, Reference, Section, Symbol, WeakSymbol
 from isoform.load.objects import Objects, PlacedObject
 from isoform.load.shared import Shared
 from isoform.load.statics import StaticUses
 from isoform.load.thread import (
-    DESCRIPTOR_START,
     GET_ADDRESS,
     MODULE,
     MODULE_BASE,
@@ -47,24 +46,9 @@ from isoform.load.thread import (
     thread_keys,
     thread_objects,
 )
+from isoform.model.linkage import FieldUses, Formula, Rule, Use
+from isoform.model.machine import Order
 from isoform.model.outcome import THREAD_POINTER
-
-# x86-64 relocations, by their numbers in the ABI.
-_NONE, _ABSOLUTE_64, _RELATIVE_32, _BRANCH_32, _GOT_RELATIVE, _ABSOLUTE_32, _SIGNED_32 = 0, 1, 2, 4, 9, 10, 11
-_RELATIVE_64, _GOT_RELAXED, _GOT_RELAXED_REX = 24, 41, 42
-_GOT = (_GOT_RELATIVE, _GOT_RELAXED, _GOT_RELAXED_REX)
-# Thread-local objects: DTPOFF64, TPOFF64, DTPOFF32, TPOFF32; TLSGD, TLSLD, GOTTPOFF, GOTPC32_TLSDESC, TLSDESC_CALL.
-_THREAD_DISTANCE = (17, 18, 21, 23)
-_THREAD_PAIR, _THREAD_MODULE, _THREAD_SLOT, _THREAD_DESCRIPTOR, _THREAD_CALL = 19, 20, 22, 34, 35
-_THREAD_TABLE = (_THREAD_PAIR, _THREAD_MODULE, _THREAD_SLOT, _THREAD_DESCRIPTOR)
-_THREAD = (*_THREAD_DISTANCE, *_THREAD_TABLE)
-_WIDE_DISTANCE = (17, 18)
-_WIDE = (_ABSOLUTE_64, *_WIDE_DISTANCE, _RELATIVE_64)
-_RELATIVE = (_RELATIVE_32, _BRANCH_32, _RELATIVE_64, *_GOT, *_THREAD_TABLE)
-_KNOWN = (*_RELATIVE, _ABSOLUTE_64, _ABSOLUTE_32, _SIGNED_32, *_THREAD_DISTANCE)
-_UNKNOWN_WIDTHS = {12: 2, 13: 2, 14: 1, 15: 1} | dict.fromkeys((3, 26, 32, 39, 40), 4)
-"""Bytes of fields that isoform has no rule for: 16, PC16, 8, PC8; GOT32, GOTPC32, SIZE32, PC32_BND, PLT32_BND."""
-_WIDEST = 8
 
 SCALAR = 4
 """A pointer past the end of an object of at most this many bytes is not expected."""
@@ -93,6 +77,7 @@ class ObjectImage:
         common: Set[str] = frozenset(),
     ) -> None:
         self.file = file
+        self.linkage = file.linkage
         self.side = side
         self.data = data
         self.code = code
@@ -114,7 +99,7 @@ class ObjectImage:
         """Start of the object that the reference at hand was resolved to."""
         self.loader_code = 0, 0
         self.resolvers: dict[int, int] = {}
-        self._readers: dict[int, FieldReader] = {}
+        self._readers: dict[int, FieldUses] = {}
         self.statics = StaticUses(file, data)
 
     def build(self) -> Image:
@@ -122,7 +107,7 @@ class ObjectImage:
         sections = [self._code_section(self.file.sections[index]) for index in self.code]
         sections.extend(self._data_section(block) for block in self.data.blocks)
         sections.extend(self._thread_section(one) for one in self._placed_thread_objects)
-        sections.extend(loader_sections(self.shared.thread))
+        sections.extend(loader_sections(self.shared.thread, self.file.byte_order))
         sections.extend(self.extra.values())
         thread_origin = note_thread_pointer(self.shared.thread, self.objects, self.linked_words)
         return Image(
@@ -154,7 +139,7 @@ class ObjectImage:
 
     def _moves(self) -> Iterator[tuple[int, int, int]]:
         """Function entries: code that takes the address of a function in its own section needs no relocation."""
-        for name, symbol in self._functions.items():
+        for name, symbol in self._functions.items() if not self.linkage.splits_addresses else ():
             if name in self.common:
                 code = self.code[symbol.section] + symbol.value
                 yield code, code + 1, self._alias(name, code)
@@ -166,6 +151,10 @@ class ObjectImage:
         for relocation in self.file.relocations.get(section.index, ()):
             address = self.code[section.index] + relocation.offset
             self._apply(section, relocation, content, relocation.offset, address)
+        for start, end in self.linkage.own_addresses(section.data):
+            where = range(self.code[section.index] + start, self.code[section.index] + end)
+            why = f"{self.file.path}: the code at {section.name}+{start:#x} forms an address of its own"
+            self.broken.update(dict.fromkeys(where, why))
         return Section(section.name, self.code[section.index], bytes(content), section.size, False, True)
 
     def _data_section(self, block: Block) -> Section:
@@ -193,8 +182,9 @@ class ObjectImage:
     def _apply(
         self, section: FileSection, relocation: Relocation, content: bytearray, offset: int, address: int
     ) -> None:
-        width = 8 if relocation.kind in _WIDE else 4 if relocation.kind in _KNOWN else 1
-        if relocation.kind in (_NONE, _THREAD_CALL):
+        rule = self._rule(relocation)
+        width = rule.width if rule.is_known else 1
+        if rule.formula is Formula.NOTHING:
             return
         if not 0 <= offset <= len(content) - width:
             raise unusable(self.file.path, f"a relocation lies outside section {section.index}")
@@ -205,24 +195,25 @@ class ObjectImage:
             self.statics.note_unclear(relocation)
             self._break(relocation, address, f"the reference at {section.name}+{relocation.offset:#x} {error}")
             return
-        if relocation.kind in _GOT or (relocation.kind in _RELATIVE and not section.executable):
+        if rule.is_slot or (rule.is_relative and not section.executable):
             self.statics.note_unclear(relocation)
         else:
             self.statics.note(relocation, section.executable, address, value)
-        limit = 1 << (8 * width - 1)
-        if width == 4 and not -limit <= value < (2 * limit if relocation.kind == _ABSOLUTE_32 else limit):
+        field = _field(rule, bytes(content[offset : offset + width]), value, self.file.byte_order)
+        if field is None:
             self._break(relocation, address, f"the value at {section.name}+{relocation.offset:#x} is too large")
             return
-        content[offset : offset + width] = (value % (2 * limit)).to_bytes(width, "little")
+        content[offset : offset + width] = field
         symbol = self.file.symbols[relocation.symbol]
         home = self.file.sections.get(symbol.section)
         is_thread = symbol.kind == THREAD_LOCAL or (home is not None and home.thread_local)
         of_thread = f"{symbol.name} {relocation.addend}" if is_thread else ""
-        self.relocated[address] = Field(width, relocation.kind in _RELATIVE, of_thread)
-        if section.executable and relocation.kind not in (*_GOT, _BRANCH_32, *_THREAD):
-            relative = relocation.kind in _RELATIVE
-            self._refer(address, symbol, relocation.symbol, value + address if relative else value, relative)
-        if symbol.name in self.weak and relocation.kind not in _GOT and not self._branches(section, relocation):
+        name = self._name_of_target(symbol, relocation) if rule.is_encoded else of_thread
+        self.relocated[address] = Field(width, rule.is_relative, name)
+        if section.executable and not (rule.is_slot or rule.is_branch or rule.is_thread):
+            target = value + address if rule.is_relative else value
+            self._refer(address, symbol, relocation.symbol, target, rule.is_relative)
+        if symbol.name in self.weak and not rule.is_slot and not self._branches(section, relocation):
             self.weak_fields[address] = (symbol.name, width)
             if not section.executable:
                 self._break(relocation, address, f"a table holds the address of '{symbol.name}', a weak symbol")
@@ -230,16 +221,25 @@ class ObjectImage:
         if self._origin is not None:
             self._note_reference(section, relocation, address, self._origin)
 
+    def _name_of_target(self, symbol: FileSymbol, relocation: Relocation) -> str:
+        """What a field in several instructions leads to: an outside name, or whatever the file has there."""
+        if symbol.section == UNDEFINED_SECTION:
+            return f"{symbol.name} {relocation.addend}"
+        return f"{symbol.section}+{symbol.value + relocation.addend:#x} of {sha256(self.file.data).hexdigest()}"
+
+    def _rule(self, relocation: Relocation) -> Rule:
+        return self.linkage.rule(relocation.kind)
+
     def _break(self, relocation: Relocation, address: int, why: str) -> None:
         """Note that no byte of a field is known."""
-        known = (8 if relocation.kind in _WIDE else 4) if relocation.kind in _KNOWN else _WIDEST
-        width = _UNKNOWN_WIDTHS.get(relocation.kind, known)
+        width = self._rule(relocation).width
         self.broken.update(dict.fromkeys(range(address, address + width), f"{self.file.path}: {why}"))
 
     # Objects that a linker places
 
     def _note_meant(self, relocation: Relocation, symbol: FileSymbol, address: int) -> None:
-        if relocation.kind in (*_GOT, *_THREAD_TABLE) or self._origin in self.extra:
+        rule = self._rule(relocation)
+        if rule.is_slot or rule.is_thread_slot or self._origin in self.extra:
             return  # the address of a table, or of a literal
         found = self._meant_by_symbol.get(relocation.symbol)
         if found is None:
@@ -274,11 +274,14 @@ class ObjectImage:
 
     def _note_reference(self, section: FileSection, relocation: Relocation, address: int, origin: int) -> None:
         """Distances in tables stay the numbers they are: what they are added to is where they are counted from."""
+        rule = self._rule(relocation)
+        if rule.is_branch and rule.is_encoded:
+            return  # the number is used up by the jump itself
         if section.executable:
             self.linked_fields[address] = origin
-            if relocation.kind in (_ABSOLUTE_32, _SIGNED_32):
+            if rule.formula is Formula.ABSOLUTE and rule.width == 4:
                 self.objects[origin] = replace(self.objects[origin], is_low=True)
-        elif relocation.kind in (_ABSOLUTE_64, *_WIDE_DISTANCE):
+        elif rule.width == 8 and rule.formula in (Formula.ABSOLUTE, Formula.THREAD_DISTANCE):
             self.linked_words[address] = origin
 
     def _meant(self, item: PlacedObject) -> None:
@@ -340,30 +343,32 @@ class ObjectImage:
     # Values
 
     def _value(self, section: FileSection, relocation: Relocation, address: int) -> int:
-        if relocation.kind not in _KNOWN:
+        rule = self._rule(relocation)
+        if not rule.is_known:
             raise _UnknownFieldError(f"has relocation type {relocation.kind}, which isoform has no rule for")
         if relocation.symbol >= len(self.file.symbols):
             raise unusable(self.file.path, f"a relocation of section {section.index} names no symbol")
         symbol = self.file.symbols[relocation.symbol]
-        if relocation.kind in _THREAD_DISTANCE:
+        if rule.formula is Formula.THREAD_DISTANCE:
             return self._thread_distance(symbol, relocation.addend)
-        if relocation.kind in _THREAD_TABLE:
-            return self._thread_slot(symbol, relocation.kind) + relocation.addend - address
-        if relocation.kind in _GOT:
+        if rule.is_thread_slot:
+            return self._thread_slot(symbol, rule.formula) + relocation.addend - address
+        if rule.is_slot:
             return self._slot(symbol, relocation.symbol) + relocation.addend - address
         if symbol.kind == SECTION_SYMBOL:
             target = self._in_section(section, relocation, symbol)
         else:
             branches = self._branches(section, relocation)
             target = self._of_symbol(symbol, relocation.symbol, branches) + relocation.addend
-        return target - address if relocation.kind in _RELATIVE else target
+        return target - address if rule.is_relative else target
 
     def _branches(self, section: FileSection, relocation: Relocation) -> bool:
         """Whether a field is the target of a direct call or jump."""
-        return section.executable and (
-            relocation.kind == _BRANCH_32
-            or (relocation.kind == _RELATIVE_32 and is_branch(section.data, relocation.offset))
-        )
+        rule = self._rule(relocation)
+        if not section.executable or rule.is_branch:
+            return section.executable
+        is_distance = rule.formula is Formula.RELATIVE and rule.width == 4
+        return is_distance and self.linkage.is_branch(section.data, relocation.offset)
 
     def _of_symbol(self, symbol: FileSymbol, index: int, branches: bool) -> int:
         if symbol.section == ABSOLUTE_SECTION or index == 0:
@@ -415,7 +420,7 @@ class ObjectImage:
 
     def _named_offset(self, section: FileSection, relocation: Relocation) -> int:
         """The offset in its section that a reference leads to."""
-        if relocation.kind not in _RELATIVE:
+        if not self._rule(relocation).is_relative:
             return relocation.addend
         use = self._reader(section).use(relocation.offset) if section.executable else None
         return relocation.addend + (4 + use.trailing if use is not None else 0)
@@ -455,7 +460,7 @@ class ObjectImage:
     def _slot(self, symbol: FileSymbol, index: int) -> int:
         if symbol.kind in (SECTION_SYMBOL, THREAD_LOCAL):
             raise _UnknownFieldError("goes through the global offset table in a way isoform has no rule for")
-        content = self._of_symbol(symbol, index, branches=False).to_bytes(8, "little", signed=False)
+        content = self._of_symbol(symbol, index, branches=False).to_bytes(8, self.file.byte_order, signed=False)
         slot = self.shared.by_content(("slot", content), 8, 8)
         if self._origin is not None:
             self.linked_words[slot] = self._origin
@@ -464,7 +469,7 @@ class ObjectImage:
         self.relocated[slot] = Field(8, relative=False)
         if symbol.name in self.weak:
             self.weak_fields[slot] = (symbol.name, 8)
-        self._refer(slot, symbol, index, int.from_bytes(content, "little"), relative=False)
+        self._refer(slot, symbol, index, int.from_bytes(content, self.file.byte_order), relative=False)
         return slot
 
     # Thread-local objects
@@ -500,14 +505,15 @@ class ObjectImage:
         if item is not None:
             self._meant(item)
 
-    def _thread_slot(self, symbol: FileSymbol, kind: int) -> int:
+    def _thread_slot(self, symbol: FileSymbol, formula: Formula) -> int:
         """An entry of the global offset table by which an object is found; addends count from the field only."""
-        distance = 0 if kind == _THREAD_MODULE else self._thread_distance(symbol, 0)
-        word = (distance % (1 << 64)).to_bytes(8, "little")
-        if kind == _THREAD_DESCRIPTOR:
-            content = (self._loader_code().address + DESCRIPTOR_START).to_bytes(8, "little") + word
+        distance = 0 if formula is Formula.THREAD_MODULE else self._thread_distance(symbol, 0)
+        word = (distance % (1 << 64)).to_bytes(8, self.file.byte_order)
+        if formula is Formula.THREAD_DESCRIPTOR:
+            descriptor = self._loader_code().address + self.linkage.descriptor_start
+            content = descriptor.to_bytes(8, self.file.byte_order) + word
         else:
-            content = word if kind == _THREAD_SLOT else MODULE.to_bytes(8, "little") + word
+            content = word if formula is Formula.THREAD_SLOT else MODULE.to_bytes(8, self.file.byte_order) + word
         slot = self.shared.by_content(("thread", content), len(content), 16)
         if self._origin is not None:
             self.linked_words[slot + len(content) - len(word)] = self._origin
@@ -516,7 +522,7 @@ class ObjectImage:
         return slot
 
     def _loader_code(self) -> Section:
-        section = self.shared.loader_code()
+        section = self.shared.loader_code(self.linkage.loader_code)
         self.extra[section.address] = section
         self.loader_code = section.address, section.end
         return section
@@ -570,12 +576,12 @@ class ObjectImage:
         block = self.data.around(home.index, relocation.addend)
         if block is not None and block.whole and not self._shared_by_content(home):
             return self._in_whole(section, relocation, home, block)
-        if not section.executable and relocation.kind in _RELATIVE:
+        if not section.executable and self._rule(relocation).is_relative:
             return self._in_table(section, relocation, home)
         use = Use(0, True) if not section.executable else self._reader(section).use(relocation.offset)
         if use is None:
             raise _UnknownFieldError("is in code that cannot be decoded")
-        target = relocation.addend + (4 + use.trailing if relocation.kind in _RELATIVE else 0)
+        target = relocation.addend + (4 + use.trailing if self._rule(relocation).is_relative else 0)
         if self._is_ambiguous(home, target, use, section.executable):
             raise _UnknownFieldError(
                 f"may mean more than one object at {home.name}+{target:#x}; build the file with -fdata-sections"
@@ -601,16 +607,19 @@ class ObjectImage:
             return False
         starts = {s.value for s in objects}
         words = range(block.start, block.end - _DISTANCE_BYTES + 1, _DISTANCE_BYTES)
-        distances = [int.from_bytes(home.data[at : at + _DISTANCE_BYTES], "little", signed=True) for at in words]
+        order = self.file.byte_order
+        distances = [int.from_bytes(home.data[at : at + _DISTANCE_BYTES], order, signed=True) for at in words]
         return any(block.start + distance in starts for distance in distances)
 
     def _in_code(self, section: FileSection, relocation: Relocation, home: FileSection) -> int:
-        base = self.code[home.index]
-        if section.executable and is_branch(section.data, relocation.offset):
+        base, rule = self.code[home.index], self._rule(relocation)
+        if section.executable and (
+            self.linkage.is_branch(section.data, relocation.offset) or (rule.is_branch and rule.is_encoded)
+        ):
             return base + relocation.addend
-        if not section.executable and relocation.kind in _RELATIVE:
+        if not section.executable and rule.is_relative:
             return base + relocation.addend  # a jump table: distances between labels
-        target = relocation.addend + (4 if relocation.kind in _RELATIVE else 0)
+        target = relocation.addend + (4 if rule.is_relative else 0)
         function = self._function_starts.get((home.index, target))
         if function is None:
             return base + relocation.addend
@@ -634,7 +643,7 @@ class ObjectImage:
         """Whether distances to other sections are there, as in a jump table: added to the table's address they give
         those places wherever the table is, so that its number serves as well as another."""
         rows = self._relocations_between(home.index, offset, offset + 4)
-        if not rows or rows[0].offset != offset or rows[0].kind not in _RELATIVE:
+        if not rows or rows[0].offset != offset or not self._rule(rows[0]).is_relative:
             return False
         return self.file.symbols[rows[0].symbol].section != home.index
 
@@ -668,14 +677,14 @@ class ObjectImage:
     def _is_jump_table(self, block: Block) -> bool:
         """Whether nameless data is nothing but places in code: nobody takes the address of its end."""
         rows = self._relocations_between(block.section, block.start, block.end)
-        width = 8 if rows and rows[0].kind == _ABSOLUTE_64 else 4
+        width = 8 if rows and self._rule(rows[0]).is_pointer else 4
         targets = {self.file.symbols[r.symbol].section for r in rows if r.symbol < len(self.file.symbols)}
         return not block.parts[0].named and len(rows) * width == block.size and targets <= self.code.keys()
 
-    def _reader(self, section: FileSection) -> FieldReader:
+    def _reader(self, section: FileSection) -> FieldUses:
         if section.index not in self._readers:
             starts = [offset for index, offset in self._function_starts if index == section.index]
-            self._readers[section.index] = FieldReader(section.data, starts)
+            self._readers[section.index] = self.linkage.field_uses(section.data, starts)
         return self._readers[section.index]
 
     # Literals
@@ -705,11 +714,12 @@ class ObjectImage:
 
     def _formed_target(self, section: FileSection, relocation: Relocation) -> int | None:
         """Where a reference points that plainly only forms an address: lea, mov of an immediate, a data pointer."""
+        rule = self._rule(relocation)
         if section.executable:
-            if relocation.kind in _RELATIVE:
-                return relocation.addend + 4 if is_lea(section.data, relocation.offset) else None
-            return relocation.addend if is_move_immediate(section.data, relocation.offset) else None
-        return relocation.addend if relocation.kind == _ABSOLUTE_64 else None
+            if rule.is_relative:
+                return relocation.addend + 4 if self.linkage.forms_distance(section.data, relocation.offset) else None
+            return relocation.addend if self.linkage.forms_number(section.data, relocation.offset) else None
+        return relocation.addend if rule.is_pointer else None
 
     def _literal(self, home: FileSection, target: int, block: Block) -> bytes | None:
         """The string literal at `target` of a section that is not mergeable (compilers put them there without
@@ -826,6 +836,16 @@ def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             merged.append((low, high))
     return merged
+
+
+def _field(rule: Rule, before: bytes, value: int, order: Order) -> bytes | None:
+    """A field with a value in it; None where that does not fit."""
+    if rule.put is not None:
+        return rule.put(before, value)
+    limit = 1 << (8 * rule.width - 1)
+    if rule.width == 4 and not -limit <= value < (2 * limit if rule.is_unsigned else limit):
+        return None
+    return (value % (2 * limit)).to_bytes(rule.width, order)
 
 
 def _string_bounds(data: bytes, offset: int, unit: int) -> tuple[int, int]:

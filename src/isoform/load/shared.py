@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from isoform.load.blocks import Region
 from isoform.load.image import Section
-from isoform.load.thread import LOADER_CODE, ThreadLayout
+from isoform.load.thread import ThreadLayout
 
 EXTERNAL_ROOM = ((64, 1 << 20), (40_000, 1 << 12))
 """(number of names, bytes for each of them): how large an external is, is not known, so that the first ones get
@@ -61,7 +61,7 @@ class Shared:
             self.objects[key] = self.data.take(size, 64)
         return self.objects[key]
 
-    def loader_code(self) -> Section:
+    def loader_code(self, code: bytes) -> Section:
         """What stands for the code that a loader provides, at one place on both sides."""
-        address = self.by_content(("loader", LOADER_CODE), len(LOADER_CODE), 16)
-        return Section(".loader", address, LOADER_CODE, len(LOADER_CODE), writable=False, executable=True)
+        address = self.by_content(("loader", code), len(code), 16)
+        return Section(".loader", address, code, len(code), writable=False, executable=True)

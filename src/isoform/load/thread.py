@@ -17,6 +17,8 @@ from isoform.load.blocks import is_name, plain_keys
 from isoform.load.elf import THREAD_LOCAL, UNDEFINED_SECTION, FileSymbol, ParsedFile
 from isoform.load.image import Section
 from isoform.load.objects import PlacedObject
+from isoform.model.linkage import Dynamic
+from isoform.model.machine import Order
 from isoform.model.outcome import THREAD_POINTER
 
 GET_ADDRESS = "__tls_get_addr"
@@ -38,13 +40,6 @@ CONTROL_ALIGNMENT = 8
 MOST_OBJECTS = 4096
 LIMIT = 1 << 30
 """Distances must fit into 32 bits with a sign."""
-
-_GET_ADDRESS_CODE = bytes.fromhex("488b4708 644803042500000000 c3")
-"""mov rax, [rdi+8]; add rax, fs:[0]; ret: the second word that it is given is the distance from the thread pointer."""
-_DESCRIPTOR_CODE = bytes.fromhex("488b4008 c3")
-"""mov rax, [rax+8]; ret"""
-DESCRIPTOR_START = 16
-LOADER_CODE = _GET_ADDRESS_CODE.ljust(DESCRIPTOR_START, b"\xcc") + _DESCRIPTOR_CODE
 
 Key = Hashable
 
@@ -195,7 +190,7 @@ def _placed(group: Sequence[_Piece]) -> PlacedObject:
 
 def _has_to_do_with_threads(file: ParsedFile) -> bool:
     return any(s.kind == THREAD_LOCAL for s in (*file.symbols, *file.dynamic_symbols)) or any(
-        section.executable and b"\x64" in section.data for section in file.sections.values()
+        section.executable and file.linkage.uses_thread_pointer(section.data) for section in file.sections.values()
     )
 
 
@@ -267,13 +262,10 @@ def _stays_together(file: ParsedFile) -> bool:
     """Whether code may count from one thread-local object to another, or from where all of them begin."""
     if not file.linked:
         return False
-    kinds = (DYNAMIC_MODULE, DYNAMIC_DISTANCE, DYNAMIC_DESCRIPTOR)
+    meanings = (Dynamic.MODULE, Dynamic.DISTANCE, Dynamic.DESCRIPTOR)
+    kinds = [kind for kind, meaning in file.linkage.dynamic.items() if meaning in meanings]
     nameless = any(r.kind in kinds and r.symbol == 0 for r in file.relocations.get(0, ()))
     return is_program(file) or nameless
-
-
-DYNAMIC_MODULE, DYNAMIC_OFFSET, DYNAMIC_DISTANCE, DYNAMIC_DESCRIPTOR = 16, 17, 18, 36
-"""Relocations of x86-64: DTPMOD64, DTPOFF64, TPOFF64, TLSDESC."""
 
 
 def thread_extent(file: ParsedFile) -> tuple[int, int, int]:
@@ -351,11 +343,11 @@ def object_around(objects: Sequence[ThreadObject], section: int, offset: int) ->
     return found if inside else None
 
 
-def loader_sections(layout: ThreadLayout) -> list[Section]:
+def loader_sections(layout: ThreadLayout, order: Order) -> list[Section]:
     """What the thread pointer points to: the word there is the thread pointer itself."""
     if not layout.used:
         return []
-    word = THREAD_POINTER.to_bytes(8, "little")
+    word = THREAD_POINTER.to_bytes(8, order)
     return [Section(".thread", THREAD_POINTER, word, len(word), writable=False, executable=False)]
 
 

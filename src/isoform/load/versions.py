@@ -55,7 +55,7 @@ def _versions(file: ParsedFile) -> Iterator[tuple[int, str]]:
     numbers = _section(file, ".gnu.version")
     named = dict(_names(file)) if numbers else {}
     for index, symbol in enumerate(file.dynamic_symbols[: len(numbers) // 2]):
-        number = int.from_bytes(numbers[2 * index : 2 * index + 2], "little") & ~_HIDDEN
+        number = int.from_bytes(numbers[2 * index : 2 * index + 2], file.byte_order) & ~_HIDDEN
         if number in named and (symbol.section == UNDEFINED_SECTION or symbol.kind == OBJECT):
             yield index, named[number]
 

@@ -51,8 +51,20 @@ class Given:
     """The bits that belong to the result. All others are whatever the callee left there: each side's own."""
     zeros: int = 0
     """The bits of these that are 0: all but the lowest of a bool."""
+    extended_from: int = 0
+    """If not 0: how many bits the value has. Those above are copies of the highest of them."""
+    in_runs: int = -1
+    """The bits that runs may set: where the type is not known, a value that is one of every type shows a difference."""
     is_space: bool = False
     """Whether it is the address of the space for a result in memory, which is the first argument."""
+
+    def as_left(self, value: int) -> int:
+        """A value as the callee leaves it."""
+        if self.extended_from and value >> (self.extended_from - 1) & 1:
+            value |= -1 << self.extended_from
+        elif self.extended_from:
+            value &= (1 << self.extended_from) - 1
+        return value & self.bits & ~self.zeros & self.in_runs
 
 
 Parts = tuple[Part, ...]

@@ -108,30 +108,13 @@ class Argument:
     """Lowest part first."""
 
 
-EXTENDED_BYTES = 4
-"""To which callers extend narrow integers (`narrow-arguments-extended`), in registers and on the stack."""
-
-
-def extended_size(ctype: CType, place: Place) -> int:
-    """How many bytes from the start of its place on an argument determines, extended as callers do."""
-    is_integer = ctype.kind in (TypeKind.INTEGER, TypeKind.BOOL)
-    return max(place.size, EXTENDED_BYTES) if is_integer else place.size
-
-
-def extended_value(ctype: CType, place: Place, value: int) -> int:
-    """What these bytes hold."""
-    if ctype.kind is TypeKind.INTEGER and ctype.signed and value >> (8 * place.size - 1):
-        value |= (1 << (8 * extended_size(ctype, place))) - (1 << (8 * place.size))
-    return value
-
-
 class _Unused:
     """What of a structure belongs to no member."""
 
     unused: tuple[tuple[int, int], ...]
     """The bytes of it with bits that belong to no member, and these bits."""
     room: frozenset[int]
-    """Bytes that are padding if a `long double` has the x87 format: they make no `different`; proofs compare them."""
+    """Bytes that are padding if a `long double` has 80 bits: they make no `different`; proofs compare them."""
 
     @cached_property
     def offsets(self) -> frozenset[int]:
@@ -394,7 +377,9 @@ class Contract:
         if kind is not None and kind.is_float:
             return show_float(value, bits)
         signed = kind.signed if kind is not None else True
-        return show_number(value, bits, signed)
+        if kind is not None and kind.kind is TypeKind.INTEGER and value >> 31 in (0, (1 << (bits - 31)) - 1):
+            bits = min(bits, max(32, kind.bits))  # the rest is its extension
+        return show_number(value & ((1 << bits) - 1), bits, signed)
 
 
 def show_number(value: int, bits: int, signed: bool) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from isoform.model.microop import Instruction, Space, Var
+
+if TYPE_CHECKING:
+    from isoform.model.placement import Placement
+    from isoform.model.signature import Signature
+    from isoform.model.verdict import Assumption
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,8 @@ class Convention:
     return_address_on_stack: bool = False
     return_address: str | None = None
     """The link register, where the return address is not on the stack."""
+    kept_return_address: str | None = None
+    """A container that no instruction can name: it has the link register in it while a tail call is made."""
     stack_adjustment: int = 0
     """How far above its value at entry the stack pointer must be at exit."""
     scratch_after_call: tuple[str, ...] = ()
@@ -36,6 +43,13 @@ class Convention:
     """In bytes: at entry to a callee the stack pointer is what it was at entry to its caller, modulo these."""
     not_across_calls: tuple[str, ...] = ()
     """Containers of which isoform does not know what a call to outside code does with them."""
+    extended_bytes: int = 4
+    """To which callers extend narrow integers: to 32 bits by the sign of their type, from there on with the sign."""
+    extends_by_rule: bool = False
+    """Whether the convention asks that of them, and of results; else they do so in practice."""
+    positional_integers: tuple[str, ...] = ()
+    """Where functions of another convention, which compilers offer as an attribute, find their first arguments."""
+    positional_floats: tuple[str, ...] = ()
     system_arguments: tuple[str, ...] = ()
     """Where a system call finds its number and its arguments. Its result is the first of `result`."""
     scratch_after_system: tuple[str, ...] = ()
@@ -47,6 +61,10 @@ class Convention:
         throughout a program."""
         arguments, results = (*self.integer_arguments, *self.float_arguments), (*self.result, *self.float_result)
         return frozenset((*arguments, *results, *self.callee_saved, *self.scratch_after_call))
+
+
+Order = Literal["little", "big"]
+"""Of the bytes of a number in memory."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +90,10 @@ def _any_address(_: Instruction) -> int:
     return 1
 
 
+def _nothing_assumed(_: Iterable[Signature]) -> Iterable[Assumption]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Machine:
     name: str
@@ -79,14 +101,26 @@ class Machine:
     title: str
     decode: Decoder
     memory: MemoryLayout | None
-    """None: the machine has no memory (toy)."""
+    """None: the machine has no memory."""
     convention: Convention
+    place: Callable[[Signature], Placement]
+    """Where the convention puts arguments and results."""
     registers: dict[str, Var]
     """Every name that can be written in a report, sub-registers included (lower case)."""
     containers: tuple[str, ...]
     """Names of the registers that together cover the register file without overlap, smallest offset first."""
     initial: dict[str, int] = field(default_factory=dict)
     """Containers with a fixed value at entry; all others are inputs."""
+    fixes_signature: bool = False
+    """Whether all of its programs have the same arguments and results."""
+    place_assumptions: Callable[[Iterable[Signature]], Iterable[Assumption]] = _nothing_assumed
+    """What `place` takes for granted that debug information does not say of these signatures."""
+    boolean: frozenset[str] = frozenset()
+    """Containers of one byte that hold 0 or 1."""
+    at_entry: Mapping[str, tuple[Assumption, ...]] = field(default_factory=dict)
+    """By container: the assumptions under which it has its initial value."""
+    char_is_signed: bool = True
+    """Whether C's plain `char` is."""
     instruction_alignment: int = 1
     alignment: Callable[[Instruction], int] = _any_address
     """Bytes that the address of an instruction's operand in memory must be a multiple of, lest it fault."""
@@ -96,6 +130,10 @@ class Machine:
     """A container whose initial value is the address that thread-local objects are counted from."""
     library: Mapping[str, bytes] = field(default_factory=dict)
     """Library functions that only compute, by name: straight code that can stand in the place of a call."""
+
+    @property
+    def byte_order(self) -> Order:
+        return "big" if self.memory is not None and self.memory.big_endian else "little"
 
     @cached_property
     def container_positions(self) -> dict[str, int]:
@@ -137,8 +175,12 @@ class Machine:
         """The name of a register or sub-register, for people."""
         return self._names().get((var.offset, var.size)) or self._part_name(var)
 
+    def is_named(self, var: Var) -> bool:
+        """Whether these bytes of the register file are a register or sub-register."""
+        return (var.offset, var.size) in self._names()
+
     def _part_name(self, var: Var) -> str:
-        """Bits of a container, such as xmm0[31:0]."""
+        """Bits of a container."""
         for name in self.containers:
             start = var.offset - self.registers[name].offset
             if start >= 0 and start + var.size <= self.registers[name].size:

@@ -16,9 +16,10 @@ class TypeKind(Enum):
     STRUCT = "struct"
 
 
-_EXTENDED_BITS = 80
-_EXTENDED_ROOM = 16
-"""Bytes that a `long double` takes in memory."""
+LONG_DOUBLE_BITS = 80
+"""Of the 16 bytes that a `long double` takes."""
+_LONG_DOUBLE_ROOM = 16
+"""Bytes that it takes in memory."""
 
 
 class Passing(Enum):
@@ -65,10 +66,10 @@ class CType:
 
     def room_offsets(self) -> Iterator[int]:
         """Bytes that may be padding, of which debug information does not say whether they are: of every `long double`
-        those behind the ten of the x87 format (another format has sixteen), and those behind an array at the end."""
+        those behind the ten of the 80-bit format (another format has sixteen), and those behind an array at the end."""
         yield from self.perhaps_padding
-        if self.kind is TypeKind.FLOAT and self.bits == _EXTENDED_BITS:
-            yield from range(_EXTENDED_BITS // 8, _EXTENDED_ROOM)
+        if self.is_long_double:
+            yield from range(LONG_DOUBLE_BITS // 8, _LONG_DOUBLE_ROOM)
         for _, start, member in self.fields:
             yield from (start + offset for offset in member.room_offsets())
 
@@ -78,6 +79,30 @@ class CType:
             yield 0
         for _, start, member in self.fields:
             yield from (start + offset for offset in member.bool_offsets())
+
+    @property
+    def size(self) -> int:
+        """Bytes of memory that a value of this type takes."""
+        return _LONG_DOUBLE_ROOM if self.is_long_double else self.bits // 8
+
+    @property
+    def is_long_double(self) -> bool:
+        return self.kind is TypeKind.FLOAT and self.bits == LONG_DOUBLE_BITS
+
+    def scalars(self, start: int = 0) -> Iterator[tuple[int, CType]]:
+        """Every scalar in a value with its byte offset."""
+        if self.kind is not TypeKind.STRUCT:
+            yield start, self
+            return
+        for _, offset, member in self.fields:
+            yield from member.scalars(start + offset)
+
+    @property
+    def is_spelled_out(self) -> bool:
+        """Whether every struct inside has its members listed. A union without them would go unseen."""
+        if self.kind is not TypeKind.STRUCT or not self.bits:
+            return True
+        return bool(self.fields) and all(member.is_spelled_out for _, _, member in self.fields)
 
     @property
     def is_float(self) -> bool:

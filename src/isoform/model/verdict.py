@@ -22,6 +22,13 @@ class Assumption:
     why: str
 
 
+DEFAULT_ROUNDING_MODE = Assumption(
+    "default-rounding-mode",
+    "the floating-point control word has its default, after calls too: round to nearest, denormals kept, exceptions"
+    " masked",
+)
+
+
 @dataclass(frozen=True)
 class Subject:
     """One side of the question, as the user named it."""

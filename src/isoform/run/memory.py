@@ -35,12 +35,13 @@ class Memory:
         self, machine: Machine, image: Image, inputs: Inputs, stack_pointer: int, guarded: frozenset[int]
     ) -> None:
         layout = machine.memory
-        self._order = "big" if layout is not None and layout.big_endian else "little"
+        self._order = machine.byte_order
         self._inputs = inputs
         if machine.absent_symbols is not None and image.weak_fields:
             image = image.without(inputs.registers.get(machine.absent_symbols, 0))
         self._sections = _known_at_entry(machine, image)
-        self._stack_pointer = stack_pointer if machine.convention.return_address_on_stack else None
+        self._stack_pointer = stack_pointer if machine.convention.stack_pointer is not None else None
+        self._has_return_address = machine.convention.return_address_on_stack
         self._pointer_size = layout.address_bytes if layout is not None else 8
         self._guarded = guarded
         self._stored: set[int] = set()
@@ -64,9 +65,9 @@ class Memory:
         if self.recorded is not None:
             self.recorded.update(a for a in range(address, address + size) if a not in self._written)
         if offset + size <= PAGE:
-            return int.from_bytes(page[offset : offset + size], self._order)  # type: ignore[arg-type]
+            return int.from_bytes(page[offset : offset + size], self._order)
         data = bytes(self.byte((address + i) % (1 << (8 * self._pointer_size))) for i in range(size))
-        return int.from_bytes(data, self._order)  # type: ignore[arg-type]
+        return int.from_bytes(data, self._order)
 
     def store(self, address: int, size: int, value: int) -> None:
         number, offset = divmod(address, PAGE)
@@ -80,7 +81,7 @@ class Memory:
             self._written.update(range(address, address + size))
         if self.stores is not None:
             self.stores.add((address, size))
-        data = value.to_bytes(size, self._order)  # type: ignore[arg-type]
+        data = value.to_bytes(size, self._order)
         if offset + size <= PAGE:
             self._pages[number][offset : offset + size] = data
             return
@@ -108,9 +109,9 @@ class Memory:
         pointer = self._stack_pointer
         if pointer is not None and pointer - STACK_GUARD <= start < pointer - FRAME_LIMIT:
             raise StackTooSmallError
-        if pointer is not None and start <= pointer < start + PAGE:
+        if self._has_return_address and pointer is not None and start <= pointer < start + PAGE:
             size = self._pointer_size
-            page[pointer - start : pointer - start + size] = RETURN_ADDRESS.to_bytes(size, "little")
+            page[pointer - start : pointer - start + size] = RETURN_ADDRESS.to_bytes(size, self._order)
         if number in self._input_pages:
             for address, byte in self._inputs.memory.items():
                 if address // PAGE == number:

@@ -456,8 +456,7 @@ class _Run:
             here = given.get(register)
             bits = here.bits if here is not None else 0
             value = results.get(register, 0)
-            if here is not None:
-                value &= ~here.zeros
+            value = here.as_left(value) if here is not None else value
             self._registers[self._position[register]] = (value & bits) | (left & ~bits & mask(size))
 
     def _leave_call(self, result: int) -> None:

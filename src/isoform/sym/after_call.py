@@ -39,6 +39,8 @@ class AfterCall:
         for low, high, taken in runs(given.bits, width):
             if taken:
                 piece = result(register if not low else f"{register}[{low}]", high - low)
+                if given.extended_from:
+                    piece = self._terms.sext(self._terms.extract(piece, given.extended_from - 1, 0), high - low)
                 free = ~given.zeros >> low & ((1 << (high - low)) - 1)
                 piece = terms.and_(piece, terms.bv(free, high - low)) if given.zeros else piece
             else:
@@ -93,7 +95,7 @@ class AfterCall:
         if not self._side.is_stack_pointer(base):
             raise Unsupported(f"{self._function.name} makes a call with a stack pointer isoform cannot follow")
         offset, adjustment = signed(constant, self._side.width), self._side.world.machine.convention.stack_adjustment
-        is_tail_call = offset == adjustment and self._terms.value(state.frame.load(0, adjustment)) is None
+        is_tail_call = 0 < offset == adjustment and self._terms.value(state.frame.load(0, adjustment)) is None
         if offset > 0 and not is_tail_call:
             raise Unsupported(f"{self._function.name} makes a call that writes over its own return address")
         state.frame.clobber_below(min(0, offset + on_stack))

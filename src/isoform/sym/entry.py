@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
-from isoform.model.contract import EXTENDED_BYTES, Argument, bools_by_value, extended_size
+from isoform.model.contract import Argument, bools_by_value
 from isoform.model.machine import Machine
+from isoform.model.placement import extended_size
 from isoform.model.signature import TypeKind
 from isoform.smt.terms import Term, Terms
 from isoform.sym.algebra import TermAlgebra
 from isoform.sym.state import State
 from isoform.sym.world import World
 
+_EXTENDED_BITS = 32
+"""Up to which the sign of its type says how an integer is extended. From there on it is with the sign."""
 Content = Callable[[str | None, int, int], Term]
 """By register (None: the stack), offset and size: what a callee finds there."""
 
@@ -46,8 +49,9 @@ def _put(state: State, argument: Argument, value: Term) -> None:
     machine, terms, low = state.side.world.machine, state.side.terms, 0
     for place in argument.places:
         part = terms.extract(value, low + 8 * place.size - 1, low)
-        size = extended_size(argument.type, place)
-        part = terms.sext(part, 8 * size) if argument.type.signed else terms.zext(part, 8 * size)
+        size = extended_size(machine, argument.type, place)
+        has_sign = argument.type.signed or 8 * place.size >= _EXTENDED_BITS
+        part = terms.sext(part, 8 * size) if has_sign else terms.zext(part, 8 * size)
         if place.register is None:
             state.frame.store(place.offset, part, size)
         else:
@@ -115,17 +119,18 @@ def _bools_in_memory(world: World, state: State, content: Content) -> Iterator[t
 
 
 def extension(argument: Argument, machine: Machine, terms: Terms, content: Content) -> Term | None:
-    """Narrow arguments are extended to 32 bits, and a bool is 0 or 1 (both are named assumptions). `content` is what a
-    callee finds in a place."""
-    kind = argument.type
+    """Narrow arguments are extended, and a bool is 0 or 1, by the convention or as a named assumption. `content` is
+    what a callee finds in a place."""
+    kind, size = argument.type, machine.convention.extended_bytes
     place = argument.places[0] if argument.places else None
-    if kind.kind not in (TypeKind.INTEGER, TypeKind.BOOL) or kind.bits >= 8 * EXTENDED_BYTES or place is None:
+    if kind.kind not in (TypeKind.INTEGER, TypeKind.BOOL) or kind.bits >= 8 * size or place is None:
         return None
-    if place.register is not None and machine.registers[place.register].size < EXTENDED_BYTES:
+    if place.register is not None and machine.registers[place.register].size < size:
         return None
-    word = content(place.register, place.offset, EXTENDED_BYTES)
+    word = content(place.register, place.offset, size)
     width = terms.width(word)
     if kind.kind is TypeKind.BOOL:
         return terms.ult(word, terms.bv(2, width))
     low = terms.extract(word, kind.bits - 1, 0)
-    return terms.eq(word, terms.sext(low, width) if kind.signed else terms.zext(low, width))
+    has_sign = kind.signed or kind.bits >= _EXTENDED_BITS
+    return terms.eq(word, terms.sext(low, width) if has_sign else terms.zext(low, width))

@@ -144,7 +144,7 @@ class Side:
         data = self.image.constant_bytes(number, POINTER_BYTES)
         if data is None:
             raise Unsupported("a pointer reaches beyond the constants it is in")
-        return self.linked_address(linked_address(int.from_bytes(data, "little"), origin, POINTER_BYTES))
+        return self.linked_address(linked_address(int.from_bytes(data, self.image.byte_order), origin, POINTER_BYTES))
 
     def object_start(self, start: int) -> Term:
         """The address of the object that isoform placed at `start`."""
@@ -232,7 +232,8 @@ class Side:
 
     def frame_array(self) -> Term:
         array = self.terms.array_variable(f"frame_{self.tag}", self.width)
-        for offset in range(8 + self.world.contract.stack_argument_bytes):
+        first = self.world.machine.convention.stack_arguments_offset
+        for offset in range(first + self.world.contract.stack_argument_bytes):
             where = self.terms.bv(offset, self.width)
             array = self.terms.store(array, where, self.initial_frame(offset, 1))
         return array

@@ -31,13 +31,6 @@ STACK_IN_BOUNDS = Assumption(
     "stack-in-bounds",
     "an array on the stack is only indexed inside the function's own stack frame or the arguments on the stack",
 )
-DEFAULT_ROUNDING_MODE = Assumption(
-    "default-rounding-mode",
-    "the floating-point control word has its default, after calls too: round to nearest, denormals kept, exceptions"
-    " masked",
-)
-X87_EMPTY = Assumption("x87-stack-empty", "the x87 stack is empty at entry, as the convention says")
-DIRECTION_FLAG = Assumption("direction-flag-clear", "the direction flag is clear at entry, as the convention says")
 
 
 @dataclass
@@ -80,15 +73,18 @@ class State:
         terms = self.side.terms
         result: Term | None = None
         for index, start, size in self.side.pieces(var):
-            if index not in self.registers and self.side.world.machine.containers[index] == "df":
-                self.side.world.assume(DIRECTION_FLAG)
-            if index not in self.registers and self.side.world.machine.containers[index] == "x87":
-                self.side.world.assume(X87_EMPTY)
-                self.side.world.assume(DEFAULT_ROUNDING_MODE)
+            if index not in self.registers:
+                self._assume_at_entry(index)
             part = terms.extract(self.container(index), 8 * (start + size) - 1, 8 * start)
             result = part if result is None else terms.concat(part, result)
         assert result is not None
         return result
+
+    def _assume_at_entry(self, index: int) -> None:
+        """A container is read as it was at entry."""
+        world = self.side.world
+        for assumption in world.machine.at_entry.get(world.machine.containers[index], ()):
+            world.assume(assumption)
 
     def write_register(self, var: Var, value: Term) -> None:
         terms = self.side.terms
@@ -179,8 +175,6 @@ class State:
         its return address and its arguments. What lies above is the caller's, to which pointers may point: memory like
         any other."""
         convention, contract = self.side.world.machine.convention, self.side.world.contract
-        if not convention.return_address_on_stack:
-            return size
         own = min(size, max(0, convention.stack_arguments_offset + contract.stack_argument_bytes - offset))
         if own < size and self.side.world.recursive:
             raise Unsupported("a function that calls itself uses its caller's stack, which may be a frame of its own")

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from isoform.model.evaluate_floats import FLOAT_RULES
 from isoform.model.microop import Kind, MicroOp, Space, Var
+from isoform.model.verdict import DEFAULT_ROUNDING_MODE
 from isoform.smt import floats
 from isoform.smt.terms import Term, Terms
-from isoform.sym.state import DEFAULT_ROUNDING_MODE, State
+from isoform.sym.state import State
 
 Temps = dict[int, Term]
 
@@ -58,20 +59,21 @@ def step(state: State, temps: Temps, op: MicroOp) -> None:
 
 
 def _aligned_stack(state: State, op: MicroOp, values: list[Term]) -> Term | None:
-    """`and rsp, -16`: how far the stack pointer moves follows from its alignment at entry, 8 modulo 16."""
-    if op.kind is not Kind.INT_AND or not state.side.world.machine.convention.return_address_on_stack:
+    """Rounding the stack pointer down: how far that moves it follows from its alignment at entry."""
+    if op.kind is not Kind.INT_AND:
         return None
-    terms = state.side.terms
+    terms, convention = state.side.terms, state.side.world.machine.convention
     base, constant = terms.split_sum(values[0])
     mask = terms.value(values[1])
     if base is None or mask is None or not state.side.is_stack_pointer(base):
         return None
     width = terms.width(values[0])
     alignment = (1 << width) - mask
-    if alignment not in (1, 2, 4, 8, 16):
+    if alignment & (alignment - 1) or not 1 <= alignment <= convention.stack_alignment:
         return None
     state.side.world.align_stack()
-    return terms.add(base, terms.bv(constant - (8 + constant) % alignment, width))
+    rest = (convention.stack_arguments_offset + constant) % alignment
+    return terms.add(base, terms.bv(constant - rest, width))
 
 
 Rule = Callable[[Terms, int, list[Term]], Term]

@@ -12,6 +12,7 @@ from isoform.sym.state import State
 
 LOWEST_ADDRESS = 0x1000
 HIGHEST_ADDRESS = 1 << 47
+"""Addresses that a program may use: not the page around null, and those that Linux gives to programs."""
 
 
 def frame_bounds(side: Side) -> list[tuple[str, Term]]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from isoform.model.callee import runs
-from isoform.model.contract import Contract, extended_size
+from isoform.model.contract import Contract
 from isoform.model.errors import Unsupported
 from isoform.model.machine import Machine
+from isoform.model.placement import extended_size
 from isoform.model.verdict import Assumption
 from isoform.smt.terms import Term, Terms
 from isoform.sym.frame import SLOT_BYTES
 
 STACK_ALIGNED = Assumption("stack-aligned", "the stack pointer is aligned as the calling convention says")
-BOOLEAN = frozenset({"cf", "pf", "af", "zf", "sf", "of"})
 """Flags: one bit in a byte."""
 
 
@@ -92,7 +92,7 @@ class World:
         if name in machine.initial:
             return self.terms.bv(machine.initial[name], width)
         term = self._variable(name, name, width)
-        if width == 8 and name in BOOLEAN:
+        if width == 8 and name in self.machine.boolean:
             # Flags hold one bit; as bytes they are 0 or 1 (see microop.py).
             return self.terms.flag(self.terms.eq(self.terms.extract(term, 0, 0), self.terms.bv(1, 1)))
         return term
@@ -116,7 +116,7 @@ class World:
         for argument in self.contract.arguments:
             for place in (p for p in argument.places if p.register == register):
                 low = 8 * (place.offset - start)
-                taken = (1 << (8 * extended_size(argument.type, place))) - 1
+                taken = (1 << (8 * extended_size(self.machine, argument.type, place))) - 1
                 bits |= taken << low if low >= 0 else taken >> -low
         return bits & ((1 << width) - 1)
 

@@ -41,7 +41,6 @@ from isoform.borders.precondition.tree import (
 from isoform.load.c_constants import constant_value, named_constant
 from isoform.load.c_text import Source, printable
 from isoform.load.c_types import TypeReader
-from isoform.load.layout import size_of
 from isoform.model.errors import UserError
 from isoform.model.signature import CType, Signature, TypeKind
 
@@ -171,7 +170,7 @@ class Elaborator:
             ctype = self._single(node).type
         else:
             ctype = self._value(node).type
-        return Typed(Constant(size_of(ctype), self._word.bits), self._word)
+        return Typed(Constant(ctype.size, self._word.bits), self._word)
 
     def _binary(self, node: Any) -> Typed:
         if node.op in ("&&", "||"):
@@ -233,8 +232,8 @@ class Elaborator:
         """Bytes of what a pointer points to. `void` counts bytes where the user wrote it; further in, it may also
         stand for a type that was not spelled out."""
         pointee = pointer.pointee
-        if pointee is not None and size_of(pointee):
-            return size_of(pointee)
+        if pointee is not None and pointee.size:
+            return pointee.size
         written = type(node).__name__ in ("ID", "Cast")
         if written and (pointee is None or (pointee.kind, pointee.spelling) in _BYTES):
             return 1

@@ -1,4 +1,4 @@
-"""Terms as a person writes them: `$1 ≠ 42`, `rdi + 8 < 100`. Long ones are cut."""
+"""Terms as a person writes them: `n ≠ 42`, `p + 8 < 100`. Long ones are cut."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from isoform.isa.in_order import in_order
 from isoform.model.machine import Convention, Machine, MemoryLayout, registers_of
 from isoform.model.microop import TRUE, Instruction, Kind, MicroOp, Space, Var, abort_reason, code, const
 
@@ -255,12 +256,17 @@ def _shown(value: int) -> str:
     return str(signed) if abs(signed) < 10_000 else f"{value:#x}"
 
 
+_TITLE = "cs241 MIPS"
+_CONVENTION = Convention(integer_arguments=("$1", "$2"), result=("$3",), return_address="$31")
+
 MACHINE = Machine(
     name="cs241",
-    title="cs241 MIPS",
+    title=_TITLE,
     decode=decode,
     memory=MemoryLayout(address_bytes=4, big_endian=True, size=MEMORY_SIZE, zeroed=True),
-    convention=Convention(integer_arguments=("$1", "$2"), result=("$3",), return_address="$31"),
+    convention=_CONVENTION,
+    place=in_order(_TITLE, _CONVENTION, _REGISTERS),
+    fixes_signature=True,
     registers=_REGISTERS,
     containers=tuple(_REGISTERS),
     initial={name: 0 for name in _REGISTERS if name not in ("$1", "$2")} | {"$30": MEMORY_SIZE, "$31": RETURN_ADDRESS},

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable
 from typing import NamedTuple
 
+from isoform.isa.in_order import in_order
 from isoform.model.machine import Convention, Machine, registers_of
 from isoform.model.microop import TRUE, Instruction, Kind, MicroOp, Space, Var, abort_reason, code, const
 from isoform.model.outcome import RETURN_ADDRESS
@@ -170,12 +171,17 @@ def _text(name: str, operation: Operation, fields: Fields, following: int) -> st
     return " ".join([name, ", ".join(shown[letter] for letter in operation.operands)]).strip()
 
 
+_TITLE = "toy (four registers, no memory)"
+_CONVENTION = Convention(integer_arguments=("r0",), result=("out",), return_address="ra")
+
 MACHINE = Machine(
     name="toy",
-    title="toy (four registers, no memory)",
+    title=_TITLE,
     decode=decode,
     memory=None,
-    convention=Convention(integer_arguments=("r0",), result=("out",), return_address="ra"),
+    convention=_CONVENTION,
+    place=in_order(_TITLE, _CONVENTION, _REGISTERS),
+    fixes_signature=True,
     registers=_REGISTERS,
     containers=tuple(_REGISTERS),
     initial={"r1": 0, "r2": 0, "r3": 0, "out": 0, "ra": RETURN_ADDRESS},

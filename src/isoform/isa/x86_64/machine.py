@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import cache
 
 from isoform.isa.sleigh import SleighDecoder
+from isoform.isa.x86_64.abi import CONVENTION, DIRECTION_FLAG, X87_EMPTY, gap_assumptions, place
 from isoform.isa.x86_64.alignment import alignment
 from isoform.isa.x86_64.amendments import amend
 from isoform.isa.x86_64.library import LIBRARY
@@ -19,9 +20,10 @@ from isoform.isa.x86_64.registers import (
     WIDE,
     X87_AT_ENTRY,
 )
-from isoform.model.machine import Convention, Machine, MemoryLayout
+from isoform.model.machine import Machine, MemoryLayout
 from isoform.model.microop import Instruction, Var
 from isoform.model.outcome import THREAD_POINTER
+from isoform.model.verdict import DEFAULT_ROUNDING_MODE
 
 __all__ = ["CANARY", "CONVENTION", "MACHINE", "REGISTERS"]
 
@@ -55,30 +57,6 @@ def _covered(var: Var) -> bool:
     return all(byte in _COVERED for byte in (var.offset, var.offset + var.size - 1))
 
 
-CONVENTION = Convention(
-    integer_arguments=("rdi", "rsi", "rdx", "rcx", "r8", "r9"),
-    result=("rax", "rdx"),
-    float_arguments=tuple(f"xmm{n}" for n in range(8)),
-    float_result=("xmm0", "xmm1"),
-    callee_saved=("rbx", "rbp", "r12", "r13", "r14", "r15", "df", "x87"),
-    stack_pointer="rsp",
-    stack_arguments_offset=8,
-    return_address_on_stack=True,
-    stack_adjustment=8,
-    scratch_after_call=(
-        *("rcx", "rsi", "rdi", "r8", "r9", "r10", "r11"),
-        *(name for name in FLAGS if name != "df"),
-        *VECTOR_CONTAINERS,
-        *MASK_CONTAINERS,
-        *(f"mm{n}" for n in range(8)),
-    ),
-    as_at_entry=("df",),
-    stack_alignment=16,
-    not_across_calls=("x87",),
-    system_arguments=("rax", "rdi", "rsi", "rdx", "r10", "r8", "r9"),
-    scratch_after_system=("rcx", "r11"),
-)
-
 _LONGEST = 15
 _EXTENDED = (b"\x62", b"\xc4", b"\xc5")
 """First bytes of EVEX and VEX, among which are the instructions on masks."""
@@ -110,8 +88,12 @@ MACHINE = Machine(
     decode=decode,
     memory=MemoryLayout(address_bytes=8),
     convention=CONVENTION,
+    place=place,
+    place_assumptions=gap_assumptions,
     registers=REGISTERS,
     containers=tuple(sorted(_CONTAINERS, key=lambda name: REGISTERS[name].offset)),
+    boolean=frozenset(name for name in FLAGS if name != "df"),
+    at_entry={"df": (DIRECTION_FLAG,), "x87": (X87_EMPTY, DEFAULT_ROUNDING_MODE)},
     initial={"df": 0, "x87": X87_AT_ENTRY, "fs_offset": THREAD_POINTER},
     thread_pointer="fs_offset",
     absent_symbols="absent",

@@ -12,7 +12,6 @@ from isoform.load.debug.unusable import Unusable
 from isoform.load.image import Local
 
 LOCALS_LIMIT = 256
-_FRAME_BASES = {b"\x9c": 8, b"\x56": -8}  # the canonical frame address; rbp, after push rbp
 _FBREG = 0x91
 _SCOPES = ("DW_TAG_subprogram", "DW_TAG_lexical_block")
 _BLOCKS = ("DW_TAG_lexical_block", "DW_TAG_inlined_subroutine")
@@ -38,7 +37,7 @@ def frame_locals(debug: DebugInfo, address: int) -> tuple[Local, ...]:
                 whole = extent(entry) if entry.tag in _SCOPES else None
                 if not scopes:
                     if entry.tag == "DW_TAG_subprogram" and whole is not None and whole[0] == address - debug.bias:
-                        base = _FRAME_BASES.get(entry.expression("DW_AT_frame_base"))
+                        base = debug.frame_bases.get(entry.expression("DW_AT_frame_base"))
                         if base is None:
                             return ()
                         scopes.append((depth, *whole))
@@ -96,7 +95,7 @@ def _frame_arrays(debug: DebugInfo, unit: Unit) -> dict[int, list[Local] | None]
             blocks.pop()
         if entry.tag == "DW_TAG_subprogram" and (whole := extent(entry)) is not None:
             start, end = (bound + debug.bias for bound in whole)
-            base = _FRAME_BASES.get(entry.expression("DW_AT_frame_base"))
+            base = debug.frame_bases.get(entry.expression("DW_AT_frame_base"))
             open_.append((depth, start, end, base))
             blocks = []
             found[start] = [] if base is not None and start not in found else None

@@ -23,6 +23,8 @@ class DebugInfo:
     """What is added to its addresses."""
     deadline: float
     """In processor time."""
+    frame_bases: Mapping[bytes, int]
+    """As in `Linkage`."""
     entries: int = 0
     _units: Units = field(init=False)
     _may_contain: dict[tuple[int, int], bool] = field(default_factory=dict)
@@ -54,7 +56,7 @@ def read_debug(file: ParsedFile, code: Mapping[int, int], base: int) -> DebugInf
     moved by `base` (a linked one); None where it has none that can be read."""
     if not file.has_debug:
         return None
-    debug = DebugInfo(DebugSections(file, code), base, processor_time() + SECONDS_LIMIT)
+    debug = DebugInfo(DebugSections(file, code), base, processor_time() + SECONDS_LIMIT, file.linkage.frame_bases)
     try:
         next(debug.units(None), None)
     except Exception:  # whatever is wrong with hostile debug information, there is none

@@ -9,13 +9,12 @@ from functools import cached_property
 
 from isoform.load.debug.unusable import Unusable
 from isoform.load.elf import DebugSection, ParsedFile
+from isoform.model.linkage import Formula
 
 UNPACKED_LIMIT = 128 << 20
 """Bytes of all compressed sections of a file together."""
 _COMPRESSION_HEADER = struct.Struct("<IIQQ")
 _ZLIB = 1
-_WIDTHS = {1: 8, 10: 4, 11: 4}
-"""Bytes of R_X86_64_64, R_X86_64_32 and R_X86_64_32S."""
 
 
 class DebugSections:
@@ -57,10 +56,13 @@ class DebugSections:
         for start, size in section.relocations:
             rows = self._file.data[start : start + size // 24 * 24]
             for offset, kind, symbol, addend in struct.iter_unpack("<QIIq", rows):
-                width = _WIDTHS.get(kind, 0)
+                rule = self._file.linkage.rule(kind)
+                if rule.formula is Formula.SUM:
+                    raise Unusable("the debug information has distances that a linker computes")
+                width = rule.width if rule.formula is Formula.ABSOLUTE else 0
                 if width and offset + width <= len(data):
                     value = (self._addresses[symbol] + addend) % (1 << (8 * width))
-                    patched[offset : offset + width] = value.to_bytes(width, "little")
+                    patched[offset : offset + width] = value.to_bytes(width, self._file.byte_order)
         return bytes(patched)
 
     @cached_property

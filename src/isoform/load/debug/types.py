@@ -142,7 +142,7 @@ class TypeReader:
             part = CType(TypeKind.FLOAT, bits // 2, spelling=name.removeprefix("complex "))
             return CType(TypeKind.STRUCT, bits, spelling=name, fields=(("real", 0, part), ("imag", bits // 16, part)))
         if encoding == _FLOAT:
-            # The x87 format: 80 bits in a room of 16 bytes, and not in a vector register as _Float128 is.
+            # The extended format: 80 bits in a room of 16 bytes, and not in a vector register as _Float128 is.
             return CType(TypeKind.FLOAT, 80 if name == "long double" else bits, spelling=name)
         if encoding == BOOLEAN:
             return CType(TypeKind.BOOL, bits, spelling=name)

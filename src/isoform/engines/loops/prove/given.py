@@ -88,4 +88,6 @@ def given_at_entry(question: Question) -> Given:
     kept += [Feature("", name, 0, 8 * machine.registers[name].size) for name in convention.callee_saved]
     if convention.return_address_on_stack:
         kept.append(Feature("", 0, 0, 64))
+    elif convention.stack_pointer is not None and convention.return_address is not None:
+        kept.append(Feature("", convention.return_address, 0, 8 * machine.registers[convention.return_address].size))
     return Given(pointer, tuple(dict.fromkeys(kept)), tuple(dict.fromkeys(arguments)))

@@ -13,7 +13,6 @@ from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER
 from isoform.smt.terms import Term, Terms
 from isoform.sym.side import Side
 from isoform.sym.state import State
-from isoform.sym.world import BOOLEAN
 
 
 class Plain:
@@ -61,7 +60,7 @@ class Plain:
         variable = terms.variable(f"{side.tag}.{place}", bits)
         self.widths[variable] = bits
         self.places[variable] = side.tag, place
-        return _as_flag(terms, variable) if place in BOOLEAN else variable
+        return _as_flag(terms, variable) if place in machine.boolean else variable
 
     def _distance(self, feature: Feature) -> int | None:
         machine = self._setting.machine
@@ -115,7 +114,7 @@ class Known:
         if place in self._setting.untouched[TAGS.index(side.tag)]:
             return side.world.register(str(place))
         width = 64 if isinstance(place, int) else 8 * machine.registers[place].size
-        if place in BOOLEAN:
+        if place in machine.boolean:
             features = self._by_place.get((side.tag, place))
             return _as_flag(terms, self.value(features[0]) if features else self._unused(side, place, 0, 1))
         whole: Term | None = None

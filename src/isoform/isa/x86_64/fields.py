@@ -9,17 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Use:
-    trailing: int
-    """Bytes of the instruction after the four of the field."""
-    forms_address: bool
-    """The address is computed (lea, an immediate, a base for an index) rather than accessed as it is."""
-
+from isoform.model.linkage import Use
 
 LEA = 0x8D
 SWEEP_LIMIT = 1 << 20

@@ -1,24 +1,20 @@
-"""The toy assembler: text to Image, with the checks of seed 002, section 3.2."""
+"""The toy assembler, with the checks of seed 002, section 3.2."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import NamedTuple
 
-from isoform.isa.toy.machine import INSTRUCTION_BYTES, OPERATIONS, REGISTER_COUNT, encode
-from isoform.load.assembly import (
+from isoform.isa.assembly import (
     Spot,
     as_word,
-    function_name,
-    int_signature,
     parse_number,
-    read_source,
     shown,
     source_lines,
     without_comment,
 )
-from isoform.load.image import Image, Line, Section, Symbol
+from isoform.isa.toy.machine import INSTRUCTION_BYTES, OPERATIONS, REGISTER_COUNT, encode
+from isoform.model.assembled import Assembled
 from isoform.model.errors import UserError
 
 _PASTED = re.compile(r"inst\s*\((.*)\)\s*,?", re.ASCII)
@@ -33,11 +29,7 @@ class Statement(NamedTuple):
     """By operand letter of `OPERATIONS`."""
 
 
-def load_toy(path: Path) -> Image:
-    return assemble(read_source(path), str(path))
-
-
-def assemble(text: str, path_name: str) -> Image:
+def assemble(text: str, path_name: str) -> Assembled:
     lines = source_lines(text, path_name)
     written = ((number, without_comment(line)) for number, line in enumerate(lines, start=1))
     statements = [_parse(line, Spot(path_name, number)) for number, line in written if line]
@@ -45,7 +37,13 @@ def assemble(text: str, path_name: str) -> Image:
         raise UserError(f"{path_name} has no instructions; a toy program needs at least one")
     for index, statement in enumerate(statements):
         _check_jump(statement, index, len(statements))
-    return _image(statements, lines, path_name)
+    return Assembled(
+        code=_code(statements),
+        lines={INSTRUCTION_BYTES * index: found.spot.line for index, found in enumerate(statements)},
+        source=lines,
+        parameters=("r0",),
+        writable=False,
+    )
 
 
 def _parse(text: str, spot: Spot) -> Statement:
@@ -101,21 +99,9 @@ def _check_jump(statement: Statement, index: int, count: int) -> None:
         )
 
 
-def _image(statements: list[Statement], lines: tuple[str, ...], path_name: str) -> Image:
+def _code(statements: list[Statement]) -> bytes:
     data = b"".join(_encoded(statement) for statement in statements)
-    if _end_is_reached(statements):
-        data += encode("RET", implicit=True)
-    name = function_name(path_name)
-    return Image(
-        path=path_name,
-        machine="toy",
-        sections=(Section(".text", 0, data, len(data), writable=False, executable=True),),
-        symbols=(Symbol(name, 0, len(data), is_function=True),),
-        signatures={name: int_signature(name, "r0")},
-        lines={INSTRUCTION_BYTES * index: Line(path_name, found.spot.line) for index, found in enumerate(statements)},
-        source={path_name: lines},
-        from_source=True,
-    )
+    return data + encode("RET", implicit=True) if _end_is_reached(statements) else data
 
 
 def _encoded(statement: Statement) -> bytes:

@@ -1,4 +1,4 @@
-"""The cs241 assembler: text to Image. Takes the course's syntax and the looser one of seed 000's figures.
+"""The cs241 assembler. Takes the course's syntax and the looser one of seed 000's figures.
 
 What a figure leaves out is made explicit with real instructions: an immediate operand becomes a `lis` into a
 register that the program never mentions, and a program that can run off its end gets a `jr $31` there.
@@ -11,22 +11,18 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from pathlib import Path
 from typing import NamedTuple
 
-from isoform.isa.cs241.machine import FIELD_SHIFTS, OPERATIONS, WORD_BYTES, operation_name
-from isoform.load.assembly import (
+from isoform.isa.assembly import (
     Spot,
     as_word,
-    function_name,
-    int_signature,
     parse_number,
-    read_source,
     shown,
     source_lines,
     without_comment,
 )
-from isoform.load.image import Image, Line, Section, Symbol
+from isoform.isa.cs241.machine import FIELD_SHIFTS, OPERATIONS, WORD_BYTES, operation_name
+from isoform.model.assembled import Assembled
 from isoform.model.errors import UserError
 
 _LABEL = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*:", re.ASCII)
@@ -83,11 +79,7 @@ class _Program:
         return self.starts[self.labels[label]]
 
 
-def load_cs241(path: Path) -> Image:
-    return assemble(read_source(path), str(path))
-
-
-def assemble(text: str, path_name: str) -> Image:
+def assemble(text: str, path_name: str) -> Assembled:
     lines = source_lines(text, path_name)
     statements, labels = _parse(lines, path_name)
     if not statements:
@@ -102,7 +94,13 @@ def assemble(text: str, path_name: str) -> Image:
         words += _encoded(program, index)
     if len(statements) in labels.values() or _can_run_off(words):
         words.append(_JUMP_HOME)
-    return _image(words, program, lines, path_name)
+    return Assembled(
+        code=b"".join(word.to_bytes(WORD_BYTES, "big") for word in words),
+        lines=_lines(program),
+        source=lines,
+        parameters=("$1", "$2"),
+        writable=True,
+    )
 
 
 def _parse(lines: tuple[str, ...], path_name: str) -> tuple[list[Statement], dict[str, int]]:
@@ -261,20 +259,9 @@ def _can_run_off(words: list[int]) -> bool:
     return operation_name(words[-1]) not in (None, "jr")
 
 
-def _image(words: list[int], program: _Program, lines: tuple[str, ...], path_name: str) -> Image:
-    data = b"".join(word.to_bytes(WORD_BYTES, "big") for word in words)
-    name = function_name(path_name)
-    return Image(
-        path=path_name,
-        machine="cs241",
-        sections=(Section(".text", 0, data, len(data), writable=True, executable=True),),
-        symbols=(Symbol(name, 0, len(data), is_function=True),),
-        signatures={name: int_signature(name, "$1", "$2")},
-        lines={
-            address: Line(path_name, statement.spot.line)
-            for statement, start, end in zip(program.statements, program.starts, program.starts[1:], strict=False)
-            for address in range(start, end, WORD_BYTES)
-        },
-        source={path_name: lines},
-        from_source=True,
-    )
+def _lines(program: _Program) -> dict[int, int]:
+    return {
+        address: statement.spot.line
+        for statement, start, end in zip(program.statements, program.starts, program.starts[1:], strict=False)
+        for address in range(start, end, WORD_BYTES)
+    }

@@ -1,18 +1,14 @@
-"""What the assemblers of toy and cs241 share: reading a source file, comments, numbers, errors with their line."""
+"""What the assemblers of the small machines share: comments, numbers, errors with their line."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import NamedTuple
 
 from isoform.model.errors import UserError
-from isoform.model.signature import CType, Parameter, Signature, TypeKind
 
 SOURCE_LIMIT = 1 << 20
 """Bytes of source text an assembler accepts."""
-
-INT32 = CType(TypeKind.INTEGER, 32, signed=True, spelling="int")
 
 _CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _COMMENT = re.compile(r";|#|//")
@@ -27,23 +23,6 @@ class Spot(NamedTuple):
 
     def error(self, sentence: str) -> UserError:
         return UserError(f"{self.path}:{self.line}: {sentence}")
-
-
-def read_source(path: Path) -> str:
-    try:
-        if not path.exists():
-            raise UserError(f"{path}: no such file; check the path")
-        if not path.is_file():
-            raise UserError(f"{path} is not a regular file; give a file of assembly text")
-        with path.open("rb") as file:
-            data = file.read(SOURCE_LIMIT + 1)
-    except OSError as error:
-        raise UserError(f"{path} cannot be read ({error.strerror}); check its permissions") from error
-    check_size(len(data), str(path))
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not a text file in UTF-8; give assembly source") from error
 
 
 def check_size(size: int, path: str) -> None:
@@ -86,12 +65,3 @@ def as_word(token: str, spot: Spot) -> int | None:
 def shown(token: str) -> str:
     """A token of the user's in quotes, however long it is."""
     return repr(token if len(token) <= 40 else token[:37] + "...")
-
-
-def function_name(path: str) -> str:
-    """A file of assembly is one function, named after the file."""
-    return Path(path).stem
-
-
-def int_signature(name: str, *parameters: str) -> Signature:
-    return Signature(name, tuple(Parameter(parameter, INT32) for parameter in parameters), INT32)
