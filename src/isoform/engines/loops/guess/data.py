@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from isoform.engines.loops.guess.facts import Constant, Same
 from isoform.engines.loops.guess.features import Cell, Feature, Row
-from isoform.engines.loops.guess.invariant import Given, Invariant, Kinds
+from isoform.engines.loops.guess.invariant import GivenAtEntry, Invariant, Kinds
 
 
 @dataclass(frozen=True)
 class Data:
     rows: Sequence[Row]
     features: Sequence[Feature]
-    given: Given
+    given: GivenAtEntry
     constants: Collection[int]
     """Numbers that the code compares with."""
     kinds: Kinds
