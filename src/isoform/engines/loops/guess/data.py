@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from isoform.engines.loops.guess.facts import Constant, Same
 from isoform.engines.loops.guess.features import Cell, Feature, Row
-from isoform.engines.loops.guess.invariant import Given, Invariant, Kinds
+from isoform.engines.loops.guess.invariant import GivenAtEntry, Invariant, Kinds
 from isoform.model.values import dataclass
 
 
@@ -14,7 +14,7 @@ from isoform.model.values import dataclass
 class Data:
     rows: Sequence[Row]
     features: Sequence[Feature]
-    given: Given
+    given: GivenAtEntry
     constants: Collection[int]
     """Numbers that the code compares with."""
     kinds: Kinds

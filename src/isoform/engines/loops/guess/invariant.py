@@ -84,7 +84,7 @@ class Invariant:
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenAtEntry:
     """Values at entry that an invariant may speak of."""
 
     pointer: Feature | None
