@@ -25,9 +25,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from isoform import LoadOptions, Options, api
-from isoform.engines.answer import lifted, pose, subject
+from isoform import LoadOptions, Options
+from isoform.engines.answer import lifted, subject
 from isoform.engines.ladder import Ladder
+from isoform.engines.pose import pose
+from isoform.load.open import open_pair
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
 from isoform.model.verdict import Equivalent
@@ -85,7 +87,7 @@ class Row:
 def measure(name: str, a: str, b: str, options: Options, load_a: LoadOptions, load_b: LoadOptions) -> Row:
     started = time.perf_counter()
     row = Row(name, "unknown", 0.0)
-    loaded = api.open_pair(a, b, load_a, load_b)
+    loaded = open_pair(a, b, load_a, load_b)
     with contextlib.suppress(Unsupported):
         functions = [lifted(side) for side in loaded]
         row.instructions = sum(len(f.instructions) for f in functions)

@@ -15,11 +15,14 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from isoform import api
 from isoform.cli import app
-from isoform.engines.answer import lifted, pose, subject
+from isoform.engines.answer import lifted, subject
 from isoform.engines.ladder import Ladder
+from isoform.engines.pose import pose
+from isoform.load.open import open_pair
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
 from pairfile import PAIRS, Pair, read_all
@@ -42,12 +45,12 @@ def arguments_of(pair: Pair) -> tuple[Any, ...]:
         seen.append(arguments)
         raise Unsupported("only the options are wanted")
 
-    real, api.compare = api.compare, record
-    try:
-        with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(Unsupported, SystemExit):
-            app(pair.command(), standalone_mode=False)
-    finally:
-        api.compare = real
+    with (
+        patch.object(api, "compare", record),
+        contextlib.redirect_stderr(io.StringIO()),
+        contextlib.suppress(Unsupported, SystemExit),
+    ):
+        app(pair.command(), standalone_mode=False)
     return seen[0]
 
 
@@ -62,7 +65,7 @@ def measure(pair: Pair) -> Row:
         spent[name] = 1000 * (now - clock)
         clock = now
 
-    loaded = api.open_pair(a, b, load_a, load_b)
+    loaded = open_pair(a, b, load_a, load_b)
     lap("load")
     word = "unknown"
     with contextlib.suppress(Unsupported):

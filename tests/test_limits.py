@@ -29,7 +29,7 @@ class Clocks:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.used = self.now = 0.0
         monkeypatch.setattr(budgets, "processor_time", lambda: self.used)
-        monkeypatch.setattr(budgets.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr("isoform.model.budget.time.monotonic", lambda: self.now)
 
 
 @pytest.fixture

@@ -366,8 +366,8 @@ def test_random_expressions_against_the_compiler(tmp_path: Path) -> None:
     answers = run_c("\n".join(source), tmp_path)
     assert len(answers) == len(expected)
     assert set(answers) == {"0", "1"}
-    for answer, (text, values, precondition) in zip(answers, expected, strict=True):
-        assert precondition.holds(values) is (answer == "1"), (text, values)
+    for answer, (text, given, precondition) in zip(answers, expected, strict=True):
+        assert precondition.holds(given) is (answer == "1"), (text, given)
 
 
 def run_c(source: str, folder: Path) -> str:

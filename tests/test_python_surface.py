@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -89,7 +90,7 @@ def test_one_source_with_two_sets_of_flags(sources: tuple[Path, Path]) -> None:
     ],
 )
 def test_what_is_no_option_is_refused(
-    sources: tuple[Path, Path], options: dict[str, object], error: type[Exception], says: str
+    sources: tuple[Path, Path], options: dict[str, Any], error: type[Exception], says: str
 ) -> None:
     with pytest.raises(error, match=says):
         isoform.compare(*sources, **options)
@@ -118,7 +119,7 @@ def test_a_static_function_comes_with_a_hint(sources: tuple[Path, Path]) -> None
         path.write_text(
             f"static __attribute__((noinline)) {text} int used(unsigned x) {{ return given(x) * given(3); }}"
         )
-    found = [isoform.compare(*(f"{path}:{name}" for path in sources)) for name in ("given", "used")]
+    found = [isoform.compare(f"{sources[0]}:{name}", f"{sources[1]}:{name}") for name in ("given", "used")]
     assert isinstance(found[0], isoform.Different)
     assert isinstance(found[1], isoform.Different)
     assert found[0].hint.startswith("given is static: a compiler may have specialised it")

@@ -37,6 +37,7 @@ def test_ten_seconds_find_nothing_wrong() -> None:
 
 def judged_as(source: str, other: str, equal: bool, forged: bool, tmp_path: Path) -> Any:
     """What the campaign says of a pair, where `forged` makes isoform say `equivalent` whatever it found."""
+    from isoform.engines.answer import answer
     from isoform.model.verdict import Equivalent, Obligation, Proof
     from soundness import judge as judging
     from soundness.attack import QUICK
@@ -45,7 +46,6 @@ def judged_as(source: str, other: str, equal: bool, forged: bool, tmp_path: Path
     build = Build("cc", ("-O1",))
     pair = Pair("c0.0", "levels", equal, "a test", "f", source, other)
     objects = Batch(0, ".c", "", (build, build), (pair,)).compiled(tmp_path)
-    answer = judging.answer
 
     def lie(*arguments: Any) -> Any:
         verdict = answer(*arguments)

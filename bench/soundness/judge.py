@@ -8,10 +8,10 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from isoform.api import answer, lifted
 from isoform.borders.question import Engine, Options, Question
 from isoform.borders.settle import settle
 from isoform.check.certificate import check_certificate
+from isoform.engines.answer import answer, lifted
 from isoform.load.open import Loaded
 from isoform.model.budget import Budget
 from isoform.model.check_report import CheckResult

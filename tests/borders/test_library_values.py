@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from isoform.borders import library
+from isoform.borders import library_names as library
 from isoform.borders.library_values import VALUES
 from isoform.isa.x86_64.machine import MACHINE
 from isoform.load.known import known_signature
@@ -114,7 +114,9 @@ def test_values_are_those_of_the_library(name: str) -> None:
     function.restype = kind if is_float else {32: ctypes.c_uint32, 64: ctypes.c_uint64}[signature.result.bits]
     random = Random(name)
     for _ in range(400):
-        numbers, passed, stored = [], [], kind()
+        numbers: list[int] = []
+        passed: list[object] = []
+        stored = kind()
         for parameter in signature.parameters:
             if parameter.type.is_float:
                 numbers.append(random.choice([sample_float(random, size), to_bits(random.uniform(-9, 9), size)]))

@@ -261,7 +261,7 @@ def test_versions_of_an_imported_function_are_two_functions(tmp_path: Path) -> N
     library = built(
         tmp_path, versions, "-shared", "-fPIC", f"-Wl,--version-script={tmp_path / 'map'}", name="libfoo.so"
     )
-    sides = []
+    sides: list[Path] = []
     for version in ("V1", "V2", "V2"):
         source = f'__asm__(".symver foo,foo@{version}"); int foo(void); int f(void) {{ return foo() + 1; }}\n'
         sides.append(
@@ -278,7 +278,7 @@ def test_versions_of_an_imported_function_are_two_functions(tmp_path: Path) -> N
         )
     assert isinstance(api.compare(f"{sides[0]}:f", f"{sides[1]}:f"), Different)
     assert isinstance(api.compare(f"{sides[1]}:f", f"{sides[2]}:f"), Equivalent)
-    both = []
+    both: list[Path] = []
     for first, second in (("V1", "V2"), ("V2", "V1"), ("V1", "V2")):
         names = f'__asm__(".symver a,foo@{first}"); __asm__(".symver b,foo@{second}");'
         source = f"{names} int a(void), b(void); int f(void) {{ return a() * 3; }} int g(void) {{ return b() * 3; }}\n"
@@ -310,12 +310,12 @@ def test_a_table_of_distances_to_objects_beside_it(tmp_path: Path) -> None:
     head += " movl (%rcx,%rdx), %eax\n ret\n.section .rodata\n"
     table = ".type p.rel, @object\n.size p.rel, 8\np.rel: .long a - p.rel, b - p.rel\n"
     named = [f".globl {name}\n.type {name}, @object\n.size {name}, 4\n{name}: .long {name == 'b'}\n" for name in "ab"]
-    paths = []
+    paths: list[Path] = []
     for parts in ((table, *named), (named[1], table, named[0])):
         text.write_text(head + "".join(parts).replace("True", "2").replace("False", "1"))
         paths.append(tmp_path / f"built{len(paths)}.o")
         subprocess.run(["gcc", "-c", str(text), "-o", str(paths[-1])], check=True)
-    options = Options(signature="int f(long i)", assume="0 <= i && i <= 1")
+    options = Options(signature="int f(long i)", assume=("0 <= i && i <= 1",))
     assert isinstance(api.compare(f"{paths[0]}:f", f"{paths[0]}:f", options), Equivalent)
     verdict = api.compare(f"{paths[0]}:f", f"{paths[1]}:f", options)
     assert isinstance(verdict, Unknown)

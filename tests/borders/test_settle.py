@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def built(folder: Path, name: str, text: str, *flags: str) -> Path:
     return path
 
 
-def said(left: Path, right: Path, **options: str) -> dict[str, str]:
+def said(left: Path, right: Path, **options: Any) -> dict[str, str]:
     """The assumptions of a proof."""
     verdict = isoform.compare(f"{left}:f", f"{right}:f", **options)
     assert isinstance(verdict, Equivalent)

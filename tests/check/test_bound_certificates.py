@@ -95,7 +95,8 @@ def checked(folder: Path, function: str, version: str = "") -> CheckReport:
     """With all obligations confirmed: only what is wrong with the whole may be wrong."""
     if not version:
         return check(folder / function, seconds=30)
-    return check(folder / function, *(f"{folder / version}-{level}.o:{function}" for level in ("O0", "O2")))
+    target, rewrite = (f"{folder / version}-{level}.o:{function}" for level in ("O0", "O2"))
+    return check(folder / function, target, rewrite)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -168,7 +169,7 @@ def forge(certificate: Path, change: Callable[[dict[str, Any]], None]) -> None:
     path = certificate / "index.json"
     index = json.loads(path.read_text())
     change(index)
-    kept = {}
+    kept: dict[str, bytes] = {}
     for number, obligation in enumerate(index["obligations"], 1):
         old = obligation["file"]
         content = kept.get(old) or (certificate / old).read_bytes()

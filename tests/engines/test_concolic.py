@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from isoform.api import compare, lifted
+from isoform.api import compare
 from isoform.borders.question import Engine, Options, Question
 from isoform.borders.settle import settle
 from isoform.check.certificate import check_certificate
+from isoform.engines.answer import lifted
 from isoform.engines.concolic import Search
 from isoform.engines.finding import Failed, Finding, Found, Proved, WithinBound
 from isoform.load.open import LoadOptions, open_pair

@@ -34,7 +34,8 @@ def answer(folder: Path, text: str, broken: str, **options: object) -> Different
         path.write_text(LIST + code, encoding="utf-8")
         sides.append(f"{path}:f")
     load = LoadOptions(cflags=("-O1",))
-    verdict = compare(*sides, Options(engine=Engine.CONCOLIC, **options), load, load)  # type: ignore[arg-type]
+    chosen = Options(engine=Engine.CONCOLIC, **options)  # type: ignore[arg-type]
+    verdict = compare(sides[0], sides[1], chosen, load, load)
     assert isinstance(verdict, Different), verdict.tried
     return verdict
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from isoform.api import lifted
 from isoform.borders.question import Options
 from isoform.borders.settle import settle
+from isoform.engines.answer import lifted
 from isoform.engines.concolic import Search
 from isoform.engines.concolic.path import DecisionKind, End
 from isoform.engines.concolic.tree import TreeNode
@@ -43,7 +43,8 @@ def test_a_shared_prefix_is_asserted_once() -> None:
     x = terms.variable("x", 32)
     path = [terms.ult(terms.bv(n, 32), x) for n in range(5)]
     solver = PathSolver(terms, Budget(10))
-    solver._solver = counting = _Counting(solver._solver)
+    counting = _Counting(solver._solver)
+    solver._solver = cast(Any, counting)
     assert solver.check_after(path, [terms.ult(x, terms.bv(100, 32))]) is Answer.SAT
     assert 4 < solver.value(x) < 100
     assert solver.check_after(path, [terms.ult(x, terms.bv(3, 32))]) is Answer.UNSAT
@@ -92,7 +93,8 @@ def test_conditions_are_solved_along_the_path_only() -> None:
     """Each condition of a path that is extended is asserted once, though every flip is a question."""
     search = engine("while.asm", "while-rewrite.asm")
     driver = search._drivers[1]
-    driver.solver.solver._solver = counting = _Counting(driver.solver.solver._solver)
+    counting = _Counting(driver.solver.solver._solver)
+    driver.solver.solver._solver = cast(Any, counting)
     while (proposal := driver.propose(search._fresh)) is not None:
         driver.explore(proposal, driver.run(proposal.inputs))
     checks = driver.solver.solver.checks

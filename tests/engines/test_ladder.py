@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from isoform import compare
-from isoform.api import open_pair
 from isoform.borders.question import Engine, Options, Question
 from isoform.borders.settle import settle
 from isoform.engines.answer import lifted, subject
@@ -31,6 +30,7 @@ from isoform.engines.rungs import (
     Climb,
     stronger,
 )
+from isoform.load.open import open_pair
 from isoform.model.budget import Budget
 from isoform.model.errors import OutOfLimits, Unsupported, UserError
 from isoform.model.verdict import Assumption, Bounded, Different, Equivalent, Obligation, Proof, Unknown, Verdict
@@ -264,7 +264,7 @@ def test_an_engine_that_cannot_treat_the_question_says_less_than_one_that_failed
 
 
 @pytest.mark.parametrize("why", [{"is_bug": True}, {"is_final": True}])
-def test_a_bug_is_not_hidden_behind_a_bound(climb: Callable[..., Climbed], why: dict[str, bool]) -> None:
+def test_a_bug_is_not_hidden_behind_a_bound(climb: Callable[..., Climbed], why: dict[str, Any]) -> None:
     climbed = climb(quick=Failed("told", **why), loops=proved(), last=Failed("again"), concolic=PATHS)
     assert climbed.order == (TESTING, QUICK, LAST)
     assert isinstance(climbed.verdict, Unknown)

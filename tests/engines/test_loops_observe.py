@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from isoform.api import lifted
 from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
+from isoform.engines.answer import lifted
 from isoform.engines.loops.observe.stations import choices, cut_order, heads
 from isoform.engines.loops.observe.untaken import untaken
 from isoform.load.open import LoadOptions, open_pair

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from isoform.api import compare, lifted
+from isoform.api import compare
 from isoform.borders.question import Engine, Options
 from isoform.borders.settle import settle
 from isoform.cli import run_command
+from isoform.engines.answer import lifted
 from isoform.engines.loops.observe.own_tests import MOST_TESTS, read_own_tests
 from isoform.load.open import LoadOptions, open_one
 from isoform.model.contract import Contract, argument_value

@@ -26,7 +26,7 @@ def question(folder: Path, texts: tuple[str, str], **options: object) -> Questio
     paths = [folder / name for name in ("a.asm", "b.asm")]
     for path, text in zip(paths, texts, strict=True):
         path.write_text(text)
-    sides = [lifted(side) for side in open_pair(*map(str, paths))]
+    sides = [lifted(side) for side in open_pair(str(paths[0]), str(paths[1]))]
     return settle(sides[0], sides[1], Options(**options))  # type: ignore[arg-type]
 
 

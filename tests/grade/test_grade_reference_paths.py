@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from isoform.api import lifted
 from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
+from isoform.engines.answer import lifted
 from isoform.grade.reference_paths import MOST_PATHS, inputs_of_paths, never_stops, separated
 from isoform.load.open import open_one
 from isoform.model.budget import Budget

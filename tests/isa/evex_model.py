@@ -276,7 +276,7 @@ def shift_all(size: int, how: str) -> Callable[..., int]:
     return result
 
 
-def to_mask(size: int, function: Callable[..., bool]) -> Callable[..., int]:
+def to_mask(size: int, function: Callable[..., int]) -> Callable[..., int]:
     def result(length: int, _old: int, *sources: int) -> int:
         columns = zip(*(lanes(s, size, length) for s in sources), strict=True)
         return sum(bool(function(*column)) << n for n, column in enumerate(columns))
@@ -520,11 +520,11 @@ def _models() -> dict[str, list[Model]]:
             add(f"vextract{kind}{parts}", Model((f"{small}/m", "v"), lane, extract(size), _ALL, 0, lengths))
         for parts, size in (("32x4", 4), ("64x2", 8)):
             add(f"vshuf{kind}{parts}", Model(("v", "v", "w"), size, shuffle_blocks, _ALL, size, (32, 64)))
-    for name, small, large in (("bw", 1, 2), ("bd", 1, 4), ("bq", 1, 8), ("wd", 2, 4), ("wq", 2, 8), ("dq", 4, 8)):
-        part = {2: "h", 4: "q", 8: "e"}[large // small]
-        add(f"vpmovzx{name}", Model(("v", f"{part}/m"), large, extend(small, large, False)))
-        add(f"vpmovsx{name}", Model(("v", f"{part}/m"), large, extend(small, large, True)))
-        add(f"vpmov{name[::-1]}", Model((f"{part}/m", "v"), small, truncate(large, small)))
+    for name, narrow, wide in (("bw", 1, 2), ("bd", 1, 4), ("bq", 1, 8), ("wd", 2, 4), ("wq", 2, 8), ("dq", 4, 8)):
+        part = {2: "h", 4: "q", 8: "e"}[wide // narrow]
+        add(f"vpmovzx{name}", Model(("v", f"{part}/m"), wide, extend(narrow, wide, False)))
+        add(f"vpmovsx{name}", Model(("v", f"{part}/m"), wide, extend(narrow, wide, True)))
+        add(f"vpmov{name[::-1]}", Model((f"{part}/m", "v"), narrow, truncate(wide, narrow)))
     for suffix, size in (("ps", 4), ("pd", 8)):
         for name, function in (
             ("add", lambda x, y: x + y),

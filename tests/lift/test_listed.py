@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from isoform.api import lifted
 from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
+from isoform.engines.answer import lifted
 from isoform.engines.finding import Proved
 from isoform.engines.loopfree import Loopfree
 from isoform.lift.function import Block, BlockId, Branch, Call, Goto, Listed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bitwuzla import Kind
+
 from isoform.model.budget import Budget
 from isoform.smt.opaque import Opaque
 from isoform.smt.solver import Answer, Solver
@@ -19,9 +21,9 @@ def test_a_product_is_the_same_both_ways_round_and_half_of_the_wide_one() -> Non
     wide = terms.mul(terms.zext(y, 128), terms.zext(x, 128))
     signed = terms.mul(terms.sext(x, 128), terms.sext(y, 128))
     for product in (wide, signed):
-        low = terms.manager.mk_term(_extract(), [product], [63, 0])
+        low = terms.manager.mk_term(Kind.BV_EXTRACT, [product], [63, 0])
         assert answer(terms, terms.negate(terms.eq(low, terms.mul(x, y)))) is Answer.UNSAT
-    highs = [terms.manager.mk_term(_extract(), [product], [127, 64]) for product in (wide, signed)]
+    highs = [terms.manager.mk_term(Kind.BV_EXTRACT, [product], [127, 64]) for product in (wide, signed)]
     assert answer(terms, terms.negate(terms.eq(*highs))) is Answer.SAT
 
 
@@ -44,12 +46,6 @@ def test_a_model_may_rest_on_a_product_that_there_is_not() -> None:
     opaque.rewritten([is_two])
     assert opaque.operands([is_two]) == [(x, x)]
     assert Solver(terms, Budget(10)).check([is_two], 5.0) is Answer.UNSAT
-
-
-def _extract() -> object:
-    from bitwuzla import Kind
-
-    return Kind.BV_EXTRACT
 
 
 def test_a_product_both_ways_round_where_factors_only_turn_out_equal() -> None:

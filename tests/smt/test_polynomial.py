@@ -43,19 +43,19 @@ class Algebra:
         return self.manager.mk_term(kind, terms, list(indices))
 
     def plus(self, *operands: Term | int) -> Term:
-        total = operands[0]
-        for operand in operands[1:]:
-            total = self.make(Kind.BV_ADD, total, operand)
+        return self._folded(Kind.BV_ADD, operands)
+
+    def _folded(self, kind: Kind, operands: tuple[Term | int, ...]) -> Term:
+        total, *rest = (self.value(operand) if isinstance(operand, int) else operand for operand in operands)
+        for operand in rest:
+            total = self.make(kind, total, operand)
         return total
 
     def minus(self, left: Term | int, right: Term | int) -> Term:
         return self.make(Kind.BV_SUB, left, right)
 
     def times(self, *operands: Term | int) -> Term:
-        product = operands[0]
-        for operand in operands[1:]:
-            product = self.make(Kind.BV_MUL, product, operand)
-        return product
+        return self._folded(Kind.BV_MUL, operands)
 
     def zero_extend(self, term: Term, extra: int) -> Term:
         return self.make(Kind.BV_ZERO_EXTEND, term, indices=(extra,))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from isoform.smt.magic import signed_divisor, unsigned_divisor
+from isoform.smt.rules.magic import signed_divisor, unsigned_divisor
 from isoform.smt.simulate import Simulator
 from isoform.smt.terms import Terms
 

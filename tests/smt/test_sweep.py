@@ -7,7 +7,7 @@ import pytest
 from isoform.model.budget import Budget
 from isoform.smt import sweep as sweeping
 from isoform.smt.solver import Answer, Solver
-from isoform.smt.sweep import Shape, sweep
+from isoform.smt.sweep import Skeleton, sweep
 from isoform.smt.terms import Term, Terms
 
 
@@ -21,7 +21,7 @@ def halves(terms: Terms, name: str) -> tuple[Term, Term]:
 
 
 def test_what_is_done_in_every_lane_is_shown_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    terms, known = Terms(), dict[Shape, bool]()
+    terms, known = Terms(), dict[Skeleton, bool]()
     solver = Solver(terms, Budget(30))
     asked: list[int] = []
     check = solver.check_anywhere
@@ -40,7 +40,7 @@ def test_what_is_done_in_every_lane_is_shown_once(monkeypatch: pytest.MonkeyPatc
     assert all(known.values())
 
 
-def test_other_terms_have_another_shape() -> None:
+def test_other_terms_have_another_skeleton() -> None:
     terms = Terms()
     x, y = (terms.variable(name, 16) for name in "xy")
     pairs = [
@@ -53,8 +53,8 @@ def test_other_terms_have_another_shape() -> None:
         (terms.extract(x, 7, 0), terms.extract(y, 7, 0)),
         (terms.extract(x, 8, 1), terms.extract(y, 7, 0)),
     ]
-    shapes = [sweeping._shape(*pair) for pair in pairs]
-    assert None not in shapes
-    assert len(set(shapes)) == len(pairs)
+    skeletons = [sweeping._skeleton(*pair) for pair in pairs]
+    assert None not in skeletons
+    assert len(set(skeletons)) == len(pairs)
     renamed = [terms.variable(name, 16) for name in "uv"]
-    assert sweeping._shape(terms.add(*renamed), terms.sub(*renamed)) == shapes[0]
+    assert sweeping._skeleton(terms.add(*renamed), terms.sub(*renamed)) == skeletons[0]

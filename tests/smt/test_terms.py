@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -99,7 +100,7 @@ def number(tree: Tree, values: dict[str, int]) -> int:
     a, b = parts[0], parts[1] if len(parts) > 1 else 0
     inside = rest[0][-1] if isinstance(rest[0][-1], int) else 0
     sa, sb = (signed(p, inside) if inside else p for p in (a, b))
-    results = {
+    results: dict[str, Callable[[], int]] = {
         "add": lambda: a + b,
         "sub": lambda: a - b,
         "mul": lambda: a * b,

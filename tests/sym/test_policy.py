@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from isoform.api import lifted
 from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
+from isoform.engines.answer import lifted
 from isoform.load.open import open_pair
 from isoform.model.budget import Budget
 from isoform.model.microop import Space
@@ -112,7 +112,7 @@ def agree(question: Question, target: Rule, rewrite: Rule) -> bool:
     constrain_entry(world, initial_state(summaries[0].side))
     solver = Solver(world.terms, Budget(60))
     constraints = [constraint for _, constraint in world.constraints]
-    bad = [goal.bad for goal in goals(world, *summaries, whole=True)]
+    bad = [goal.bad for goal in goals(world, summaries[0], summaries[1], whole=True)]
     return all(solver.check([*constraints, one]) is Answer.UNSAT for one in bad)
 
 
@@ -174,7 +174,7 @@ class Switched:
     def __init__(self, question: Question, target: int, rewrite: int) -> None:
         functions = question.target, question.rewrite
         self._addresses = [sorted(f.instructions)[n] for f, n in zip(functions, (target, rewrite), strict=True)]
-        self._found: Term = None
+        self._found: Term | None = None
 
     def note(self, side: Side) -> Policy:
         def value(point: Point, state: State, computed: Term) -> Term:
@@ -186,7 +186,10 @@ class Switched:
 
     def give(self, side: Side) -> Policy:
         def value(point: Point, state: State, computed: Term) -> Term:
-            return self._found if point.address == self._addresses[1] and _is_kept(point) else computed
+            if point.address != self._addresses[1] or not _is_kept(point):
+                return computed
+            assert self._found is not None
+            return self._found
 
         return Policy(value=value)
 

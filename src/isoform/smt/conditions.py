@@ -1,12 +1,22 @@
-"""Conditions, choices and memory: the constructors that need no arithmetic."""
+"""Conditions, choices and memory: the constructors that need no arithmetic, with their rules."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bitwuzla import Kind as K  # noqa: N817 (it stands in every line below)
+from bitwuzla import Kind
 
 from isoform.smt.leaves import Leaves, Term
+from isoform.smt.shapes import (
+    Choice,
+    Conjunction,
+    Disjunction,
+    Equal,
+    Exclusive,
+    Less,
+    Negation,
+    Select,
+)
 
 
 class Conditions(Leaves):
@@ -15,10 +25,8 @@ class Conditions(Leaves):
             return self.false
         if term == self.false:
             return self.true
-        shape = self._shapes.get(term)
-        if shape is not None and shape[0] == "negate":
-            return shape[1]
-        return self.make(K.NOT, [term], [], 0, ("negate", term))
+        shape = self.shape(term)
+        return shape.inner if isinstance(shape, Negation) else self.make(Negation(term), 0)
 
     def conj(self, left: Term, right: Term) -> Term:
         if left == self.true or left == right:
@@ -27,15 +35,11 @@ class Conditions(Leaves):
             return left
         if left == self.false or right == self.false or left == self.negate(right):
             return self.false
-        match self._shapes.get(left):
-            case ("conj", a, b) if right in (a, b):
-                return left
-            case ("conj", a, b) if self.negate(right) in (a, b):
-                return self.false
-        less = self._other_way(self.negate(left), self.negate(right))
-        if less is not None:
-            return less
-        return self.make(K.AND, [left, right], [], 0, ("conj", left, right))
+        found = absorbed(self, left, right)
+        if found is not None:
+            return found
+        less = other_order(self, self.negate(left), self.negate(right))
+        return less if less is not None else self.make(Conjunction(left, right), 0)
 
     def disj(self, left: Term, right: Term) -> Term:
         if left == self.false or left == right:
@@ -44,38 +48,18 @@ class Conditions(Leaves):
             return left
         if left == self.true or right == self.true or left == self.negate(right):
             return self.true
-        merged = self._merge_paths(left, right)
+        merged = merged_paths(self, left, right)
         if merged is not None:
             return merged
-        less = self._other_way(left, right)
-        if less is not None:
-            return self.negate(less)
-        return self.make(K.OR, [left, right], [], 0, ("disj", left, right))
-
-    def _other_way(self, left: Term, right: Term) -> Term | None:
-        """Where a = b or a < b are two conditions, what their disjunction is the opposite of: b < a."""
-        match self._shapes.get(left), self._shapes.get(right):
-            case (("eq", a, b), (("slt" | "ult") as name, c, d)) | ((("slt" | "ult") as name, c, d), ("eq", a, b)):
-                if (a == c and b == d) or (a == d and b == c):
-                    return self.make(K.BV_SLT if name == "slt" else K.BV_ULT, [d, c], [], 0, (name, d, c))
-        return None
-
-    def _merge_paths(self, left: Term, right: Term) -> Term | None:
-        """(p ∧ c) ∨ (p ∧ ¬c) = p: what joins after a branch is as free as what went into it."""
-        match self._shapes.get(left), self._shapes.get(right):
-            case ("conj", p, c), ("conj", q, d) if p == q:
-                return self.conj(p, self.disj(c, d)) if c == self.negate(d) else None
-            case ("conj", p, c), _ if p == right:
-                return right
-            case _, ("conj", q, d) if q == left:
-                return left
-        return None
+        less = other_order(self, left, right)
+        return self.negate(less) if less is not None else self.make(Disjunction(left, right), 0)
 
     def selector(self, left: Term, right: Term) -> Term:
         """A condition that tells two exclusive path conditions apart where one of them holds."""
-        match self._shapes.get(left), self._shapes.get(right):
-            case ("conj", p, c), ("conj", q, d) if p == q and c == self.negate(d):
-                return c
+        one, other = self.shape(left), self.shape(right)
+        if isinstance(one, Conjunction) and isinstance(other, Conjunction) and one.left == other.left:
+            # p ∧ c and p ∧ ¬c: where one of the two holds, it is the first exactly if c does.
+            return one.right if one.right == self.negate(other.right) else left
         return left
 
     def exclusive(self, left: Term, right: Term) -> Term:
@@ -87,12 +71,12 @@ class Conditions(Leaves):
                 return self.negate(b)
             if a == self.false:
                 return b
-            match self._shapes.get(b):
-                case ("exclusive", one, other) if a in (one, other):
-                    return other if a == one else one
+            found = exclusive_cancels(self, a, b)
+            if found is not None:
+                return found
         if left == self.negate(right):
             return self.true
-        return self.make(K.XOR, [left, right], [], 0, ("exclusive", left, right))
+        return self.make(Exclusive(left, right), 0)
 
     def implies(self, left: Term, right: Term) -> Term:
         return self.disj(self.negate(left), right)
@@ -114,36 +98,93 @@ class Conditions(Leaves):
             return then
         if condition == self.false:
             return otherwise
-        shape = self._shapes.get(condition)
-        if shape is not None and shape[0] == "negate":
-            condition, then, otherwise = shape[1], otherwise, then
-        inner = self._shapes.get(then)
-        if inner is not None and inner[0] == "ite" and inner[1] == condition:
-            return self.ite(condition, inner[2], otherwise)
-        inner = self._shapes.get(otherwise)
-        if inner is not None and inner[0] == "ite" and inner[1] == condition:
-            return self.ite(condition, then, inner[3])
-        width = self._widths.get(then, 0)
-        return self.make(K.ITE, [condition, then, otherwise], [], width, ("ite", condition, then, otherwise))
+        shape = self.shape(condition)
+        if isinstance(shape, Negation):  # ¬c ? x : y is c ? y : x
+            condition, then, otherwise = shape.inner, otherwise, then
+        found = choice_made_before(self, condition, then, otherwise)
+        if found is not None:
+            return found
+        return self.make(Choice(condition, then, otherwise), self._widths.get(then, 0))
 
     # -- arrays and functions -------------------------------------------------------------------
 
     def select(self, array: Term, address: Term) -> Term:
-        return self.make(K.ARRAY_SELECT, [array, address], [], 8, ("select", array, address))
+        return self.make(Select(array, address), 8)
 
     def store(self, array: Term, address: Term, byte: Term) -> Term:
-        return self.make(K.ARRAY_STORE, [array, address, byte], [], 0, None)
+        return self.unshaped(Kind.ARRAY_STORE, [array, address, byte])
 
     def array_ite(self, condition: Term, then: Term, otherwise: Term) -> Term:
         if then == otherwise or condition == self.true:
             return then
         if condition == self.false:
             return otherwise
-        return self.make(K.ITE, [condition, then, otherwise], [], 0, None)
+        return self.unshaped(Kind.ITE, [condition, then, otherwise])
 
     def apply(self, function: Term, arguments: Sequence[Term]) -> Term:
-        return self.make(K.APPLY, [function, *arguments], [], 0, None)
+        return self.unshaped(Kind.APPLY, [function, *arguments])
 
     def raw_equal(self, left: Term, right: Term) -> Term:
         """Equality of terms of any sort."""
-        return self.true if left == right else self.make(K.EQUAL, [left, right], [], 0, None)
+        return self.true if left == right else self.unshaped(Kind.EQUAL, [left, right])
+
+
+# -- rules ------------------------------------------------------------------------------------------
+
+
+def absorbed(terms: Conditions, left: Term, right: Term) -> Term | None:
+    """(a ∧ b) ∧ a = a ∧ b, and (a ∧ b) ∧ ¬a is false; the same for b."""
+    shape = terms.shape(left)
+    if not isinstance(shape, Conjunction):
+        return None
+    operands = (shape.left, shape.right)
+    if right in operands:
+        return left
+    return terms.false if terms.negate(right) in operands else None
+
+
+def other_order(terms: Conditions, left: Term, right: Term) -> Term | None:
+    """a = b ∨ a < b is ¬(b < a), an order being total: gives b < a."""
+    one, other = terms.shape(left), terms.shape(right)
+    if isinstance(other, Equal):
+        one, other = other, one
+    if not (isinstance(one, Equal) and isinstance(other, Less)):
+        return None
+    a, b, c, d = one.left, one.right, other.left, other.right
+    if (a == c and b == d) or (a == d and b == c):
+        return terms.make(type(other)(d, c), 0)
+    return None
+
+
+def merged_paths(terms: Conditions, left: Term, right: Term) -> Term | None:
+    """(p ∧ c) ∨ (p ∧ ¬c) = p, and (p ∧ c) ∨ p = p: what joins after a branch is as free as what went into it."""
+    one, other = terms.shape(left), terms.shape(right)
+    if isinstance(one, Conjunction) and isinstance(other, Conjunction) and one.left == other.left:
+        c, d = one.right, other.right
+        return terms.conj(one.left, terms.disj(c, d)) if c == terms.negate(d) else None
+    if isinstance(one, Conjunction) and one.left == right:
+        return right
+    if isinstance(other, Conjunction) and other.left == left:
+        return left
+    return None
+
+
+def exclusive_cancels(terms: Conditions, one: Term, other: Term) -> Term | None:
+    """a ⊕ (a ⊕ b) = b."""
+    shape = terms.shape(other)
+    if not isinstance(shape, Exclusive):
+        return None
+    if one == shape.left:
+        return shape.right
+    return shape.left if one == shape.right else None
+
+
+def choice_made_before(terms: Conditions, condition: Term, then: Term, otherwise: Term) -> Term | None:
+    """c ? (c ? x : y) : z = c ? x : z, and c ? x : (c ? y : z) = c ? x : z: inside a branch the condition is known."""
+    inner = terms.shape(then)
+    if isinstance(inner, Choice) and inner.condition == condition:
+        return terms.ite(condition, inner.then, otherwise)
+    inner = terms.shape(otherwise)
+    if isinstance(inner, Choice) and inner.condition == condition:
+        return terms.ite(condition, then, inner.otherwise)
+    return None

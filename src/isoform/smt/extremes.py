@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from bitwuzla import Kind, Term
 
 _LESS = {
-    Kind.BV_SLT: ("signed", False),
-    Kind.BV_SLE: ("signed", False),
-    Kind.BV_ULT: ("unsigned", False),
-    Kind.BV_ULE: ("unsigned", False),
-    Kind.BV_SGT: ("signed", True),
-    Kind.BV_SGE: ("signed", True),
-    Kind.BV_UGT: ("unsigned", True),
-    Kind.BV_UGE: ("unsigned", True),
+    Kind.BV_SLT: (True, False),
+    Kind.BV_SLE: (True, False),
+    Kind.BV_ULT: (False, False),
+    Kind.BV_ULE: (False, False),
+    Kind.BV_SGT: (True, True),
+    Kind.BV_SGE: (True, True),
+    Kind.BV_UGT: (False, True),
+    Kind.BV_UGE: (False, True),
 }
-"""Comparisons: of which numbers, and whether of the right operand with the left one."""
+"""Comparisons: whether of signed numbers, and whether of the right operand with the left one."""
 ORDERS = frozenset(_LESS)
 MOST_WORDS = 64
 
@@ -29,7 +29,7 @@ MOST_WORDS = 64
 class Extreme:
     """Of some words, by number, the greatest or the least."""
 
-    kind: str
+    signed: bool
     greatest: bool
     words: frozenset[int]
 
@@ -42,11 +42,11 @@ def extreme(choice: Term) -> Extreme | None:
     known = _LESS.get(condition.kind())
     if known is None or condition.num_children() != 2:
         return None
-    kind, swapped = known
+    signed, swapped = known
     lesser, greater = condition.children()[::-1] if swapped else condition.children()
     # Where the two are equal it does not matter which one is chosen, so `<` and `≤` are the same here.
     if (then.id(), otherwise.id()) == (greater.id(), lesser.id()):
-        return Extreme(kind, True, frozenset((then.id(), otherwise.id())))
+        return Extreme(signed, True, frozenset((then.id(), otherwise.id())))
     if (then.id(), otherwise.id()) == (lesser.id(), greater.id()):
-        return Extreme(kind, False, frozenset((then.id(), otherwise.id())))
+        return Extreme(signed, False, frozenset((then.id(), otherwise.id())))
     return None

@@ -8,10 +8,9 @@ them out only admits more: what is unsatisfiable without them is so with them. O
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
-import bitwuzla
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
+from bitwuzla import RoundingMode, TermManager
 
 from isoform.model.evaluate_floats import canonical_nan, to_bits
 from isoform.model.microop import ROUNDING_MODES, Kind
@@ -21,10 +20,10 @@ from isoform.smt.terms import Term, Terms
 _FORMATS = {4: (8, 24), 8: (11, 53)}
 """Bits of the exponent and of the significand."""
 _MODES = {
-    "nearest": bitwuzla.RoundingMode.RNE,
-    "down": bitwuzla.RoundingMode.RTN,
-    "up": bitwuzla.RoundingMode.RTP,
-    "zero": bitwuzla.RoundingMode.RTZ,
+    "nearest": RoundingMode.RNE,
+    "down": RoundingMode.RTN,
+    "up": RoundingMode.RTP,
+    "zero": RoundingMode.RTZ,
 }
 
 
@@ -77,7 +76,7 @@ def _operands_first(roots: Iterable[Term]) -> Iterator[Term]:
 
 
 class _Definition:
-    def __init__(self, manager: Any, operation: Operation, term: Term, operands: Sequence[Term]) -> None:
+    def __init__(self, manager: TermManager, operation: Operation, term: Term, operands: Sequence[Term]) -> None:
         self._manager = manager
         self._operation = operation
         self._term = term
@@ -138,7 +137,7 @@ class _Definition:
     def _mode(self, name: str) -> Term:
         return self._manager.mk_rm_value(_MODES[name])
 
-    def _make(self, kind: Any, *operands: Term, indices: Sequence[int] = ()) -> Term:
+    def _make(self, kind: K, *operands: Term, indices: Sequence[int] = ()) -> Term:
         if indices:
             return self._manager.mk_term(kind, list(operands), list(indices))
         return self._manager.mk_term(kind, list(operands))

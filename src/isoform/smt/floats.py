@@ -17,6 +17,7 @@ from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 from isoform.model.evaluate import evaluate
 from isoform.model.evaluate_floats import canonical_nan, infinity, is_nan, quiet_bit, sign_bit, to_bits, to_float
 from isoform.model.microop import ROUNDING_MODES, Kind
+from isoform.smt.shapes import Choice, Or, Xor
 from isoform.smt.terms import Term, Terms
 
 _SIZES = (4, 8)
@@ -95,8 +96,8 @@ def number_of(t: Terms, x: Term) -> Term:
     found = t.float_numbers.get(x)
     if found is None:
         found, shape = x, t.shape(x)
-        while shape[0] == "ite" and all(_is_nan_if(t, (shape[1],), choice) for choice in shape[2:]):
-            found = shape[3]
+        while isinstance(shape, Choice) and all(_is_nan_if(t, (shape.condition,), x) for x in shape.branches):
+            found = shape.otherwise
             shape = t.shape(found)
         t.float_numbers[x] = found
     return found
@@ -112,13 +113,14 @@ def _is_nan_if(t: Terms, conditions: tuple[Term, ...], x: Term, depth: int = 0) 
     if _is_nan(t, x) in conditions:
         return True
     shape = t.shape(x)
-    if shape[0] == "ite":
-        then, otherwise = shape[2:]
-        narrower = (*conditions, shape[1])
-        return _is_nan_if(t, narrower, then, depth + 1) and _is_nan_if(t, conditions, otherwise, depth + 1)
-    if shape[0] == "or":
+    if isinstance(shape, Choice):
+        narrower = (*conditions, shape.condition)
+        if not _is_nan_if(t, narrower, shape.then, depth + 1):
+            return False
+        return _is_nan_if(t, conditions, shape.otherwise, depth + 1)
+    if isinstance(shape, Or):
         # A NaN made quiet: one more bit of its payload is set.
-        return t.value(shape[2]) == quiet_bit(t.width(x) // 8) and _is_nan_if(t, conditions, shape[1], depth + 1)
+        return t.value(shape.right) == quiet_bit(t.width(x) // 8) and _is_nan_if(t, conditions, shape.left, depth + 1)
     opposite, is_opposite = _without_sign(t, x)
     if is_opposite:
         return _is_nan_if(t, conditions, opposite, depth + 1)
@@ -200,28 +202,29 @@ def _by_cases(t: Terms, kind: Kind, width: int, values: Sequence[Term]) -> Term 
     """f(c ? k : x) = c ? f(k) : f(x) where f(k) is a constant: compilers fold it on one side only."""
     for value in values:
         shape = t.shape(value)
-        if shape[0] != "ite" or _choices(t, value) > _MOST_CHOICES:
+        if not isinstance(shape, Choice) or _choices(t, value) > _MOST_CHOICES:
             continue
-        cases = [[_in_case(t, shape[1], number, other) for other in values] for number in (2, 3)]
+        cases = [[_in_case(t, shape.condition, holds, other) for other in values] for holds in (True, False)]
         if any(all(t.value(operand) is not None for operand in case) for case in cases):
             then, otherwise = (result(t, kind, width, case) for case in cases)
-            return t.ite(shape[1], then, otherwise)
+            return t.ite(shape.condition, then, otherwise)
     return None
 
 
 def _choices(t: Terms, value: Term) -> int:
     """How many choices there are one after the other, counted as far as it matters."""
     count, shape = 0, t.shape(value)
-    while shape[0] == "ite" and count <= _MOST_CHOICES:
-        shape = next((t.shape(branch) for branch in shape[2:] if t.shape(branch)[0] == "ite"), ("?",))
+    while isinstance(shape, Choice) and count <= _MOST_CHOICES:
+        shape = next((s for s in map(t.shape, shape.branches) if isinstance(s, Choice)), None)
         count += 1
     return count
 
 
-def _in_case(t: Terms, condition: Term, number: int, value: Term) -> Term:
+def _in_case(t: Terms, condition: Term, holds: bool, value: Term) -> Term:
     shape = t.shape(value)
-    branch: Term = shape[number] if shape[0] == "ite" and shape[1] == condition else value
-    return branch
+    if not isinstance(shape, Choice) or shape.condition != condition:
+        return value
+    return shape.then if holds else shape.otherwise
 
 
 def _applied(t: Terms, kind: Kind, width: int, values: Sequence[Term]) -> Term:
@@ -259,8 +262,8 @@ def _without_sign(t: Terms, x: Term) -> tuple[Term, bool]:
     number, shape = t.value(x), t.shape(x)
     if number is not None:
         return (t.bv(number ^ sign, width), True) if number & sign else (x, False)
-    is_opposite = shape[0] == "xor" and t.value(shape[2]) == sign
-    return (shape[1], True) if is_opposite else (x, False)
+    is_opposite = isinstance(shape, Xor) and t.value(shape.right) == sign
+    return (shape.left, True) if isinstance(shape, Xor) and is_opposite else (x, False)
 
 
 def with_one_nan(t: Terms, x: Term) -> Term:

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING
 
 from isoform.load.objects import PlacedObject
 from isoform.model.outcome import THREAD_POINTER
+from isoform.smt.constructors import Constructors
 from isoform.smt.leaves import Term
-
-if TYPE_CHECKING:
-    from isoform.smt.terms import Terms
+from isoform.smt.shapes import Add, Subtract
 
 LOWEST, HIGHEST = 0x1000, 1 << 47
 _WIDTH, _LOW_WIDTH = 64, 31
@@ -27,7 +25,7 @@ LABEL = "layout"
 class Layout:
     """The objects whose addresses occur in the terms of a question."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: Constructors) -> None:
         self._terms = terms
         self._starts: dict[int, Term] = {}
         self._objects: dict[Term, PlacedObject] = {}
@@ -82,16 +80,16 @@ class Layout:
         found = self._objects.get(address)
         if found is not None:
             return found, terms.bv(0, _WIDTH)
-        match terms.shape(address):
-            case ("add", left, right):
-                for one, other in ((left, right), (right, left)):
-                    inner = self.origin(one)
-                    if inner is not None:
-                        return inner[0], terms.add(inner[1], other)
-            case ("sub", left, right):
-                inner = self.origin(left)
+        shape = terms.shape(address)
+        if isinstance(shape, Add):
+            for one, other in ((shape.left, shape.right), (shape.right, shape.left)):
+                inner = self.origin(one)
                 if inner is not None:
-                    return inner[0], terms.sub(inner[1], right)
+                    return inner[0], terms.add(inner[1], other)
+        if isinstance(shape, Subtract):
+            inner = self.origin(shape.left)
+            if inner is not None:
+                return inner[0], terms.sub(inner[1], shape.right)
         return None
 
     def anchor(self, address: Term) -> tuple[int, Term | None] | None:

@@ -7,23 +7,22 @@ and operands it was built from, so that constructors can simplify without asking
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
 
-import bitwuzla
+from bitwuzla import Kind, Sort, Term, TermManager
 
-Term = Any
-"""A `bitwuzla.Term`. (The library ships no types.)"""
-Shape = tuple[Any, ...]
+from isoform.smt.shapes import Binary, Indexed, Shape
+
+__all__ = ["Leaves", "Term"]
 
 
 @cache
-def _manager() -> Any:
+def _manager() -> TermManager:
     """The one term manager of the process, made immortal: bitwuzla crashes if a manager is collected before
     its terms, and inside a reference cycle or at exit Python does not keep that order. Terms themselves
     are counted and freed as usual."""
-    manager = bitwuzla.TermManager()
+    manager = TermManager()
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(manager))
     return manager
 
@@ -33,24 +32,29 @@ class Leaves:
 
     def __init__(self) -> None:
         self.manager = _manager()
-        self._sorts: dict[int, Any] = {}
+        self._sorts: dict[int, Sort] = {}
         self._constants: dict[tuple[int, int], Term] = {}
         self._values: dict[Term, int] = {}
         self._shapes: dict[Term, Shape] = {}
         self._widths: dict[Term, int] = {}
-        self._extracts: dict[tuple[Term, int, int], Term] = {}
-        """Parts already taken: without it, a part of a shared term is taken once for every way to reach it."""
         self._variables: dict[str, Term] = {}
+        self.parts: dict[tuple[Term, int, int], Term] = {}
+        """Parts already taken, by term, highest and lowest bit: without it, a part of a shared term is taken once for
+        every way to reach it."""
         self.uses_floats = False
         """Whether there is any application of a floating-point operation (see `floats.py`)."""
         self.float_numbers: dict[Term, Term] = {}
         """What `floats.number_of` found."""
         self.true = self.manager.mk_true()
         self.false = self.manager.mk_false()
+        self.value: Callable[[Term], int | None] = self._values.get
+        """The number a constant term stands for, None if it is not constant."""
+        self.shape: Callable[[Term], Shape | None] = self._shapes.get
+        """How a term was built; None of leaves and of arrays."""
 
     # -- leaves ---------------------------------------------------------------------------------
 
-    def sort(self, width: int) -> Any:
+    def sort(self, width: int) -> Sort:
         found = self._sorts.get(width)
         if found is None:
             found = self._sorts[width] = self.manager.mk_bv_sort(width)
@@ -77,11 +81,10 @@ class Leaves:
     def array_variable(self, name: str, address_width: int) -> Term:
         found = self._variables.get(name)
         if found is None:
-            sort = self.manager.mk_array_sort(self.sort(address_width), self.sort(8))
-            found = self._variables[name] = self.manager.mk_const(sort, name)
+            found = self._variables[name] = self.manager.mk_const(self.array_sort(address_width), name)
         return found
 
-    def function_variable(self, name: str, domain: Sequence[Any], codomain: Any) -> Term:
+    def function_variable(self, name: str, domain: Sequence[Sort], codomain: Sort) -> Term:
         found = self._variables.get(name)
         if found is None:
             found = self._variables[name] = self.manager.mk_const(
@@ -89,12 +92,8 @@ class Leaves:
             )
         return found
 
-    def array_sort(self, address_width: int) -> Any:
+    def array_sort(self, address_width: int) -> Sort:
         return self.manager.mk_array_sort(self.sort(address_width), self.sort(8))
-
-    def value(self, term: Term) -> int | None:
-        """The number a constant term stands for, None if it is not constant."""
-        return self._values.get(term)
 
     def depends_on(self, term: Term, part: Term) -> bool:
         """Whether a term is computed from another one, in arrays too."""
@@ -114,13 +113,21 @@ class Leaves:
             found = self._widths[term] = term.sort().bv_size()
         return found
 
-    def shape(self, term: Term) -> Shape:
-        return self._shapes.get(term, ("?",))
+    # -- compound terms -------------------------------------------------------------------------
 
-    def make(self, kind: Any, arguments: list[Term], indices: list[int], width: int, shape: Shape | None) -> Term:
-        term = self.manager.mk_term(kind, arguments, indices) if indices else self.manager.mk_term(kind, arguments)
+    def make(self, shape: Shape, width: int) -> Term:
+        """A term of exactly this shape. Its width is 0 if it is no bit-vector."""
+        if isinstance(shape, Binary):  # most are, and a property takes its time
+            term = self.manager.mk_term(shape.kind, [shape.left, shape.right])
+        elif isinstance(shape, Indexed):
+            term = self.manager.mk_term(shape.kind, shape.operands, shape.indices)
+        else:
+            term = self.manager.mk_term(shape.kind, shape.operands)
         if width:
             self._widths[term] = width
-        if shape is not None:
-            self._shapes[term] = shape
+        self._shapes[term] = shape
         return term
+
+    def unshaped(self, kind: Kind, operands: list[Term]) -> Term:
+        """A term that no rule looks into."""
+        return self.manager.mk_term(kind, operands)

@@ -133,11 +133,11 @@ class Normalizer(Extensions):
         words: frozenset[int] = frozenset()
         for number in found.words:
             inner = self._extremes.get(number)
-            alike = inner is not None and (inner.kind, inner.greatest) == (found.kind, found.greatest)
+            alike = inner is not None and (inner.signed, inner.greatest) == (found.signed, found.greatest)
             words |= inner.words if inner is not None and alike else {number}
         if len(words) > MOST_WORDS:
             return None
-        whole = Extreme(found.kind, found.greatest, words)
+        whole = Extreme(found.signed, found.greatest, words)
         chosen = self._first_extremes.setdefault((choice.sort().bv_size(), whole), choice)
         self._extremes[chosen.id()] = whole
         for child in choice.children():
@@ -210,8 +210,10 @@ class Normalizer(Extensions):
             return known
         term = self._as_leaf(polynomial, width)
         if term is None:
-            cheaper = shape is None or self._expanded or self._cost(shape) > _cost_of_sum(polynomial, width)
-            term = self._sum(polynomial, width) if cheaper else shape
+            if shape is None or self._expanded or self._cost(shape) > _cost_of_sum(polynomial, width):
+                term = self._sum(polynomial, width)
+            else:
+                term = shape
             self._learn(term, polynomial)
         else:
             # Whatever is inside an atom costs the same in a sum of monomials as in the shape.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from bitwuzla import Kind as K  # noqa: N817 (it stands in every line below)
+from bitwuzla import Sort
 
 from isoform.smt.floats import operation_of
 from isoform.smt.terms import Term
@@ -115,7 +116,7 @@ def _rule(term: Term) -> Rule:
     return lambda draw, v: plain(v)
 
 
-def _variable(term: Term, sort: Any) -> Rule:
+def _variable(term: Term, sort: Sort) -> Rule:
     if sort.is_array():
         base = hash(("array", term.symbol()))
         return lambda draw, v: ArrayValue(base, {})
@@ -147,7 +148,7 @@ def _folded(f: Callable[[Any, Any], Any]) -> Callable[[Sequence[Any]], Any]:
 
 _WRAPS = {K.BV_ADD, K.BV_SUB, K.BV_MUL, K.BV_NEG, K.BV_NOT, K.BV_UDIV, K.BV_INC, K.BV_DEC}
 
-_PLAIN: dict[Any, Callable[[Sequence[Any]], Any]] = {
+_PLAIN: dict[K, Callable[[Sequence[Any]], Any]] = {
     K.BV_ADD: _folded(lambda a, b: a + b),
     K.BV_SUB: lambda v: v[0] - v[1],
     K.BV_MUL: _folded(lambda a, b: a * b),
@@ -185,7 +186,7 @@ def _divide(a: int, b: int) -> int:
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
-_SIGNED: dict[Any, Callable[[int, int], int]] = {
+_SIGNED: dict[K, Callable[[int, int], int]] = {
     K.BV_SDIV: _divide,
     K.BV_SREM: lambda a, b: a - b * _divide(a, b) if b else a,
     K.BV_SLT: lambda a, b: int(a < b),
@@ -201,7 +202,7 @@ def _signed_rule(f: Callable[[int, int], int], width: int, mask: int) -> Rule:
     return lambda draw, v: f((v[0] ^ sign) - sign, (v[1] ^ sign) - sign) & keep
 
 
-def _shift_rule(kind: Any, width: int) -> Rule:
+def _shift_rule(kind: K, width: int) -> Rule:
     mask, sign = (1 << width) - 1, 1 << (width - 1)
     if kind == K.BV_SHL:
         return lambda draw, v: (v[0] << v[1]) & mask if v[1] < width else 0
@@ -224,7 +225,7 @@ def _sign_extend(width: int, indices: list[int], inside: int) -> Rule:
     return lambda draw, v: ((v[0] ^ sign) - sign) & mask
 
 
-_INDEXED: dict[Any, Callable[[int, list[int], int], Rule]] = {
+_INDEXED: dict[K, Callable[[int, list[int], int], Rule]] = {
     K.BV_EXTRACT: _extract,
     K.BV_ZERO_EXTEND: _zero_extend,
     K.BV_SIGN_EXTEND: _sign_extend,

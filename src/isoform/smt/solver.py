@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 from math import inf
-from typing import Any
 
 import bitwuzla
 
@@ -88,7 +87,7 @@ class Solver:
         self._options.set(bitwuzla.Option.MEMORY_LIMIT, MOST_MEGABYTES)
         self._solver = self._new()
 
-    def _new(self) -> Any:
+    def _new(self) -> bitwuzla.Bitwuzla:
         solver = bitwuzla.Bitwuzla(self._terms.manager, self._options)
         solver.configure_terminator(self._clock)
         return solver
@@ -178,7 +177,7 @@ class Solver:
     def array_cells(self, array: Term) -> dict[int, int]:
         """The cells of a byte array that the model sets apart, read off its chain of stores."""
         cells: dict[int, int] = {}
-        value: Any = self._solver.get_value(array)
+        value = self._solver.get_value(array)
         while value.kind() == bitwuzla.Kind.ARRAY_STORE:
             array_part, index, byte = value.children()
             cells.setdefault(int(index.value(10)), int(byte.value(10)))

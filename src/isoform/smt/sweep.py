@@ -34,7 +34,7 @@ MOST_CASES = 48
 PAIR_SECONDS = 3.0
 """For all of them together."""
 WHOLE_SECONDS = 1.0
-_MOST_IN_SHAPE = 400
+_MOST_IN_SKELETON = 400
 MOST_REFUTED = 400
 """After so many pairs that samples could not tell apart but the solver could, sweeping stops paying."""
 
@@ -59,12 +59,12 @@ class Sweep:
     steps: list[Step] = field(default_factory=list)
 
 
-Shape = tuple[tuple[Any, ...], ...]
+Skeleton = tuple[tuple[K | str | int | tuple[int, ...], ...], ...]
 """Two terms, but for the names of their variables."""
 
 
 def sweep(
-    terms: Terms, solver: Solver, roots: Sequence[Term], seconds: float, known: dict[Shape, bool] | None = None
+    terms: Terms, solver: Solver, roots: Sequence[Term], seconds: float, known: dict[Skeleton, bool] | None = None
 ) -> Sweep:
     """Merge what can be shown equal among the subterms of `roots` within so many seconds. `known` tells, and is told,
     of which pairs of terms that was tried before, and whether it could be shown."""
@@ -75,7 +75,7 @@ def sweep(
 
 class _Sweeper:
     def __init__(
-        self, terms: Terms, solver: Solver, roots: Sequence[Term], seconds: float, known: dict[Shape, bool]
+        self, terms: Terms, solver: Solver, roots: Sequence[Term], seconds: float, known: dict[Skeleton, bool]
     ) -> None:
         self._terms = terms
         self._solver = solver
@@ -189,13 +189,13 @@ class _Sweeper:
     def _is_shown(self, left: Term, right: Term) -> bool:
         """Whether the two could be shown to be equal. An equation that holds for all values of its variables holds
         whatever they are called: what is done in every lane, or every turn, is shown once."""
-        shape = _shape(left, right)
-        shown = self._known.get(shape) if shape is not None else None
+        skeleton = _skeleton(left, right)
+        shown = self._known.get(skeleton) if skeleton is not None else None
         if shown is None:
             self._cases = MOST_CASES
             shown = self._by_cases(left, right)
-            if shape is not None and (shown or self._may_go_on()):
-                self._known[shape] = shown
+            if skeleton is not None and (shown or self._may_go_on()):
+                self._known[skeleton] = shown
         return shown
 
     def _by_cases(self, left: Term, right: Term) -> bool:
@@ -286,14 +286,14 @@ def _dependent(left: Term, right: Term, shared: set[Term]) -> set[Term]:
     return {term for term in first if not first.isdisjoint(topological([term])[:-1])}
 
 
-def _shape(left: Term, right: Term) -> Shape | None:
+def _skeleton(left: Term, right: Term) -> Skeleton | None:
     """Two terms without the names of their variables: each node by its operator and the numbers of its operands, each
     variable by its width and its own number. None where they are large, or speak of more than words."""
     order = topological([left, right])
-    if len(order) > _MOST_IN_SHAPE:
+    if len(order) > _MOST_IN_SKELETON:
         return None
     numbers = {term: number for number, term in enumerate(order)}
-    nodes: list[tuple[Any, ...]] = []
+    nodes: list[tuple[K | str | int | tuple[int, ...], ...]] = []
     for term in order:
         sort = term.sort()
         if not (sort.is_bv() or sort.is_bool()):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from isoform.model.callee import Callee, runs
 from isoform.model.contract import Result
 from isoform.model.errors import Unsupported
-from isoform.smt.division import signed
+from isoform.smt.rules.widths import signed
 from isoform.smt.terms import Term
 from isoform.sym.scope import Scope
 from isoform.sym.state import State
@@ -34,8 +34,8 @@ class AfterCall:
             space = state.container_named(machine.convention.integer_arguments[0])
             state.registers[machine.container_positions[register]] = space
             return
-        left: Term = None
-        value: Term = None
+        left: Term | None = None
+        value: Term | None = None
         for low, high, taken in runs(given.bits, width):
             if taken:
                 piece = result(register if not low else f"{register}[{low}]", high - low)
@@ -47,6 +47,7 @@ class AfterCall:
                 left = self._side.undefined(width) if left is None else left
                 piece = terms.extract(left, high - 1, low)
             value = piece if value is None else terms.concat(piece, value)
+        assert value is not None
         state.registers[machine.container_positions[register]] = value
 
     def leave_with(self, results: Sequence[Result], values: Sequence[Term], state: State) -> None:

@@ -12,7 +12,7 @@ from isoform.model.callee import LONGEST_FORMAT, Callee, Part, Parts, runs
 from isoform.model.contract import system_callee
 from isoform.model.errors import Unsupported
 from isoform.model.verdict import Assumption
-from isoform.smt.division import signed
+from isoform.smt.rules.widths import signed
 from isoform.smt.terms import Term, Terms
 from isoform.sym.choices import are_all_constants, constants_of, numbered
 from isoform.sym.entry import content_at_call
@@ -183,12 +183,13 @@ class Arguments:
                 places[part.where] = max(places.get(part.where, 0), part.size)
         found = []
         for where, size in places.items():
-            value: Term = None
+            value: Term | None = None
             for condition, parts in reversed(choices):
                 here = terms.bv(0, 8 * size)
                 for part in (p for p in parts if p.where == where and p.may):
                     here = terms.zext(self._bits(part, part.may, state), 8 * size)
                 value = here if value is None else terms.ite(condition, here, value)
+            assert value is not None
             found.append(value)
         return found
 

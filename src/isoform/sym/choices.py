@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from isoform.load.image import Image
+from isoform.smt.shapes import Choice
 from isoform.smt.terms import Term, Terms
 
 MOST_TARGETS = 64
@@ -22,8 +23,8 @@ def constants_of(terms: Terms, value: Term) -> set[int]:
             found.add(constant)
             continue
         shape = terms.shape(term)
-        if shape[0] == "ite":
-            pending += shape[2:]
+        if isinstance(shape, Choice):
+            pending += shape.branches
     return found
 
 
@@ -33,8 +34,8 @@ def are_all_constants(terms: Terms, value: Term, count: int) -> bool:
     pending = [value]
     while pending and len(leaves) <= MOST_TARGETS:
         shape = terms.shape(top := pending.pop())
-        if shape[0] == "ite":
-            pending += shape[2:]
+        if isinstance(shape, Choice):
+            pending += shape.branches
         else:
             leaves.add(top)
     return len(leaves) == count and all(terms.layout.number(leaf) is not None for leaf in leaves)
@@ -42,9 +43,9 @@ def are_all_constants(terms: Terms, value: Term, count: int) -> bool:
 
 def numbered(terms: Terms, value: Term) -> Term:
     """A choice between addresses as one between the numbers where isoform placed them, to tell which it is."""
-    match terms.shape(value):
-        case ("ite", condition, then, otherwise):
-            return terms.ite(condition, numbered(terms, then), numbered(terms, otherwise))
+    shape = terms.shape(value)
+    if isinstance(shape, Choice):
+        return terms.ite(shape.condition, numbered(terms, shape.then), numbered(terms, shape.otherwise))
     number = terms.layout.number(value)
     return value if number is None else terms.bv(number, terms.width(value))
 
@@ -52,11 +53,11 @@ def numbered(terms: Terms, value: Term) -> Term:
 def without(terms: Terms, value: Term, excluded: Collection[int]) -> Term:
     """A choice without the branches that are one of these constants."""
     shape = terms.shape(value)
-    if shape[0] != "ite":
+    if not isinstance(shape, Choice):
         return value
-    branches = [without(terms, branch, excluded) for branch in shape[2:]]
+    branches = [without(terms, branch, excluded) for branch in shape.branches]
     left = [branch for branch in branches if terms.layout.number(branch) not in excluded]
-    return left[0] if len(left) == 1 else terms.ite(shape[1], *branches)
+    return left[0] if len(left) == 1 else terms.ite(shape.condition, *branches)
 
 
 def only_external(terms: Terms, image: Image, value: Term) -> str | None:
@@ -65,8 +66,8 @@ def only_external(terms: Terms, image: Image, value: Term) -> str | None:
     while pending:
         term = pending.pop()
         shape = terms.shape(term)
-        if shape[0] == "ite":
-            pending += shape[2:]
+        if isinstance(shape, Choice):
+            pending += shape.branches
         elif (address := terms.layout.number(term)) != 0:
             names.add(image.externals.get(address) if address is not None else None)
     return names.pop() if len(names) == 1 else None

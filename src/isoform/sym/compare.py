@@ -168,7 +168,7 @@ class _Goals:
             yield self._restored(
                 (*convention.callee_saved, *((pointer,) if (pointer := convention.stack_pointer) else ()))
             )
-        differs = self._terms.negate(self._terms.eq(self._target.return_target, self._rewrite.return_target))
+        differs = self._terms.negate(self._terms.eq(*(summary.returned_to for summary in self._sides)))
         yield Goal("return-address", "both return to the same address", self._both_return(differs))
 
     def _restored(self, names: tuple[str, ...]) -> Goal:
@@ -182,7 +182,7 @@ class _Goals:
             if name == machine.convention.stack_pointer:
                 before = terms.add(before, terms.bv(machine.convention.stack_adjustment, terms.width(before)))
             differs.append(terms.negate(terms.eq(final.container_named(name), before)))
-        differs.append(terms.negate(terms.eq(self._target.return_target, self._world.return_address)))
+        differs.append(terms.negate(terms.eq(self._target.returned_to, self._world.return_address)))
         return Goal("restored", "what a callee must restore is restored", self._both_return(terms.any_of(differs)))
 
     def _register_goal(self, name: str, shows: str) -> Goal:
@@ -223,7 +223,7 @@ class _Goals:
     def result_term(self, summary: Summary, results: Reading) -> Term:
         assert summary.final is not None
         terms = self._terms
-        value: Term = None
+        value: Term | None = None
         for result in results:
             register = summary.final.container_named(result.register)
             part = terms.extract(register, 8 * result.offset + result.bits - 1, 8 * result.offset)
@@ -232,6 +232,7 @@ class _Goals:
             if result.is_float and self._world.contract.return_as is ReturnAs.BOOL:
                 part = terms.extract(part, result.bits - 2, 0)  # -0.0 compares equal to 0
             value = part if value is None else terms.concat(part, value)
+        assert value is not None
         return value
 
     def _without_padding(self, left: Term, right: Term) -> Term:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from isoform.load.image import Image
 from isoform.load.objects import PlacedObject
 from isoform.model.errors import Unsupported
+from isoform.smt.shapes import Choice
 from isoform.smt.terms import Term, Terms
 
 _WORD = (1 << 64) - 1
@@ -114,9 +115,9 @@ class Differing:
         while pending:
             here, term = pending.pop()
             shape = terms.shape(term)
-            if shape[0] == "ite":
-                pending.append((terms.conj(here, shape[1]), shape[2]))
-                pending.append((terms.conj(here, terms.negate(shape[1])), shape[3]))
+            if isinstance(shape, Choice):
+                pending.append((terms.conj(here, shape.condition), shape.then))
+                pending.append((terms.conj(here, terms.negate(shape.condition)), shape.otherwise))
             elif self.is_reached_by(term):
                 self.met.append(Met(here, terms.layout.number(term) is not None, why))
 

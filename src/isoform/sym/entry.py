@@ -27,10 +27,11 @@ def argument_term(entry: State, argument: Argument) -> Term:
 
 def _value(argument: Argument, terms: Terms, content: Content) -> Term:
     """An argument's value, from the places in which a callee finds it."""
-    value: Term = None
+    value: Term | None = None
     for place in argument.places:
         part = content(place.register, place.offset, place.size)
         value = part if value is None else terms.concat(part, value)
+    assert value is not None
     return value
 
 

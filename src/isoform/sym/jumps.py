@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from isoform.lift.function import Block
 from isoform.model.errors import Unsupported
+from isoform.smt.shapes import Choice
 from isoform.smt.terms import Term
 from isoform.sym.choices import constants_of
 from isoform.sym.scope import Scope
@@ -14,9 +15,9 @@ def in_code(scope: Scope, value: Term) -> Term:
     """The value of a computed jump as a number, as far as it is made of addresses that code is found by: of
     functions, and in a linked file all, since code is at a fixed distance from the rest of the file."""
     terms, image = scope.terms, scope.function.image
-    match terms.shape(value):
-        case ("ite", condition, then, otherwise):
-            return terms.ite(condition, in_code(scope, then), in_code(scope, otherwise))
+    shape = terms.shape(value)
+    if isinstance(shape, Choice):
+        return terms.ite(shape.condition, in_code(scope, shape.then), in_code(scope, shape.otherwise))
     found = terms.layout.origin(value)
     if found is None or not (found[0].start in image.aliases or found[0].start == image.base):
         return value

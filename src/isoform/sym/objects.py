@@ -110,8 +110,7 @@ def _constants_from(side: Side, address: Term, base: Term, constant: int, size: 
     image, terms = side.image, side.terms
     found = terms.layout.origin(address)
     if found is not None:
-        base, more = terms.split_sum(found[1])
-        constant = (found[0].start + more) % (1 << side.width)
+        constant = (found[0].start + terms.split_sum(found[1])[1]) % (1 << side.width)
         near = [extent for extent in image.constants_near(constant) if _is_in(extent, found[0])]
         if _surely_in(side, address, size) is not None:
             return near

@@ -140,7 +140,7 @@ class Unrolled(Policy):
     unroll: int = 0
     """Most layers that not all inputs reach which reach the one before."""
     _symbolic_layers: int = field(default=0, init=False)
-    _last_condition: Term = field(default=None, init=False)
+    _last_condition: Term | None = field(default=None, init=False)
 
     def enter_layer(self, scope: Scope, conditions: list[Term]) -> None:
         """Count an iteration as symbolic if not all inputs that reach the one before reach it."""

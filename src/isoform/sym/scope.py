@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from isoform.lift.function import Function
 from isoform.model.callee import Callees
-from isoform.smt.division import signed
+from isoform.smt.rules.widths import signed
 from isoform.smt.terms import Term
 from isoform.sym.recursion import calls_itself
 from isoform.sym.side import Side

@@ -9,7 +9,8 @@ from isoform.model.errors import Unsupported
 from isoform.model.microop import Var
 from isoform.model.outcome import FRAME_LIMIT
 from isoform.model.verdict import Assumption
-from isoform.smt.division import signed
+from isoform.smt.rules.widths import signed
+from isoform.smt.shapes import Add, Choice, Subtract
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Node
 from isoform.sym.differing import reads_array
@@ -70,12 +71,13 @@ class State:
 
     def read_register(self, var: Var) -> Term:
         terms = self.side.terms
-        result: Term = None
+        result: Term | None = None
         for index, start, size in self.side.pieces(var):
             if index not in self.registers:
                 self._assume_at_entry(index)
             part = terms.extract(self.container(index), 8 * (start + size) - 1, 8 * start)
             result = part if result is None else terms.concat(part, result)
+        assert result is not None
         return result
 
     def _assume_at_entry(self, index: int) -> None:
@@ -252,11 +254,11 @@ class State:
         """An address that is one of two, as condition and both."""
         terms = self.side.terms
         base, constant = terms.split_sum(address)
-        shape = terms.shape(base)
-        if shape[0] != "ite":
+        shape = terms.shape(address if base is None else base)
+        if not isinstance(shape, Choice):
             return None
         number = terms.bv(constant, self.side.width)
-        return shape[1], terms.add(shape[2], number), terms.add(shape[3], number)
+        return shape.condition, terms.add(shape.then, number), terms.add(shape.otherwise, number)
 
     def _choice_of_constants(self, term: Term) -> tuple[Term, Term, Term] | None:
         """A sum in which one summand is a choice between addresses of constants that differ, as a choice of sums."""
@@ -264,11 +266,11 @@ class State:
         shape = terms.shape(term)
         if not side.differing.is_reached_by(term):
             return None
-        if shape[0] == "ite":
-            return shape[1], shape[2], shape[3]
-        if shape[0] != "add":
+        if isinstance(shape, Choice):
+            return shape.condition, shape.then, shape.otherwise
+        if not isinstance(shape, Add):
             return None
-        for one, other in ((shape[1], shape[2]), (shape[2], shape[1])):
+        for one, other in ((shape.left, shape.right), (shape.right, shape.left)):
             found = self._choice_of_constants(one)
             if found is not None:
                 return found[0], terms.add(found[1], other), terms.add(found[2], other)
@@ -278,7 +280,7 @@ class State:
         """The computed offset of an address that is the stack pointer plus something else."""
         side, terms = self.side, self.side.terms
         pointer = side.world.stack_pointer
-        rest = without_summand(terms, address, pointer)
+        rest = None if pointer is None else without_summand(terms, address, pointer)
         if rest is None or side.mentions_stack(rest):
             raise Unsupported("an address mixes the stack pointer with other values in a way isoform cannot follow")
         _in_frame(signed(terms.split_sum(rest)[1], side.width))
@@ -299,15 +301,15 @@ def without_summand(terms: Terms, total: Term, part: Term) -> Term | None:
     if total == part:
         return terms.bv(0, terms.width(total))
     shape = terms.shape(total)
-    if shape[0] == "add":
-        for one, other in ((shape[1], shape[2]), (shape[2], shape[1])):
+    if isinstance(shape, Add):
+        for one, other in ((shape.left, shape.right), (shape.right, shape.left)):
             rest = without_summand(terms, one, part)
             if rest is not None:
                 return terms.add(rest, other)
-    if shape[0] == "sub":
-        rest = without_summand(terms, shape[1], part)
+    if isinstance(shape, Subtract):
+        rest = without_summand(terms, shape.left, part)
         if rest is not None:
-            return terms.sub(rest, shape[2])
+            return terms.sub(rest, shape.right)
     return None
 
 

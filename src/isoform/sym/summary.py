@@ -70,10 +70,10 @@ class Summary:
     """A function as formulas over the inputs."""
 
     side: Side
+    aborts: Term
     final: State | None = None
     """The state at return, all returns merged; its condition says for which inputs it returns."""
-    return_target: Term = None
-    aborts: Term = None
+    return_target: Term | None = None
     faults: list[Fault] = field(default_factory=list)
     """Each place where it aborts."""
     endings: list[Ending] = field(default_factory=list)
@@ -84,12 +84,18 @@ class Summary:
     recursive: bool = False
     """Whether it calls itself, and what a callee restores is taken to be restored by it."""
 
+    @property
+    def returned_to(self) -> Term:
+        """Only of one that returns."""
+        assert self.return_target is not None
+        return self.return_target
+
     def gap(self) -> Term:
         return self.side.terms.any_of([g.condition for g in self.gaps])
 
     def add_return(self, target: Term, state: State) -> None:
         """The function returns to an address, in a state."""
-        if self.final is None:
+        if self.final is None or self.return_target is None:
             self.final, self.return_target = state, target
             return
         terms = self.side.terms

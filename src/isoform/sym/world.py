@@ -121,7 +121,8 @@ class World:
         return bits & ((1 << width) - 1)
 
     def _with_open_bits(self, name: str, passed: int, width: int) -> Term:
-        whole, value = self.terms.variable(name, width), None
+        whole = self.terms.variable(name, width)
+        value: Term | None = None
         if passed == (1 << width) - 1:
             return whole
         rest = self.terms.variable(f"{name} (open)", width) if passed else whole
@@ -129,6 +130,7 @@ class World:
         for low, high, taken in runs(passed, width):
             piece = self.terms.extract(whole if taken else rest, high - 1, low)
             value = piece if value is None else self.terms.concat(piece, value)
+        assert value is not None
         return value
 
     @property

@@ -9,6 +9,7 @@ from isoform.lift.cfg import SELF
 from isoform.lift.function import BlockId, Branch, Call, Return, Stop, Switch
 from isoform.model.contract import BoundsRule
 from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER, Status
+from isoform.smt.shapes import Choice
 from isoform.smt.terms import Term
 from isoform.sym.calls import Calls
 from isoform.sym.chain import Base
@@ -106,9 +107,11 @@ class Following(Policy):
             if _touches_frame(where, size):
                 self.record.end_as(End.ASTRAY)
             return
-        if terms.shape(base)[0] == "ite":
+        if isinstance(terms.shape(base), Choice):
             return  # one of two places in the frame
-        offset = terms.sub(address, side.world.stack_pointer)
+        pointer = side.world.stack_pointer
+        assert pointer is not None
+        offset = terms.sub(address, pointer)
         inside = terms.ult(
             terms.sub(offset, terms.bv(-FRAME_LIMIT, side.width)), terms.bv(FRAME_LIMIT - size + 1, side.width)
         )

@@ -104,14 +104,14 @@ class Path:
     traced: Traced
     summary: Summary
     """The outcome as formulas over the inputs, given that the path is taken."""
+    condition: Term = field(init=False)
+    """Of taking this path."""
+    free_condition: Term = field(init=False)
+    """The same without the conditions that accesses are to memory that may be used: true of more inputs."""
     decisions: list[Decision] = field(default_factory=list)
     end: End = End.FUEL
     why: str = ""
     """Of a path that is not followed to its end."""
-    condition: Term = None
-    """Of taking this path."""
-    free_condition: Term = None
-    """The same without the conditions that accesses are to memory that may be used: true of more inputs."""
     loads: list[tuple[Term, int]] = field(default_factory=list)
     """Address and size of what was read, but from the frame."""
     stores: list[tuple[Term, int]] = field(default_factory=list)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from isoform.engines.inputs import BUFFERS
 from isoform.model.signature import CType, TypeKind
+from isoform.smt.shapes import Add, Concat, Select, Subtract
 from isoform.smt.terms import Term
 from isoform.sym.entry import argument_term
 from isoform.sym.side import Side
@@ -31,7 +32,7 @@ class Pointers:
         """Of pointers whose target was not looked into yet."""
         self._structs: dict[str, CType] = {}
         layout = side.world.machine.memory
-        self._array = None
+        self._array: Term | None = None
         if layout is None or layout.zeroed:
             return
         self._array = self._terms.array_variable("memory", side.width)
@@ -98,11 +99,13 @@ class Pointers:
 
     def _word_at(self, pointer: Term, offset: int) -> Term:
         terms = self._terms
-        word: Term = None
+        word: Term | None = None
+        assert self._array is not None
         for index in range(self._side.width // 8):
             address = terms.add(pointer, terms.bv(offset + index, self._side.width))
             byte = terms.select(self._array, address)
             word = byte if word is None else terms.concat(byte, word)
+        assert word is not None
         return word
 
     def _roots(self, base: Term) -> Iterator[Term]:
@@ -113,10 +116,10 @@ class Pointers:
             shape = self._terms.shape(term)
             if term in self._cells or self._is_input(term):
                 yield term
-            elif shape[0] in ("add", "sub"):
-                pending.append(shape[1])
-                if shape[0] == "add":
-                    pending.append(shape[2])
+            elif isinstance(shape, Add):
+                pending += (shape.left, shape.right)
+            elif isinstance(shape, Subtract):
+                pending.append(shape.left)
 
     def _is_input(self, term: Term) -> bool:
         if self._terms.layout.number(term) is not None or self._terms.width(term) != self._side.width:
@@ -128,8 +131,8 @@ class Pointers:
         pending = [term]
         while pending:
             shape = self._terms.shape(pending.pop())
-            if shape[0] == "concat":
-                pending += shape[1:]
-            elif shape[0] != "select" or shape[1] != self._array:
+            if isinstance(shape, Concat):
+                pending += (shape.top, shape.bottom)
+            elif not isinstance(shape, Select) or shape.array != self._array:
                 return False
         return True

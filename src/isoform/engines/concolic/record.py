@@ -8,6 +8,7 @@ from isoform.engines.concolic.path import ELSEWHERE, Decision, DecisionKind, End
 from isoform.lift.function import Block
 from isoform.run.compile import Program
 from isoform.run.runner import Traced
+from isoform.smt.shapes import Negation
 from isoform.smt.terms import Term
 from isoform.sym.scope import Scope
 from isoform.sym.side import Side
@@ -103,8 +104,8 @@ class Record:
                 self.end_as(End.LOST, "the run and its formulas disagree")
             return
         shape = terms.shape(condition)
-        if shape[0] == "negate":
-            condition, key = shape[1], not key
+        if isinstance(shape, Negation):
+            condition, key = shape.inner, not key
         self.take(kind, condition, key, condition if key else terms.negate(condition))
 
     def take(self, kind: DecisionKind, term: Term, key: Key, edge: Term) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from isoform.model.contract import show_number
+from isoform.smt import shapes
+from isoform.smt.shapes import Shape
 from isoform.smt.terms import Term
 from isoform.sym.entry import argument_term
 from isoform.sym.side import Side
@@ -11,13 +13,28 @@ from isoform.sym.world import World
 
 DEEPEST = 6
 _WORD_BYTES = 8
-_INFIX = {
-    "eq": "=", "ult": "<", "slt": "<", "add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^",
-    "udiv": "/", "urem": "%", "sdiv": "/", "srem": "%", "conj": "and", "disj": "or", "exclusive": "xor",
-    "shl": "<<", "lshr": ">>", "ashr": ">>",
-}  # fmt: skip
-_NEGATED = {"eq": "≠", "ult": "≥", "slt": "≥"}
-_COMPARISONS = frozenset({"eq", "ult", "slt"})
+_INFIX: dict[type[Shape], str] = {
+    shapes.Equal: "=",
+    shapes.UnsignedLess: "<",
+    shapes.SignedLess: "<",
+    shapes.Add: "+",
+    shapes.Subtract: "-",
+    shapes.Multiply: "*",
+    shapes.And: "&",
+    shapes.Or: "|",
+    shapes.Xor: "^",
+    shapes.UnsignedQuotient: "/",
+    shapes.UnsignedRemainder: "%",
+    shapes.SignedQuotient: "/",
+    shapes.SignedRemainder: "%",
+    shapes.Conjunction: "and",
+    shapes.Disjunction: "or",
+    shapes.Exclusive: "xor",
+    shapes.ShiftLeft: "<<",
+    shapes.ShiftRight: ">>",
+    shapes.ArithmeticShiftRight: ">>",
+}
+_NEGATED: dict[type[Shape], str] = {shapes.Equal: "≠", shapes.UnsignedLess: "≥", shapes.SignedLess: "≥"}
 
 
 class TermWriter:
@@ -58,26 +75,26 @@ class TermWriter:
         if loaded is not None:
             return f"[{self.text(loaded, depth + 1)}]"
         match shape:
-            case ("negate", inner):
+            case shapes.Negation(inner):
                 return self._negated(inner, depth)
-            case (str() as operator, left, right) if operator in _INFIX:
-                return self._infix(_INFIX[operator], operator, left, right, depth)
-            case ("ite", condition, then, otherwise):
-                parts = [self._operand(t, depth) for t in (condition, then, otherwise)]
+            case shapes.Binary():
+                return self._infix(_INFIX[type(shape)], shape, depth)
+            case shapes.Choice():
+                parts = [self._operand(t, depth) for t in shape.operands]
                 return f"{parts[0]} ? {parts[1]} : {parts[2]}"
-            case ("zext" | "sext", inner):
+            case shapes.Extension(inner):
                 return self.text(inner, depth)
-            case ("extract", inner, high, low):
+            case shapes.Extract(inner, high, low):
                 name, bits = self._registers.get(inner, ("", 0))
                 shown = name if high < bits else self._operand(inner, depth)
                 return f"{shown}[{high}:{low}]"
-            case ("neg", inner):
+            case shapes.Negative(inner):
                 return f"-{self._operand(inner, depth)}"
-            case ("not", inner):
+            case shapes.Not(inner):
                 return f"~{self._operand(inner, depth)}"
-            case ("concat", top, bottom):
+            case shapes.Concat(top, bottom):
                 return f"{self._operand(top, depth)}:{self._operand(bottom, depth)}"
-            case ("scaled", inner, bits):
+            case shapes.Scaled(inner, bits):
                 return f"{self._operand(inner, depth)} << {bits}"
         return "…"
 
@@ -86,16 +103,15 @@ class TermWriter:
         bytes_compared = self._compared_word(inner, depth)
         if bytes_compared:
             return f"{bytes_compared[0]} ≠ {bytes_compared[1]}"
-        if shape[0] in _NEGATED:
-            return self._infix(_NEGATED[shape[0]], shape[0], shape[1], shape[2], depth)
+        if isinstance(shape, shapes.Binary) and type(shape) in _NEGATED:
+            return self._infix(_NEGATED[type(shape)], shape, depth)
         return f"not ({self.text(inner, depth + 1)})"
 
     def _loaded(self, term: Term) -> Term | None:
         """The address of a word that was read from memory, if that is what a term is."""
-        shapes = [self._terms.shape(part) for part in self._parts(term)]
-        if not shapes or any(shape[0] != "select" for shape in shapes):
-            return None
-        return self._lowest([shape[2] for shape in shapes])
+        built = [self._terms.shape(part) for part in self._parts(term)]
+        addresses = [shape.address for shape in built if isinstance(shape, shapes.Select)]
+        return self._lowest(addresses) if addresses and len(addresses) == len(built) else None
 
     def _parts(self, term: Term) -> list[Term]:
         """What is joined in a term, at most the bytes of a word."""
@@ -104,8 +120,8 @@ class TermWriter:
         while pending and len(parts) <= _WORD_BYTES:
             top = pending.pop()
             shape = self._terms.shape(top)
-            if shape[0] == "concat":
-                pending += shape[1:]
+            if isinstance(shape, shapes.Concat):
+                pending += shape.operands
             else:
                 parts.append(top)
         return parts if len(parts) <= _WORD_BYTES else []
@@ -125,23 +141,24 @@ class TermWriter:
         pending = [term]
         while pending and len(found) <= _WORD_BYTES:
             shape = self._terms.shape(pending.pop())
-            if shape[0] == "conj":
-                pending += shape[1:]
+            if isinstance(shape, shapes.Conjunction):
+                pending += shape.operands
                 continue
-            inner = self._terms.shape(shape[1]) if shape[0] == "eq" else ("",)
-            value = self._terms.value(shape[2]) if inner[0] == "select" else None
-            if value is None:
+            if not isinstance(shape, shapes.Equal):
                 return None
-            found.append((inner[2], value))
+            byte, value = self._terms.shape(shape.left), self._terms.value(shape.right)
+            if not isinstance(byte, shapes.Select) or value is None:
+                return None
+            found.append((byte.address, value))
         if not 1 < len(found) <= _WORD_BYTES or (first := self._lowest([a for a, _ in found])) is None:
             return None
         ordered = sorted(found, key=lambda place: self._terms.split_sum(place[0])[1])
         number = sum(value << (8 * i) for i, (_, value) in enumerate(ordered))
         return f"[{self.text(first, depth + 1)}]", show_number(number, 8 * len(found), True).split(" ")[0]
 
-    def _infix(self, sign: str, operator: str, left: Term, right: Term, depth: int) -> str:
-        shown = f"{self._operand(left, depth)} {sign} {self._operand(right, depth)}"
-        return f"{shown} (unsigned)" if operator == "ult" else shown
+    def _infix(self, sign: str, shape: shapes.Binary, depth: int) -> str:
+        shown = f"{self._operand(shape.left, depth)} {sign} {self._operand(shape.right, depth)}"
+        return f"{shown} (unsigned)" if isinstance(shape, shapes.UnsignedLess) else shown
 
     def _operand(self, term: Term, depth: int) -> str:
         text = self.text(term, depth + 1)

@@ -103,6 +103,7 @@ class InputSolver:
                 continue
             if top.is_const():
                 name = top.symbol()
+                assert name is not None
                 self._variables[name] = top
                 known[top] = frozenset((name,))
                 continue

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from isoform.engines.loops.guess.features import Cell, Column, Extend, Feature, ObjectStart
 from isoform.engines.loops.segment import Place
 from isoform.engines.loops.tuning import MOST_CELL_SUMMANDS
+from isoform.smt.shapes import Add, Concat, Extract, Multiply, Negative, ShiftLeft, SignExtend, Subtract, ZeroExtend
 from isoform.smt.terms import Term, Terms
 
 Sum = tuple[int, dict[Column, int]]
@@ -48,27 +49,28 @@ def _sum(terms: Terms, term: Term, places: Mapping[Term, tuple[str, Place]], dep
         return 0, {column: 1}
     if depth == 0:
         return None
-    match terms.shape(term):
-        case (("add" | "sub") as name, left, right):
+    shape = terms.shape(term)
+    match shape:
+        case Add(left, right) | Subtract(left, right):
             one, other = (_sum(terms, t, places, depth - 1) for t in (left, right))
             if one is None or other is None:
                 return None
-            sign = 1 if name == "add" else -1
+            sign = 1 if isinstance(shape, Add) else -1
             total = dict(one[1])
             for c, k in other[1].items():
                 total[c] = (total.get(c, 0) + sign * k) % modulus
             return (one[0] + sign * other[0]) % modulus, total
-        case ("mul", left, right) if terms.value(right) is not None:
+        case Multiply(left, right) if terms.value(right) is not None:
             return _scaled(_sum(terms, left, places, depth - 1), terms.value(right) or 0, modulus)
-        case ("shl", left, right) if terms.value(right) is not None:
+        case ShiftLeft(left, right) if terms.value(right) is not None:
             return _scaled(_sum(terms, left, places, depth - 1), 1 << (terms.value(right) or 0), modulus)
-        case ("concat", high, low) if terms.value(low) == 0:
+        case Concat(high, low) if terms.value(low) == 0:
             # The sum of `high` is right in its own width, and that is all there is room for.
             return _scaled(_sum(terms, high, places, depth - 1), 1 << terms.width(low), modulus)
-        case ("neg", inner):
+        case Negative(inner):
             return _scaled(_sum(terms, inner, places, depth - 1), -1, modulus)
-        case (("zext" | "sext") as name, inner):
-            extend = Extend.SIGN if name == "sext" else Extend.ZERO
+        case ZeroExtend(inner) | SignExtend(inner):
+            extend = Extend.SIGN if isinstance(shape, SignExtend) else Extend.ZERO
             return _widened(_sum(terms, inner, places, depth - 1), extend, terms.width(inner), modulus)
     return None
 
@@ -94,10 +96,10 @@ def _column(terms: Terms, term: Term, places: Mapping[Term, tuple[str, Place]]) 
     if item is not None:
         return Column(ObjectStart.of(item))
     match terms.shape(term):
-        case ("zext", inner):
+        case ZeroExtend(inner):
             feature = _feature(terms, inner, places)
             return Column(feature) if feature is not None else None
-        case ("sext", inner):
+        case SignExtend(inner):
             feature = _feature(terms, inner, places)
             return Column(feature, Extend.SIGN) if feature is not None else None
     feature = _feature(terms, term, places)
@@ -109,7 +111,7 @@ def _feature(terms: Terms, term: Term, places: Mapping[Term, tuple[str, Place]])
         tag, place = places[term]
         return Feature(tag, place, 0, terms.width(term))
     match terms.shape(term):
-        case ("extract", inner, high, low) if inner in places:
+        case Extract(inner, high, low) if inner in places:
             tag, place = places[inner]
             return Feature(tag, place, low, high - low + 1)
     return None

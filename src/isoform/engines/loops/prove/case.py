@@ -100,9 +100,9 @@ class Suggestions:
         for context in case.contexts:
             pairs: dict[tuple[Term, Term], list[tuple[Access, Access]]] = {}
             for store, load in context.doubts:
-                bases = self._terms.split_sum(store[0])[0], self._terms.split_sum(load[0])[0]
-                if all(base is not None for base in bases):
-                    pairs.setdefault(bases, []).append((store, load))
+                one, other = self._terms.split_sum(store[0])[0], self._terms.split_sum(load[0])[0]
+                if one is not None and other is not None:
+                    pairs.setdefault((one, other), []).append((store, load))
             for doubts in pairs.values():
                 store, load = (self._range(dict.fromkeys(accesses)) for accesses in zip(*doubts, strict=True))
                 # A range that goes once around all addresses has no length that an address could have.
@@ -116,7 +116,9 @@ class Suggestions:
         """From the first to the last byte of accesses at known distances from one place."""
         terms = self._terms
         splits = [(*terms.split_sum(address), size) for address, size in accesses]
-        base, half = splits[0][0], 1 << (terms.width(splits[0][0]) - 1)
+        base = splits[0][0]
+        assert base is not None
+        half = 1 << (terms.width(base) - 1)
         offsets = [((constant + half) % (2 * half) - half, size) for _, constant, size in splits]
         low = min(offset for offset, _ in offsets)
         size = max(offset + size for offset, size in offsets) - low

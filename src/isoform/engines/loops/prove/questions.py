@@ -16,7 +16,7 @@ from isoform.smt.opaque import Opaque
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.simulate import topological
 from isoform.smt.solver import Answer, Solver
-from isoform.smt.sweep import Shape, Step, sweep
+from isoform.smt.sweep import Skeleton, Step, sweep
 from isoform.smt.terms import Term, Terms
 
 Assumed = Sequence[tuple[str, Term]]
@@ -31,7 +31,7 @@ class Refutation:
     bad: Term
     steps: Sequence[Step] = ()
     """Equations by which parts of `bad` were merged first."""
-    merged: Term = None
+    merged: Term | None = None
     """What `bad` became by them, if there are any."""
 
 
@@ -47,7 +47,7 @@ class Questions:
         self._opaque, self._symmetric = Opaque(terms), Opaque(terms, symmetric=True)
         self._merging = False
         """Whether some question was decided only with equal parts of both sides merged."""
-        self._swept: dict[Shape, bool] = {}
+        self._swept: dict[Skeleton, bool] = {}
         self._unknowns_of: dict[Term, frozenset[Term]] = {}
 
     def ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:

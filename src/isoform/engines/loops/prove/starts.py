@@ -117,7 +117,7 @@ class Known:
         if place in machine.boolean:
             features = self._by_place.get((side.tag, place))
             return _as_flag(terms, self.value(features[0]) if features else self._unused(side, place, 0, 1))
-        whole: Term = None
+        whole: Term | None = None
         position = 0
         for feature in [*self._by_place.get((side.tag, place), ()), None]:
             low = feature.low if feature is not None else width
@@ -128,6 +128,7 @@ class Known:
                 value = self.value(feature)
                 whole = value if whole is None else terms.concat(value, whole)
                 position = feature.low + feature.bits
+        assert whole is not None
         return whole
 
     def _unused(self, side: Side, place: Place, low: int, end: int) -> Term:
