@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from isoform.isa.x86_64.abi import place
 from isoform.lift.listing import view_of
 from isoform.load.image import Image, Line
 from isoform.model.contract import Argument, Contract, Difference, Place, Result, SignatureSource
@@ -38,6 +39,7 @@ MACHINE = Machine(
     decode=_no_decoder,
     memory=MemoryLayout(address_bytes=8),
     convention=Convention(("rdi", "rsi"), ("rax",)),
+    place=place,
     registers=registers_of(("rax", 0, 8), ("rdi", 8, 8), ("rsi", 16, 8), ("rbx", 24, 8), ("cf", 32, 1)),
     containers=("rax", "rdi", "rsi", "rbx", "cf"),
 )
