@@ -218,10 +218,6 @@ def _is_outside_block(array: Local, touched: range, address: int) -> bool:
     return touched.start < array.offset + array.size and array.offset < touched.stop
 
 
-def _place(array: Local) -> range:
-    return range(array.offset, array.offset + array.size)
-
-
 def _is_behind(array: Local, touched: range, variables: list[Local]) -> bool:
     """Whether the byte behind an array is accessed, and is no variable's."""
     end = array.offset + array.size
@@ -339,8 +335,7 @@ class _Writer:
         """Where in the frame arrays begin in whose place there may be something else, too. Compilers give objects that
         are not alive at the same time one place, and debug information does not list all of them: it lacks compound
         literals and temporaries. Such objects begin where the array begins. One that is longer shows in a store behind
-        the array's end, to no variable that is listed there; any shows in an access outside the array's block. How far
-        a store at a computed offset reaches is not known: in optimised code it may be to such an object."""
+        the array's end, to no variable that is listed there; any shows in an access outside the array's block."""
         found: set[int] = set()
         if not self._arrays:
             return found
@@ -361,16 +356,13 @@ class _Writer:
         size = op.out.size if op.out is not None else op.ins[1].size
         touched = range(pointer.offset, pointer.offset + (1 if pointer.indexed else size))
         is_store = op.kind is Kind.STORE and not pointer.indexed and not self._pushes(address)
-        is_loose = op.kind is Kind.STORE and pointer.indexed
         for depth in range(len(context) + 1):
             # In a function that calls the one that is here, this happens at the call.
             here = address if depth == len(context) else context[depth] - 1
             variables = [v for v in self._variables_in(context[:depth]) if v.start <= here < v.end]
             for array in variables:
                 if array.can_be_indexed and (
-                    _is_outside_block(array, touched, here)
-                    or (is_store and _is_behind(array, touched, variables))
-                    or (is_loose and not array.is_settled and pointer.offset in _place(array))
+                    _is_outside_block(array, touched, here) or (is_store and _is_behind(array, touched, variables))
                 ):
                     yield array.offset
 
@@ -400,7 +392,8 @@ class _Writer:
             return []
         ranges = tuple(dict.fromkeys((a.offset, a.offset + a.size) for a in here))
         names = " or ".join(dict.fromkeys(a.name for a in here))
-        bound = Bound(names, ranges, size, True, is_store)
+        is_sure = all(a.is_settled for a in named)
+        bound = Bound(names, ranges, size, True, is_store, is_sure)
         ops, starts = [], []
         for low, _ in ranges:
             start = self._temp(8)

@@ -192,6 +192,9 @@ class Bound(NamedTuple):
     """Of the access."""
     is_local: bool
     is_store: bool
+    is_sure: bool = True
+    """Whether no other object can be meant. Otherwise a run that leaves the object shows no difference, but a proof may
+    not leave it out."""
 
     @property
     def object_bytes(self) -> int:

@@ -150,6 +150,9 @@ class Instruction:
     length: int
     text: str
     ops: tuple[MicroOp, ...]
+    masks_memory: bool = False
+    """Whether it accesses only those lanes in memory that a mask chooses. The micro-ops access all of them, which is
+    right for what it computes, but says more than is true of the addresses that must be valid."""
 
     @property
     def next_address(self) -> int:

@@ -121,7 +121,9 @@ class Policy:
 
     def bound(self, scope: Scope, state: State, inside: Term, number: int) -> None:
         """The next access is meant to be inside an object, the one of `Function.bounds` with this number."""
-        scope.side.assume_bound(state.condition, inside, scope.function.bounds[number].name)
+        bound = scope.function.bounds[number]
+        if bound.is_sure:
+            scope.side.assume_bound(state.condition, inside, bound.name)
 
     def unsupported(self, scope: Scope, state: State) -> None:
         """An instruction without semantics is reached."""

@@ -127,7 +127,7 @@ class Following(Policy):
             return
         bound = record.program.function.bounds[number]
         where = traced.touched[record.memory] if record.memory < len(traced.touched) else None
-        if where is None or inside == self._terms.true:
+        if where is None or inside == self._terms.true or not bound.is_sure:
             return
         self._side.world.assume_in_bounds(bound.name)
         valid = bound.admits(where, STACK_POINTER)

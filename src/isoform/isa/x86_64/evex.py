@@ -66,7 +66,8 @@ def decode(code: bytes, address: int) -> Instruction:
     masking = _masking(prefix, entry)
     b = Builder(address, length, masking)
     entry.semantics(b, True, *operands)
-    return Instruction(address, length, _text(entry, operands, masking), b.finish())
+    masks_memory = masking is not None and any(isinstance(operand, Memory) for operand in operands)
+    return Instruction(address, length, _text(entry, operands, masking), b.finish(), masks_memory)
 
 
 def _prefix(code: bytes) -> Prefix:

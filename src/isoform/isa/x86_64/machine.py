@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 
 from isoform.isa.sleigh import SleighDecoder
@@ -63,12 +64,18 @@ _EXTENDED = (b"\x62", b"\xc4", b"\xc5")
 _sleigh = SleighDecoder("x86:LE:64:default", amend, _covered, longest=_LONGEST, translate=False)
 
 
+_MASKED = frozenset({"vpmaskmovd", "vpmaskmovq", "vmaskmovps", "vmaskmovpd", "maskmovdqu", "vmaskmovdqu", "maskmovq"})
+
+
 def decode(code: bytes, address: int) -> Instruction:
     """EVEX and mask instructions by their bytes, all others by SLEIGH, which also names what has no semantics."""
     if code[:1] in _EXTENDED:
         with suppress(NoSemanticsError):
             return _decode_extended(code[:_LONGEST], address)
-    return _sleigh(code, address)
+    instruction = _sleigh(code, address)
+    if instruction.text.partition(" ")[0] in _MASKED:
+        return replace(instruction, masks_memory=True)
+    return instruction
 
 
 def _decode_extended(code: bytes, address: int) -> Instruction:
