@@ -1,8 +1,16 @@
-"""The tiers: `quick` is what `./scripts/check` asks, `long` runs only where it is asked for."""
+"""The tiers: `quick` is what `./scripts/check` asks, `long` runs only where it is asked for. The compiler of tests that
+name none: the pinned one."""
 
 from __future__ import annotations
 
+import os
+import sys
+import tempfile
+from pathlib import Path
+
 import pytest
+
+from pairfile import driver
 
 SLOW = (
     "bench/test_border_campaign.py",
@@ -46,6 +54,39 @@ SLOW = (
     "test_soundness_smoke.py",
 )
 """Files and tests that take more than a second or two and are not in the quick tier."""
+
+
+COMPILERS = {
+    "zig": f'"{sys.executable}" -m ziglang cc -target x86_64-linux-gnu -fno-sanitize=undefined',
+    "gcc-12": driver("gcc-12"),
+}
+"""What `cc` is for a test: the first of these, or the one that a mark `compiler` names. `cc` is the machine's own."""
+OWN_PATH = os.environ.get("PATH", "")
+FOLDERS = pytest.StashKey[Path]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Whatever `cc` a machine has, code that tests are about comes from a compiler of a known version."""
+    folder = tempfile.TemporaryDirectory(prefix="isoform-cc-", ignore_cleanup_errors=True)
+    config.add_cleanup(folder.cleanup)
+    config.stash[FOLDERS] = Path(folder.name)
+    for name, words in COMPILERS.items():
+        if driver(name) is not None:
+            script = Path(folder.name) / name / "cc"
+            script.parent.mkdir()
+            cache = f"export ZIG_LOCAL_CACHE_DIR='{folder.name}' ZIG_GLOBAL_CACHE_DIR='{folder.name}'"
+            script.write_text(f'#!/bin/sh\n{cache}\nexec {words} "$@"\n')
+            script.chmod(0o755)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    marker = item.get_closest_marker("compiler")
+    name = marker.args[0] if marker is not None else "zig"
+    if marker is not None and driver(name) is None:
+        pytest.skip(f"needs {name}")
+    chosen = item.config.stash[FOLDERS] / name
+    os.environ["PATH"] = os.pathsep.join((str(chosen), OWN_PATH)) if name in COMPILERS else OWN_PATH
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -90,6 +90,7 @@ def test_one_source_at_two_levels(capsys: pytest.CaptureFixture[str]) -> None:
     assert in_process(capsys, *words) == (0, "equivalent\n", "")
 
 
+@pytest.mark.compiler("gcc-12")
 def test_a_loop_is_bounded_and_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     source = tmp_path / "loop.c"
     source.write_text(LOOP)
@@ -190,6 +191,7 @@ def test_run_out_of_fuel(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
     assert "did not stop" in out
 
 
+@pytest.mark.compiler("gcc-12")
 def test_show_writes_micro_ops_in_infix(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = in_process(capsys, "show", example("abs.c:bithack"))
     assert code == 0
@@ -199,6 +201,7 @@ def test_show_writes_micro_ops_in_infix(capsys: pytest.CaptureFixture[str]) -> N
     assert "1 block, no loops" in out
 
 
+@pytest.mark.compiler("gcc-12")
 def test_show_names_blocks_edges_and_loops(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     source = tmp_path / "loop.c"
     source.write_text(LOOP)

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.compiler("cc")
+
 ROOT = Path(__file__).resolve().parents[1]
 SEED = 11
 

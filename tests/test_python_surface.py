@@ -112,6 +112,7 @@ def test_a_function_is_not_compared_with_itself(sources: tuple[Path, Path]) -> N
         isoform.compare(sources[0], cflags="-O1")
 
 
+@pytest.mark.compiler("gcc-12")
 def test_a_static_function_comes_with_a_hint(sources: tuple[Path, Path]) -> None:
     """Only what no other file can call may be compiled for its callers."""
     for number, path in enumerate(sources):
@@ -163,6 +164,32 @@ def test_text_of_the_small_machines_is_code_too() -> None:
         checker.compare(isoform.code(ADDED, isa="cs241"))
     with pytest.raises(isoform.UserError, match="both sides must be the same machine"):
         checker.compare(isoform.code(ADDED))
+
+
+@pytest.mark.parametrize(
+    ("target", "rewrite"),
+    [
+        ("488b0500010000c3", "90488b0500010000c3"),  # mov rax, [rip+0x100]
+        ("488d3d000100004889f8c3", "488d0500010000c3"),  # lea rdi, [rip+0x100]; mov rax, rdi and lea rax, ...
+        ("e800010000c3", "90e800010000c3"),  # a call to 0x100 bytes further on
+    ],
+)
+def test_bytes_that_refer_to_what_is_around_them_show_nothing(target: str, rewrite: str) -> None:
+    left, right = (isoform.code(bytes.fromhex(text), signature="long f(long x)") for text in (target, rewrite))
+    verdict = isoform.compare(left, right)
+    assert isinstance(verdict, isoform.Unknown)
+    assert "outside the given bytes" in verdict.why
+
+
+def test_bytes_may_refer_to_themselves() -> None:
+    loop = bytes.fromhex("31c085ff7e0601f8ffcf75fac3")  # it jumps forwards and backwards
+    same = isoform.compare(isoform.code(loop, signature="int f(int n)"), isoform.code(loop + b"\x90"))
+    assert same.verdict == "equivalent"
+    with pytest.raises(isoform.UserError, match="runs off its code"):
+        isoform.compare(isoform.code(loop), isoform.code(bytes.fromhex("e9f0ffffff")))
+    called = bytes.fromhex("e801000000c38d4701c3")  # call 1f; ret; 1: lea eax, [rdi+1]; ret
+    plain = isoform.code(bytes.fromhex("8d4701c3"), signature="int f(int x)")
+    assert isoform.compare(isoform.code(called), plain).verdict == "equivalent"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from isoform.model.contract import BoundsRule, CallRule, Contract, DataRule
 from isoform.model.errors import OutOfLimits, Unsupported, UserError
 from isoform.model.limits import DEFAULT_MEMORY, enforced
 from isoform.model.outcome import Inputs, Outcome
+from isoform.model.values import dataclass
 from isoform.model.verdict import Subject, Verdict
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run

@@ -8,7 +8,6 @@ import re
 import shlex
 import sys
 import traceback
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +17,7 @@ from isoform import __version__, supervise
 from isoform.isa.registry import TEXT_ISAS, machine_names
 from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, ReturnAs
 from isoform.model.errors import Unsupported, UserError
+from isoform.model.values import dataclass
 
 if TYPE_CHECKING:
     from isoform.borders.question import Engine

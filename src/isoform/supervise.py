@@ -16,12 +16,13 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from isoform.model.budget import LOADING_SECONDS, WALL_FACTOR
 from isoform.model.processes import kill_with_descendants, usage
+from isoform.model.values import dataclass
 
 if TYPE_CHECKING:
     from isoform.model.verdict import Verdict

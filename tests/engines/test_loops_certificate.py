@@ -19,6 +19,8 @@ from isoform.load.open import LoadOptions
 from isoform.model.check_report import CheckResult
 from isoform.model.verdict import Equivalent
 
+pytestmark = pytest.mark.compiler("gcc-12")
+
 SOURCE = "unsigned last(const unsigned *p) { unsigned s = 0; while (*p) s = s * 31 + *p++; return s; }\n"
 
 

@@ -19,14 +19,14 @@ from isoform.engines.loops.guess.facts import (
 )
 from isoform.engines.loops.guess.features import Cell, Column, Extend, Feature, Row
 from isoform.engines.loops.guess.guess import guess
-from isoform.engines.loops.guess.invariant import Given, Invariant, Kinds, Order
+from isoform.engines.loops.guess.invariant import GivenAtEntry, Invariant, Kinds, Order
 from isoform.model.outcome import STACK_POINTER
 from isoform.smt.terms import Terms
 
 POINTER = Feature("", "rsp", 0, 64)
 BASE = Feature("", "rdi", 0, 64)
 COUNT = Feature("", "rsi", 0, 32)
-GIVEN = Given(POINTER, (BASE,), (BASE, COUNT))
+GIVEN = GivenAtEntry(POINTER, (BASE,), (BASE, COUNT))
 I = Feature("a", -16, 0, 32)  # noqa: E741 (as in the loop)
 CURSOR = Feature("b", "rdi", 0, 64)
 TOTAL = Feature("a", -16, 32, 32)

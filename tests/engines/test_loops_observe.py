@@ -16,6 +16,8 @@ from isoform.model.outcome import Inputs, Status
 from isoform.run.observe import TooManySnapshotsError, observe
 from isoform.run.runner import RunOptions
 
+pytestmark = pytest.mark.compiler("gcc-12")
+
 SOURCE = """
 int sum(const int *a, int n) {
     int s = 0;

@@ -21,6 +21,8 @@ from isoform.model.errors import UserError
 from isoform.model.outcome import STACK_POINTER, Inputs
 from isoform.model.verdict import Bounded, Different, Unknown
 
+pytestmark = pytest.mark.compiler("gcc-12")
+
 SOURCE = """
 struct node { int v; char tag[3]; struct node *next; };
 struct pair { int x; int y; };

@@ -16,6 +16,8 @@ from isoform.model.verdict import Equivalent
 from isoform.report.json import verdict_as_json
 from isoform.report.terminal import verdict_as_text
 
+pytestmark = pytest.mark.compiler("gcc-12")
+
 LESS, UP_TO, BELOW, DIFFERENT = Relation.LESS, Relation.LESS_OR_EQUAL, Relation.BELOW, Relation.DIFFERENT
 
 

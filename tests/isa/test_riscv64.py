@@ -139,7 +139,8 @@ def test_compressed_computations() -> None:
         ours, theirs = compare([half], Inputs(registers, fill_seed=3))
         changed = RISCV.decode(half.to_bytes(2, "little"), CODE)
         assert theirs.status is Status.DONE, (hex(half), changed.text, theirs.reason)
-        written = [RISCV.register_name(op.out) for op in changed.ops if op.out and op.out in RISCV.registers.values()]
+        outs = [op.out for op in changed.ops if op.out is not None and op.out in RISCV.registers.values()]
+        written = [RISCV.register_name(out) for out in outs]
         assert [listed(half, registers)[name] for name in written] == [theirs.registers[name] for name in written]
         assert ours.writes == theirs.writes
 

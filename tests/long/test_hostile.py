@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.long
+@pytest.mark.compiler("cc")
 def test_two_minutes_of_damaged_files() -> None:
     done = subprocess.run(
         [str(ROOT / "scripts" / "hostile"), "--seconds", "120", "--seed", "11"],

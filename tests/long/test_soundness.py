@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.long
+@pytest.mark.compiler("cc")
 def test_two_minutes_find_nothing_wrong() -> None:
     done = subprocess.run(
         [str(ROOT / "scripts" / "soundness"), "--seconds", "120", "--seed", "2", "--no-save"],

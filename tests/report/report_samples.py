@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from isoform.isa.x86_64.abi import place
 from isoform.lift.listing import view_of
 from isoform.load.image import Image, Line
 from isoform.model.contract import Argument, Contract, Difference, Place, Result, SignatureSource
@@ -10,6 +9,7 @@ from isoform.model.listing import View
 from isoform.model.machine import Convention, Machine, MemoryLayout, registers_of
 from isoform.model.microop import Instruction, Kind, MicroOp, code
 from isoform.model.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
+from isoform.model.placement import Placement
 from isoform.model.signature import CType, Parameter, Signature, TypeKind
 from isoform.model.verdict import (
     Assumption,
@@ -33,13 +33,17 @@ def _no_decoder(code: bytes, address: int) -> Instruction:
     raise AssertionError("the report decodes nothing")
 
 
+def _no_placement(signature: Signature) -> Placement:
+    raise AssertionError("the report places nothing")
+
+
 MACHINE = Machine(
     name="x86_64",
     title="x86-64",
     decode=_no_decoder,
     memory=MemoryLayout(address_bytes=8),
     convention=Convention(("rdi", "rsi"), ("rax",)),
-    place=place,
+    place=_no_placement,
     registers=registers_of(("rax", 0, 8), ("rdi", 8, 8), ("rsi", 16, 8), ("rbx", 24, 8), ("cf", 32, 1)),
     containers=("rax", "rdi", "rsi", "rbx", "cf"),
 )

@@ -87,6 +87,7 @@ def test_value_carried_to_another_instruction_keeps_one_name(tmp_path: Path) -> 
     assert "rbx = load8(v1)" in text
 
 
+@pytest.mark.compiler("gcc-12")
 def test_switch_lists_its_cases(tmp_path: Path) -> None:
     source = tmp_path / "switch.c"
     cases = "".join(f"case {n}: g({n * n + 7}); return {n * n ^ 5};" for n in range(8))

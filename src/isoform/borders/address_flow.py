@@ -9,7 +9,7 @@ reads its arguments on the stack, an exception handler finds the frame and the c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from isoform.borders.convention import place_signature
 from isoform.borders.objects import Range
@@ -18,6 +18,7 @@ from isoform.lift.function import Block, BlockId, Call, Function, Return, Switch
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
 from isoform.model.signature import TypeKind
+from isoform.model.values import dataclass
 
 MOST_TARGETS = 8
 _WHOLE_FRAME = 1 << 63

@@ -4,13 +4,14 @@ different contents. Whoever is given such an address, or reads such data, can te
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 from isoform.load.differing import leading_to
 from isoform.load.image import Image
 from isoform.model.contract import Contract, Difference, MemoryRule, ReturnAs
 from isoform.model.outcome import Outcome, Status
+from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Companion
 
 Images = tuple[Image, Image]

@@ -6,7 +6,6 @@ Compilers write no register for nothing: a value that nothing but the caller can
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Flag, IntEnum, auto
 from functools import reduce
 from operator import or_
@@ -18,6 +17,7 @@ from isoform.lift.liveness import Liveness, output_containers, sources
 from isoform.lift.returning import without_returns
 from isoform.lift.simplify import overlaps
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
+from isoform.model.values import dataclass
 
 WIDE = 8
 """Bytes of the largest integer in one register."""

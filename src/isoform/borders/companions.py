@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from isoform.borders.apart import Apart, ApartKind, Border, Images
@@ -23,6 +23,7 @@ from isoform.borders.same_code import is_same_code
 from isoform.lift.function import Function
 from isoform.load.image import Image
 from isoform.model.errors import Unsupported, UserError
+from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Companion, Different, Equivalent, Verdict
 
 MOST_COMPANIONS = 512

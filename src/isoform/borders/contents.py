@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from isoform.borders.apart import Apart, ApartKind
 from isoform.borders.objects import Objects, Range
 from isoform.load.image import Image
 from isoform.model.machine import Order
+from isoform.model.values import dataclass
 
 WORD = 8
 _CODE = (ApartKind.FUNCTION, ApartKind.TABLE)

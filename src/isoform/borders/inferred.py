@@ -10,7 +10,7 @@ and in every format that the code allows (`Contract.certain`).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from isoform.borders.at_entry import FLOATS, register_parameters, stack_arguments
 from isoform.borders.at_return import HARMLESS, MADE, VECTOR, WIDE, AtReturn, ForCaller, Left, Origin
@@ -20,6 +20,7 @@ from isoform.model.contract import Argument, Reading, Result, ResultPart
 from isoform.model.errors import Unsupported
 from isoform.model.machine import Machine
 from isoform.model.signature import VOID, CType, Parameter, Signature, TypeKind
+from isoform.model.values import dataclass
 
 _INTEGER_BITS = (8, 16, 32, 64)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from isoform.borders.apart import Apart
 from isoform.borders.contents import Contents
@@ -17,6 +16,7 @@ from isoform.load.image import Image
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.machine import Machine
 from isoform.model.microop import Kind, number_of
+from isoform.model.values import dataclass
 
 _TABLES = (".preinit_array", ".init_array", ".ctors")
 _OF_THE_COMPILER = frozenset({"frame_dummy"})

@@ -8,13 +8,14 @@ that are nothing but padding.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from isoform.borders.variables import declared_alike
 from isoform.lift.function import Function
 from isoform.model.contract import Argument, Contract, Padded, PaddedVariable, argument_value
 from isoform.model.outcome import CallRecord, Inputs, Outcome
 from isoform.model.signature import CType, Signature, TypeKind
+from isoform.model.values import dataclass
 
 Store = tuple[int, int]
 """Address and size."""

@@ -18,7 +18,7 @@ import hashlib
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -33,6 +33,7 @@ from isoform.model.machine import Machine, Order
 from isoform.model.microop import Instruction, Space, Var, number_of, origin_of
 from isoform.model.outcome import THREAD_POINTER
 from isoform.model.signature import CType, Signature
+from isoform.model.values import dataclass
 
 ELSEWHERE = 1 << 24
 """How far an instruction is moved to see which of its numbers move with it."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import cached_property
 from os import PathLike, fspath
 
 from isoform.borders.apart import Border, apart_differences
 from isoform.borders.padding import without_padding
-from isoform.borders.precondition import ConcreteAlgebra, Number
 from isoform.lift.function import Function
 from isoform.model.callee import Callees
 from isoform.model.contract import (
@@ -28,6 +27,7 @@ from isoform.model.contract import (
 from isoform.model.limits import DEFAULT_MEMORY
 from isoform.model.outcome import Inputs, Outcome
 from isoform.model.signature import TypeKind
+from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Verdict
 from isoform.run.compile import Program, compile_function
 from isoform.run.memory import Memory
@@ -212,6 +212,8 @@ class Question:
         """Whether the preconditions hold of these inputs."""
         if not self.contract.preconditions:
             return True
+        from isoform.borders.precondition import ConcreteAlgebra, Number  # most questions have none
+
         values = {
             a.name: Number(argument_value(a, inputs), 8 * sum(p.size for p in a.places))
             for a in self.contract.arguments

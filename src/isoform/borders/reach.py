@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from isoform.borders.objects import NEAR, SLOT, Objects, Range
@@ -16,6 +16,7 @@ from isoform.lift.function import Function, outside_call
 from isoform.load.image import Image
 from isoform.model.microop import Instruction, Kind, Space, Var, number_of, origin_of
 from isoform.model.outcome import THREAD_POINTER
+from isoform.model.values import dataclass
 
 MOST_OBJECTS = 4096
 _PAGE_BITS = 12

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from isoform.borders.bools import bool_assumptions, bool_cells, bool_variables
 from isoform.borders.callees import CalleeTable
@@ -17,7 +18,6 @@ from isoform.borders.other_convention import (
     refuse_other_conventions,
 )
 from isoform.borders.padding import padded_arguments, padded_variables
-from isoform.borders.precondition import Precondition, parse_precondition
 from isoform.borders.question import Options, Question
 from isoform.borders.result_space import RESULT_APART
 from isoform.borders.unusual_returns import unusual_return_assumptions
@@ -34,6 +34,9 @@ from isoform.model.machine import Machine
 from isoform.model.placement import Placement
 from isoform.model.signature import VOID, CType, Signature, TypeKind
 from isoform.model.verdict import Assumption
+
+if TYPE_CHECKING:
+    from isoform.borders.precondition import Precondition
 
 Functions = tuple[Function, Function]
 
@@ -214,6 +217,10 @@ def _memory_rule(machine: Machine, options: Options) -> MemoryRule:
 
 
 def _preconditions(options: Options, signature: Signature) -> tuple[Precondition, ...]:
+    if not options.assume:
+        return ()
+    from isoform.borders.precondition import parse_precondition  # most questions have none
+
     return tuple(parse_precondition(text, signature) for text in options.assume)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from isoform.borders.address_flow import Flow, Target
 from isoform.borders.objects import NEAR, Objects, Range
@@ -25,6 +25,7 @@ from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
 from isoform.model.machine import Machine
 from isoform.model.microop import number_of
+from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption
 
 _FAR = 1 << 16

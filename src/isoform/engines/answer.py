@@ -8,6 +8,7 @@ from isoform.borders.question import Options, Question
 from isoform.engines.ladder import UNFINISHED, Ladder
 from isoform.engines.pose import pose
 from isoform.isa.registry import machine
+from isoform.lift.alone import refuse_surroundings
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
 from isoform.lift.listing import views_of
@@ -60,7 +61,10 @@ def _hint(question: Question) -> str:
 def lifted(loaded: Loaded, inline: bool = True, budget: Budget | None = None) -> Function:
     """The micro-ops and control-flow graph of a loaded function."""
     symbol = loaded.symbol
-    return lift(loaded.image, machine(loaded.image.machine), symbol.name, symbol.address, inline, budget=budget)
+    found = lift(loaded.image, machine(loaded.image.machine), symbol.name, symbol.address, inline, budget=budget)
+    if loaded.is_alone:
+        refuse_surroundings(found, symbol.address, symbol.address + symbol.size)
+    return found
 
 
 def subject(loaded: Loaded) -> Subject:

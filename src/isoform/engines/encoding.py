@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from isoform.borders.linking import link_assumptions
 from isoform.borders.question import Question
@@ -12,6 +12,7 @@ from isoform.lift.function import Function
 from isoform.lift.lift import relifted
 from isoform.model.budget import Budget
 from isoform.model.contract import CallRule
+from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Obligation
 from isoform.smt.terms import Terms
 from isoform.sym.compare import Goal, goals

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from isoform.engines.grounds import Grounds
 from isoform.engines.witness import NotConfirmed
+from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Proof, SearchStep, Witness
 
 

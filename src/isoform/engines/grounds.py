@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from isoform.model.values import dataclass
 from isoform.smt.sweep import Step
 from isoform.smt.terms import Term, Terms
 from isoform.sym.compare import Goal

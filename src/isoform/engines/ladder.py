@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TypedDict
 
@@ -18,6 +18,7 @@ from isoform.model.budget import Budget
 from isoform.model.contract import Contract
 from isoform.model.errors import OutOfLimits, Unsupported
 from isoform.model.outcome import Inputs
+from isoform.model.values import dataclass
 from isoform.model.verdict import (
     Assumption,
     Bounded,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from isoform.borders.question import Question
 from isoform.engines.bools import may_hold_bools
@@ -18,6 +17,7 @@ from isoform.model.budget import Budget
 from isoform.model.contract import PureCall
 from isoform.model.errors import UserError
 from isoform.model.outcome import STACK_POINTER, Inputs
+from isoform.model.values import dataclass
 from isoform.model.verdict import Obligation
 from isoform.smt.float_definitions import definitions, without_functions
 from isoform.smt.polynomial import Normalizer

@@ -4,7 +4,7 @@ address they take may be questions of their own."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from isoform.borders.apart import Border
 from isoform.borders.companions import Companions, Entries, Names
@@ -17,6 +17,7 @@ from isoform.lift.lift import lift
 from isoform.model.budget import Budget
 from isoform.model.contract import AbortRule, CallRule, DataRule, MemoryRule, ReturnAs
 from isoform.model.errors import Unsupported, UserError
+from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Subject, Unknown, Verdict
 
 SHARE, SHARE_OF_ALL = 0.2, 0.5

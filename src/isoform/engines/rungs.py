@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 from isoform.borders.question import Engine, Question
@@ -13,6 +12,7 @@ from isoform.engines.protocol import EngineProtocol, Meanwhile
 from isoform.engines.testing import Testing
 from isoform.model.budget import Budget
 from isoform.model.outcome import Inputs
+from isoform.model.values import dataclass
 from isoform.model.verdict import Bounded, Different, Equivalent, Verdict
 
 QUICK_SECONDS, GLANCE_SECONDS = 1.0, 0.25

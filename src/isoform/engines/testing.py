@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain, islice
 from math import inf
 
@@ -16,6 +16,7 @@ from isoform.engines.witness import NotConfirmed, confirm
 from isoform.model.budget import Budget
 from isoform.model.contract import BoundsRule
 from isoform.model.outcome import Inputs, Status
+from isoform.model.values import dataclass
 from isoform.model.verdict import Witness
 
 QUICK_TESTS = 24

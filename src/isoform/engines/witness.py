@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from isoform.borders.padding import leave_out
 from isoform.borders.question import Question
@@ -21,6 +21,7 @@ from isoform.load.image import Image
 from isoform.model.budget import Budget
 from isoform.model.contract import CallRule, Difference, argument_value
 from isoform.model.outcome import THROUGH_A_POINTER, Inputs, Outcome, Pair, Status
+from isoform.model.values import dataclass
 from isoform.model.verdict import Witness
 
 _WORD_BYTES = 8

@@ -7,7 +7,6 @@ wrong way the instruction it ends at; for wrong memory the last store. A root ca
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from isoform.borders.question import Question
@@ -15,6 +14,7 @@ from isoform.check.replay import independent_runner
 from isoform.lift.function import Function
 from isoform.model.microop import Instruction, Kind, Space, Var
 from isoform.model.outcome import Status
+from isoform.model.values import dataclass
 from isoform.model.verdict import Different, Witness
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from hashlib import sha256
 from itertools import chain, islice
 
@@ -38,6 +38,7 @@ from isoform.model.grades import CodeLine, GradedAnswer, Observable, Prepared, S
 from isoform.model.limits import enforced
 from isoform.model.listing import View, lines_of
 from isoform.model.outcome import Inputs, Status
+from isoform.model.values import dataclass
 from isoform.model.verdict import Bounded, Different, Equivalent, Subject, Unknown, Verdict, Witness
 from isoform.report.summary import summary_of
 from isoform.run.compile import compile_function

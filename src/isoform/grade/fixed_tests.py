@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from isoform.model.contract import Argument, Contract, SignatureSource
 from isoform.model.errors import UserError
 from isoform.model.grades import FailedTest, FixedTestResults
 from isoform.model.outcome import Inputs, Outcome, Status
+from isoform.model.values import dataclass
 
 FILE_LIMIT = 1 << 22
 MOST_TESTS = 10_000

@@ -6,7 +6,7 @@ import os
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from isoform.model.grades import (
     answer_from_json,
     prepared_from_json,
 )
+from isoform.model.values import dataclass
 
 GRACE = 10.0
 """Seconds beyond the budget that a worker has for loading, replaying and reporting."""

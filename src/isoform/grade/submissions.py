@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from isoform.isa.registry import TEXT_ISAS
 from isoform.load.open import SOURCE_SUFFIXES
 from isoform.model.errors import UserError
+from isoform.model.values import dataclass
 
 OBJECT_SUFFIXES = (".o", ".so")
 MOST_FILES = 200_000

@@ -19,7 +19,6 @@ import time
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -31,6 +30,7 @@ from isoform.model.budget import WALL_FACTOR
 from isoform.model.errors import UserError
 from isoform.model.grades import GradedAnswer, Standing
 from isoform.model.processes import processor_seconds
+from isoform.model.values import dataclass
 
 TICK = 0.2
 """Seconds after which whoever waits for workers gets a turn."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from isoform.model.contract import Argument, Place, Result
 from isoform.model.errors import UserError
@@ -11,6 +10,7 @@ from isoform.model.machine import Convention
 from isoform.model.microop import Var
 from isoform.model.placement import Placement
 from isoform.model.signature import CType, Signature, TypeKind
+from isoform.model.values import dataclass
 
 
 def in_order(title: str, convention: Convention, registers: Mapping[str, Var]) -> Callable[[Signature], Placement]:

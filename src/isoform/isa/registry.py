@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
@@ -11,6 +10,7 @@ from isoform.model.assembled import Assembled
 from isoform.model.errors import UserError
 from isoform.model.linkage import Linkage
 from isoform.model.machine import Machine, Order
+from isoform.model.values import dataclass
 
 DEFAULT = "x86_64"
 """What C is compiled for."""

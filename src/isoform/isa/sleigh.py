@@ -7,11 +7,11 @@ replace or mend what it gives for an instruction.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var, code, const
+from isoform.model.values import dataclass
 
 _SAME_NAME = {kind.name: kind for kind in Kind if kind.name.startswith(("INT_", "BOOL_"))}
 _KINDS: Mapping[str, Kind] = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 
 from isoform.lift.function import Block, BlockId, Bound, Call, Function
@@ -19,6 +19,7 @@ from isoform.lift.simplify import overlaps
 from isoform.load.image import Image, Local, Reference
 from isoform.model.errors import Unsupported
 from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
+from isoform.model.values import dataclass
 
 MOST_BLOCKS = 4000
 DISTANCE_BYTES = 4
@@ -212,9 +213,13 @@ class _Flow:
 
 def _is_outside_block(array: Local, touched: range, address: int) -> bool:
     """Whether something in the place of an array is accessed where the array is not in scope."""
-    if array.scope is None or array.scope[0] <= address < array.scope[1]:
+    if array.scope is None or any(low <= address < high for low, high in array.scope):
         return False
     return touched.start < array.offset + array.size and array.offset < touched.stop
+
+
+def _place(array: Local) -> range:
+    return range(array.offset, array.offset + array.size)
 
 
 def _is_behind(array: Local, touched: range, variables: list[Local]) -> bool:
@@ -334,7 +339,8 @@ class _Writer:
         """Where in the frame arrays begin in whose place there may be something else, too. Compilers give objects that
         are not alive at the same time one place, and debug information does not list all of them: it lacks compound
         literals and temporaries. Such objects begin where the array begins. One that is longer shows in a store behind
-        the array's end, to no variable that is listed there; any shows in an access outside the array's block."""
+        the array's end, to no variable that is listed there; any shows in an access outside the array's block. How far
+        a store at a computed offset reaches is not known: in optimised code it may be to such an object."""
         found: set[int] = set()
         if not self._arrays:
             return found
@@ -355,13 +361,16 @@ class _Writer:
         size = op.out.size if op.out is not None else op.ins[1].size
         touched = range(pointer.offset, pointer.offset + (1 if pointer.indexed else size))
         is_store = op.kind is Kind.STORE and not pointer.indexed and not self._pushes(address)
+        is_loose = op.kind is Kind.STORE and pointer.indexed
         for depth in range(len(context) + 1):
             # In a function that calls the one that is here, this happens at the call.
             here = address if depth == len(context) else context[depth] - 1
             variables = [v for v in self._variables_in(context[:depth]) if v.start <= here < v.end]
             for array in variables:
                 if array.can_be_indexed and (
-                    _is_outside_block(array, touched, here) or (is_store and _is_behind(array, touched, variables))
+                    _is_outside_block(array, touched, here)
+                    or (is_store and _is_behind(array, touched, variables))
+                    or (is_loose and not array.is_settled and pointer.offset in _place(array))
                 ):
                     yield array.offset
 

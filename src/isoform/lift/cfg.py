@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 
 from isoform.lift.addresses import with_addresses
@@ -19,6 +19,7 @@ from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.machine import Machine
 from isoform.model.microop import CONTROL, Instruction, Kind, MicroOp, Space, Var, const, number_of
+from isoform.model.values import dataclass
 
 MOST_INSTRUCTIONS = 50_000
 MOST_BLOCKS = 100_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from isoform.model.contract import OutputCall, PureCall
 from isoform.model.machine import Machine
 from isoform.model.microop import Instruction, MicroOp, Space, Var, origin_of
 from isoform.model.signature import CType, Signature
+from isoform.model.values import dataclass
 
 
 class BlockId(NamedTuple):

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from isoform.lift.simplify import overlaps
 from isoform.load.image import Image
 from isoform.model.machine import Machine
 from isoform.model.microop import ABORT_REASONS, TRUE, Kind, MicroOp, Space, Var, const, number_of
+from isoform.model.values import dataclass
 
 LONGEST = 60
 """Characters from which an expression gets a name of its own rather than grow further."""

@@ -7,13 +7,14 @@ registers or in the frame. Everything else has no type here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from isoform.lift.function import Block, BlockId, Call, Function, Switch, outside_call
 from isoform.lift.simplify import overlaps
 from isoform.load.image import Image
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
 from isoform.model.signature import CType, Signature, TypeKind
+from isoform.model.values import dataclass
 
 Passed = tuple[tuple[str | None, int, CType], ...]
 """The parameters that are one word: register (None: on the stack), offset in it and type."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, Stop, Switch
@@ -12,6 +11,7 @@ from isoform.lift.infix import Infix, rename_temps
 from isoform.lift.listing import view_of
 from isoform.model.listing import Row
 from isoform.model.microop import MicroOp, Space, Var
+from isoform.model.values import dataclass
 from isoform.report.terminal import Span, Spans, print_lines
 
 NARROWEST_CODE, WIDEST_CODE = 18, 44

@@ -7,11 +7,12 @@ inputs that take it, and an engine claims nothing about those.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from isoform.lift.simplify import overlaps
 from isoform.load.image import Image
 from isoform.model.microop import Kind, MicroOp, Var, number_of
+from isoform.model.values import dataclass
 
 MOST_ENTRIES = 4096
 

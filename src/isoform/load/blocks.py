@@ -14,7 +14,7 @@ import string
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from isoform.load.elf import (
@@ -29,6 +29,7 @@ from isoform.load.elf import (
 )
 from isoform.model.errors import UserError
 from isoform.model.linkage import Formula
+from isoform.model.values import dataclass
 
 Key = tuple[Hashable, ...]
 NAMELESS, INNER = "nameless", "inner"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from isoform.model.errors import UserError
+from isoform.model.values import dataclass
 
 PREDECLARED: tuple[str, ...] = (
     *("size_t", "ssize_t", "ptrdiff_t", "intptr_t", "uintptr_t", "off_t", "time_t", "clock_t"),

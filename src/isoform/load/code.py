@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from isoform.isa.registry import DEFAULT
 from isoform.load.elf import FUNCTION, GLOBAL, NOTYPE, FileSection, FileSymbol, ParsedFile, parse_elf
 from isoform.model.errors import UserError
+from isoform.model.values import dataclass
 
 DISPLAYED = "(code)"
 """In reports, in the place of a path."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from isoform.isa.registry import ELF_ISAS, ELF_TITLES, byte_order, linkage
 from isoform.model.errors import UserError
 from isoform.model.linkage import Linkage
 from isoform.model.machine import Order
+from isoform.model.values import dataclass
 
 FILE_LIMIT = 512 << 20
 MEMORY_LIMIT = 1 << 30

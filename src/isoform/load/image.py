@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from isoform.load.objects import Objects
 from isoform.model.errors import Unsupported
 from isoform.model.machine import Order
 from isoform.model.signature import CType, Signature
+from isoform.model.values import dataclass
 
 POINTER_BYTES = 8
 _BELOW = 64
@@ -133,9 +134,12 @@ class Local:
     start: int
     end: int
     """Addresses of the code in which the name means this variable."""
-    scope: tuple[int, int] | None = None
-    """Addresses of the code of the block that declares it, if that is known and smaller than the function."""
+    scope: tuple[tuple[int, int], ...] | None = None
+    """Addresses of the code of the block that declares it, in pieces, none if they are not known. None: the block is
+    the whole function."""
     can_be_indexed: bool = True
+    is_settled: bool = False
+    """Whether all variables of the function have one place in the frame all along, as in unoptimised code."""
 
 
 def _with_nulls(section: Section, fields: dict[int, tuple[int, int]], order: Order) -> Section:

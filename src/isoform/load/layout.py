@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from isoform.model.signature import CType, TypeKind
+from isoform.model.values import dataclass
 
 ELEMENTS_SPELLED = 64
 """How many elements of an array member are spelled out. Never fewer than decide how a struct is passed:

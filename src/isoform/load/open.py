@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from isoform.isa.registry import DEFAULT, TEXT_ISAS, machine_names
@@ -15,6 +15,7 @@ from isoform.load.place import Placement, place_files
 from isoform.load.resolve import choose, read_file, split_spec
 from isoform.model.errors import UserError
 from isoform.model.signature import Signature
+from isoform.model.values import dataclass
 
 SOURCE_SUFFIXES = (".c", ".s", ".S")
 
@@ -48,6 +49,8 @@ class Loaded:
     image: Image
     symbol: Symbol
     display_path: str
+    is_alone: bool = False
+    """Whether it is bytes that are in no file: nothing is around it."""
 
 
 _Built = tuple[Path | Code, str | None, tuple[str, ...]]
@@ -114,7 +117,8 @@ def _open(specs: Sequence[str | Code], options: Sequence[LoadOptions], kept: Kep
     else:
         images = [_assemble(isas[0], path, first if side == 0 else Kept()) for side, path in enumerate(paths)]
         symbols = choose(images, names)
-    return [Loaded(image, s, path) for image, s, path in zip(images, symbols, shown, strict=True)]
+    alone = [isinstance(path, Code) and isinstance(path.content, bytes) for path in paths]
+    return [Loaded(*side) for side in zip(images, symbols, shown, alone, strict=True)]
 
 
 def _named(code: Code) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from isoform.load.blocks import PlacedData, Region, blocks_of, is_name, object_keys, place_blocks
 from isoform.load.differing import differing
@@ -22,6 +22,7 @@ from isoform.load.shared import Shared
 from isoform.load.thread import place_threads
 from isoform.load.versions import told_apart
 from isoform.model.errors import UserError
+from isoform.model.values import dataclass
 
 # Everything of an object file lies below 2 GiB: its code may hold addresses in 31 bits.
 # No round numbers for code: a constant in it must not be taken for the address of a function.

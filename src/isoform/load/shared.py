@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from isoform.load.blocks import Region
 from isoform.load.image import Section
 from isoform.load.thread import ThreadLayout
+from isoform.model.values import dataclass
 
 EXTERNAL_ROOM = ((64, 1 << 20), (40_000, 1 << 12))
 """(number of names, bytes for each of them): how large an external is, is not known, so that the first ones get

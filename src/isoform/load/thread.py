@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from isoform.load.blocks import is_name, plain_keys
 from isoform.load.elf import THREAD_LOCAL, UNDEFINED_SECTION, FileSymbol, ParsedFile
@@ -20,6 +20,7 @@ from isoform.load.objects import PlacedObject
 from isoform.model.linkage import Dynamic
 from isoform.model.machine import Order
 from isoform.model.outcome import THREAD_POINTER
+from isoform.model.values import dataclass
 
 GET_ADDRESS = "__tls_get_addr"
 MODULE_BASE = "_TLS_MODULE_BASE_"

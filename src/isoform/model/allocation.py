@@ -7,11 +7,12 @@ get the same addresses. What is in a block that nobody can find any more is not 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from isoform.model.contract import NoValueError, OutputCall, PureCall, ReadByte
 from isoform.model.outcome import BlocksLeft
+from isoform.model.values import dataclass
 
 BLOCKS = 0x6000_0000_0000
 BLOCKS_END = 0x6800_0000_0000

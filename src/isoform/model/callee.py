@@ -9,10 +9,11 @@ calls different.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from isoform.model.machine import Machine
 from isoform.model.outcome import in_frame
+from isoform.model.values import dataclass
 
 _LOW_HALF = (1 << 32) - 1
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ from isoform.model.outcome import (
     is_own_object,
 )
 from isoform.model.signature import CType, Signature, TypeKind
+from isoform.model.values import dataclass
 
 if TYPE_CHECKING:
     from isoform.borders.precondition import Precondition

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from enum import Enum
 from typing import Any
 
 from isoform.model.presenting import presenter
+from isoform.model.values import dataclass
 
 
 class Standing(Enum):

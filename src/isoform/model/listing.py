@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
+
+from isoform.model.values import dataclass
 
 MOST_LINES = 30
 """Lines that a listing shows of one function before stretches are left out."""

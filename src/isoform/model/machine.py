@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from isoform.model.microop import Instruction, Space, Var
+from isoform.model.values import dataclass
 
 if TYPE_CHECKING:
     from isoform.model.placement import Placement

@@ -7,9 +7,10 @@ Booleans are one byte, 0 or 1: the lifters guarantee that, and every consumer ma
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import NamedTuple
+
+from isoform.model.values import dataclass
 
 
 class Space(IntEnum):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 from zlib import crc32
+
+from isoform.model.values import dataclass
 
 
 class Status(Enum):

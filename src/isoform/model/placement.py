@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from isoform.model.contract import Argument, Place, Result
 from isoform.model.machine import Machine
 from isoform.model.signature import CType, TypeKind
+from isoform.model.values import dataclass
 
 MOST_STACK_ARGUMENTS = 1 << 14
 """Bytes of arguments on the stack: each of them is an input of its own."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
+
+from isoform.model.values import dataclass
 
 
 class TypeKind(Enum):

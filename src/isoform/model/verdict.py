@@ -6,12 +6,13 @@ replayed, `Bounded` its bound and `Unknown` its reason.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from isoform.model.contract import Contract, Difference
 from isoform.model.outcome import Inputs, Outcome
 from isoform.model.presenting import presenter
+from isoform.model.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from isoform.model.contract import Contract, show_float, show_number
 from isoform.model.signature import CType, TypeKind
+from isoform.model.values import dataclass
 from isoform.model.verdict import Witness
 
 MOST_CELLS = 32

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from isoform.model.contract import AbortRule, Contract, DataRule, Difference, MemoryRule, ReturnAs
 from isoform.model.listing import View
+from isoform.model.values import dataclass
 from isoform.model.verdict import (
     Bounded,
     Different,

@@ -7,7 +7,7 @@ block. It agrees with `evaluate.py`, which defines every operator.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
@@ -17,6 +17,7 @@ from isoform.model.errors import Unsupported, UserError
 from isoform.model.evaluate import mask
 from isoform.model.evaluate_floats import FLOAT_RULES
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
+from isoform.model.values import dataclass
 
 ABORTED, RETURNED, UNSUPPORTED, UNRESOLVED, FIRST_CALL = -1, -2, -3, -4, -5
 """What a block function returns instead of a block index. Call number k is FIRST_CALL - k."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from isoform.lift.function import BlockId
 from isoform.model.callee import Callees
 from isoform.model.outcome import FRAME_LIMIT, PAGE, STACK_POINTER, Inputs, Outcome
+from isoform.model.values import dataclass
 from isoform.run.compile import BlockCode, Program
 from isoform.run.runner import RunOptions, run
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from isoform.lift.cfg import SELF
@@ -35,6 +34,7 @@ from isoform.model.outcome import (
     mixed_number,
     mixed_result,
 )
+from isoform.model.values import dataclass
 from isoform.run.compile import ABORTED, FIRST_CALL, RETURNED, UNRESOLVED, UNSUPPORTED, Program, program_at
 from isoform.run.libc import carry_out
 from isoform.run.memory import CodeModifiedError, Memory, StackTooSmallError, TooMuchMemoryError

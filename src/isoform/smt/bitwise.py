@@ -7,7 +7,8 @@ words the table of its values tells.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from isoform.model.values import dataclass
 
 MOST_WORDS = 4
 

@@ -15,13 +15,13 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bitwuzla import Term
 
 from isoform.model.errors import UserError
+from isoform.model.values import dataclass
 from isoform.smt.printer import formula_lines
 
 FORMAT = "isoform-certificate"

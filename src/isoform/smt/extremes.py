@@ -6,9 +6,9 @@ words that it is made over, and equal ones become one term: a reduction in lanes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from bitwuzla import Kind, Term
+
+from isoform.model.values import dataclass
 
 _LESS = {
     Kind.BV_SLT: (True, False),

@@ -10,13 +10,13 @@ Comparisons and the test for NaN are plain formulas over the bits and need no th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
 from isoform.model.evaluate import evaluate
 from isoform.model.evaluate_floats import canonical_nan, infinity, is_nan, quiet_bit, sign_bit, to_bits, to_float
 from isoform.model.microop import ROUNDING_MODES, Kind
+from isoform.model.values import dataclass
 from isoform.smt.shapes import Choice, Or, Xor
 from isoform.smt.terms import Term, Terms
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from random import Random
 from typing import Any
 
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 
 from isoform.model.budget import SLOWEST, processor_time
+from isoform.model.values import dataclass
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.simulate import Simulator, topological
 from isoform.smt.solver import Answer, Solver

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from isoform.lift.function import Call
@@ -11,6 +10,7 @@ from isoform.lift.simplify import overlaps
 from isoform.model.callee import LONGEST_FORMAT, Callee, Part, Parts, runs
 from isoform.model.contract import system_callee
 from isoform.model.errors import Unsupported
+from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption
 from isoform.smt.rules.widths import signed
 from isoform.smt.terms import Term, Terms

@@ -8,9 +8,9 @@ Nodes are immutable, so states share them freely.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from isoform.model.errors import Unsupported
+from isoform.model.values import dataclass
 from isoform.smt.terms import Term, Terms
 from isoform.sym.context import Access, Context
 

@@ -7,9 +7,9 @@ functions end the same way and leave the same observables behind.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from isoform.model.contract import HIDE_MEMORY_AT_END, AbortRule, MemoryRule, Reading, ReturnAs
+from isoform.model.values import dataclass
 from isoform.smt.floats import with_one_nan
 from isoform.smt.terms import Term
 from isoform.sym.chain import Node

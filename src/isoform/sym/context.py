@@ -8,9 +8,10 @@ what it could not tell, as what to look into next.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from isoform.lift.function import BlockId
+from isoform.model.values import dataclass
 from isoform.smt.terms import Term, Terms
 
 Edge = tuple[int, BlockId, bool]

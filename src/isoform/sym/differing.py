@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from isoform.load.image import Image
 from isoform.load.objects import PlacedObject
 from isoform.model.errors import Unsupported
+from isoform.model.values import dataclass
 from isoform.smt.shapes import Choice
 from isoform.smt.terms import Term, Terms
 

@@ -5,11 +5,12 @@ yields. The encoder (`execute.py`) asks its policy; everything else is the same 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from isoform.lift.function import BlockId, Function, Stop
 from isoform.model.microop import MicroOp
+from isoform.model.values import dataclass
 from isoform.smt.terms import Term
 from isoform.sym.scope import Scope
 from isoform.sym.side import Side

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from isoform.lift.thread import distance_of, is_distance
 from isoform.load.image import POINTER_BYTES, Image
 from isoform.model.contract import BoundsRule
 from isoform.model.errors import Unsupported
 from isoform.model.microop import Var, linked_address, origin_of
 from isoform.model.outcome import THREAD_POINTER
+from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption
 from isoform.smt.dependence import Dependence
 from isoform.smt.terms import Term

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from isoform.load.image import POINTER_BYTES
 from isoform.model.errors import Unsupported
 from isoform.model.microop import Var
 from isoform.model.outcome import FRAME_LIMIT
+from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption
 from isoform.smt.rules.widths import signed
 from isoform.smt.shapes import Add, Choice, Subtract

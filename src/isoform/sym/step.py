@@ -77,14 +77,16 @@ def _aligned_stack(state: State, op: MicroOp, values: list[Term]) -> Term | None
 
 
 Rule = Callable[[Terms, int, list[Term]], Term]
+Build = Callable[[Terms, Term, Term], Term]
+"""A constructor of two operands."""
 
 
-def _comparison(name: str) -> Rule:
-    return lambda t, w, v: t.flag(getattr(t, name)(v[0], v[1]), w)
+def _comparison(build: Build) -> Rule:
+    return lambda t, w, v: t.flag(build(t, v[0], v[1]), w)
 
 
-def _plain(name: str) -> Rule:
-    return lambda t, w, v: getattr(t, name)(v[0], v[1])
+def _plain(build: Build) -> Rule:
+    return lambda t, w, v: build(t, v[0], v[1])
 
 
 def _carry(t: Terms, w: int, v: list[Term]) -> Term:
@@ -116,12 +118,8 @@ def _subpiece(t: Terms, w: int, v: list[Term]) -> Term:
     return t.zext(t.extract(v[0], t.width(v[0]) - 1, low), w)
 
 
-def _boolean(name: str) -> Rule:
-    return lambda t, w, v: t.flag(getattr(t, name)(t.condition(v[0]), t.condition(v[1])), w)
-
-
-def _float_comparison(compare: Callable[[Terms, Term, Term], Term]) -> Rule:
-    return lambda t, w, v: t.flag(compare(t, v[0], v[1]), w)
+def _boolean(build: Build) -> Rule:
+    return lambda t, w, v: t.flag(build(t, t.condition(v[0]), t.condition(v[1])), w)
 
 
 def _float_result(kind: Kind) -> Rule:
@@ -130,43 +128,43 @@ def _float_result(kind: Kind) -> Rule:
 
 _RULES: dict[Kind, Rule] = {
     **{kind: _float_result(kind) for kind in FLOAT_RULES},
-    Kind.FLOAT_EQUAL: _float_comparison(floats.equal),
-    Kind.FLOAT_LESS: _float_comparison(floats.less),
-    Kind.FLOAT_LESSEQUAL: _float_comparison(floats.less_or_equal),
+    Kind.FLOAT_EQUAL: _comparison(floats.equal),
+    Kind.FLOAT_LESS: _comparison(floats.less),
+    Kind.FLOAT_LESSEQUAL: _comparison(floats.less_or_equal),
     Kind.FLOAT_NAN: lambda t, w, v: t.flag(floats.is_nan_term(t, v[0]), w),
     Kind.COPY: lambda t, w, v: v[0],
     Kind.SELECT: lambda t, w, v: t.ite(t.condition(v[0]), v[1], v[2]),
-    Kind.INT_EQUAL: _comparison("eq"),
+    Kind.INT_EQUAL: _comparison(Terms.eq),
     Kind.INT_NOTEQUAL: lambda t, w, v: t.flag(t.negate(t.eq(v[0], v[1])), w),
-    Kind.INT_LESS: _comparison("ult"),
-    Kind.INT_LESSEQUAL: _comparison("ule"),
-    Kind.INT_SLESS: _comparison("slt"),
-    Kind.INT_SLESSEQUAL: _comparison("sle"),
+    Kind.INT_LESS: _comparison(Terms.ult),
+    Kind.INT_LESSEQUAL: _comparison(Terms.ule),
+    Kind.INT_SLESS: _comparison(Terms.slt),
+    Kind.INT_SLESSEQUAL: _comparison(Terms.sle),
     Kind.INT_ZEXT: lambda t, w, v: t.zext(v[0], w),
     Kind.INT_SEXT: lambda t, w, v: t.sext(v[0], w),
-    Kind.INT_ADD: _plain("add"),
-    Kind.INT_SUB: _plain("sub"),
+    Kind.INT_ADD: _plain(Terms.add),
+    Kind.INT_SUB: _plain(Terms.sub),
     Kind.INT_CARRY: _carry,
     Kind.INT_SCARRY: _signed_carry,
     Kind.INT_SBORROW: _signed_borrow,
     Kind.INT_2COMP: lambda t, w, v: t.neg(v[0]),
     Kind.INT_NEGATE: lambda t, w, v: t.not_(v[0]),
-    Kind.INT_XOR: _plain("xor_"),
-    Kind.INT_AND: _plain("and_"),
-    Kind.INT_OR: _plain("or_"),
-    Kind.INT_LEFT: _plain("shl"),
-    Kind.INT_RIGHT: _plain("lshr"),
-    Kind.INT_SRIGHT: _plain("ashr"),
-    Kind.INT_MULT: _plain("mul"),
-    Kind.INT_DIV: _plain("udiv"),
-    Kind.INT_REM: _plain("urem"),
-    Kind.INT_SDIV: _plain("sdiv"),
-    Kind.INT_SREM: _plain("srem"),
+    Kind.INT_XOR: _plain(Terms.xor_),
+    Kind.INT_AND: _plain(Terms.and_),
+    Kind.INT_OR: _plain(Terms.or_),
+    Kind.INT_LEFT: _plain(Terms.shl),
+    Kind.INT_RIGHT: _plain(Terms.lshr),
+    Kind.INT_SRIGHT: _plain(Terms.ashr),
+    Kind.INT_MULT: _plain(Terms.mul),
+    Kind.INT_DIV: _plain(Terms.udiv),
+    Kind.INT_REM: _plain(Terms.urem),
+    Kind.INT_SDIV: _plain(Terms.sdiv),
+    Kind.INT_SREM: _plain(Terms.srem),
     Kind.BOOL_NEGATE: lambda t, w, v: t.flag(t.negate(t.condition(v[0])), w),
-    Kind.BOOL_XOR: _boolean("exclusive"),
-    Kind.BOOL_AND: _boolean("conj"),
-    Kind.BOOL_OR: _boolean("disj"),
-    Kind.PIECE: _plain("concat"),
+    Kind.BOOL_XOR: _boolean(Terms.exclusive),
+    Kind.BOOL_AND: _boolean(Terms.conj),
+    Kind.BOOL_OR: _boolean(Terms.disj),
+    Kind.PIECE: _plain(Terms.concat),
     Kind.SUBPIECE: _subpiece,
     Kind.POPCOUNT: lambda t, w, v: t.popcount(v[0], w),
     Kind.LZCOUNT: lambda t, w, v: t.lzcount(v[0], w),

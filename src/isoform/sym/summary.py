@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from isoform.model.values import dataclass
 from isoform.smt.terms import Term
 from isoform.sym.chain import Node
 from isoform.sym.joins import join

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from isoform.model.callee import runs
 from isoform.model.contract import Contract
 from isoform.model.errors import Unsupported
 from isoform.model.machine import Machine
 from isoform.model.placement import extended_size
+from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption
 from isoform.smt.terms import Term, Terms
 from isoform.sym.frame import SLOT_BYTES

@@ -35,6 +35,20 @@ int of_result(int a, int i, int k) {
     return r;
 }
 
+int of_zeroed(unsigned i, int a, unsigned j) {
+    int r = 0;
+    for (int k = 0; k < 2; k++) {
+        if (k == 0) {
+            int t[2] = {a, 2};
+            t[j & 1] = 7;
+            r += t[i & 1];
+        } else {
+            r += ((int[100]){[0] = a, [7] = FIVE})[i % 100];
+        }
+    }
+    return r;
+}
+
 int of_days(int month) {
     int days[12] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, FIVE, 31};
     return days[month];

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from isoform.borders.precondition.tree import (
     Choice,
     Comparison,
@@ -19,6 +17,7 @@ from isoform.borders.precondition.tree import (
     Widened,
 )
 from isoform.model.signature import CType, TypeKind
+from isoform.model.values import dataclass
 
 INT = CType(TypeKind.INTEGER, 32, True, "int")
 

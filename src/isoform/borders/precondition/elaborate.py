@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
 from typing import Any
 
 from isoform.borders.precondition.arithmetic import (
@@ -43,6 +42,7 @@ from isoform.load.c_text import Source, printable
 from isoform.load.c_types import TypeReader
 from isoform.model.errors import UserError
 from isoform.model.signature import CType, Signature, TypeKind
+from isoform.model.values import dataclass
 
 _BYTES = [(TypeKind.VOID, spelling) for spelling in ("", "void", "const void")]
 """Pointees whose elements are bytes."""

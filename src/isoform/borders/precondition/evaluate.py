@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Generic
 
 from isoform.borders.precondition.algebra import Algebra, ConcreteAlgebra, Number, Truth, Value
@@ -31,6 +30,7 @@ from isoform.borders.precondition.tree import (
     Term,
     Widened,
 )
+from isoform.model.values import dataclass
 
 
 @dataclass(frozen=True)

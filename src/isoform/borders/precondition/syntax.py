@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from isoform.borders.precondition.elaborate import Elaborator
@@ -12,6 +11,7 @@ from isoform.borders.precondition.evaluate import Precondition
 from isoform.borders.precondition.tree import Condition, Disjoint, Every, Index, Range
 from isoform.load.c_text import Source, cleaned, parse_c, printable
 from isoform.model.signature import Signature
+from isoform.model.values import dataclass
 
 LONGEST_PRECONDITION = 4096
 DEEPEST_NESTING = 64

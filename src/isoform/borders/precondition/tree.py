@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from isoform.model.values import dataclass
 
 
 class Operator(Enum):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 from isoform.borders.question import Question
-from isoform.engines.concolic.path import ELSEWHERE, Decision, DecisionKind, End, Key, Path, Snapshot
+from isoform.engines.concolic.path import ELSEWHERE, Decision, DecisionKind, End, Key, Path, PathSnapshot
 from isoform.engines.concolic.pointers import Pointers
 from isoform.engines.concolic.solve import InputSolver
 from isoform.engines.concolic.targets import Targets
@@ -15,6 +14,7 @@ from isoform.engines.concolic.walk import Walker
 from isoform.lift.function import Function
 from isoform.model.budget import Budget
 from isoform.model.outcome import Inputs
+from isoform.model.values import dataclass
 from isoform.run.compile import Program
 from isoform.run.runner import RunOptions, Traced, run_traced
 from isoform.smt.solver import Answer
@@ -129,7 +129,7 @@ class Driver:
         return Explored(path, is_new, restart)
 
 
-def _same_way(before: Snapshot, traced: Traced) -> bool:
+def _same_way(before: PathSnapshot, traced: Traced) -> bool:
     """Whether a run went the same way as another one up to a decision of that one."""
     old = before.path.traced
     until = before.visit

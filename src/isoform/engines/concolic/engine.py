@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from isoform.borders.question import Question
 from isoform.engines.concolic.search import Search
 from isoform.engines.finding import Failed, Finding, Found, Proved, WithinBound
 from isoform.model.budget import Budget
+from isoform.model.values import dataclass
 
 
 @dataclass(frozen=True)

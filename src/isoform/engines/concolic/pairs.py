@@ -7,7 +7,6 @@ questions are the proof.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from isoform.borders.question import Question
 from isoform.engines.concolic.path import End, Path
@@ -18,6 +17,7 @@ from isoform.engines.finding import Failed, Found, Proved
 from isoform.engines.obligations import NOTHING_VALID, Obligations, Open
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
+from isoform.model.values import dataclass
 from isoform.model.verdict import Proof
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term

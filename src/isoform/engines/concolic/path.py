@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from isoform.model.outcome import Inputs
+from isoform.model.values import dataclass
 from isoform.smt.terms import Term
 from isoform.sym.state import State
 from isoform.sym.step import Temps
@@ -35,7 +36,7 @@ class DecisionKind(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Snapshot:
+class PathSnapshot:
     """Everything a walk needs to go on from a decision."""
 
     path: Path
@@ -73,7 +74,7 @@ class Decision:
     """The condition of this decision."""
     address: int
     """Of the instruction."""
-    before: Snapshot
+    before: PathSnapshot
 
     @property
     def counts(self) -> bool:
@@ -123,7 +124,7 @@ class Path:
     """That outside calls left memory as it was: true of runs, and so of the inputs that are looked for."""
     number: int = 0
     """In its tree, from 1 on."""
-    last: Snapshot | None = None
+    last: PathSnapshot | None = None
     """Where the walk ended."""
     inputs: Inputs | None = None
     """The first that took this path."""

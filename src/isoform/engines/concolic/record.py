@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from isoform.engines.concolic.path import ELSEWHERE, Decision, DecisionKind, End, Key, Path, Snapshot
+from isoform.engines.concolic.path import ELSEWHERE, Decision, DecisionKind, End, Key, Path, PathSnapshot
 from isoform.lift.function import Block
 from isoform.run.compile import Program
 from isoform.run.runner import Traced
@@ -25,7 +25,7 @@ class Record:
     """Begun anew, or from an earlier path's snapshot. The scope says in which block and at which micro-op it is."""
 
     def __init__(
-        self, scope: Scope, entry: Callable[[Side], State], depth: int, traced: Traced, resume: Snapshot | None
+        self, scope: Scope, entry: Callable[[Side], State], depth: int, traced: Traced, resume: PathSnapshot | None
     ) -> None:
         self._scope = scope
         self._terms = scope.terms
@@ -48,7 +48,7 @@ class Record:
         self.state, self.temps = entry(self._scope.side), {}
         return Path(traced, Summary(self._scope.side, aborts=self._terms.false))
 
-    def _resume(self, traced: Traced, old: Snapshot) -> Path:
+    def _resume(self, traced: Traced, old: PathSnapshot) -> Path:
         before = old.path
         decisions = []
         for decision in before.decisions:
@@ -122,9 +122,9 @@ class Record:
         self._note(term, key)
         self.state.condition = self._terms.conj(self.state.condition, edge)
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> PathSnapshot:
         path, state = self.path, self.state
-        return Snapshot(
+        return PathSnapshot(
             path,
             state.fork(state.condition),
             dict(self.temps),

@@ -7,7 +7,7 @@ places (figure 4). Beyond that, every pair of paths found is compared for all in
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from isoform.borders.question import Question
@@ -24,6 +24,7 @@ from isoform.engines.separate import NOT_COMPARED, differs
 from isoform.engines.witness import NotConfirmed, confirm
 from isoform.model.budget import Budget
 from isoform.model.outcome import Inputs, Outcome, Status
+from isoform.model.values import dataclass
 from isoform.model.verdict import SearchStep
 from isoform.run.runner import RunOptions, run
 from isoform.smt.solver import Answer

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from isoform.borders.question import Question
-from isoform.engines.concolic.path import Snapshot
+from isoform.engines.concolic.path import PathSnapshot
 from isoform.engines.concolic.pointers import Pointers
 from isoform.engines.model import call_effects
 from isoform.model.budget import Budget
@@ -38,7 +38,7 @@ class InputSolver:
         self._always = frozenset[str]().union(*(self.symbols(term) for term in always))
 
     def solve(
-        self, edges: Sequence[Term], more: Term, before: Snapshot | None, old: Inputs
+        self, edges: Sequence[Term], more: Term, before: PathSnapshot | None, old: Inputs
     ) -> tuple[Answer, Inputs | None]:
         """Inputs that take the path of `edges` and then satisfy `more`. `before` is where that path was left by `old`:
         what was read until there may be part of the answer. Whatever is not connected with `more` stays as it was."""
@@ -53,7 +53,7 @@ class InputSolver:
             return Answer.UNKNOWN, None
         return answer, self._inputs(changed, before, old)
 
-    def _prefer_simple_shapes(self, meant: list[Term], last: Term, before: Snapshot | None) -> bool:
+    def _prefer_simple_shapes(self, meant: list[Term], last: Term, before: PathSnapshot | None) -> bool:
         """Ask again for pointers as simple as they can be; the model that is read is the first that exists. False:
         there is none, for lack of time."""
         wished = False
@@ -131,7 +131,7 @@ class InputSolver:
 
     # -- reading the model ----------------------------------------------------------------------
 
-    def _inputs(self, changed: set[str], before: Snapshot | None, old: Inputs) -> Inputs:
+    def _inputs(self, changed: set[str], before: PathSnapshot | None, old: Inputs) -> Inputs:
         world = self._side.world
         machine = world.machine
         fixed = {*machine.initial, machine.convention.stack_pointer, machine.convention.return_address}
@@ -155,7 +155,7 @@ class InputSolver:
                 for index in range(8):
                     yield STACK_POINTER + int(name[6:]) + index, value >> (8 * index) & 0xFF
 
-    def _cells(self, before: Snapshot | None) -> dict[int, int]:
+    def _cells(self, before: PathSnapshot | None) -> dict[int, int]:
         """Bytes of memory at entry: what the model sets apart, and what the path read."""
         side, terms = self._side, self._terms
         array = terms.array_variable(MEMORY, side.width)

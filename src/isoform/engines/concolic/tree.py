@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from isoform.engines.concolic.path import ELSEWHERE, Decision, DecisionKind, End, Key, Path
 from isoform.engines.concolic.targets import Targets
 from isoform.model.outcome import Inputs
+from isoform.model.values import dataclass
 from isoform.smt.terms import Term, Terms
 
 MOST_TARGETS = 64

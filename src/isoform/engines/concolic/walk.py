@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isoform.engines.concolic.follow import Following
-from isoform.engines.concolic.path import COMPLETE, DecisionKind, End, Path, Snapshot
+from isoform.engines.concolic.path import COMPLETE, DecisionKind, End, Path, PathSnapshot
 from isoform.engines.concolic.record import EndOfPathError, Record
 from isoform.engines.concolic.targets import Targets
 from isoform.lift.function import Block, Function
@@ -37,7 +37,7 @@ class Walker:
         self._budget = budget
         self._depth = depth
 
-    def walk(self, traced: Traced, resume: Snapshot | None = None) -> Path:
+    def walk(self, traced: Traced, resume: PathSnapshot | None = None) -> Path:
         """The path of a run; from `resume` on if it took the same path until there."""
         record = Record(self._scope, self._policy.entry, self._depth, traced, resume)
         self._policy.record = record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from isoform.borders.question import Question
 from isoform.engines.finding import Failed, Finding
@@ -12,6 +12,7 @@ from isoform.engines.protocol import Meanwhile
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
 from isoform.model.outcome import Inputs
+from isoform.model.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ every station."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from isoform.engines.loops.align.cuts import Stop
 from isoform.engines.loops.observe.stations import cut_order
@@ -12,6 +12,7 @@ from isoform.lift.function import BlockId, Function
 from isoform.model.budget import Budget
 from isoform.model.callee import Callees
 from isoform.model.errors import Unsupported
+from isoform.model.values import dataclass
 from isoform.smt.terms import Term
 from isoform.sym.chain import Base
 from isoform.sym.execute import Execution

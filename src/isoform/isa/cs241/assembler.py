@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from isoform.isa.assembly import (
 from isoform.isa.cs241.machine import FIELD_SHIFTS, OPERATIONS, WORD_BYTES, operation_name
 from isoform.model.assembled import Assembled
 from isoform.model.errors import UserError
+from isoform.model.values import dataclass
 
 _LABEL = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*:", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)

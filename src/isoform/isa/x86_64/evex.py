@@ -5,8 +5,6 @@ Bytes on which the manual says that processors fault, static rounding, and what 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from isoform.isa.x86_64.builder import Builder, Masking
 from isoform.isa.x86_64.evex_operands import (
     ModRM,
@@ -22,6 +20,7 @@ from isoform.isa.x86_64.evex_table import ENTRIES, Entry
 from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand
 from isoform.isa.x86_64.registers import REGISTERS
 from isoform.model.microop import Instruction
+from isoform.model.values import dataclass
 
 _OPCODE_AT, _MODRM_AT = 4, 5
 _LENGTHS = (16, 32, 64)

@@ -6,11 +6,11 @@ are decoded here. Whatever is doubtful raises `NoSemanticsError`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register
 from isoform.isa.x86_64.registers import REGISTERS
+from isoform.model.values import dataclass
 
 _WIDE = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", *(f"r{n}" for n in range(8, 16)))
 _NARROW = ("eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi", *(f"r{n}d" for n in range(8, 16)))

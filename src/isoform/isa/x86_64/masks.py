@@ -6,7 +6,6 @@ A result is narrower than its register, which gets zeros above it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from isoform.isa.x86_64.builder import Builder
@@ -14,6 +13,7 @@ from isoform.isa.x86_64.evex_operands import ModRM, general, immediate_byte, mas
 from isoform.isa.x86_64.flags import CF, OF, PF, SF, ZF
 from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register
 from isoform.model.microop import Instruction, Var, const
+from isoform.model.values import dataclass
 
 _VEX_THREE, _VEX_TWO = 0xC4, 0xC5
 _FIRST_MAP, _THIRD_MAP = 1, 3

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from isoform.isa.sleigh import Decoded
 from isoform.isa.x86_64.registers import REGISTERS
 from isoform.model.microop import Space, Var
+from isoform.model.values import dataclass
 
 _MEMORY = re.compile(r"(?:(\w+) ptr )?(?:([C-GS]S):)?\[([^\[\]]+)\]$")
 _TERM = re.compile(r"(?:(-?0x[0-9a-f]+)|(\w+?)(?:\*0x([1248]))?)$")

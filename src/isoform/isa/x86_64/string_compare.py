@@ -7,7 +7,6 @@ The first operand is a set, a list of ranges, or the string looked for; the seco
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import reduce
 
 from isoform.isa.x86_64.builder import Builder
@@ -17,6 +16,7 @@ from isoform.isa.x86_64.operands import Operand, Register
 from isoform.isa.x86_64.registers import REGISTERS
 from isoform.isa.x86_64.vectors import XMM0, VectorSemantics, control, read, write
 from isoform.model.microop import FALSE, TRUE, Var, const
+from isoform.model.values import dataclass
 
 EAX, EDX, ECX = (REGISTERS[name] for name in ("eax", "edx", "ecx"))
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from isoform.load.debug.unusable import Unusable
+from isoform.model.values import dataclass
 
 Value = int | bytes
 Read = tuple[Value, int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isoform.load.debug.entries import Entry, Unit
-from isoform.load.debug.ranges import extent
+from isoform.load.debug.ranges import extent, pieces
 from isoform.load.debug.read import DebugInfo
 from isoform.load.debug.types import TypeReader
 from isoform.load.debug.unusable import Unusable
@@ -13,6 +13,7 @@ from isoform.load.image import Local
 
 LOCALS_LIMIT = 256
 _FBREG = 0x91
+_AT_ADDRESS = b"\x03"
 _SCOPES = ("DW_TAG_subprogram", "DW_TAG_lexical_block")
 _BLOCKS = ("DW_TAG_lexical_block", "DW_TAG_inlined_subroutine")
 _MOST_QUALIFIERS = 32
@@ -86,8 +87,9 @@ def _frame_arrays(debug: DebugInfo, unit: Unit) -> dict[int, list[Local] | None]
     found: dict[int, list[Local] | None] = {}
     open_: list[tuple[int, int, int, int | None]] = []
     """(depth, start, end, frame base) of the functions around an entry."""
-    blocks: list[tuple[int, tuple[int, int] | None]] = []
-    """Depth and extent of the blocks around an entry, inside of the innermost function."""
+    blocks: list[tuple[int, tuple[tuple[int, int], ...]]] = []
+    """Depth and code of the blocks around an entry, inside of the innermost function."""
+    unsettled: set[int] = set()
     for depth, entry in unit.entries():
         while open_ and depth <= open_[-1][0]:
             open_.pop()
@@ -100,15 +102,27 @@ def _frame_arrays(debug: DebugInfo, unit: Unit) -> dict[int, list[Local] | None]
             blocks = []
             found[start] = [] if base is not None and start not in found else None
         elif open_ and entry.tag in _BLOCKS:
-            inner = extent(entry)
-            blocks.append((depth, None if inner is None else (inner[0] + debug.bias, inner[1] + debug.bias)))
+            code = tuple((low + debug.bias, high + debug.bias) for low, high in pieces(unit, entry))
+            blocks.append((depth, code))
         elif open_ and entry.tag in ("DW_TAG_variable", "DW_TAG_formal_parameter"):
             _, start, end, base = open_[-1]
             arrays = found[start]
+            if not _is_settled(entry):
+                unsettled.add(start)
             if arrays is not None and base is not None:
                 scope = blocks[-1][1] if blocks else None
                 found[start] = _with_array(arrays, entry, Local("", base, 0, start, end, scope))
-    return found
+    return {
+        start: arrays and [replace(local, is_settled=start not in unsettled) for local in arrays]
+        for start, arrays in found.items()
+    }
+
+
+def _is_settled(entry: Entry) -> bool:
+    """Whether a variable or parameter is at one place of the frame all along, or is none of the frame's."""
+    location = entry.expression("DW_AT_location")
+    is_elsewhere = location[:1] == _AT_ADDRESS or "DW_AT_declaration" in entry or "DW_AT_external" in entry
+    return is_elsewhere or location[:1] == bytes([_FBREG])
 
 
 def _with_array(arrays: list[Local], entry: Entry, place: Local) -> list[Local] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from isoform.load.debug import forms
@@ -13,6 +13,7 @@ from isoform.load.debug.forms import Encoding
 from isoform.load.debug.read import DebugInfo
 from isoform.load.debug.unusable import Unusable
 from isoform.load.image import Line
+from isoform.model.values import dataclass
 
 LINES_LIMIT = 1 << 16
 SOURCE_LIMIT = 4 << 20

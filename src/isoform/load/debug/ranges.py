@@ -26,25 +26,36 @@ def extent(entry: Entry) -> Range | None:
     return low, high if is_address else low + high
 
 
+def pieces(unit: Unit, entry: Entry) -> tuple[Range, ...]:
+    """Where the code of an entry is, in one piece or several; none where that cannot be told."""
+    if "DW_AT_ranges" not in entry:
+        whole = extent(entry)
+        return () if whole is None else (whole,)
+    try:
+        return tuple(_ranges(unit, entry))
+    except Exception:  # cannot tell
+        return ()
+
+
 def may_contain(unit: Unit, address: int) -> bool:
     """Whether the unit may have code there: it has, or does not say where it has any."""
     top = unit.top
     try:
         if "DW_AT_ranges" in top:
-            return any(start <= address < end for start, end in _ranges(unit))
+            return any(start <= address < end for start, end in _ranges(unit, top))
         whole = extent(top)
     except Exception:  # cannot tell
         return True
     return whole is None or whole[0] <= address < whole[1]
 
 
-def _ranges(unit: Unit) -> list[Range]:
-    place = unit.top.number("DW_AT_ranges")
+def _ranges(unit: Unit, entry: Entry) -> list[Range]:
+    place = entry.number("DW_AT_ranges")
     if place is None:
         raise Unusable("ranges without a place")
     if unit.encoding.version < 5:
         return _old_ranges(unit, place)
-    return _new_ranges(unit, unit.range_list(place) if unit.top.form("DW_AT_ranges") == forms.RANGE_INDEX else place)
+    return _new_ranges(unit, unit.range_list(place) if entry.form("DW_AT_ranges") == forms.RANGE_INDEX else place)
 
 
 def _old_ranges(unit: Unit, at: int) -> list[Range]:
@@ -53,15 +64,14 @@ def _old_ranges(unit: Unit, at: int) -> list[Range]:
     found: list[Range] = []
     pair = struct.Struct("<QQ" if unit.encoding.address_bytes == 8 else "<II")
     largest = (1 << (8 * unit.encoding.address_bytes)) - 1
-    for start, end in pair.iter_unpack(data[at : at + (len(data) - at) // pair.size * pair.size]):
+    for place in range(at, min(len(data), at + RANGE_LIMIT * pair.size), pair.size):
+        start, end = pair.unpack_from(data, place)
         if start == end == 0:
             return found
         if start == largest:
             base = end
         else:
             found.append((base + start, base + end))
-        if len(found) > RANGE_LIMIT:
-            break
     raise Unusable("ranges without an end")
 
 

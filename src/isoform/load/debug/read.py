@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from isoform.load.debug.entries import Unit, Units
 from isoform.load.debug.ranges import may_contain
@@ -11,6 +11,7 @@ from isoform.load.debug.sections import DebugSections
 from isoform.load.debug.unusable import Unusable
 from isoform.load.elf import ParsedFile
 from isoform.model.budget import processor_time
+from isoform.model.values import dataclass
 
 ENTRY_LIMIT = 400_000
 SECONDS_LIMIT = 5.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import IntEnum
 
 from isoform.load.debug.entries import Entry, Unit
@@ -21,6 +21,7 @@ from isoform.load.debug.types import (
 from isoform.load.debug.unusable import Unusable
 from isoform.load.image import PointerTypes
 from isoform.model.signature import VOID, CType, Parameter, Signature, TypeKind
+from isoform.model.values import dataclass
 
 _ASSEMBLER = 0x8001  # DW_LANG_Mips_Assembler: of every assembler
 _MOST_LINKS = 8

@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import islice
 
@@ -39,6 +39,7 @@ from isoform.engines.loops.tuning import (
     WIDEST_CHANGE,
 )
 from isoform.lift.function import BlockId
+from isoform.model.values import dataclass
 
 _SHIFTS = ((1, 0), (0, 1))
 """Where one side does a part of the first turn before its loop, it holds what the other one holds a station later."""

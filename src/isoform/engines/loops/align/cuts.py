@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from isoform.engines.loops.observe.traces import Traces
 from isoform.lift.function import BlockId
+from isoform.model.values import dataclass
 
 
 @dataclass(frozen=True)

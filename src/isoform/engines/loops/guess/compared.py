@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
@@ -11,6 +10,7 @@ from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 from isoform.engines.loops.guess.features import Feature
 from isoform.engines.loops.segment import Place
 from isoform.engines.loops.tuning import MOST_IN_COMPARISON
+from isoform.model.values import dataclass
 from isoform.smt.simulate import topological
 from isoform.smt.terms import Term
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from isoform.engines.loops.guess.facts import Constant, Same
 from isoform.engines.loops.guess.features import Cell, Feature, Row
-from isoform.engines.loops.guess.invariant import Given, Invariant, Kinds
+from isoform.engines.loops.guess.invariant import GivenAtEntry, Invariant, Kinds
+from isoform.model.values import dataclass
 
 
 @dataclass(frozen=True)
 class Data:
     rows: Sequence[Row]
     features: Sequence[Feature]
-    given: Given
+    given: GivenAtEntry
     constants: Collection[int]
     """Numbers that the code compares with."""
     kinds: Kinds

@@ -4,11 +4,11 @@ solved for written out, and in lowest terms."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from isoform.engines.loops.guess.facts import Linear, Product, Summand
 from isoform.engines.loops.guess.features import Cell, Column, Feature
 from isoform.engines.loops.tuning import LARGE_COEFFICIENT, MOST_SUMMANDS
+from isoform.model.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 from isoform.engines.loops.guess.features import Column, Feature, Row, Show, Values
+from isoform.model.values import dataclass
 from isoform.smt.terms import Term, Terms
 
 

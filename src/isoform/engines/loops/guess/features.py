@@ -7,7 +7,6 @@ feature of a later cut depends on. That is liveness to the bit, for slots of the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import Any
@@ -20,6 +19,7 @@ from isoform.load.image import POINTER_BYTES
 from isoform.load.objects import PlacedObject
 from isoform.model.machine import Machine
 from isoform.model.microop import Space, Var
+from isoform.model.values import dataclass
 from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term, Terms
 from isoform.sym.state import State

@@ -14,7 +14,7 @@ from bitwuzla import Kind as K  # noqa: N817 (as in terms.py)
 from isoform.engines.loops.guess.data import Data
 from isoform.engines.loops.guess.facts import AtEntry, Fact, Same
 from isoform.engines.loops.guess.features import Feature, Row
-from isoform.engines.loops.guess.invariant import Given, Invariant, Kinds, Order
+from isoform.engines.loops.guess.invariant import GivenAtEntry, Invariant, Kinds, Order
 from isoform.engines.loops.guess.lanes import Lanes
 from isoform.engines.loops.guess.linear import LinearFacts
 from isoform.engines.loops.guess.order import Ordering
@@ -24,7 +24,7 @@ from isoform.engines.loops.guess.single import Single
 def guess(
     rows: Sequence[Row],
     features: Sequence[Feature],
-    given: Given,
+    given: GivenAtEntry,
     constants: Collection[int] = (),
     banned: Collection[Fact] = (),
     kinds: Kinds | None = None,

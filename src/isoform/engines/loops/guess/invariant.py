@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 
 from isoform.engines.loops.guess.compared import Compared
@@ -19,6 +19,7 @@ from isoform.engines.loops.guess.facts import (
     Same,
 )
 from isoform.engines.loops.guess.features import Cell, Column, Feature, Values
+from isoform.model.values import dataclass
 from isoform.smt.terms import Term, Terms
 
 
@@ -83,7 +84,7 @@ class Invariant:
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenAtEntry:
     """Values at entry that an invariant may speak of."""
 
     pointer: Feature | None

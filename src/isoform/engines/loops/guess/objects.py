@@ -20,7 +20,7 @@ from isoform.run.observe import Snapshot
 _MOST_STEPS = 1 << 30
 
 
-class Objects:
+class ObjectStarts:
     """The objects that two functions name, and which of them values of runs point into."""
 
     def __init__(self, functions: Sequence[Function]) -> None:

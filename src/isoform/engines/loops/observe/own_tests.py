@@ -16,7 +16,7 @@ import json
 import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -26,6 +26,7 @@ from isoform.model.contract import Argument, Contract
 from isoform.model.errors import UserError
 from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER, Inputs, Pair
 from isoform.model.signature import CType, TypeKind
+from isoform.model.values import dataclass
 
 FILE_LIMIT = 1 << 22
 MOST_TESTS = 1000

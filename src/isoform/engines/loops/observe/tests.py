@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain, islice, pairwise
 from random import Random
 
@@ -31,6 +31,7 @@ from isoform.lift.function import BlockId, Function
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.model.budget import Budget
 from isoform.model.outcome import Inputs, Outcome, Status
+from isoform.model.values import dataclass
 from isoform.run.observe import MOST_SNAPSHOTS, Snapshot, TooManySnapshotsError, observe
 from isoform.run.runner import RunOptions
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from isoform.engines.loops.tuning import FRAME_SEEN_BYTES, REGISTERS_SEEN
 from isoform.lift.function import BlockId
+from isoform.model.values import dataclass
 from isoform.run.observe import Snapshot
 
 Words = tuple[int, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 from isoform.borders.question import Question
@@ -11,6 +11,7 @@ from isoform.engines.loops.observe.stations import body_of, heads
 from isoform.engines.loops.tuning import MOST_UNTAKEN_RUNS
 from isoform.lift.function import Block, BlockId, Branch, Function
 from isoform.model.outcome import Inputs
+from isoform.model.values import dataclass
 
 SIDES = "target", "rewrite"
 

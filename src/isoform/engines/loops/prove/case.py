@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from itertools import islice
 from typing import TypeVar
@@ -12,6 +12,7 @@ from isoform.engines.loops.align.cuts import Cut
 from isoform.engines.loops.prove.node import Horizon, Pass
 from isoform.engines.loops.prove.questions import Questions, Refutation
 from isoform.engines.loops.tuning import MOST_NEAR, NEAR_BYTES
+from isoform.model.values import dataclass
 from isoform.smt.simulate import topological
 from isoform.smt.terms import Term, Terms
 from isoform.sym.context import Access, Context

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from isoform.borders.question import Question
 from isoform.engines.loops.guess.features import Feature
-from isoform.engines.loops.guess.invariant import Given
+from isoform.engines.loops.guess.invariant import GivenAtEntry
 from isoform.engines.loops.observe.letters import COMPARING
 from isoform.engines.loops.tuning import MOST_CONSTANTS, MOST_PART_BITS, MOST_PARTS
 from isoform.lift.function import Call, Function, Switch
@@ -63,7 +63,7 @@ def extends_signs(function: Function) -> bool:
     return any(op.kind is Kind.INT_SEXT and op.ins[0].size >= _WORD for op in ops)
 
 
-def given_at_entry(question: Question) -> Given:
+def given_at_entry(question: Question) -> GivenAtEntry:
     """The arguments and what else is carried along from the entry on."""
     contract = question.contract
     machine = contract.machine
@@ -90,4 +90,4 @@ def given_at_entry(question: Question) -> Given:
         kept.append(Feature("", 0, 0, 64))
     elif convention.stack_pointer is not None and convention.return_address is not None:
         kept.append(Feature("", convention.return_address, 0, 8 * machine.registers[convention.return_address].size))
-    return Given(pointer, tuple(dict.fromkeys(kept)), tuple(dict.fromkeys(arguments)))
+    return GivenAtEntry(pointer, tuple(dict.fromkeys(kept)), tuple(dict.fromkeys(arguments)))

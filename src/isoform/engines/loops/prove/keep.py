@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from isoform.engines.loops.align.cuts import END, Edge
@@ -28,6 +27,7 @@ from isoform.engines.loops.tuning import (
     QUICK_SECONDS,
 )
 from isoform.model.budget import Budget
+from isoform.model.values import dataclass
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term
 from isoform.sym.state import State

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from isoform.engines.loops.align.cuts import END, Cut, Edge
 from isoform.engines.loops.guess.compared import Compared
@@ -13,6 +13,7 @@ from isoform.engines.loops.guess.features import Cell, Feature, Row
 from isoform.engines.loops.guess.invariant import Invariant
 from isoform.engines.loops.segment import Place, Segment
 from isoform.lift.function import BlockId
+from isoform.model.values import dataclass
 from isoform.smt.terms import Term
 from isoform.sym.state import State
 

@@ -7,10 +7,10 @@ that is not enough, with equal parts of both sides merged.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from isoform.engines.loops.tuning import EXPANDED_SECONDS, GLANCE_SECONDS, MERGING_SECONDS, SWEEP_SECONDS
 from isoform.model.budget import Budget
+from isoform.model.values import dataclass
 from isoform.smt.float_definitions import definitions
 from isoform.smt.opaque import Opaque
 from isoform.smt.polynomial import Normalizer

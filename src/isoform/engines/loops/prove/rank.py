@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from isoform.engines.loops.align.cuts import Cut, Edge, stuttering
 from isoform.engines.loops.guess.facts import Constant, OnStack
@@ -14,6 +13,7 @@ from isoform.engines.loops.prove.result import NotShownError
 from isoform.engines.loops.prove.simulation import Simulation
 from isoform.engines.loops.prove.words import at
 from isoform.engines.loops.tuning import MOST_MEASURED, QUICK_SECONDS
+from isoform.model.values import dataclass
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term, Terms
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from isoform.engines.grounds import Asserted
 from isoform.engines.loops.prove.simulation import Simulation
 from isoform.model.outcome import Inputs
+from isoform.model.values import dataclass
 from isoform.model.verdict import Obligation
 
 MORE_TIME = "more time (--budget), or a precondition (--assume)"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from isoform.borders.question import Question
 from isoform.engines.loops.align.cuts import Alignment, Cut
 from isoform.engines.loops.guess.features import TAGS, Cell, Feature
-from isoform.engines.loops.guess.objects import Objects
+from isoform.engines.loops.guess.objects import ObjectStarts
 from isoform.engines.loops.observe.letters import letters
 from isoform.engines.loops.observe.stations import Stations
 from isoform.engines.loops.observe.traces import Traces
@@ -43,7 +43,7 @@ class Setting:
         self.entry = initial_state(sides[0])
         constrain_entry(self.world, self.entry)
         self.given = given_at_entry(question)
-        self.objects = Objects(self.functions)
+        self.objects = ObjectStarts(self.functions)
         self.untouched = tuple(untouched(f) for f in self.functions)
         """Registers that a side never writes: everywhere they are what they were at entry."""
         self.constants = frozenset(number for f in self.functions for number in compared_constants(f))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +17,7 @@ from isoform.lift.function import BlockId
 from isoform.load.image import Local
 from isoform.model.contract import Argument, Place, show_number
 from isoform.model.signature import TypeKind
+from isoform.model.values import dataclass
 from isoform.smt.solver import Solver
 
 _MOST_FACTS = 24

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from math import sqrt
 
 from isoform.borders.question import Question
@@ -17,6 +16,7 @@ from isoform.engines.loops.prove.simulation import Simulation
 from isoform.engines.loops.tuning import BEST_FACTOR, BEST_SECONDS, NEARLY_FACTOR
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
+from isoform.model.values import dataclass
 
 _USUAL = (1, Order.COMPARED)
 """if it has the degree, and the comparisons, that most proofs need."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from isoform.borders.question import Question
 from isoform.engines.finding import Failed, Found, Proved
@@ -21,6 +21,7 @@ from isoform.engines.separate import differs
 from isoform.engines.witness import confirm
 from isoform.model.budget import Budget
 from isoform.model.outcome import Inputs
+from isoform.model.values import dataclass
 from isoform.model.verdict import Proof, Witness
 
 HOW = (

@@ -4,7 +4,7 @@ often quick."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from isoform.borders.question import Question
 from isoform.engines.loops.guess.invariant import Order
@@ -14,6 +14,7 @@ from isoform.engines.loops.schedule.attempt import Run
 from isoform.engines.loops.schedule.candidates import Candidates, Coming
 from isoform.engines.loops.tuning import LONG_SECONDS, MOST_WAITING, TURN_SECONDS, TURN_SHARE
 from isoform.model.budget import Budget
+from isoform.model.values import dataclass
 
 
 @dataclass

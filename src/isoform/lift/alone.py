@@ -1,0 +1,36 @@
+"""Code that is in no file must not refer to anything around it: nothing is there, and where isoform placed the code
+shows nothing."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+
+from isoform.lift.function import Function
+from isoform.model.errors import Unsupported
+from isoform.model.microop import Instruction, Var
+
+_ELSEWHERE = 0x10000
+"""Bytes from where the code is to where it might be as well: a value that moves along is counted from the code."""
+_LONGEST = 16
+
+
+def refuse_surroundings(function: Function, start: int, end: int) -> None:
+    """Raise `Unsupported` if an instruction has the address of something outside the code from `start` to `end`."""
+    for address, instruction in sorted(function.instructions.items()):
+        code = function.image.code_at(address, instruction.length).ljust(_LONGEST, b"\0")
+        here, there = (function.machine.decode(code, address + shift) for shift in (0, _ELSEWHERE))
+        if any(not start <= value <= end for value in _moving(here, there)):
+            raise Unsupported(
+                f"'{instruction.text}' refers to something outside the given bytes: "
+                "compare object files, or give the code as text"
+            )
+
+
+def _moving(here: Instruction, there: Instruction) -> list[int]:
+    """What in an instruction depends on where it is; -1 for what cannot be told."""
+    pairs = zip_longest(_values(here), _values(there))
+    return [-1 if left is None or right is None else left.offset for left, right in pairs if left != right]
+
+
+def _values(instruction: Instruction) -> list[Var]:
+    return [var for op in instruction.ops for var in (*op.ins, *((op.out,) if op.out is not None else ()))]
