@@ -49,8 +49,6 @@ QUICK = {
     "x86_64/operate-broken": "loopfree",
     "x86_64/print": "loopfree",
     "x86_64/print-broken": "testing",
-    "riscv64/average": "loopfree",
-    "riscv64/average-broken": "testing",
     "concolic/rare-password": "concolic",
     "concolic/rare-password-broken": "concolic",
     "loops/memset": "loops",

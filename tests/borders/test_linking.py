@@ -360,3 +360,19 @@ def test_a_variable_that_only_the_program_defines_is_the_one_of_its_name(tmp_pat
         program = built(tmp_path, text + defines, "-g", "-fPIE", "-pie", "-Wl,-e,f", "-nostdlib", name="program")
         questions = [f"{path}:f", f"{program}:f"]
         assert isinstance(api.compare(*(questions if first == "object" else reversed(questions))), kind)
+
+
+@pytest.mark.parametrize(
+    "loop", ["for (int *p = s + 8; p != s;) r = r * 3 + *--p", "for (int *p = s; p < s + 8; p++) r += *p"]
+)
+def test_the_end_of_an_object_is_not_the_next_one(tmp_path: Path, loop: str) -> None:
+    source = f"""int x[4] = {{1}}; static int s[8] = {{1, 2, 3, 4, 5, 6, 7, 8}};
+    void set(int i, int v) {{ s[i & 7] = v; }}
+    int f(int z) {{ if (z) return x[z & 3]; int r = 0; {loop}; return r; }}
+    """
+    flags = ("-g", "-fPIC", "-shared")
+    one = built(tmp_path, source, *flags, "-O2", name="one.so")
+    two = built(tmp_path, source.replace("return r;", "return r + 1;"), *flags, "-O2", name="two.so")
+    plain = built(tmp_path, source, *flags, "-O0", name="plain.so")
+    assert not isinstance(api.compare(f"{one}:f", f"{two}:f"), Equivalent)
+    assert not isinstance(api.compare(f"{one}:f", f"{plain}:f"), Different)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from isoform.borders.library import callees
+from isoform.lift.bounds import walked_back
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function
 from isoform.load.image import Image, Symbol
 from isoform.model.errors import Unsupported
-from isoform.model.microop import number_of
+from isoform.model.microop import Kind, number_of
 from isoform.model.verdict import Assumption
 
 SHOWN_NAMES = 4
@@ -65,6 +66,48 @@ def refuse_section_bounds(*functions: Function) -> None:
         found = next((name for name in used if name in names), None)
         if found is not None:
             raise Unsupported(f"{function.name} uses {found}: what a linker puts into that section is not known")
+
+
+def refuse_touching_objects(*functions: Function) -> None:
+    """Ends the question if an address in code that was linked may be the end of one object or the start of the next:
+    the two are one number in the file, but objects that both sides have are moved apart (`Image.moved`)."""
+    for function in functions:
+        image = function.image
+        if not image.base or not image.moved:
+            continue
+        starts = {start: shared for start, _, shared in image.moved}
+        formed, used = _formed_addresses(function)
+        for start, end, shared in image.moved:
+            size = end - start
+            after = starts.get(end, end)
+            if size == 1 or after not in formed or after == shared + size:
+                continue
+            if _any_within(used, shared, shared + size) or after in walked_back(function):
+                name = image.name_at(start) or image.name_at(shared) or "an object"
+                raise Unsupported(
+                    f"{function.name} uses {name}, and an address that may be its end or the object behind it; "
+                    "give object files instead of linked ones"
+                )
+
+
+def _formed_addresses(function: Function) -> tuple[set[int], list[int]]:
+    """The numbers in the code that are not only the place of an access; and all of them, in order."""
+    formed: set[int] = set()
+    used: set[int] = set()
+    for instruction in function.instructions.values():
+        for op in instruction.ops:
+            for position, var in enumerate(op.ins):
+                number = number_of(var) if var.size == 8 else None
+                if number is not None:
+                    used.add(number)
+                    if op.kind not in (Kind.LOAD, Kind.STORE) or position:
+                        formed.add(number)
+    return formed, sorted(used)
+
+
+def _any_within(numbers: list[int], low: int, high: int) -> bool:
+    index = bisect_left(numbers, low)
+    return index < len(numbers) and numbers[index] < high
 
 
 def _addresses(function: Function) -> Iterator[int]:

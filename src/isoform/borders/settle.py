@@ -11,7 +11,7 @@ from isoform.borders.callees import CalleeTable
 from isoform.borders.convention import argument_assumptions, place_signature
 from isoform.borders.inferred import Inferred, infer, readings_as_bool, refuse_unlikely_void
 from isoform.borders.known_calls import known_calls, library_assumptions
-from isoform.borders.linking import fixed_assumptions, link_assumptions, refuse_section_bounds
+from isoform.borders.linking import fixed_assumptions, link_assumptions, refuse_section_bounds, refuse_touching_objects
 from isoform.borders.other_convention import (
     refuse_declared_conventions,
     refuse_kept_registers,
@@ -45,6 +45,7 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     """The question that these two functions and options make."""
     refuse_declared_conventions(target, rewrite)
     refuse_section_bounds(target, rewrite)
+    refuse_touching_objects(target, rewrite)
     no_return = never_returning((target, rewrite))
     functions = without_returns(target, no_return), without_returns(rewrite, no_return)
     contract = _contract(functions, options, no_return)

@@ -71,6 +71,15 @@ def with_bounds(function: Function) -> Function:
     return replace(function, blocks=blocks, bounds=tuple(writer.bounds)) if writer.bounds else function
 
 
+def walked_back(function: Function) -> frozenset[int]:
+    """Addresses of objects from which code computes one that lies before it."""
+    if function.machine.convention.stack_pointer is None:
+        return frozenset()
+    flow = _Flow(function)
+    flow.solve()
+    return frozenset(flow.walked_back)
+
+
 class _Flow:
     def __init__(self, function: Function) -> None:
         self._function = function
@@ -80,6 +89,7 @@ class _Flow:
         self.stack_pointer = function.machine.registers[name]
         self.entries: dict[BlockId, _State] = {}
         self._may_hold_distances = cache(self._find_distances)
+        self.walked_back: set[int] = set()
         self._hides_distances = False
         """Whether a mixed number was stored: what is loaded may be one, too."""
 
@@ -129,6 +139,8 @@ class _Flow:
         _forget(state, op.out)
         if result is not None:
             state[op.out] = result
+        if isinstance(result, _Pointer) and result.reference is not None and result.offset < result.reference.target:
+            self.walked_back.add(result.reference.target)
 
     def _result(self, state: _State, op: MicroOp, address: int) -> _Value:
         if op.kind is Kind.LOAD:

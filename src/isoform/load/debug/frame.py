@@ -186,8 +186,8 @@ def _array_bytes(kind: Entry) -> int | None:
     element: Entry | None = kind
     total = 1
     for _ in range(_MOST_QUALIFIERS):
-        if element is None:
-            return None
+        if element is None or element.tag == "DW_TAG_atomic_type":
+            return None  # an atomic type may be larger than what it is made of
         if element.tag == "DW_TAG_array_type":
             for child in element.children():
                 number = _elements(child)
