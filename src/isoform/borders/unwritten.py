@@ -9,11 +9,11 @@ address away.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from isoform.borders.address_flow import Flow, Target
-from isoform.borders.objects import NEAR, Objects, Range
+from isoform.borders.objects import NEAR, SLOT, Objects, Range
 from isoform.borders.reach import constants_of, meant_by
 from isoform.lift.cfg import control_flow_graph
 from isoform.lift.function import Function
@@ -84,12 +84,19 @@ def _defined_elsewhere(function: Function, other: Image) -> Iterator[tuple[str, 
     """Constants that a function names and only the other file defines: it reads the same (`same-data`)."""
     addresses = {name: address for address, name in function.image.externals.items()}
     constants = [s for s in other.symbols if s.name in addresses and s.size and not s.is_function]
-    numbers = sorted(set(constants_of(function))) if constants else []
+    numbers = sorted(_with_slots(function.image, constants_of(function))) if constants else []
     for symbol in constants:
         data = other.constant_bytes(symbol.address, symbol.size)
         low = addresses[symbol.name]
         if data is not None and bisect_left(numbers, low) < bisect_left(numbers, low + symbol.size):
             yield symbol.name, low, data
+
+
+def _with_slots(image: Image, numbers: Iterable[int]) -> set[int]:
+    """The numbers, and what is at the addresses that they are: code may read an address from a table."""
+    found = set(numbers)
+    words = (image.constant_bytes(number, SLOT) for number in tuple(found))
+    return found | {int.from_bytes(word, image.byte_order) for word in words if word is not None}
 
 
 def _named(function: Function, other: Image) -> Iterator[tuple[str, Range, Statics | None]]:

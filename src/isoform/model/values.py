@@ -109,6 +109,7 @@ else:
         arguments = ", ".join(["self", *plain, *(["*", *named] if named else [])])
         text = f"def __init__({arguments}):\n " + "\n ".join(body or ["pass"])
         exec(text, names)
+        names["__init__"].__annotations__ = {field.name: field.type for field in taken} | {"return": None}
         return names["__init__"]
 
     def _parameter(field: Field[Any], names: dict[str, Any]) -> str:
