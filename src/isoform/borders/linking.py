@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from isoform.borders.library import callees
-from isoform.lift.bounds import walked_back
+from isoform.lift.bounds import moving_bases
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function
 from isoform.load.image import Image, Symbol
@@ -15,6 +15,8 @@ from isoform.model.microop import Kind, number_of
 from isoform.model.verdict import Assumption
 
 SHOWN_NAMES = 4
+NEAR_BASE = 1 << 12
+"""Bytes between an object and an address in the code from which a compiler may count to it."""
 _SECTION_BOUNDS = ("__start_", "__stop_")
 
 
@@ -68,40 +70,68 @@ def refuse_section_bounds(*functions: Function) -> None:
             raise Unsupported(f"{function.name} uses {found}: what a linker puts into that section is not known")
 
 
-def refuse_touching_objects(*functions: Function) -> None:
-    """Ends the question if an address in code that was linked may be the end of one object or the start of the next:
-    the two are one number in the file, but objects that both sides have are moved apart (`Image.moved`)."""
+def refuse_ambiguous_bases(*functions: Function) -> None:
+    """Ends the question if an address in code that was linked may belong to one object or to another near it.
+    `t[i - 1]` is compiled with a base before `t`, and a loop may end at the end of `t`, which is where the next object
+    starts. In the file each is one number, but objects that both sides have are moved apart (`Image.moved`)."""
     for function in functions:
         image = function.image
-        if not image.base or not image.moved:
+        if not image.base or not any(end - start > 1 for start, end, _ in image.moved):
             continue
-        starts = {start: shared for start, _, shared in image.moved}
+        places = _Places(image)
         formed, used = _formed_addresses(function)
-        for start, end, shared in image.moved:
-            size = end - start
-            after = starts.get(end, end)
-            if size == 1 or after not in formed or after == shared + size:
-                continue
-            if _any_within(used, shared, shared + size) or after in walked_back(function):
-                name = image.name_at(start) or image.name_at(shared) or "an object"
+        moving = moving_bases(function)
+        for number in sorted(formed | moving):
+            other = places.other_meaning(number, number in moving, used)
+            if other:
                 raise Unsupported(
-                    f"{function.name} uses {name}, and an address that may be its end or the object behind it; "
+                    f"{function.name} uses an address that may be one of {other} or of what lies beside it; "
                     "give object files instead of linked ones"
                 )
+
+
+class _Places:
+    """Where the data of a linked file is in it, and how far each object was moved from there."""
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        moved = {start: shared for start, end, shared in image.moved if end - start > 1}
+        named = {s.address: (s.address + s.size, s.name) for s in image.symbols if s.size and not s.is_function}
+        named |= {start: (end, image.name_at(start) or "an object") for start, end, _ in image.moved if start in moved}
+        objects = [(start, end, moved.get(start, start) - start, name) for start, (end, name) in named.items()]
+        self._objects = sorted(objects)
+        self._starts = [start for start, _, _, _ in self._objects]
+        self._largest = max((end - start for start, end, _, _ in self._objects), default=0)
+
+    def other_meaning(self, number: int, is_moving: bool, used: list[int]) -> str:
+        """The name of an object that an address may also be meant for, if that was moved by another distance."""
+        own = self._image.own_address(number)
+        moved_by = number - own
+        first = bisect_left(self._starts, own - NEAR_BASE - self._largest)
+        near = self._objects[first : bisect_right(self._starts, own + NEAR_BASE)]
+        is_start = any(start == own for start, _, _, _ in near)
+        for start, end, distance, name in near:
+            if distance == moved_by or not start - NEAR_BASE <= own <= end + NEAR_BASE:
+                continue
+            if is_moving and not is_start:
+                return name
+            touches = end == own
+            if touches and (is_moving or _any_within(used, start + distance, end + distance)):
+                return name
+        return ""
 
 
 def _formed_addresses(function: Function) -> tuple[set[int], list[int]]:
     """The numbers in the code that are not only the place of an access; and all of them, in order."""
     formed: set[int] = set()
     used: set[int] = set()
-    for instruction in function.instructions.values():
-        for op in instruction.ops:
-            for position, var in enumerate(op.ins):
-                number = number_of(var) if var.size == 8 else None
-                if number is not None:
-                    used.add(number)
-                    if op.kind not in (Kind.LOAD, Kind.STORE) or position:
-                        formed.add(number)
+    for op in (op for block in function.blocks.values() for op in block.ops):
+        for position, var in enumerate(op.ins):
+            number = number_of(var) if var.size == 8 else None
+            if number is not None:
+                used.add(number)
+                if op.kind not in (Kind.LOAD, Kind.STORE) or position:
+                    formed.add(number)
     return formed, sorted(used)
 
 

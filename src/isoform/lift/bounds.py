@@ -10,7 +10,7 @@ frame to any array there.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, cached_property
 
@@ -71,17 +71,25 @@ def with_bounds(function: Function) -> Function:
     return replace(function, blocks=blocks, bounds=tuple(writer.bounds)) if writer.bounds else function
 
 
-def walked_back(function: Function) -> frozenset[int]:
-    """Addresses of objects from which code computes one that lies before it."""
+def moving_bases(function: Function) -> frozenset[int]:
+    """Addresses of data in the code to which something computed is added, or from which something is taken away."""
     if function.machine.convention.stack_pointer is None:
         return frozenset()
-    flow = _Flow(function)
+    image = function.image
+
+    def refers(number: int) -> Reference | None:
+        section = image.section_at(image.own_address(number))
+        is_data = section is not None and not section.executable
+        return Reference(number, False, "", ((number, number + 1),)) if is_data else None
+
+    flow = _Flow(function, refers)
     flow.solve()
-    return frozenset(flow.walked_back)
+    return frozenset(flow.moving)
 
 
 class _Flow:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, refers: Callable[[int], Reference | None] | None = None) -> None:
+        self._refers = function.image.reference_to if refers is None else refers
         self._function = function
         self._image = function.image
         name = function.machine.convention.stack_pointer
@@ -89,7 +97,8 @@ class _Flow:
         self.stack_pointer = function.machine.registers[name]
         self.entries: dict[BlockId, _State] = {}
         self._may_hold_distances = cache(self._find_distances)
-        self.walked_back: set[int] = set()
+        self.moving: set[int] = set()
+        """Addresses of objects to which something computed is added, or from which something is taken away."""
         self._hides_distances = False
         """Whether a mixed number was stored: what is loaded may be one, too."""
 
@@ -139,8 +148,15 @@ class _Flow:
         _forget(state, op.out)
         if result is not None:
             state[op.out] = result
-        if isinstance(result, _Pointer) and result.reference is not None and result.offset < result.reference.target:
-            self.walked_back.add(result.reference.target)
+        self._note_moving(state, op, address, result)
+
+    def _note_moving(self, state: _State, op: MicroOp, address: int, result: _Value) -> None:
+        if isinstance(result, _Pointer) and result.reference is not None:
+            if result.indexed or result.offset < result.reference.target:
+                self.moving.add(result.reference.target)
+        elif isinstance(result, _Mixed) and op.kind is not Kind.LOAD:
+            values = (self.value(state, var, address) for var in op.ins)
+            self.moving |= {v.reference.target for v in values if isinstance(v, _Pointer) and v.reference is not None}
 
     def _result(self, state: _State, op: MicroOp, address: int) -> _Value:
         if op.kind is Kind.LOAD:
@@ -211,7 +227,7 @@ class _Flow:
 
     def _constant(self, var: Var, number: int, address: int) -> _Value:
         origin = origin_of(var) if var.space is Space.ADDRESS else None
-        in_linked_file = self._image.reference_to(number) if var.size == 8 else None
+        in_linked_file = self._refers(number) if var.size == 8 else None
         if in_linked_file is not None:
             return _Pointer(in_linked_file, number, origin=origin)
         if var.size not in (4, 8) or not self._image.references:

@@ -121,9 +121,6 @@ class _Lifter:
         instruction = with_addresses(self.machine, self.image, code, self.machine.decode(code, address))
         instruction = with_weak_addresses(instruction, self.image, self.machine)
         instruction = with_thread_pointer(instruction, self.image, self.machine)
-        if instruction.masks_memory:
-            # Assuming that all lanes are valid addresses would exclude inputs on which the code is right.
-            instruction = replace(instruction, ops=(MicroOp(Kind.UNSUPPORTED, None, ()),))
         if instruction.length > len(code) and self._guessed:
             return _nowhere(address)
         if instruction.length > len(code):

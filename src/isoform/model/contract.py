@@ -377,8 +377,9 @@ class Contract:
         if kind is not None and kind.is_float:
             return show_float(value, bits)
         signed = kind.signed if kind is not None else True
-        if kind is not None and kind.kind is TypeKind.INTEGER and value >> 31 in (0, (1 << (bits - 31)) - 1):
-            bits = min(bits, max(32, kind.bits))  # the rest is its extension
+        is_wide_integer = kind is not None and kind.kind is TypeKind.INTEGER and bits > max(32, kind.bits)
+        if kind is not None and is_wide_integer and value >> 31 in (0, (1 << (bits - 31)) - 1):
+            bits = max(32, kind.bits)  # the rest is its extension
         return show_number(value & ((1 << bits) - 1), bits, signed)
 
 
