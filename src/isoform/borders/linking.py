@@ -76,7 +76,7 @@ def refuse_ambiguous_bases(*functions: Function) -> None:
     starts. In the file each is one number, but objects that both sides have are moved apart (`Image.moved`)."""
     for function in functions:
         image = function.image
-        if not image.base or not any(end - start > 1 for start, end, _ in image.moved):
+        if not image.base or not any(_is_data(image, start) for start, _, _ in image.moved):
             continue
         places = _Places(image)
         formed, used = _formed_addresses(function)
@@ -95,7 +95,7 @@ class _Places:
 
     def __init__(self, image: Image) -> None:
         self._image = image
-        moved = {start: shared for start, end, shared in image.moved if end - start > 1}
+        moved = {start: shared for start, _, shared in image.moved if _is_data(image, start)}
         named = {s.address: (s.address + s.size, s.name) for s in image.symbols if s.size and not s.is_function}
         named |= {start: (end, image.name_at(start) or "an object") for start, end, _ in image.moved if start in moved}
         objects = [(start, end, moved.get(start, start) - start, name) for start, (end, name) in named.items()]
@@ -119,6 +119,11 @@ class _Places:
             if touches and (is_moving or _any_within(used, start + distance, end + distance)):
                 return name
         return ""
+
+
+def _is_data(image: Image, address: int) -> bool:
+    section = image.section_at(address)
+    return section is not None and not section.executable
 
 
 def _formed_addresses(function: Function) -> tuple[set[int], list[int]]:

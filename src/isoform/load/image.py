@@ -375,8 +375,10 @@ class Image:
         if section is None or section.executable:
             return None
         if own != address:
-            low, high, start = self._shared_ranges[1][bisect_right(self._shared_ranges[0], address) - 1]
-            return Reference(address, False, self.name_at(start) or section.name, ((low, high),))
+            start = self._shared_ranges[1][bisect_right(self._shared_ranges[0], address) - 1][2]
+            ranges = self._moved_alike.get(address - own, ())
+            name = self.name_at(start) if len(ranges) == 1 else None
+            return Reference(address, False, name or section.name, ranges) if len(ranges) <= MOST_RANGES else None
         ranges = self._ranges_of_sections.get(section.address, ())
         if not any(low <= address < high for low, high in ranges):
             return None  # what has no name has no size: a jump table
@@ -444,6 +446,17 @@ class Image:
         """(shared start, shared end, own start), sorted."""
         ranges = sorted((shared, shared + end - start, start) for start, end, shared in self.moved)
         return [r[0] for r in ranges], ranges
+
+    @cached_property
+    def _moved_alike(self) -> dict[int, tuple[tuple[int, int], ...]]:
+        """By the distance that objects were moved by: where they are now. An address in one of them may be meant for
+        another one: `t[i - 1]` is counted from a base before `t`."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for start, end, shared in self.moved:
+            section = self.section_at(start)
+            if section is not None and not section.executable:
+                found.setdefault(shared - start, []).append((shared, shared + end - start))
+        return {distance: tuple(sorted(ranges)) for distance, ranges in found.items()}
 
     @cached_property
     def has_apart(self) -> bool:
