@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from isoform.isa.registry import machine
 from isoform.model.contract import Contract, Result, SignatureSource, show_float
-from isoform.model.outcome import Outcome, Status
+from isoform.model.outcome import STACK_POINTER, CallRecord, Outcome, Status
 
 
 def contract(is_float: bool) -> Contract:
@@ -34,3 +34,16 @@ def test_floats_are_shown_as_numbers() -> None:
     assert show_float(1 << 63, 64) == "-0.0"
     assert show_float(0xFF800000, 32) == "-inf"
     assert show_float(0x7FC00005, 32) == "nan (0x7fc00005)"
+
+
+def _called(address: int, unnoted: int) -> Outcome:
+    """A run that calls a function which finds an address in memory; one byte of it was there before."""
+    seen = {0x4000 + i: address >> (8 * i) & 0xFF for i in range(8) if i != unnoted}
+    return Outcome(Status.DONE, calls=(CallRecord("use", (), sees=seen),))
+
+
+def test_where_in_a_frame_something_is_does_not_count_even_if_a_byte_of_it_was_there_before() -> None:
+    contract = Contract(machine("x86_64"), None, SignatureSource.LIVENESS, (), ())
+    one, other = (_called(STACK_POINTER - distance, unnoted=4) for distance in (0x14, 0x0C))
+    assert not contract.differences(one, other)
+    assert contract.differences(_called(0x1000, 4), _called(0x1008, 4))

@@ -456,7 +456,13 @@ def _sight_differences(target: Outcome, rewrite: Outcome) -> Iterator[Difference
 def _frame_addresses(memory: Mapping[int, int]) -> set[int]:
     """The bytes in which there are addresses of the function's own frame: where in it something is does not count."""
     starts = {address - back for address in memory for back in range(8)}
-    words = {start: sum(memory.get(start + i, 0) << (8 * i) for i in range(8)) for start in starts}
+    # A byte that was stored and is what was there before is not noted.
+    likely = [(STACK_POINTER - 16) >> (8 * i) & 0xFF for i in range(8)]
+    words = {
+        start: sum(memory.get(start + i, likely[i]) << (8 * i) for i in range(8))
+        for start in starts
+        if sum(start + i in memory for i in range(8)) >= 4
+    }
     return {start + i for start, word in words.items() if in_frame(word) for i in range(8)}
 
 
