@@ -378,7 +378,8 @@ def test_the_end_of_an_object_is_not_the_next_one(tmp_path: Path, loop: str) -> 
     assert not isinstance(api.compare(f"{one}:f", f"{plain}:f"), Different)
 
 
-def test_a_base_before_an_object_is_not_in_the_one_before_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stripped", [False, True])
+def test_a_base_before_an_object_is_not_in_the_one_before_it(tmp_path: Path, stripped: bool) -> None:
     source = """static int t[64]; int y[8];
     void set(int i, int v) { t[i & 63] = v; }
     int f(int n) { if (n <= 0) return y[n & 7]; int s = 0; for (int i = 1; i <= n; i++) s += t[i - 1] * i; return s; }
@@ -387,5 +388,8 @@ def test_a_base_before_an_object_is_not_in_the_one_before_it(tmp_path: Path) -> 
     one = built(tmp_path, source, *flags, "-O2", name="one.so")
     two = built(tmp_path, source.replace("return s;", "return s + 1;"), *flags, "-O2", name="two.so")
     plain = built(tmp_path, source, *flags, "-O0", name="plain.so")
-    assert not isinstance(api.compare(f"{one}:f", f"{two}:f"), Equivalent)
-    assert not isinstance(api.compare(f"{plain}:f", f"{one}:f"), Different)
+    for path in (one, two, plain) if stripped else ():
+        subprocess.run(["strip", "--strip-unneeded", str(path)], check=True)
+    prototype = Options(signature="int f(int n)")
+    assert not isinstance(api.compare(f"{one}:f", f"{two}:f", prototype), Equivalent)
+    assert not isinstance(api.compare(f"{plain}:f", f"{one}:f", prototype), Different)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from isoform.borders.library import callees
 from isoform.lift.bounds import moving_bases
@@ -99,7 +99,7 @@ class _Places:
         named = {s.address: (s.address + s.size, s.name) for s in image.symbols if s.size and not s.is_function}
         named |= {start: (end, image.name_at(start) or "an object") for start, end, _ in image.moved if start in moved}
         objects = [(start, end, moved.get(start, start) - start, name) for start, (end, name) in named.items()]
-        self._objects = sorted(objects)
+        self._objects = sorted([*objects, *_unnamed(image, named)])
         self._starts = [start for start, _, _, _ in self._objects]
         self._largest = max((end - start for start, end, _, _ in self._objects), default=0)
 
@@ -119,6 +119,20 @@ class _Places:
             if touches and (is_moving or _any_within(used, start + distance, end + distance)):
                 return name
         return ""
+
+
+def _unnamed(image: Image, named: Mapping[int, tuple[int, str]]) -> Iterator[tuple[int, int, int, str]]:
+    """Stretches of data between named objects, where objects may be whose names were removed."""
+    for section in image.sections if not image.names_variables else ():
+        if section.executable or not section.writable:
+            continue
+        at = section.address
+        for start in sorted(start for start in named if section.address <= start < section.end):
+            if at < start:
+                yield at, start, 0, "data without a name"
+            at = max(at, named[start][0])
+        if at < section.end:
+            yield at, section.end, 0, "data without a name"
 
 
 def _is_data(image: Image, address: int) -> bool:

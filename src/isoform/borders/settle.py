@@ -44,9 +44,7 @@ Functions = tuple[Function, Function]
 def settle(target: Function, rewrite: Function, options: Options) -> Question:
     """The question that these two functions and options make."""
     refuse_declared_conventions(target, rewrite)
-    refuse_section_bounds(target, rewrite)
-    refuse_ambiguous_bases(target, rewrite)
-    _refuse_masked_memory(target, rewrite)
+    refuse_code(target, rewrite)
     no_return = never_returning((target, rewrite))
     functions = without_returns(target, no_return), without_returns(rewrite, no_return)
     contract = _contract(functions, options, no_return)
@@ -67,6 +65,13 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     assumptions += callees.assumptions()
     question = Question(target, rewrite, contract, callees.of, tuple(assumptions), options)
     return _with_loops_for_calls(question, callees)
+
+
+def refuse_code(*functions: Function) -> None:
+    """Ends the question if code uses what no engine follows. Code that is found later is held against this, too."""
+    refuse_section_bounds(*functions)
+    refuse_ambiguous_bases(*functions)
+    _refuse_masked_memory(*functions)
 
 
 def _refuse_masked_memory(*functions: Function) -> None:

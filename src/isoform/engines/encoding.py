@@ -7,6 +7,7 @@ from dataclasses import field
 
 from isoform.borders.linking import link_assumptions
 from isoform.borders.question import Question
+from isoform.borders.settle import refuse_code
 from isoform.engines.grounds import Asserted, Grounds
 from isoform.lift.function import Function
 from isoform.lift.lift import relifted
@@ -75,6 +76,7 @@ def encode(question: Question, budget: Budget) -> Encoding:
             relifted(functions[0], hints[0], inline, budget),
             relifted(functions[1], hints[1], inline, budget),
         )
+        refuse_code(*functions)
     encoding.timings["encode"] = time.perf_counter() - started
     return encoding
 

@@ -400,8 +400,13 @@ class Image:
                 ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))
             else:
                 ranges.append((symbol.address, end))
-        constant = {s.address: ((s.address, s.end),) for s in self.sections if s.address in found and not s.writable}
-        return {section: tuple(ranges) for section, ranges in found.items()} | constant
+        whole = [s for s in self.sections if s.address in found and (not s.writable or not self.names_variables)]
+        return {at: tuple(ranges) for at, ranges in found.items()} | {s.address: ((s.address, s.end),) for s in whole}
+
+    @cached_property
+    def names_variables(self) -> bool:
+        """Whether all variables have names: not in a linked file from which the names of static ones were removed."""
+        return not self.base or any(symbol.is_local for symbol in self.symbols)
 
     def name_at(self, address: int) -> str | None:
         """The name of the symbol or external that starts at `address`."""

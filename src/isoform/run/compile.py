@@ -70,6 +70,8 @@ def _compile_at(function: Function, address: int) -> Program | None:
         return None
     try:
         found = lift(function.image, function.machine, function.name, address)
+        if any(instruction.masks_memory for instruction in found.instructions.values()):
+            return None  # as in code that is found at once
         return compile_function(with_known_calls(found, function.library))
     except (Unsupported, UserError):  # it does not lead to code that can be followed
         return None

@@ -52,6 +52,8 @@ _ATTRIBUTES: Mapping[int, str] = {
     **{0x3C: "DW_AT_declaration", 0x3E: "DW_AT_encoding", 0x3F: "DW_AT_external", 0x40: "DW_AT_frame_base"},
     **{0x47: "DW_AT_specification", 0x49: "DW_AT_type", 0x55: "DW_AT_ranges", 0x6B: "DW_AT_data_bit_offset"},
     **{0x6E: "DW_AT_linkage_name", 0x72: "DW_AT_str_offsets_base", 0x73: "DW_AT_addr_base"},
+    **{0x25: "DW_AT_producer", 0x7A: "DW_AT_call_all_calls", 0x2117: "DW_AT_GNU_all_call_sites"},
+    **{0x3FE1: "DW_AT_APPLE_optimized"},
     **{0x74: "DW_AT_rnglists_base", 0x87: "DW_AT_noreturn", 0x88: "DW_AT_alignment", 0x2107: "DW_AT_GNU_vector"},
 }
 """Those that are looked at."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from isoform.load.debug.entries import Entry, Unit
@@ -14,6 +15,9 @@ from isoform.load.image import Local
 LOCALS_LIMIT = 256
 _FBREG = 0x91
 _AT_ADDRESS = b"\x03"
+_LEVEL = re.compile(r" -O(\S*)")
+_WHEN_OPTIMISED = ("DW_AT_call_all_calls", "DW_AT_GNU_all_call_sites", "DW_AT_APPLE_optimized")
+"""What clang says only of functions that it optimises and that make calls."""
 _SCOPES = ("DW_TAG_subprogram", "DW_TAG_lexical_block")
 _BLOCKS = ("DW_TAG_lexical_block", "DW_TAG_inlined_subroutine")
 _MOST_QUALIFIERS = 32
@@ -100,6 +104,8 @@ def _frame_arrays(debug: DebugInfo, unit: Unit) -> dict[int, list[Local] | None]
             base = debug.frame_bases.get(entry.expression("DW_AT_frame_base"))
             open_.append((depth, start, end, base))
             blocks = []
+            if _may_be_optimised(unit.top.text("DW_AT_producer"), entry):
+                unsettled.add(start)
             found[start] = [] if base is not None and start not in found else None
         elif open_ and entry.tag in _BLOCKS:
             code = tuple((low + debug.bias, high + debug.bias) for low, high in pieces(unit, entry))
@@ -116,6 +122,15 @@ def _frame_arrays(debug: DebugInfo, unit: Unit) -> dict[int, list[Local] | None]
         start: arrays and [replace(local, is_settled=start not in unsettled) for local in arrays]
         for start, arrays in found.items()
     }
+
+
+def _may_be_optimised(producer: str, function: Entry) -> bool:
+    """gcc lists its options in what it says of itself, of which the last level counts. clang marks functions that make
+    calls; in others its optimised code counts from another frame base."""
+    if not producer.startswith("GNU"):
+        return any(attribute in function for attribute in _WHEN_OPTIMISED)
+    levels = _LEVEL.findall(producer)
+    return " -m" not in producer or (bool(levels) and levels[-1] != "0")
 
 
 def _is_settled(entry: Entry) -> bool:
