@@ -44,4 +44,8 @@ def without_bools_in_memory(contract: Contract) -> Contract:
 
 def bool_assumptions(cells: Iterable[object]) -> Iterator[Assumption]:
     if any(True for _ in cells):
-        yield Assumption("bool-is-0-or-1", "memory that is declared to hold a bool holds 0 or 1, as compilers rely on")
+        yield Assumption(
+            "bool-is-0-or-1",
+            "at entry, memory that the type of a pointer argument or of a variable declares to hold a bool holds 0 or "
+            "1, whether or not it is read; compilers rely on that where they read it",
+        )
