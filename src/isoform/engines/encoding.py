@@ -19,7 +19,7 @@ from isoform.smt.terms import Terms
 from isoform.sym.compare import Goal, goals
 from isoform.sym.entry import constrain_entry
 from isoform.sym.execute import Execution
-from isoform.sym.policy import Unrolled
+from isoform.sym.policy import Policy, Unrolled
 from isoform.sym.recursion import calls_itself
 from isoform.sym.scope import Scope
 from isoform.sym.side import Side
@@ -89,6 +89,14 @@ def _add_hints(known: dict[int, frozenset[int]], new: dict[int, set[int]]) -> bo
 
 
 def _encode(question: Question, functions: tuple[Function, Function], budget: Budget) -> Encoding:
+    unrolled = tuple(Unrolled(unroll=question.options.unroll) for _ in functions)
+    return encode_as(question, functions, (unrolled[0], unrolled[1]), budget)
+
+
+def encode_as(
+    question: Question, functions: tuple[Function, Function], policies: tuple[Policy, Policy], budget: Budget
+) -> Encoding:
+    """Both functions over the same inputs, each executed as its policy says, the target first."""
     world = World(Terms(), question.contract, recursive=calls_itself(*functions))
     for assumption in link_assumptions(*functions):
         world.assume(assumption)
@@ -98,8 +106,8 @@ def _encode(question: Question, functions: tuple[Function, Function], budget: Bu
         reserve_result(side, initial_state(side))
     constrain_entry(world, initial_state(sides[0]))
     summaries = [
-        Execution(Scope(side, function, question.callees), budget, Unrolled(unroll=question.options.unroll)).run()
-        for side, function in zip(sides, functions, strict=True)
+        Execution(Scope(side, function, question.callees), budget, policy).run()
+        for side, function, policy in zip(sides, functions, policies, strict=True)
     ]
     for side in sides:
         world.constraints += [*frame_bounds(side), *fresh_blocks(side), *result_apart(side, initial_state(side))]

@@ -28,6 +28,11 @@ MOST_CELLS = 256
 
 def inputs_from_model(question: Question, encoding: Encoding, solver: Solver) -> Pair | None:
     """Inputs that our own runner agrees separate the two; None if the model does not give any."""
+    return next((pair for pair in pairs_from_model(question, encoding, solver) if differs(question, pair)), None)
+
+
+def pairs_from_model(question: Question, encoding: Encoding, solver: Solver) -> Iterator[Pair]:
+    """The inputs of a model, with one or other in what is each side's own."""
     registers, memory = values_at_entry(question, encoding.target.side, solver)
     # Where the histories of the two differ, so may what the next call does; that they differ is then enough.
     calls = {
@@ -35,11 +40,7 @@ def inputs_from_model(question: Question, encoding: Encoding, solver: Solver) ->
         **call_effects(question, encoding.target.calls, solver),
     }
     for left, right in _SIDE_SEEDS:
-        pair = tuple(Inputs(registers, memory, 0, seed, calls) for seed in (left, right))
-        assert len(pair) == 2
-        if differs(question, pair):
-            return pair
-    return None
+        yield Inputs(registers, memory, 0, left, calls), Inputs(registers, memory, 0, right, calls)
 
 
 def values_at_entry(question: Question, side: Side, solver: Solver) -> tuple[dict[str, int], dict[int, int]]:

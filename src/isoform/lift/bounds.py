@@ -354,7 +354,8 @@ class _Writer:
         size = op.out.size if op.out is not None else op.ins[1].size
         is_store = op.kind is Kind.STORE
         if pointer.reference is not None:
-            bound = Bound(pointer.reference.name, pointer.reference.ranges, size, False, is_store)
+            is_sure = not self._function.image.base  # a linker's number does not say which object is meant
+            bound = Bound(pointer.reference.name, pointer.reference.ranges, size, False, is_store, is_sure)
             return self._assume(bound, op.ins[0], [(_start(low, pointer.origin), low) for low, _ in bound.ranges])
         here = [v for v in self._variables_in(context) if v.can_be_indexed and v.start <= address < v.end]
         return self._check_local(here, state, pointer, op.ins[0], size, is_store)
@@ -420,8 +421,7 @@ class _Writer:
             return []
         ranges = tuple(dict.fromkeys((a.offset, a.offset + a.size) for a in here))
         names = " or ".join(dict.fromkeys(a.name for a in here))
-        is_sure = all(a.is_settled for a in named)
-        bound = Bound(names, ranges, size, True, is_store, is_sure)
+        bound = Bound(names, ranges, size, True, is_store, is_sure=False)
         ops, starts = [], []
         for low, _ in ranges:
             start = self._temp(8)

@@ -6,7 +6,7 @@ block. It agrees with `evaluate.py`, which defines every operator.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -41,12 +41,19 @@ class Program:
     """Addresses that instructions are fetched from and that can be written: storing there would change the program."""
 
 
-def compile_function(function: Function) -> Program:
+Sites = Mapping[tuple[BlockId, int], int]
+"""Micro-ops, by block and position in it, whose values a run shows to its memory, under these numbers."""
+
+
+def compile_function(function: Function, sites: Sites | None = None) -> Program:
     ids = tuple(function.order)
     index = {block_id: number for number, block_id in enumerate(ids)}
     containers = _Containers(function)
     calls: list[tuple[Call, int]] = []
-    source = [_BlockWriter(function.blocks[i], containers, index, calls).text(index[i]) for i in ids]
+    shown: dict[BlockId, dict[int, int]] = {}
+    for (block, position), site in (sites or {}).items():
+        shown.setdefault(block, {})[position] = site
+    source = [_BlockWriter(function.blocks[i], containers, index, calls, shown.get(i)).text(index[i]) for i in ids]
     names: dict[str, Any] = {}
     exec(compile("\n".join(source), f"<{function.name}>", "exec"), names)  # our own text, from decoded micro-ops
     code = tuple(names[f"b{number}"] for number in range(len(ids)))
@@ -105,9 +112,15 @@ class _Containers:
 
 class _BlockWriter:
     def __init__(
-        self, block: Block, containers: _Containers, index: dict[BlockId, int], calls: list[tuple[Call, int]]
+        self,
+        block: Block,
+        containers: _Containers,
+        index: dict[BlockId, int],
+        calls: list[tuple[Call, int]],
+        shown: Mapping[int, int] | None = None,
     ) -> None:
         self._block = block
+        self._shown = shown or {}
         self._containers = containers
         self._index = index
         self._calls = calls
@@ -126,7 +139,11 @@ class _BlockWriter:
             if skip:
                 skip = False
                 continue
-            after = ops[position + 1] if position + 1 < len(ops) else None
+            if position in self._shown:
+                assert op.out is not None
+                self._assign(op.out, f"M.show({self._shown[position]}, {self._value(op)})")
+                continue
+            after = ops[position + 1] if position + 1 < len(ops) and position + 1 not in self._shown else None
             skip = self._fused(op, after)
             if not skip:
                 self._op(op, position)

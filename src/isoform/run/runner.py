@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from isoform.lift.cfg import SELF
@@ -80,6 +81,41 @@ class _Watched(_Machine):
         del self.touched[made:]  # a store across two pages is made byte by byte
 
 
+Given = Callable[[int, int], int]
+"""What a site yields when it is executed for the n-th time (from 0 on), in place of the value that it has."""
+
+
+@dataclass
+class Shown:
+    """The values that a run had at its sites (`compile.Sites`)."""
+
+    values: dict[int, list[int]] = field(default_factory=dict)
+    """By site, in order."""
+    order: list[int] = field(default_factory=list)
+    """Sites in the order in which they were executed."""
+
+
+class _Showing(_Machine):
+    """Also shows the values at sites, and gives others in their place."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.shown = Shown()
+        self.given: Mapping[int, Given] = {}
+        self.dropped: Mapping[int, int] = {}
+
+    def show(self, site: int, value: int) -> int:
+        seen = self.shown.values.setdefault(site, [])
+        given = self.given.get(site)
+        if given is not None:
+            value = given(len(seen), value)
+        elif site in self.dropped:
+            value = self.load(self.shown.values[site - 1][-1], self.dropped[site])
+        seen.append(value)
+        self.shown.order.append(site)
+        return value
+
+
 class RefusedCallError(Exception):
     """A call of which nothing can be said."""
 
@@ -131,12 +167,34 @@ def run_traced(
     program: Program, inputs: Inputs, options: RunOptions, callees: Callees = lambda name: NOTHING
 ) -> Traced:
     """The same, with every block on the way."""
-    return _Run(program, inputs, options, callees, watched=True).traced()
+    return _Run(program, inputs, options, callees, _Watched).traced()
+
+
+def run_shown(
+    program: Program,
+    inputs: Inputs,
+    options: RunOptions,
+    callees: Callees,
+    given: Mapping[int, Given] | None = None,
+    dropped: Mapping[int, int] | None = None,
+) -> tuple[Outcome, Shown]:
+    """Run a program that was compiled with sites. `given` puts other values in place of some; `dropped` are sites of
+    stored values, each behind the site of its address, with their sizes: such a store leaves memory as it is."""
+    running = _Run(program, inputs, options, callees, _Showing)
+    memory = running._memory
+    assert isinstance(memory, _Showing)
+    memory.given, memory.dropped = given or {}, dropped or {}
+    return running.outcome(), memory.shown
 
 
 class _Run:
     def __init__(
-        self, program: Program, inputs: Inputs, options: RunOptions, callees: Callees, watched: bool = False
+        self,
+        program: Program,
+        inputs: Inputs,
+        options: RunOptions,
+        callees: Callees,
+        kind: type[_Machine] = _Machine,
     ) -> None:
         self._program = program
         self._inputs = inputs
@@ -158,7 +216,6 @@ class _Run:
             self._registers[self._position[link]] = RETURN_ADDRESS
         self._return_address = machine.initial.get(link, RETURN_ADDRESS) if link else RETURN_ADDRESS
         self._stack_pointer = self._registers[self._position[pointer]] if pointer else 0
-        kind = _Watched if watched else _Machine
         self._memory = kind(machine, program.function.image, inputs, self._stack_pointer, program.guarded)
         self._visits: list[Visit] = []
         self._targets: list[int] = []

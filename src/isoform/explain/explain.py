@@ -1,0 +1,199 @@
+"""The root cause of a difference: the search, cheap before dear (seed 004, algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from isoform.borders.question import Question
+from isoform.explain.candidates import Candidate, Ranking, single_changes, that_fix
+from isoform.explain.places import Places
+from isoform.explain.proof import Fixed, Held
+from isoform.explain.runs import Case, Fix, Point, Runs, first_point, reaches, stores_of
+from isoform.explain.together import Accepts, Together, union
+from isoform.lift.function import BlockId
+from isoform.model.budget import Budget
+from isoform.model.cause import Cause, Explain, RootCause, Strength
+from isoform.model.contract import CallRule
+from isoform.model.verdict import Witness
+from isoform.run.runner import RunOptions, run_traced
+
+SHARE_OF_ALL_INPUTS, SHARE_OF_PATH = 0.6, 0.6
+"""Of what is left of the budget, for the strongest check, and then for the next."""
+MOST_ROUNDS = 8
+"""Sets that are asked about."""
+MOST_LEFT = 3
+"""Candidates that are named where none was shown."""
+MOST_ASKED, MOST_BEGUN = 24, 6
+"""Candidates that are asked about at one strength, and that a set begins with: those further down the ranking are hardly
+ever the cause."""
+
+
+def root_cause(question: Question, witness: Witness, how: Explain, most: int, budget: Budget) -> RootCause | None:
+    """The cause of the difference that a witness shows; None if nobody asked."""
+    return None if how is Explain.NONE else _Search(question, witness, how, most, budget).root_cause()
+
+
+class _Search:
+    def __init__(self, question: Question, witness: Witness, how: Explain, most: int, budget: Budget) -> None:
+        self._question = question
+        self._how = how
+        self._most = most
+        self._budget = budget
+        self._runs = Runs(question, witness.inputs, budget)
+        self._fixed = Fixed(question, self._runs.target, self._runs.rewrite, budget)
+        self._counts: dict[str, int] = {}
+
+    def root_cause(self) -> RootCause:
+        case = self._runs.witness
+        if case is None:
+            return self._none("the difference does not show in the code as it is listed")
+        self._case = case
+        self._ranking = Ranking(self._runs, case, (self._question.target, self._question.rewrite))
+        self._places = Places(self._question, case)
+        sites = self._runs.marked
+        self._counts["values of the target"] = sum(s.number in case.values for s in sites[0].sites)
+        self._counts["values of the rewrite"] = sum(s.number in case.own for s in sites[1].sites)
+        found = list(that_fix(self._runs, case, self._counted("pairs"), self._budget))
+        self._counts["agree on the witness"] = len(found)
+        ranked = self._ranking.sort(found)
+        return self._shown(ranked) or self._none(self._why_not(), ranked)
+
+    def _counted(self, name: str) -> Iterator[Candidate]:
+        for candidate in single_changes(self._runs, self._case):
+            self._counts[name] = self._counts.get(name, 0) + 1
+            yield candidate
+
+    # -- strongest first ------------------------------------------------------------------------
+
+    def _shown(self, ranked: Sequence[Candidate]) -> RootCause | None:
+        on_path = [c for c in ranked if self._fixes_all(c.fix, self._same_path)]
+        everywhere = [c for c in on_path if self._fixes_all(c.fix, self._runs.others)]
+        self._counts["agree on runs of the same path"] = len(on_path)
+        self._counts["agree on all runs"] = len(everywhere)
+        self._left = everywhere or on_path or list(ranked)
+        part = self._budget.part(self._budget.left * SHARE_OF_ALL_INPUTS)
+        asked = self._fixed.asked
+        for candidate in everywhere:
+            if part.exhausted or self._fixed.asked - asked > MOST_ASKED:
+                break
+            if self._fixes_all(candidate.fix, self._runs.learned) and self._holds(candidate.fix):
+                return self._found(Strength.ALL_INPUTS, [candidate], everywhere)
+        together = self._all_inputs_together(on_path)
+        if together:
+            return self._found(Strength.ALL_INPUTS, together, on_path)
+        return self._on_path(on_path, self._path) if self._path is not None else None
+
+    def _on_path(self, candidates: Sequence[Candidate], path: Sequence[BlockId]) -> RootCause | None:
+        part = self._budget.part(self._budget.left * SHARE_OF_PATH)
+        for candidate in candidates[:MOST_ASKED]:
+            if part.exhausted:
+                break
+            if self._holds(candidate.fix, Held(path)):
+                return self._found(Strength.THIS_PATH, [candidate], candidates)
+        together = self._path_together(path)
+        if together:
+            return self._found(Strength.THIS_PATH, together, candidates)
+        return self._up_to_here(path)
+
+    def _up_to_here(self, path: Sequence[BlockId]) -> RootCause | None:
+        point = first_point(self._runs, self._case)
+        if point is None:
+            return None
+        every = single_changes(self._runs, self._case)
+        reaching = [c for c in every if reaches(self._runs, c.fix, self._case, point)]
+        self._counts["agree at the first point that differed"] = len(reaching)
+        for candidate in self._ranking.sort(reaching)[:MOST_ASKED]:
+            if self._budget.exhausted:
+                break
+            if self._fixed.holds(candidate.fix, Held(path, point, self._store_at(candidate.fix, point))):
+                return self._found(Strength.UP_TO_HERE, [candidate], reaching)
+        return None
+
+    def _store_at(self, fix: Fix, point: Point) -> tuple[int, int] | None:
+        """The rewrite's store that is the one of a point."""
+        if point.is_call:
+            return None
+        stores = stores_of(self._runs.rewrite.sites, self._runs.run_fixed(fix, self._case)[1])
+        return stores[point.number][2:] if len(stores) > point.number else None
+
+    def _fixes_all(self, fix: Fix, cases: Sequence[Case]) -> bool:
+        return all(self._runs.fixes(fix, case) for case in cases)
+
+    @property
+    def _same_path(self) -> tuple[Case, ...]:
+        return tuple(case for case in self._runs.others if case.target.trace == self._case.target.trace)
+
+    @cached_property
+    def _path(self) -> tuple[BlockId, ...] | None:
+        """The blocks that the target goes through on the witness; None if some were only found by running."""
+        question = self._question
+        options = RunOptions(
+            fuel=question.options.fuel,
+            stack_argument_bytes=question.contract.stack_argument_bytes,
+            inline=question.contract.calls is not CallRule.UNINTERPRETED,
+        )
+        program = question.programs[0]
+        traced = run_traced(program, self._case.inputs[0], options, question.callees)
+        if any(visit.program is not program for visit in traced.visits):
+            return None
+        return tuple(visit.block.id for visit in traced.visits)
+
+    # -- several changes ------------------------------------------------------------------------
+
+    def _all_inputs_together(self, on_path: Sequence[Candidate]) -> list[Candidate]:
+        """Changes that together do for all inputs. Unless all causes are asked for, only copies of one instruction are
+        changed together: they are one cause."""
+        if self._how is Explain.ALL:
+            return self._proved_together((), lambda candidate, chosen: True)
+        for first in on_path[:MOST_BEGUN]:
+            found = self._proved_together((first,), lambda candidate, chosen: self._places.is_copy(candidate, chosen[0]))
+            if found:
+                return found
+        return []
+
+    def _proved_together(self, begun: Sequence[Candidate], accepts: Accepts) -> list[Candidate]:
+        """By counterexamples: what a set does not do for is one more run that the next set has to do for."""
+        together = Together(self._question, self._runs, self._most, self._budget)
+        for _ in range(MOST_ROUNDS):
+            found = together.cover((self._case, *self._runs.others), begun, accepts)
+            if len(found) <= 1 or self._budget.exhausted:
+                return []
+            if self._holds(union(found)):
+                return found
+            if not self._has_learned:
+                return []
+        return []
+
+    def _path_together(self, path: Sequence[BlockId]) -> list[Candidate]:
+        if self._how is not Explain.ALL:
+            return []
+        together = Together(self._question, self._runs, self._most, self._budget)
+        found = together.cover((self._case, *self._same_path), (), lambda candidate, chosen: True)
+        return found if found and self._holds(union(found), Held(path)) else []
+
+    def _holds(self, fix: Fix, held: Held | None = None) -> bool:
+        """Asks a solver. An input that it finds against the fix is one more run for all others."""
+        holds = self._fixed.holds(fix, held)
+        self._has_learned = not holds and self._runs.learn(fix, self._fixed.refuted_by)
+        return holds
+
+    # -- what to say ----------------------------------------------------------------------------
+
+    def _found(self, strength: Strength, chosen: Sequence[Candidate], similar: Sequence[Candidate]) -> RootCause:
+        causes = self._places.causes(chosen, similar, self._ranking)
+        return RootCause(strength, tuple(causes), self._budget.spent, self._all_counts())
+
+    def _none(self, why: str, ranked: Sequence[Candidate] = ()) -> RootCause:
+        left: tuple[Cause, ...] = ()
+        if ranked:
+            left = tuple(self._places.cause(candidate, self._ranking) for candidate in self._left[:MOST_LEFT])
+        return RootCause(None, (), self._budget.spent, self._all_counts(), why, left)
+
+    def _why_not(self) -> str:
+        if self._budget.exhausted:
+            return f"no cause found in {self._budget.seconds:.2g} s"
+        return "no single change makes the two equivalent, not even on this path"
+
+    def _all_counts(self) -> dict[str, int]:
+        return {**self._counts, "runs": self._runs.count, "asked a solver": self._fixed.asked}

@@ -1,0 +1,146 @@
+"""Candidates as a person reads them: instructions, source lines, values, and what kind of mistake it is."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cached_property
+
+from isoform.borders.question import Question
+from isoform.explain.candidates import Candidate, Ranking
+from isoform.explain.runs import Case
+from isoform.explain.sites import Role, Site
+from isoform.lift.function import Function
+from isoform.lift.listing import views_of
+from isoform.model.cause import Cause, Kind, Place
+
+_NUMBER = re.compile(r"-?\b(0x[0-9a-f]+|\d+)\b")
+_WHAT = {
+    Role.LOADED: "the loaded value",
+    Role.STORED: "the stored value",
+    Role.ADDRESS: "the address",
+    Role.CONDITION: "the condition",
+}
+_EXTENSIONS = ("movs", "movz", "cbw", "cwde", "cdqe", "sext", "zext")
+
+
+class Places:
+    def __init__(self, question: Question, case: Case) -> None:
+        self._functions = question.target, question.rewrite
+        self._case = case
+        self._order = question.contract.machine.byte_order
+
+    def causes(self, chosen: Sequence[Candidate], similar: Sequence[Candidate], ranking: Ranking) -> list[Cause]:
+        """The chosen ones; copies of one instruction are one cause, shown with all its places."""
+        groups: list[list[Candidate]] = []
+        for candidate in chosen:
+            group = next((g for g in groups if self.is_copy(candidate, g[0])), None)
+            if group is None:
+                groups.append([candidate])
+            else:
+                group.append(candidate)
+        return [self._grouped(group, similar, ranking) for group in groups]
+
+    def _grouped(self, group: Sequence[Candidate], similar: Sequence[Candidate], ranking: Ranking) -> Cause:
+        first = group[0]
+        same = [c for c in similar if c is not first and self._is_same_value(c, first)]
+        pairs = [self._pair(candidate) for candidate in (*group[1:], *same)]
+        cause = self.cause(first, ranking)
+        shown = (cause.target, cause.rewrite)
+        copies = tuple(dict.fromkeys(pair for pair in pairs if pair != shown))
+        return Cause(cause.target, cause.rewrite, cause.kind, cause.is_trivial, copies)
+
+    def _is_same_value(self, candidate: Candidate, other: Candidate) -> bool:
+        """Whether the rewrite is changed at the same site, to the same values: the target has copies of them."""
+        if candidate.rewrite != other.rewrite or candidate.target is None or other.target is None:
+            return False
+        values = self._case.values
+        return values.get(candidate.target.number) == values.get(other.target.number)
+
+    def cause(self, candidate: Candidate, ranking: Ranking) -> Cause:
+        target, rewrite = self._pair(candidate)
+        return Cause(target, rewrite, self._kind(candidate), ranking.is_trivial(candidate))
+
+    def _pair(self, candidate: Candidate) -> tuple[Place | None, Place | None]:
+        return self._place(0, candidate.target, candidate.time), self._place(1, candidate.rewrite, candidate.time)
+
+    def _place(self, side: int, site: Site | None, time: int) -> Place | None:
+        if site is None:
+            return None
+        values = self._case.shown[side].values.get(site.number, ())
+        value = values[min(time, len(values) - 1)] if values else 0
+        file, line = self._line(side, site.address)
+        return Place(site.address, self.text(side, site), _what(site), value, file, line)
+
+    def text(self, side: int, site: Site) -> str:
+        """The instruction; a condition with the comparison before it."""
+        texts = self._texts[side]
+        own = texts.get(site.address, "")
+        compared = texts.get(site.compared_at, "") if site.compared_at is not None else ""
+        return f"{compared}; {own}" if compared else own
+
+    @cached_property
+    def _texts(self) -> tuple[dict[int, str], ...]:
+        return tuple({row.address: row.text for row in view.rows} for view in views_of(self._functions))
+
+    def _line(self, side: int, address: int) -> tuple[str, int | None]:
+        lines = self._functions[side].image.lines
+        starts = self._line_starts[side]
+        position = bisect_right(starts, address) - 1
+        if position < 0:
+            return "", None
+        found = lines[starts[position]]
+        return found.file, found.number
+
+    @cached_property
+    def _line_starts(self) -> tuple[list[int], ...]:
+        return tuple(sorted(function.image.lines) for function in self._functions)
+
+    # -- likeness -------------------------------------------------------------------------------
+
+    def is_copy(self, candidate: Candidate, other: Candidate) -> bool:
+        """Whether two changes are of instructions that read the same on each side, as in duplicated code."""
+        return all(
+            self._likeness(side, mine) == self._likeness(side, its)
+            for side, mine, its in ((0, candidate.target, other.target), (1, candidate.rewrite, other.rewrite))
+        )
+
+    def _likeness(self, side: int, site: Site | None) -> object:
+        if site is None:
+            return None
+        line = self._line(side, site.address)
+        return site.role, line if line[1] is not None else self._functions[side].instructions[site.address].text
+
+    def _kind(self, candidate: Candidate) -> Kind:
+        target, rewrite = candidate.target, candidate.rewrite
+        if rewrite is None:
+            return Kind.MISSING_STORE
+        if target is None:
+            return Kind.EXTRA_STORE
+        texts = [_instruction(f, s) for f, s in zip(self._functions, (target, rewrite), strict=True)]
+        words = [text.split()[0] for text in texts]
+        if rewrite.role is Role.CONDITION:
+            return Kind.COMPARISON
+        if rewrite.role is Role.ARGUMENT:
+            return Kind.ARGUMENT
+        if words[0] != words[1] and any(word.startswith(_EXTENSIONS) for word in words):
+            return Kind.WIDTH
+        if words[0] != words[1]:
+            return Kind.OPERATION
+        without = [_NUMBER.sub("#", text) for text in texts]
+        if texts[0] != texts[1] and without[0] == without[1]:
+            return Kind.OFFSET if "[" in texts[0] and not words[0].startswith("lea") else Kind.CONSTANT
+        return Kind.OPERAND
+
+
+def _instruction(function: Function, site: Site) -> str:
+    return function.instructions[site.address].text
+
+
+def _what(site: Site) -> str:
+    if site.role is Role.ARGUMENT:
+        return f"the argument {site.register}"
+    if site.role is Role.RETURNED:
+        return f"the result {site.register}"
+    return _WHAT.get(site.role, site.register)

@@ -1,0 +1,236 @@
+"""Whether a fix makes the two equivalent: the checks of seed 004, each an ordinary equivalence question of the target
+against the changed rewrite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field, replace
+
+from isoform.borders.question import Question
+from isoform.engines.encoding import Encoding, encode_as
+from isoform.engines.model import pairs_from_model
+from isoform.engines.obligations import Obligations
+from isoform.explain.runs import Fix, Point
+from isoform.explain.sites import Marked, Role
+from isoform.lift.function import BlockId
+from isoform.model.budget import Budget
+from isoform.model.errors import Unsupported
+from isoform.model.outcome import Pair
+from isoform.model.values import dataclass
+from isoform.smt.solver import Answer
+from isoform.smt.terms import Term, Terms
+from isoform.sym import policy as policies
+from isoform.sym.policy import Policy, Unrolled, ValueRule
+from isoform.sym.scope import Scope
+from isoform.sym.state import State
+
+GOAL_SECONDS = 2.0
+"""For one obligation of a fix."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """The target is held to the path that it takes on the witness. With a point, inputs on which the fixed rewrite
+    agrees there need not agree further on."""
+
+    path: Sequence[BlockId]
+    point: Point | None = None
+    store: tuple[int, int] | None = None
+    """Of a point that is a store: the site of the rewrite's, and how often that is executed before."""
+
+
+@dataclass(kw_only=True)
+class _OnPath(Policy):
+    """One path of a function, block by block. Inputs that leave it are not followed, and nothing is said of them."""
+
+    path: Sequence[BlockId] = ()
+    _next: int = field(default=1, init=False)
+
+    def follow(self, scope: Scope, target: BlockId, state: State) -> int | None:
+        if self._next >= len(self.path) or target != self.path[self._next]:
+            return None
+        self._next += 1
+        return scope.layer + 1
+
+
+class _Occurrences:
+    """The values at the sites of one side, in the order in which they were encoded."""
+
+    def __init__(self, marked: Marked, wanted: frozenset[int]) -> None:
+        self._marked = marked
+        self._wanted = wanted
+        self._found: dict[int, list[tuple[Term, Term]]] = {}
+
+    def note(self, site: int | None, condition: Term, value: Term) -> None:
+        if site in self._wanted:
+            assert site is not None
+            self._found.setdefault(site, []).append((condition, value))
+
+    def of(self, site: int) -> list[tuple[Term, Term]]:
+        """Each with the condition under which it is computed."""
+        return self._found.get(site, [])
+
+
+@dataclass(kw_only=True)
+class _Changed(Unrolled):
+    """The rewrite with stores of the target added before it returns."""
+
+    added: Sequence[tuple[int, int]] = ()
+    """Sites of the target: of the address and of the value."""
+    seen: _Occurrences | None = None
+
+    def finish(self, scope: Scope, target: Term, state: State) -> None:
+        terms = scope.terms
+        for address, value in self.added:
+            assert self.seen is not None
+            for (condition, where), (_, stored) in zip(self.seen.of(address), self.seen.of(value), strict=True):
+                size = terms.width(stored) // 8
+                state.store(where, terms.ite(condition, stored, state.load(where, size)), size)
+        super().finish(scope, target, state)
+
+
+class Fixed:
+    """The question with the rewrite changed."""
+
+    def __init__(self, question: Question, target: Marked, rewrite: Marked, budget: Budget) -> None:
+        self._question = question
+        self._target = target
+        self._rewrite = rewrite
+        self._budget = budget
+        self.asked = 0
+        self.refuted_by: tuple[Pair, ...] = ()
+        """Inputs for which the last fix that was asked about does not hold, with one or other in what is undefined."""
+
+    def holds(self, fix: Fix, held: Held | None = None) -> bool:
+        """Whether the two are equivalent with the fix, for all inputs or for those of which `held` speaks."""
+        self.asked += 1
+        self.refuted_by = ()
+        try:
+            encoding = self._encoded(fix, held)
+            obligations = Obligations(self._question, self._budget, encoding)
+            answer = obligations.all_hold(GOAL_SECONDS)
+            if answer is Answer.SAT:
+                self.refuted_by = tuple(pairs_from_model(self._question, encoding, obligations.solver))
+        except Unsupported:
+            return False
+        return answer is Answer.UNSAT
+
+    def _encoded(self, fix: Fix, held: Held | None) -> Encoding:
+        stores = [(site - 1, site) for site in fix.added]
+        wanted = {*fix.values.values(), *(site for pair in stores for site in pair)}
+        point = held.point if held is not None else None
+        if point is not None and not point.is_call:
+            wanted |= {point.site - 1, point.site}
+        seen = _Occurrences(self._target, frozenset(wanted))
+        own = _Occurrences(self._rewrite, frozenset(s.number for s in self._rewrite.sites if _is_store(s.role)))
+        unroll = self._question.options.unroll
+        target: Policy = Unrolled(unroll=unroll, value=_noting(self._target, seen))
+        if held is not None:
+            target = _OnPath(path=held.path, value=_noting(self._target, seen))
+        value = _changing(self._rewrite, fix, seen, own)
+        rewrite = _Changed(unroll=unroll, value=value, added=stores, seen=seen)
+        functions = self._target.function, self._rewrite.function
+        encoding = encode_as(self._question, functions, (target, rewrite), self._budget)
+        if encoding.target.discovered or encoding.rewrite.discovered:
+            raise Unsupported("computed jumps lead to code that was not lifted")
+        if held is not None:
+            encoding.world.constraints.append(("path", _comes_to_an_end(encoding)))
+        if held is not None and held.point is not None:
+            _ask_only_before(encoding, held, seen, own)
+        return encoding
+
+
+def _is_store(role: Role) -> bool:
+    return role in (Role.ADDRESS, Role.STORED)
+
+
+def _comes_to_an_end(encoding: Encoding) -> Term:
+    """The target, on the path that it was followed along."""
+    summary, terms = encoding.target, encoding.world.terms
+    returns = [summary.final.condition] if summary.final is not None else []
+    return terms.any_of([*returns, summary.aborts, *(ending.condition for ending in summary.endings)])
+
+
+def _ask_only_before(encoding: Encoding, held: Held, seen: _Occurrences, own: _Occurrences) -> None:
+    """Nothing is asked of inputs on which the two agree at the point."""
+    assert held.point is not None
+    terms = encoding.world.terms
+    at_call = held.point.is_call
+    agrees = _agree_at_call(encoding, held.point) if at_call else _agree_at_store(terms, held, seen, own)
+    apart = terms.negate(agrees)
+    encoding.goals = [replace(goal, bad=terms.conj(goal.bad, apart)) for goal in encoding.goals]
+    for summary in (encoding.target, encoding.rewrite):
+        summary.gaps = [replace(gap, condition=terms.conj(gap.condition, apart)) for gap in summary.gaps]
+
+
+def _agree_at_call(encoding: Encoding, point: Point) -> Term:
+    """Memory after a call is a function of the call and of memory before it, and so of all calls before: if it is the
+    same on both sides, the two have made the same calls until there."""
+    terms = encoding.world.terms
+    made = [site for site in encoding.target.calls if not site.pure]
+    if point.number >= len(made) or made[point.number].memory is None:
+        return terms.false
+    there = made[point.number]
+    return terms.any_of(
+        [
+            terms.conj(site.condition, terms.eq(there.memory, site.memory))
+            for site in encoding.rewrite.calls
+            if site.memory is not None and site.callee == there.callee
+        ]
+    )
+
+
+def _agree_at_store(terms: Terms, held: Held, seen: _Occurrences, own: _Occurrences) -> Term:
+    assert held.point is not None
+    sides = []
+    for found, (site, time) in zip((seen, own), ((held.point.site, held.point.time), held.store or (-1, 0)), strict=True):
+        addresses, values = found.of(site - 1), found.of(site)
+        if time >= len(values):
+            return terms.false
+        sides.append((addresses[time], values[time]))
+    (left_at, left), (right_at, right) = sides
+    same = [terms.eq(left_at[1], right_at[1]), terms.eq(left[1], right[1])]
+    return terms.conj(right[0], terms.conj(*same)) if terms.width(left[1]) == terms.width(right[1]) else terms.false
+
+
+def _noting(marked: Marked, seen: _Occurrences) -> ValueRule:
+    def note(point: policies.Point, state: State, value: Term) -> Term:
+        seen.note(marked.at.get((point.block, point.number)), state.condition, value)
+        return value
+
+    return note
+
+
+def _changing(marked: Marked, fix: Fix, seen: _Occurrences, own: _Occurrences) -> ValueRule:
+    times = dict.fromkeys(fix.values, 0)
+
+    def changed(site: int | None, state: State, value: Term) -> Term:
+        terms, width = state.side.terms, state.side.terms.width(value)
+        if site in fix.dropped:
+            return state.load(own.of(site - 1)[-1][1], width // 8)
+        if site not in times:
+            return value
+        number = times[site]
+        times[site] += 1
+        values = seen.of(fix.values[site])
+        # Where the target has no such value the fix says nothing: then any value must do.
+        anything = state.side.undefined(width)
+        if number >= len(values):
+            return anything
+        condition, found = values[number]
+        return terms.ite(condition, _fitted(terms, found, width), anything)
+
+    def change(point: policies.Point, state: State, value: Term) -> Term:
+        site = marked.at.get((point.block, point.number))
+        value = changed(site, state, value)
+        own.note(site, state.condition, value)
+        return value
+
+    return change
+
+
+def _fitted(terms: Terms, value: Term, width: int) -> Term:
+    if terms.width(value) > width:
+        return terms.extract(value, width - 1, 0)
+    return terms.zext(value, width) if terms.width(value) < width else value

@@ -1,0 +1,284 @@
+"""Fixes tried on runs: a pair of sites that does not make the two agree there is no cause.
+
+A fix gives each execution of a site of the rewrite the value that a site of the target has when it is executed for the
+same time in the run on the same input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import islice
+
+from isoform.borders.question import Question
+from isoform.engines.inputs import InputMaker
+from isoform.explain.sites import Marked, Role, Site, mark
+from isoform.model.budget import Budget
+from isoform.model.contract import CallRule
+from isoform.model.evaluate import mask
+from isoform.model.outcome import CallRecord, Inputs, Outcome, Pair, Status, in_frame, mixed_number
+from isoform.model.values import dataclass
+from isoform.run.compile import compile_function
+from isoform.run.runner import Given, RunOptions, Shown, run_shown
+
+Values = Mapping[int, Sequence[int]]
+"""By site: its values in a run, in order."""
+
+MORE_INPUTS = 80
+"""Beside the witness: those that are tried for more that separate the two, and for some that do not."""
+MOST_USED = 16
+"""Of either kind, in addition to the witness."""
+_ENDED = (Status.DONE, Status.ABORTED, Status.EXITED)
+_PAST_THE_END = 7
+"""Seed of what a site gets that is executed more often than that of the target."""
+
+
+@dataclass(frozen=True)
+class Fix:
+    """What is changed in the rewrite."""
+
+    values: Mapping[int, int]
+    """For a site of the rewrite, the site of the target whose value it gets."""
+    added: tuple[int, ...] = ()
+    """Stores of the target, by the site of the stored value, that the rewrite makes too, before it returns."""
+    dropped: tuple[int, ...] = ()
+    """Stores of the rewrite, by the site of the stored value, that leave memory as it is."""
+
+    def __or__(self, other: Fix) -> Fix:
+        values = {**self.values, **other.values}
+        return Fix(values, (*self.added, *other.added), (*self.dropped, *other.dropped))
+
+    @property
+    def sites(self) -> frozenset[int]:
+        """Those of the rewrite that it changes."""
+        return frozenset((*self.values, *self.dropped))
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input, with what both do on it as they are."""
+
+    inputs: Pair
+    target: Outcome
+    rewrite: Outcome
+    shown: tuple[Shown, Shown]
+    is_apart: bool
+
+    @property
+    def values(self) -> Values:
+        return self.shown[0].values
+
+    @property
+    def own(self) -> Values:
+        return self.shown[1].values
+
+
+class Runs:
+    """Runs of the two functions, marked, on the witness and more inputs."""
+
+    def __init__(self, question: Question, witness: Inputs, budget: Budget) -> None:
+        self._question = question
+        self._budget = budget
+        self._witness = witness
+        functions = question.target, question.rewrite
+        self.marked = tuple(mark(f, question.callees) for f in functions)
+        self._programs = tuple(compile_function(m.function, m.at) for m in self.marked)
+        self._options = RunOptions(
+            fuel=question.options.fuel,
+            trace=True,
+            stack_argument_bytes=question.contract.stack_argument_bytes,
+            inline=question.contract.calls is not CallRule.UNINTERPRETED,
+        )
+        self.count = 0
+        self.learned: list[Case] = []
+        """Inputs that a solver found."""
+
+    @property
+    def target(self) -> Marked:
+        return self.marked[0]
+
+    @property
+    def rewrite(self) -> Marked:
+        return self.marked[1]
+
+    # -- inputs ---------------------------------------------------------------------------------
+
+    @cached_property
+    def witness(self) -> Case | None:
+        """The run that separates them; None if marked code does not show the difference."""
+        for seeds in ((self._witness.side_seed,) * 2, (1, 2)):
+            left, right = (replace(self._witness, side_seed=seed) for seed in seeds)
+            case = self.case((left, right))
+            if case is not None and case.is_apart:
+                return case
+        return None
+
+    @property
+    def others(self) -> tuple[Case, ...]:
+        """More inputs, those that a solver found first."""
+        return (*self.learned, *self._made_up)
+
+    def learn(self, fix: Fix, pairs: Sequence[Pair]) -> bool:
+        """Keep an input for which a fix does not hold; False if runs do not show that of any of these."""
+        for inputs in pairs:
+            case = self.case(inputs)
+            if case is not None and not self.fixes(fix, case):
+                self.learned.append(case)
+                return True
+        return False
+
+    @cached_property
+    def _made_up(self) -> tuple[Case, ...]:
+        """Some that separate the two, if there are any, and some that do not."""
+        maker = InputMaker(self._question.contract, self._question.options.seed)
+        found: list[Case] = []
+        for inputs in islice(maker, MORE_INPUTS):
+            if self._budget.exhausted:
+                break
+            case = self.case(inputs) if self._question.admits(inputs[0]) else None
+            if case is not None and sum(other.is_apart is case.is_apart for other in found) < MOST_USED:
+                found.append(case)
+        return tuple(found)
+
+    def case(self, inputs: Pair) -> Case | None:
+        """None if the target says nothing about this input."""
+        target, values = self._run(0, inputs[0])
+        if target.status not in _ENDED or target.outside:
+            return None
+        rewrite, own = self._run(1, inputs[1])
+        return Case(inputs, target, rewrite, (values, own), self._differ(target, rewrite, inputs))
+
+    # -- fixes ----------------------------------------------------------------------------------
+
+    def with_fix(self, fix: Fix, case: Case) -> Case:
+        """The same input, with the rewrite as the fix makes it."""
+        outcome, shown = self.run_fixed(fix, case)
+        for site in fix.added:
+            outcome = self._with_store(outcome, case, site)
+        return replace(case, rewrite=outcome, shown=(case.shown[0], shown), is_apart=not self.agrees(outcome, case))
+
+    def run_fixed(self, fix: Fix, case: Case) -> tuple[Outcome, Shown]:
+        """A run with the values that the fix gives; stores that it adds are left out."""
+        sites = self.rewrite.sites
+        given = {to: given_by(case.values.get(source, ()), sites[to].size) for to, source in fix.values.items()}
+        return self._run(1, case.inputs[1], given, {site: sites[site].size for site in fix.dropped})
+
+    def agrees(self, outcome: Outcome, case: Case) -> bool:
+        """Whether a run of the fixed rewrite gives what the target gives."""
+        return outcome.status in _ENDED and not self._differ(case.target, outcome, case.inputs)
+
+    def fixes(self, fix: Fix, case: Case) -> bool:
+        return not self.with_fix(fix, case).is_apart
+
+    def _with_store(self, outcome: Outcome, case: Case, site: int) -> Outcome:
+        addresses, values = case.values.get(site - 1, ()), case.values.get(site, ())
+        size, order = self.target.sites[site].size, self._question.contract.machine.byte_order
+        writes = dict(outcome.writes)
+        for address, value in zip(addresses, values, strict=True):
+            writes |= {address + n: byte for n, byte in enumerate(value.to_bytes(size, order)) if not in_frame(address)}
+        return replace(outcome, writes=writes)
+
+    def _run(
+        self,
+        side: int,
+        inputs: Inputs,
+        given: Mapping[int, Given] | None = None,
+        dropped: Mapping[int, int] | None = None,
+    ) -> tuple[Outcome, Shown]:
+        self.count += 1
+        return run_shown(self._programs[side], inputs, self._options, self._question.callees, given, dropped)
+
+    def _differ(self, target: Outcome, rewrite: Outcome, inputs: Pair) -> bool:
+        left, right = self._question.without_padding(inputs[0], (target, rewrite))
+        return bool(self._question.differences(left, right))
+
+    # -- what instructions read -----------------------------------------------------------------
+
+    def operands(self, case: Case) -> tuple[Values, Values]:
+        """What the instructions of either side read on an input, under the numbers of `Site.operands`."""
+        found = []
+        for side, function in enumerate((self._question.target, self._question.rewrite)):
+            marked = mark(function, self._question.callees, operands=True)
+            program = compile_function(marked.function, marked.at)
+            found.append(run_shown(program, case.inputs[side], self._options, self._question.callees)[1].values)
+        return found[0], found[1]
+
+    def sites_with_operands(self) -> tuple[tuple[Site, ...], tuple[Site, ...]]:
+        left, right = (
+            mark(f, self._question.callees, operands=True).sites
+            for f in (self._question.target, self._question.rewrite)
+        )
+        return left, right
+
+
+def given_by(values: Sequence[int], size: int) -> Given:
+    """The values in their order, as wide as the site; past their end something that nothing agrees with by chance."""
+    fitting = mask(size)
+
+    def give(number: int, own: int) -> int:
+        return values[number] & fitting if number < len(values) else mixed_number(_PAST_THE_END, number, size)
+
+    return give
+
+
+# -- points at which the two should agree -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Point:
+    """The first point at which the two should agree and did not: a call to outside code, or a store."""
+
+    number: int
+    """Of the call or store, from 0 on."""
+    is_call: bool
+    site: int = -1
+    """Of a store: the target's site of the stored value."""
+    time: int = 0
+    """How often that site was executed before."""
+
+
+Store = tuple[int, int, int, int]
+"""Address, value, the site of the stored value, and how often that was executed before."""
+
+
+def first_point(runs: Runs, case: Case) -> Point | None:
+    """Calls in order, with the memory that they see; where there are none, stores."""
+    if case.target.calls or case.rewrite.calls:
+        pairs = zip(case.target.calls, case.rewrite.calls, strict=False)
+        number = next((n for n, (left, right) in enumerate(pairs) if not _same_call(left, right)), None)
+        return None if number is None else Point(number, True)
+    stores = [stores_of(m.sites, shown) for m, shown in zip(runs.marked, case.shown, strict=True)]
+    for number, (left, right) in enumerate(zip(*stores, strict=False)):
+        if left[:2] != right[:2]:
+            return Point(number, False, left[2], left[3])
+    return None
+
+
+def reaches(runs: Runs, fix: Fix, case: Case, point: Point) -> bool:
+    """Whether the fixed rewrite agrees with the target at a point."""
+    outcome, shown = runs.run_fixed(fix, case)
+    if point.is_call:
+        calls = outcome.calls
+        return len(calls) > point.number and _same_call(case.target.calls[point.number], calls[point.number])
+    stores = stores_of(runs.rewrite.sites, shown)
+    wanted = stores_of(runs.target.sites, case.shown[0])[point.number]
+    return len(stores) > point.number and stores[point.number][:2] == wanted[:2]
+
+
+def stores_of(sites: Sequence[Site], shown: Shown) -> list[Store]:
+    """Stores of a run outside the frame, in order."""
+    times: dict[int, int] = {}
+    found: list[Store] = []
+    for number in shown.order:
+        time = times.get(number, 0)
+        times[number] = time + 1
+        if sites[number].role is Role.STORED:
+            address = shown.values[number - 1][time]
+            if not in_frame(address):
+                found.append((address, shown.values[number][time], number, time))
+    return found
+
+
+def _same_call(left: CallRecord, right: CallRecord) -> bool:
+    return left == right and left.sees == right.sees

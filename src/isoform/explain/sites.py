@@ -1,0 +1,203 @@
+"""The values of a function that a cause can be about, each at a site of its own.
+
+A site is one value of one listed instruction: what it leaves in a register, loads, stores or stores to, the condition
+of a branch, an argument or a result of an outside call. A function is *marked* by a COPY for each of them, of the value
+onto itself, through which everything later reads it: whoever runs or encodes the marked function sees the value there,
+and can put another one in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from enum import Enum
+from itertools import groupby
+
+from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, outside_call, with_value
+from isoform.model.callee import Callees
+from isoform.model.microop import Kind, MicroOp, Space, Var
+from isoform.model.values import dataclass
+
+_FIRST_TEMP = 1 << 24
+"""Temps of the COPYs: above those of all instructions."""
+_FIRST_OPERAND = 1 << 28
+_MOVES = frozenset({Kind.COPY, Kind.INT_ZEXT, Kind.INT_SEXT, Kind.LOAD, Kind.PIECE, Kind.SUBPIECE})
+"""Micro-ops of an instruction that only moves a value."""
+
+Position = tuple[BlockId, int]
+"""A micro-op of a marked function."""
+
+
+class Role(Enum):
+    """What the value of a site is to its instruction."""
+
+    RESULT = "result"
+    LOADED = "loaded"
+    STORED = "stored"
+    ADDRESS = "address"
+    CONDITION = "condition"
+    ARGUMENT = "argument"
+    RETURNED = "returned"
+
+
+@dataclass(frozen=True)
+class Site:
+    number: int
+    block: BlockId
+    address: int
+    """Of the instruction."""
+    role: Role
+    register: str
+    """The register that holds the value; empty where none does."""
+    size: int
+    """In bytes."""
+    operands: tuple[int, ...] = ()
+    """Under which numbers a run shows what the instruction reads, if it was marked with operands."""
+    compared_at: int | None = None
+    """Of a condition: the address of the instruction that set the flags which it is made of, if that is another one."""
+
+
+@dataclass(frozen=True)
+class Marked:
+    function: Function
+    sites: tuple[Site, ...]
+    at: dict[Position, int]
+    """The site of a COPY; less than 0: an operand."""
+
+
+def mark(function: Function, callees: Callees, operands: bool = False) -> Marked:
+    """The function as listed, with a COPY for the value of each site; with `operands` also for what each instruction
+    reads."""
+    return _Marking(function.as_listed, callees, operands).marked()
+
+
+class _Marking:
+    def __init__(self, function: Function, callees: Callees, with_operands: bool) -> None:
+        self._with_operands = with_operands
+        self._operands = 0
+        self._function = function
+        self._machine = function.machine
+        self._callees = callees
+        convention = self._machine.convention
+        self._kept = {convention.stack_pointer, convention.return_address, convention.kept_return_address}
+        self._sites: list[Site] = []
+        self._at: dict[Position, int] = {}
+        self._returned = _sites_of_results(function)
+
+    def marked(self) -> Marked:
+        blocks = {block.id: self._block(block) for block in self._function.blocks.values()}
+        return Marked(replace(self._function, blocks=blocks), tuple(self._sites), self._at)
+
+    def _block(self, block: Block) -> Block:
+        self._id = block.id
+        self._ops: list[MicroOp] = []
+        self._addresses: list[int] = []
+        self._read: tuple[int, ...] = ()
+        self._flags_from: tuple[int, tuple[int, ...]] | None = None
+        for call in self._returned.get(block.id, ()):
+            self._results_of(call[0], call[1])
+        numbered = list(zip(block.ops, block.addresses, strict=True))
+        for address, group in groupby(numbered, key=lambda pair: pair[1]):
+            self._instruction(address, [op for op, _ in group])
+        exit_ = self._exit(block, block.exit)
+        return replace(block, ops=tuple(self._ops), addresses=tuple(self._addresses), exit=exit_)
+
+    def _results_of(self, call: Call, address: int) -> None:
+        for given in self._callees(call.callee or call.through).results:
+            if given.bits and not given.is_space:
+                self._copy_onto_itself(address, self._machine.registers[given.register], Role.RETURNED)
+
+    # -- instructions ---------------------------------------------------------------------------
+
+    def _instruction(self, address: int, ops: Sequence[MicroOp]) -> None:
+        last = {self._container(op.out): n for n, op in enumerate(ops) if op.out is not None}
+        loads = next((n for n, op in enumerate(ops) if op.kind is Kind.LOAD), len(ops))
+        only_moves = all(op.kind in _MOVES for op in ops[loads:])
+        self._read = tuple(self._operands_of(address, ops)) if self._with_operands else ()
+        if any(name is not None and not self._counts(name) and name not in self._kept for name in last):
+            self._flags_from = address, self._read
+        for number, op in enumerate(ops):
+            if op.kind is Kind.STORE:
+                where = self._copy(address, op.ins[0], Role.ADDRESS)
+                op = MicroOp(op.kind, None, (where, self._copy(address, op.ins[1], Role.STORED)))
+            self._add(op, address)
+            if op.out is None:
+                continue
+            name = self._container(op.out)
+            if op.kind is Kind.LOAD and op.out.space is Space.TEMP and not only_moves:
+                self._copy_onto_itself(address, op.out, Role.LOADED)
+            elif name is not None and last[name] == number and self._counts(name):
+                self._copy_onto_itself(address, op.out, Role.RESULT)
+
+    def _operands_of(self, address: int, ops: Sequence[MicroOp]) -> Iterator[int]:
+        """The registers that an instruction reads before it writes them."""
+        written: set[str] = set()
+        for op in ops:
+            for var in op.ins:
+                name = self._container(var)
+                if name is not None and name not in written and self._counts(name):
+                    written.add(name)
+                    self._operands += 1
+                    self._at[self._id, len(self._ops)] = -self._operands
+                    out = Var(Space.TEMP, _FIRST_OPERAND + 16 * self._operands, var.size)
+                    self._add(MicroOp(Kind.COPY, out, (var,)), address)
+                    yield -self._operands
+            if (name := self._container(op.out)) is not None:
+                written.add(name)
+
+    def _container(self, var: Var | None) -> str | None:
+        if var is None or var.space is not Space.REGISTER:
+            return None
+        return self._machine.containers[self._machine.containers_by_byte[var.offset]]
+
+    def _counts(self, container: str) -> bool:
+        """Flags are seen where a branch or an instruction uses them; where the stack is, is nobody's business."""
+        return container not in self._kept and self._machine.registers[container].size > 1
+
+    # -- ends of blocks -------------------------------------------------------------------------
+
+    def _exit(self, block: Block, exit_: Exit) -> Exit:
+        address = block.steps[-1] if block.steps else block.id.address
+        if isinstance(exit_, Branch):
+            return with_value(exit_, self._copy(address, exit_.condition, Role.CONDITION))
+        call = outside_call(exit_)
+        if call is not None and not call.system:
+            parts = self._callees(call.callee or call.through).parts
+            for part in parts:
+                if part.register is not None and part.reads:
+                    self._copy_onto_itself(address, self._machine.registers[part.register], Role.ARGUMENT)
+        return exit_
+
+    # -- COPYs ----------------------------------------------------------------------------------
+
+    def _copy(self, address: int, value: Var, role: Role) -> Var:
+        out = Var(Space.TEMP, _FIRST_TEMP + 16 * len(self._sites), value.size)
+        self._site(address, value, role)
+        self._add(MicroOp(Kind.COPY, out, (value,)), address)
+        return out
+
+    def _copy_onto_itself(self, address: int, value: Var, role: Role) -> None:
+        self._site(address, value, role)
+        self._add(MicroOp(Kind.COPY, value, (value,)), address)
+
+    def _site(self, address: int, value: Var, role: Role) -> None:
+        number, read, compared_at = len(self._sites), self._read, None
+        if role is Role.CONDITION and self._flags_from is not None and not read:
+            compared_at, read = self._flags_from
+        register = self._machine.register_name(value) if value.space is Space.REGISTER else ""
+        self._at[self._id, len(self._ops)] = number
+        self._sites.append(Site(number, self._id, address, role, register, value.size, read, compared_at))
+
+    def _add(self, op: MicroOp, address: int) -> None:
+        self._ops.append(op)
+        self._addresses.append(address)
+
+
+def _sites_of_results(function: Function) -> dict[BlockId, list[tuple[Call, int]]]:
+    """For each block that only one call leads to: the call, and where it is."""
+    found: dict[BlockId, list[tuple[Call, int]]] = {}
+    for block in function.blocks.values():
+        call = outside_call(block.exit)
+        if call is not None and call.then is not None and len(function.predecessors[call.then]) == 1:
+            found[call.then] = [(call, block.steps[-1] if block.steps else block.id.address)]
+    return found

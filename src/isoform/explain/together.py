@@ -1,0 +1,62 @@
+"""Several causes: a small set of changes that together make the two agree, found by runs that are still apart.
+
+Each step looks at the first run that the changes so far leave apart and at the first point where it still differs, and
+adds the best change that makes the two agree from there to the end, or else at that point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from isoform.borders.question import Question
+from isoform.explain.candidates import Candidate, Ranking, single_changes
+from isoform.explain.runs import Case, Fix, Runs, first_point, reaches
+from isoform.model.budget import Budget
+
+Accepts = Callable[[Candidate, Sequence[Candidate]], bool]
+"""Whether a change may be added to others."""
+
+
+def union(candidates: Sequence[Candidate]) -> Fix:
+    fix = Fix({})
+    for candidate in candidates:
+        fix |= candidate.fix
+    return fix
+
+
+class Together:
+    def __init__(self, question: Question, runs: Runs, most: int, budget: Budget) -> None:
+        self._functions = question.target, question.rewrite
+        self._runs = runs
+        self._most = most
+        self._budget = budget
+
+    def cover(self, cases: Sequence[Case], begun: Sequence[Candidate], accepts: Accepts) -> list[Candidate]:
+        """Changes, `begun` among them, with which the two agree in all cases; empty if there are none so few."""
+        chosen = list(begun)
+        while not self._budget.exhausted:
+            fix = union(chosen)
+            apart = next((case for case in cases if not self._runs.fixes(fix, case)), None)
+            if apart is None:
+                return chosen
+            more = self._next(chosen, fix, apart, accepts) if len(chosen) < self._most else None
+            if more is None:
+                return []
+            chosen.append(more)
+        return []
+
+    def _next(self, chosen: Sequence[Candidate], fix: Fix, case: Case, accepts: Accepts) -> Candidate | None:
+        runs = self._runs
+        now = runs.with_fix(fix, case)
+        point = first_point(runs, now)
+        found = [c for c in single_changes(runs, now) if not c.fix.sites & fix.sites and accepts(c, chosen)]
+        reaching: Candidate | None = None
+        for candidate in Ranking(runs, now, self._functions).sort(found):
+            if self._budget.exhausted:
+                return None
+            changed = fix | candidate.fix
+            if runs.fixes(changed, case):
+                return candidate
+            if reaching is None and point is not None and reaches(runs, changed, case, point):
+                reaching = candidate
+        return reaching

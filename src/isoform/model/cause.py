@@ -1,0 +1,111 @@
+"""Root causes: which two values part, and how much was shown of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from enum import Enum
+
+from isoform.model.values import dataclass
+
+
+class Explain(Enum):
+    """What is looked for after a difference was found."""
+
+    NONE = "none"
+    FIRST = "first"
+    ALL = "all"
+
+
+class Strength(Enum):
+    """For which inputs the two are equivalent once the rewrite has the target's value."""
+
+    ALL_INPUTS = "all-inputs"
+    """AllFix of seed 004: every input that the contract allows."""
+    THIS_PATH = "this-path"
+    """LeftPathFix: every input on which the target takes the path that it takes on the witness."""
+    UP_TO_HERE = "up-to-here"
+    """LeftPathEarliestFix: the same, and where the first point that differed now agrees, nothing more is asked."""
+
+    @property
+    def promise(self) -> str:
+        return _PROMISES[self]
+
+
+_PROMISES = {
+    Strength.ALL_INPUTS: "with that change the two are equivalent for every input",
+    Strength.THIS_PATH: "with that change the two are equivalent for every input that takes the target along this path",
+    Strength.UP_TO_HERE: "with that change the two agree, on this path, at the first point where they differed",
+}
+
+
+class Kind(Enum):
+    """What sort of mistake a cause looks like: for groups of causes."""
+
+    CONSTANT = "constant"
+    COMPARISON = "comparison"
+    WIDTH = "width or signedness"
+    OFFSET = "address offset"
+    MISSING_STORE = "missing store"
+    EXTRA_STORE = "extra store"
+    CALLEE = "callee"
+    ARGUMENT = "argument of a call"
+    LOAD_AFTER_CALL = "load moved over a call"
+    OPERATION = "operation"
+    OPERAND = "operand"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One value of one instruction, as a person finds it."""
+
+    address: int
+    text: str
+    what: str
+    """The value: `eax`, `the stored value`, `the condition`."""
+    value: int
+    """On the witness, where it differs first."""
+    file: str = ""
+    line: int | None = None
+
+    @property
+    def source(self) -> str:
+        return f"{self.file}:{self.line}" if self.line is not None else ""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """The value of the rewrite that should have been the target's. None: that side has no such instruction."""
+
+    target: Place | None
+    rewrite: Place | None
+    kind: Kind
+    is_trivial: bool = False
+    """Whether the value is the result itself, which the rewrite only passes on there."""
+    copies: tuple[tuple[Place | None, Place | None], ...] = ()
+    """Other pairs of places that are the same cause: copies of the same value, or of the same instruction."""
+
+    def __post_init__(self) -> None:
+        if self.target is None and self.rewrite is None:
+            raise ValueError("a cause is at an instruction of one side at least")
+
+
+@dataclass(frozen=True)
+class RootCause:
+    """What was found out about the reason of a difference."""
+
+    strength: Strength | None
+    """None: no cause was found."""
+    causes: tuple[Cause, ...]
+    """More than one: all of them are needed together."""
+    seconds: float
+    candidates: Mapping[str, int] = field(default_factory=dict)
+    """How many were left after each step of the search."""
+    why_not: str = ""
+    """Why nothing was found, or nothing stronger."""
+    left: tuple[Cause, ...] = ()
+    """Candidates that hold on all runs and were not shown."""
+
+    def __post_init__(self) -> None:
+        if (self.strength is None) is bool(self.causes):
+            raise ValueError("causes come with the strength at which they were shown")
