@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from isoform.borders.question import Options
 from isoform.borders.settle import settle
-from isoform.engines.answer import answer, lifted, refused
+from isoform.engines.answer import Explainer, answer, lifted, refused
 from isoform.engines.inputs import put_argument
 from isoform.isa.registry import DEFAULT, TEXT_ISAS
 from isoform.lift.function import Function
@@ -18,6 +18,7 @@ from isoform.load.code import DISPLAYED, Code
 from isoform.load.open import SOURCE_SUFFIXES, Kept, Loaded, LoadOptions, open_one, open_pair
 from isoform.load.resolve import split_spec
 from isoform.model.budget import Budget, interruptible
+from isoform.model.cause import Explain
 from isoform.model.contract import BoundsRule, CallRule, Contract, DataRule
 from isoform.model.errors import OutOfLimits, Unsupported, UserError
 from isoform.model.limits import DEFAULT_MEMORY, enforced
@@ -74,7 +75,8 @@ class Checker:
         **keywords: Any,
     ) -> None:
         self._target = target
-        self._how = _chosen(options, load_target, load_rewrite, keywords)
+        chosen = _chosen(options, load_target, load_rewrite, keywords)
+        self._how = replace(chosen[0], explain=chosen[0].explain or Explain.NONE), *chosen[1:]
         self._kept = Kept()
 
     def compare(self, rewrite: Side) -> Verdict:
@@ -115,7 +117,17 @@ def _ask(
             subjects = _unread(sides[0], load_target), _unread(sides[1], load_rewrite)
             return refused(subjects, options, budget, f"{reason} while the files were read")
         budget.end_loading()
-        return answer(loaded, options, budget)
+        return answer(loaded, options, budget, explainer(options))
+
+
+def explainer(options: Options) -> Explainer | None:
+    """What looks for the cause of a difference, if that is wanted."""
+    how = options.explain or Explain.FIRST
+    if how is Explain.NONE:
+        return None
+    from isoform.explain.explain import root_cause  # equivalent pairs do without
+
+    return lambda question, witness, budget: root_cause(question, witness, how, options.causes, budget)
 
 
 def _with_signature(options: Options, sides: Sequence[Side]) -> Options:

@@ -13,6 +13,7 @@ from isoform.borders.apart import Border, apart_differences
 from isoform.borders.padding import without_padding
 from isoform.lift.function import Function
 from isoform.model.callee import Callees
+from isoform.model.cause import Explain
 from isoform.model.contract import (
     AbortRule,
     BoundsRule,
@@ -71,6 +72,12 @@ class Options:
     """What pointer parameters point to, as C declarations: `--shape`."""
     narrate: bool = False
     """Whether engines that search note each step for the report."""
+    explain: Explain | None = None
+    """Whether the cause of a difference is looked for. None: the first one, unless many rewrites are asked about."""
+    explain_budget: float | None = None
+    """Seconds for that, after the verdict. None: a third of the budget, and at least 5."""
+    causes: int = 4
+    """How many changes may be needed together (`Explain.ALL`)."""
     memory_limit: int = DEFAULT_MEMORY
     """Bytes that the question may take."""
     progress: Callable[[str], None] = field(default=lambda what: None, compare=False)
@@ -83,6 +90,8 @@ class Options:
         command line means the same here; whatever else is given raises ValueError or TypeError."""
         for name, kind in _CHOICES.items():
             self._set(name, _chosen(name, kind, getattr(self, name)))
+        if self.explain is not None:
+            self._set("explain", _chosen("explain", Explain, self.explain))
         for name in ("assume", "shapes", "pure"):
             self._set(name, _texts(name, getattr(self, name)))
         if not all(self.pure):
@@ -93,6 +102,8 @@ class Options:
                 raise TypeError(f"{name} must be a path, not {value!r}")
             self._set(name, None if value is None else fspath(value))
         for name, (least, most) in _RANGES.items():
+            if name == "explain_budget" and self.explain_budget is None:
+                continue
             _require_number(name, getattr(self, name), least, most)
         if self.signature is not None and not isinstance(self.signature, str):
             raise TypeError(f"signature must be a C prototype as a string, not {self.signature!r}")
@@ -112,6 +123,8 @@ _CHOICES: dict[str, type[Enum]] = {
 }
 _RANGES: dict[str, tuple[float, float]] = {
     "budget": (0, 1e9),
+    "explain_budget": (0, 1e9),
+    "causes": (1, 16),
     "fuel": (1, math.inf),
     "depth": (1, math.inf),
     "unroll": (0, math.inf),
@@ -142,7 +155,7 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
 
 
 def _require_number(name: str, value: object, least: float, most: float) -> None:
-    wanted = (int, float) if name == "budget" else int
+    wanted = (int, float) if name.endswith("budget") else int
     if isinstance(value, bool) or not isinstance(value, wanted):
         raise TypeError(f"{name} must be a number, not {value!r}")
     if not least <= value <= most:

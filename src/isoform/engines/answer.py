@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from isoform.borders.question import Options, Question
@@ -14,12 +15,21 @@ from isoform.lift.lift import lift
 from isoform.lift.listing import views_of
 from isoform.load.open import Loaded
 from isoform.model.budget import Budget
+from isoform.model.cause import RootCause
 from isoform.model.contract import CallRule, Contract, SignatureSource
 from isoform.model.errors import OutOfLimits, Unsupported
-from isoform.model.verdict import Different, Subject, Unknown, Verdict
+from isoform.model.verdict import Different, Subject, Unknown, Verdict, Witness
 
 
-def answer(loaded: tuple[Loaded, Loaded], options: Options, budget: Budget) -> Verdict:
+Explainer = Callable[[Question, Witness, Budget], RootCause]
+"""Finds out why the two differ on a witness."""
+EXPLAINING_SHARE, EXPLAINING_SECONDS = 1 / 3, 5.0
+"""Of the budget, for the cause of a difference, and at least so many seconds."""
+
+
+def answer(
+    loaded: tuple[Loaded, Loaded], options: Options, budget: Budget, explainer: Explainer | None = None
+) -> Verdict:
     """The verdict on two loaded functions."""
     subjects = (subject(loaded[0]), subject(loaded[1]))
     options.so_far(refused(subjects, options, budget, UNFINISHED))
@@ -32,18 +42,43 @@ def answer(loaded: tuple[Loaded, Loaded], options: Options, budget: Budget) -> V
     except (OutOfLimits, MemoryError) as reason:
         budget.is_closed = True
         return refused(subjects, options, budget, f"{reason or 'memory ran out'} while lifting")
-    return answer_question(question, subjects, budget)
+    return answer_question(question, subjects, budget, explainer)
 
 
-def answer_question(question: Question, subjects: tuple[Subject, Subject], budget: Budget) -> Verdict:
-    """What the ladder says."""
+def answer_question(
+    question: Question, subjects: tuple[Subject, Subject], budget: Budget, explainer: Explainer | None = None
+) -> Verdict:
+    """What the ladder says, with the cause if it is a difference."""
     ladder = Ladder(question, subjects, budget)
     verdict = ladder.climb()
     if isinstance(verdict, Different):
         verdict = replace(verdict, hint=_hint(question))
     views = views_of((question.target, question.rewrite))
     tried, companions = tuple(ladder.tried), question.border.companions
-    return replace(verdict, tried=tried, companions=companions, steps=ladder.steps, seconds=budget.elapsed, views=views)
+    verdict = replace(
+        verdict, tried=tried, companions=companions, steps=ladder.steps, seconds=budget.elapsed, views=views
+    )
+    if not isinstance(verdict, Different) or explainer is None:
+        return verdict
+    question.options.so_far(verdict)
+    return replace(verdict, root_cause=_explained(question, verdict.witness, explainer, budget))
+
+
+def _explained(question: Question, witness: Witness, explainer: Explainer, budget: Budget) -> RootCause:
+    """The cause, in a time of its own. Whatever ends the search, the verdict stands."""
+    wanted = question.options.explain_budget
+    seconds = max(EXPLAINING_SECONDS, question.options.budget * EXPLAINING_SHARE) if wanted is None else wanted
+    question.options.progress("looking for the cause of the difference")
+    if budget.interrupted:
+        return RootCause(None, (), 0.0, why_not="no cause was looked for: the search was interrupted")
+    budget.renew(seconds)
+    budget.is_closed = False
+    try:
+        return explainer(question, witness, budget)
+    except (Unsupported, OutOfLimits, MemoryError) as reason:
+        return RootCause(None, (), budget.spent, why_not=f"no cause found: {reason or 'memory ran out'}")
+    finally:
+        budget.is_closed = True
 
 
 def _hint(question: Question) -> str:

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from isoform.borders.question import Question
+from isoform.engines.finding import Proved
+from isoform.engines.loops.engine import Loops
 from isoform.explain.candidates import Candidate, Ranking, single_changes, that_fix
 from isoform.explain.places import Places
 from isoform.explain.proof import Fixed, Held
 from isoform.explain.runs import Case, Fix, Point, Runs, first_point, reaches, stores_of
 from isoform.explain.together import Accepts, Together, union
+from isoform.explain.transplant import transplants
 from isoform.lift.function import BlockId
 from isoform.model.budget import Budget
 from isoform.model.cause import Cause, Explain, RootCause, Strength
 from isoform.model.contract import CallRule
+from isoform.model.errors import Unsupported
 from isoform.model.verdict import Witness
 from isoform.run.runner import RunOptions, run_traced
 
 SHARE_OF_ALL_INPUTS, SHARE_OF_PATH = 0.6, 0.6
 """Of what is left of the budget, for the strongest check, and then for the next."""
+SHARE_OF_LOOPS, MOST_PROVED = 0.6, 4
+"""Of what is left of the budget, for proofs about loops, and candidates that are tried."""
 MOST_ROUNDS = 8
 """Sets that are asked about."""
 MOST_LEFT = 3
@@ -29,9 +36,9 @@ MOST_ASKED, MOST_BEGUN = 24, 6
 ever the cause."""
 
 
-def root_cause(question: Question, witness: Witness, how: Explain, most: int, budget: Budget) -> RootCause | None:
-    """The cause of the difference that a witness shows; None if nobody asked."""
-    return None if how is Explain.NONE else _Search(question, witness, how, most, budget).root_cause()
+def root_cause(question: Question, witness: Witness, how: Explain, most: int, budget: Budget) -> RootCause:
+    """The cause of the difference that a witness shows: one change of the rewrite, or at most `most` together."""
+    return _Search(question, witness, how, most, budget).root_cause()
 
 
 class _Search:
@@ -73,8 +80,12 @@ class _Search:
         self._counts["agree on all runs"] = len(everywhere)
         self._left = everywhere or on_path or list(ranked)
         part = self._budget.part(self._budget.left * SHARE_OF_ALL_INPUTS)
+        if self._has_loop:
+            found = self._by_loops(everywhere)
+            if found is not None:
+                return self._found(Strength.ALL_INPUTS, [found], everywhere)
         asked = self._fixed.asked
-        for candidate in everywhere:
+        for candidate in everywhere if not self._has_loop else ():
             if part.exhausted or self._fixed.asked - asked > MOST_ASKED:
                 break
             if self._fixes_all(candidate.fix, self._runs.learned) and self._holds(candidate.fix):
@@ -84,12 +95,38 @@ class _Search:
             return self._found(Strength.ALL_INPUTS, together, on_path)
         return self._on_path(on_path, self._path) if self._path is not None else None
 
+    @property
+    def _has_loop(self) -> bool:
+        return self._question.target.has_loop or self._question.rewrite.has_loop
+
+    def _by_loops(self, candidates: Sequence[Candidate]) -> Candidate | None:
+        """The first candidate of which the loop engine proves that the two are equivalent with the target's computation
+        in the place of the rewrite's."""
+        part = self._budget.part(self._budget.left * SHARE_OF_LOOPS)
+        for candidate in candidates[:MOST_PROVED]:
+            for function in transplants(self._runs.target, self._runs.rewrite, candidate):
+                if part.exhausted:
+                    return None
+                if self._is_equivalent(replace(self._question, rewrite=function, versions=()), part):
+                    return candidate
+        return None
+
+    def _is_equivalent(self, question: Question, budget: Budget) -> bool:
+        cases = (self._case, *self._runs.others)
+        if any(question.differences(*question.run_both(case.inputs)) for case in cases):
+            return False
+        self._fixed.asked += 1
+        try:
+            return isinstance(Loops().answer(question, budget.part(budget.left / 2)), Proved)
+        except Unsupported:
+            return False
+
     def _on_path(self, candidates: Sequence[Candidate], path: Sequence[BlockId]) -> RootCause | None:
         part = self._budget.part(self._budget.left * SHARE_OF_PATH)
         for candidate in candidates[:MOST_ASKED]:
             if part.exhausted:
                 break
-            if self._holds(candidate.fix, Held(path)):
+            if self._holds(candidate.fix, self._held(candidate.fix, path)):
                 return self._found(Strength.THIS_PATH, [candidate], candidates)
         together = self._path_together(path)
         if together:
@@ -106,9 +143,17 @@ class _Search:
         for candidate in self._ranking.sort(reaching)[:MOST_ASKED]:
             if self._budget.exhausted:
                 break
-            if self._fixed.holds(candidate.fix, Held(path, point, self._store_at(candidate.fix, point))):
+            if self._fixed.holds(candidate.fix, self._held(candidate.fix, path, point)):
                 return self._found(Strength.UP_TO_HERE, [candidate], reaching)
         return None
+
+    def _held(self, fix: Fix, path: Sequence[BlockId], point: Point | None = None) -> Held:
+        """The target's path, with as many iterations of the rewrite's loops as it takes on the witness."""
+        outcome = self._runs.with_fix(fix, self._case).rewrite
+        loops = {block.address for _, block in self._question.rewrite.back_edges}
+        iterations = sum(address in loops for address in outcome.trace)
+        store = self._store_at(fix, point) if point is not None else None
+        return Held(path, point, iterations + 1 if loops else 0, store)
 
     def _store_at(self, fix: Fix, point: Point) -> tuple[int, int] | None:
         """The rewrite's store that is the one of a point."""
@@ -170,7 +215,7 @@ class _Search:
             return []
         together = Together(self._question, self._runs, self._most, self._budget)
         found = together.cover((self._case, *self._same_path), (), lambda candidate, chosen: True)
-        return found if found and self._holds(union(found), Held(path)) else []
+        return found if found and self._holds(union(found), self._held(union(found), path)) else []
 
     def _holds(self, fix: Fix, held: Held | None = None) -> bool:
         """Asks a solver. An input that it finds against the fix is one more run for all others."""

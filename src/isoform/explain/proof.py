@@ -36,6 +36,8 @@ class Held:
 
     path: Sequence[BlockId]
     point: Point | None = None
+    unroll: int = 0
+    """How often loops of the rewrite are iterated: inputs on which they iterate more often are not shown."""
     store: tuple[int, int] | None = None
     """Of a point that is a store: the site of the rewrite's, and how often that is executed before."""
 
@@ -124,7 +126,7 @@ class Fixed:
             wanted |= {point.site - 1, point.site}
         seen = _Occurrences(self._target, frozenset(wanted))
         own = _Occurrences(self._rewrite, frozenset(s.number for s in self._rewrite.sites if _is_store(s.role)))
-        unroll = self._question.options.unroll
+        unroll = self._question.options.unroll if held is None else held.unroll
         target: Policy = Unrolled(unroll=unroll, value=_noting(self._target, seen))
         if held is not None:
             target = _OnPath(path=held.path, value=_noting(self._target, seen))

@@ -37,9 +37,8 @@ def divergence_of(verdict: Different, question: Question) -> Divergence:
 
 
 def _root_cause(verdict: Different) -> int | None:
-    side = (verdict.root_cause or {}).get("rewrite")
-    address = side.get("address") if isinstance(side, dict) else None
-    return address if isinstance(address, int) else None
+    causes = verdict.root_cause.causes if verdict.root_cause is not None else ()
+    return next((cause.rewrite.address for cause in causes if cause.rewrite is not None), None)
 
 
 def _exact_trace(witness: Witness, question: Question) -> tuple[int, ...]:

@@ -34,9 +34,13 @@ def lift(
     listed = control_flow_graph(image, machine, name, entry, inline, hints, budget)
     function = with_bounds(with_misaligned_refused(listed))
     _spend(budget, name)
-    function = replace(function, blocks={i: _fold(b, image) for i, b in function.blocks.items()})
-    _spend(budget, name)
-    return remove_dead_writes(function)
+    return simplified(function)
+
+
+def simplified(function: Function) -> Function:
+    """The function with constants folded, copies propagated and dead writes removed."""
+    blocks = {number: _fold(block, function.image) for number, block in function.blocks.items()}
+    return remove_dead_writes(replace(function, blocks=blocks))
 
 
 def _spend(budget: Budget | None, name: str) -> None:

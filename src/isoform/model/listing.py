@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby, pairwise
 
 from isoform.model.values import dataclass
@@ -42,19 +43,29 @@ class Line:
     note: str = ""
     times: int = 0
     """How often the instruction was executed."""
+    address: int | None = None
     is_code: bool = True
+    is_cause: bool = False
+    """Whether the two functions part here."""
 
 
-def lines_of(view: View, trace: Sequence[int] = (), most: int = MOST_LINES) -> list[Line]:
+def lines_of(
+    view: View, trace: Sequence[int] = (), most: int = MOST_LINES, causes: frozenset[int] = frozenset()
+) -> list[Line]:
     """The lines to show. A long function loses its source lines first, then what was not executed, then the
-    middle of what was."""
+    middle of what was; never an instruction where the two functions part."""
+    return [replace(line, is_cause=line.is_code and line.address in causes) for line in _lines_of(view, trace, most, causes)]
+
+
+def _lines_of(view: View, trace: Sequence[int], most: int, causes: frozenset[int]) -> list[Line]:
     times = Counter(trace)
     if len(view.rows) + sum(row.source is not None for row in view.rows) <= most:
         return [line for row in view.rows for line in _lines_of_row(view, row, times)]
     if len(view.rows) <= most:
         return [_code_line(view, row, times) for row in view.rows]
     executed = [index for index, row in enumerate(view.rows) if times[row.address]]
-    kept = frozenset(_ends(executed or list(range(len(view.rows))), most))
+    marked = [index for index, row in enumerate(view.rows) if row.address in causes]
+    kept = frozenset((*_ends(executed or list(range(len(view.rows))), most - 2 * len(marked)), *marked))
     return list(_with_gaps(view, kept, times))
 
 
@@ -90,4 +101,4 @@ def _lines_of_row(view: View, row: Row, times: Counter[int]) -> Iterator[Line]:
 
 
 def _code_line(view: View, row: Row, times: Counter[int]) -> Line:
-    return Line(view.offset(row.address), row.text, row.note, times[row.address])
+    return Line(view.offset(row.address), row.text, row.note, times[row.address], row.address)

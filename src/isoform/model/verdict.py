@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any, ClassVar
 
+from isoform.model.cause import RootCause
 from isoform.model.contract import Contract, Difference
 from isoform.model.outcome import Inputs, Outcome
 from isoform.model.presenting import presenter
@@ -185,7 +186,8 @@ class Different(Verdict):
     """There is an input on which they differ, and it was replayed."""
 
     witness: Witness = field(kw_only=True)
-    root_cause: dict[str, Any] | None = field(default=None, kw_only=True)
+    root_cause: RootCause | None = field(default=None, kw_only=True)
+    """Why they differ; None where that was not looked for."""
     hint: str = field(default="", kw_only=True)
     """What may be behind it although the sources agree; empty where nothing is known."""
     word: ClassVar[str] = "different"

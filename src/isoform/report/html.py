@@ -82,12 +82,12 @@ def _observables(summary: VerdictSummary) -> str:
 def _sides(summary: VerdictSummary) -> str:
     if len(summary.views) != 2:
         return ""
-    sides = (_side(view, trace) for view, trace in zip(summary.views, summary.traces, strict=True))
+    sides = (_side(*side) for side in zip(summary.views, summary.traces, summary.causes, strict=True))
     return f'<div class="sides">{"".join(sides)}</div>'
 
 
-def _side(view: View, trace: tuple[int, ...]) -> str:
-    lines = lines_of(view, trace, MOST_LINES)
+def _side(view: View, trace: tuple[int, ...], causes: frozenset[int]) -> str:
+    lines = lines_of(view, trace, MOST_LINES, causes)
     wide = max((len(line.offset) for line in lines), default=0)
     shown = "".join(_line(line, wide, bool(trace)) for line in lines)
     return f'<div class="code"><b>{escaped(view.title)}</b>{shown}</div>'
@@ -98,5 +98,6 @@ def _line(line: Line, wide: int, marked: bool) -> str:
         return f'<div class="source">{" " * (wide + 2)}{escaped(line.text)}</div>'
     remark = (f"  {line.note}" if line.note else "") + (f"  ×{line.times}" if line.times > 1 else "")
     kind = ("taken" if line.times else "skipped") if marked else ""
+    kind = f"{kind} cause".strip() if line.is_cause else kind
     offset = f'<span class="soft">{line.offset:>{wide}}</span>'
     return f'<div class="{kind}">{offset}  {escaped(line.text)}<span class="soft">{escaped(remark)}</span></div>'

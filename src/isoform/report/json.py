@@ -17,6 +17,7 @@ from isoform.model.contract import Argument, Contract, ReturnAs
 from isoform.model.outcome import Outcome, Status
 from isoform.model.signature import CType, TypeKind
 from isoform.model.verdict import Bounded, Different, Equivalent, Proof, Subject, Unknown, Verdict, Witness
+from isoform.report.causes import root_cause_as_json
 from isoform.report.shapes import shapes_of
 
 WIDEST_NUMBER = 53
@@ -45,7 +46,7 @@ def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
         "assumptions": [{"name": a.name, "why": a.why} for a in verdict.assumptions],
         **_companions(verdict),
         "witness": _witness(witness, verdict.contract) if witness is not None else None,
-        "root_cause": _plain(root_cause),
+        "root_cause": root_cause_as_json(root_cause) if root_cause is not None else None,
         "proof": _proof(verdict.proof) if isinstance(verdict, Equivalent) else None,
         "bound": _plain(verdict.bound) if isinstance(verdict, Bounded) else None,
         "tried": [{"engine": t.engine, "said": t.said, "seconds": round(t.seconds, 6)} for t in verdict.tried],

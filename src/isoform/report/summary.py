@@ -22,6 +22,7 @@ from isoform.model.verdict import (
     Verdict,
     Witness,
 )
+from isoform.report.causes import addresses_of, search_of, sentences_of
 from isoform.report.shapes import shapes_of
 
 SYMBOLS = {"equivalent": "✓", "different": "✗", "bounded": "~", "unknown": "?"}
@@ -62,6 +63,8 @@ class VerdictSummary:
     traces: tuple[tuple[int, ...], tuple[int, ...]]
     rest: tuple[Entry, ...]
     steps: tuple[SearchStep, ...] = ()
+    causes: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+    """Addresses of the instructions where the two part, of either side."""
 
 
 def summary_of(verdict: Verdict) -> VerdictSummary:
@@ -80,6 +83,7 @@ def summary_of(verdict: Verdict) -> VerdictSummary:
         traces=(witness.target.trace, witness.rewrite.trace) if witness is not None else ((), ()),
         rest=tuple(entry for entry in _rest(verdict, witness) if entry.lines),
         steps=verdict.steps,
+        causes=addresses_of(verdict.root_cause if isinstance(verdict, Different) else None),
     )
 
 
@@ -173,7 +177,7 @@ def _written(run: list[int], writes: Mapping[int, int]) -> str:
 
 def _rest(verdict: Verdict, witness: Witness | None) -> Iterator[Entry]:
     if isinstance(verdict, Different):
-        yield Entry("root cause", tuple(_pairs(verdict.root_cause or {})))
+        yield from _cause(verdict)
         yield Entry("hint", (_sentence(verdict.hint),) if verdict.hint else ())
         yield Entry("replayed on", (", ".join(witness.replayed_on),) if witness and witness.replayed_on else ())
     if isinstance(verdict, Bounded):
@@ -188,6 +192,12 @@ def _rest(verdict: Verdict, witness: Witness | None) -> Iterator[Entry]:
     yield Entry("assuming", tuple(f"{a.name}: {a.why}" for a in verdict.assumptions))
     tried = tuple(f"{t.engine}: {t.said} ({duration(t.seconds)})" for t in verdict.tried)
     yield Entry("tried", tried, detail=not isinstance(verdict, Unknown))
+
+
+def _cause(verdict: Different) -> Iterator[Entry]:
+    if verdict.root_cause is not None:
+        yield Entry("cause", tuple(sentences_of(verdict.root_cause)))
+        yield Entry("search", (search_of(verdict.root_cause),), detail=True)
 
 
 def _companions(verdict: Verdict) -> Iterator[str]:

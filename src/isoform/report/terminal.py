@@ -37,11 +37,12 @@ STYLES = {
     "source": "italic bright_black",
     "target": "green",
     "rewrite": "red",
+    "cause": "bold yellow",
     "": "",
 }
 ASCII = str.maketrans(
     {
-        "✓": "+", "✗": "x", "≡": "==", "≢": "!=", "≟": "=?", "⋮": ":", "│": "|", "─": "-", "▸": ">",
+        "✓": "+", "✗": "x", "≡": "==", "≢": "!=", "≟": "=?", "⋮": ":", "│": "|", "─": "-", "▸": ">", "◆": "*",
         "×": "x", "…": "~", "·": ".", "∧": "&", "∨": "|", "¬": "!", "→": "->", "≤": "<=", "≥": ">=", "≠": "!=",
     }
 )  # fmt: skip
@@ -207,7 +208,8 @@ def _side_by_side(summary: VerdictSummary, width: int) -> list[Spans]:
     if len(summary.views) != 2:
         return []
     room = (width - 5) // 2
-    columns = [_column(view, trace, room) for view, trace in zip(summary.views, summary.traces, strict=True)]
+    sides = zip(summary.views, summary.traces, summary.causes, strict=True)
+    columns = [_column(view, trace, causes, room) for view, trace, causes in sides]
     left_width = max(len(_plain(line)) for line in columns[0])
     height = max(map(len, columns))
     left, right = (column + [()] * (height - len(column)) for column in columns)
@@ -217,8 +219,8 @@ def _side_by_side(summary: VerdictSummary, width: int) -> list[Spans]:
     ]
 
 
-def _column(view: View, trace: tuple[int, ...], room: int) -> list[Spans]:
-    lines = lines_of(view, trace) if trace else lines_of(view, (), LINES_WITHOUT_WITNESS)
+def _column(view: View, trace: tuple[int, ...], causes: frozenset[int], room: int) -> list[Spans]:
+    lines = lines_of(view, trace, causes=causes) if trace else lines_of(view, (), LINES_WITHOUT_WITNESS)
     wide = max((len(line.offset) for line in lines), default=0)
     title = (Span(cut(view.title, room), "name"),)
     return [title, *(_code(line, wide, room, bool(trace)) for line in lines)]
@@ -227,8 +229,8 @@ def _column(view: View, trace: tuple[int, ...], room: int) -> list[Spans]:
 def _code(line: Line, wide: int, room: int, marked: bool) -> Spans:
     if not line.is_code:
         return (Span(cut(" " * (wide + 4) + line.text.expandtabs(2), room), "source"),)
-    style = "dim" if marked and not line.times else ""
-    marker = "▸ " if line.times else "  "
+    style = "cause" if line.is_cause else "dim" if marked and not line.times else ""
+    marker = "◆ " if line.is_cause else "▸ " if line.times else "  "
     remark = (f"  {line.note}" if line.note else "") + (f"  ×{line.times}" if line.times > 1 else "")
     text = cut(line.text, max(room - wide - 4 - len(remark), 12))
     remark = remark[: max(room - wide - 4 - len(text), 0)]

@@ -1,0 +1,124 @@
+"""Root causes in words and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from isoform.model.cause import Cause, Kind, Place, RootCause
+
+MOST_COPIES = 3
+"""Further places of one cause that a sentence names."""
+
+
+def sentences_of(root: RootCause) -> Iterator[str]:
+    """What a report says: one sentence for a cause, or why there is none."""
+    if root.strength is None:
+        yield from _none(root)
+        return
+    if len(root.causes) > 1:
+        yield f"{len(root.causes)} changes together; {root.strength.promise} ({root.strength.value}):"
+        yield from (f"{number}. {_should(cause)}" for number, cause in enumerate(root.causes, 1))
+        return
+    cause = root.causes[0]
+    trivial = " (The rewrite only passes the result on there.)" if cause.is_trivial else ""
+    yield f"{_should(cause)}: {root.strength.promise} ({root.strength.value}).{trivial}"
+
+
+def _none(root: RootCause) -> Iterator[str]:
+    left = f"; {len(root.left)} of the candidates left:" if root.left else "."
+    yield f"{root.why_not[:1]}{root.why_not[1:]}{left}"
+    yield from (_should(cause) for cause in root.left)
+
+
+def _should(cause: Cause) -> str:
+    target, rewrite = cause.target, cause.rewrite
+    if rewrite is None:
+        assert target is not None
+        text = f"the target's store {_place(target)} has no counterpart in the rewrite"
+    elif target is None:
+        text = f"the rewrite's store {_place(rewrite)} has no counterpart in the target"
+    else:
+        text = (
+            f"{_whose(rewrite, 'rewrite')} should hold what {_whose(target, 'target')} holds "
+            f"({_number(target.value)}, not {_number(rewrite.value)})"
+        )
+    return text + _also(cause)
+
+
+def _whose(place: Place, side: str) -> str:
+    """The rewrite's `mov eax, [rsi+8]` (b.c:12), or a value of it that is not its result."""
+    of = f"{place.what} of " if place.what.startswith("the ") else ""
+    return f"{of}the {side}'s {_place(place)}"
+
+
+def _place(place: Place) -> str:
+    source = f" ({place.source.rpartition('/')[2]})" if place.source else ""
+    return f"`{place.text}`{source}"
+
+
+def _also(cause: Cause) -> str:
+    """Copies of the same instruction in the rewrite; those of a value in the target say nothing new."""
+    places = dict.fromkeys(rewrite for _, rewrite in cause.copies if rewrite is not None and rewrite != cause.rewrite)
+    shown = [_place(place) for place in places][:MOST_COPIES]
+    return f", and likewise {', '.join(shown)}" if shown else ""
+
+
+def _number(value: int) -> str:
+    return str(value) if value < 1 << 16 else f"{value:#x}"
+
+
+def search_of(root: RootCause) -> str:
+    """How the search went, for those who want to know."""
+    steps = ", ".join(f"{count} {name}" for name, count in root.candidates.items())
+    return f"{steps or 'nothing was tried'} ({root.seconds:.2f} s)"
+
+
+def addresses_of(root: RootCause | None) -> tuple[frozenset[int], frozenset[int]]:
+    """The instructions to mark on either side."""
+    causes = root.causes if root is not None else ()
+    pairs = [pair for cause in causes for pair in ((cause.target, cause.rewrite), *_likewise(cause))]
+    left, right = (frozenset(p[side].address for p in pairs if p[side] is not None) for side in range(2))  # type: ignore[union-attr]
+    return left, right
+
+
+def _likewise(cause: Cause) -> Iterator[tuple[Place | None, Place | None]]:
+    return (pair for pair in cause.copies if pair[1] != cause.rewrite)
+
+
+def root_cause_as_json(root: RootCause) -> dict[str, Any]:
+    """The `root_cause` of a verdict."""
+    return {
+        "strength": root.strength.value if root.strength is not None else None,
+        "causes": [_cause_as_json(cause) for cause in root.causes],
+        "seconds": round(root.seconds, 6),
+        "candidates": dict(root.candidates),
+        "why_not": root.why_not or None,
+        "left": [_cause_as_json(cause) for cause in root.left],
+    }
+
+
+def _cause_as_json(cause: Cause) -> dict[str, Any]:
+    return {
+        "target": _place_as_json(cause.target),
+        "rewrite": _place_as_json(cause.rewrite),
+        "kind": cause.kind.value,
+        "trivial": cause.is_trivial,
+        "copies": [{"target": _place_as_json(t), "rewrite": _place_as_json(r)} for t, r in cause.copies],
+    }
+
+
+def _place_as_json(place: Place | None) -> dict[str, Any] | None:
+    if place is None:
+        return None
+    return {
+        "address": f"{place.address:#x}",
+        "text": place.text,
+        "what": place.what,
+        "file": place.file or None,
+        "line": place.line,
+        "value": f"{place.value:#x}",
+    }
+
+
+KINDS = tuple(kind.value for kind in Kind)
