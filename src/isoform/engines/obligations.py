@@ -91,21 +91,30 @@ class Obligations:
     def all_hold(self, seconds: float) -> Answer:
         """Whether every goal is shown and no input is left out (UNSAT), each in so many seconds. Where it is refuted the
         solver has a model (SAT), and no witness is looked for."""
+        hard: list[Goal] = []
         for goal in self.encoding.goals:
-            answer = self._shown_or_not(goal, seconds)
-            if answer is not Answer.UNSAT:
+            answer = self._shown_or_not(goal.bad, min(QUICK_SECONDS, seconds))
+            if answer is Answer.SAT:
                 return answer
+            if answer is Answer.UNKNOWN:
+                hard.append(goal)
+        if hard:
+            swept = sweep(self._terms, self.solver, [goal.bad for goal in hard], seconds)
+            for bad in swept.roots:
+                answer = self._shown_or_not(bad, seconds)
+                if answer is not Answer.UNSAT:
+                    return answer
         gaps = (Goal("covered", gap.why, gap.condition) for gap in self.encoding.gaps)
         is_whole = all(self.leaves_nothing_out(gap) for gap in gaps) and not self.is_vacuous()
         return Answer.UNSAT if is_whole else Answer.UNKNOWN
 
-    def _shown_or_not(self, goal: Goal, seconds: float) -> Answer:
-        if goal.bad == self._terms.false:
+    def _shown_or_not(self, bad: Term, seconds: float) -> Answer:
+        if bad == self._terms.false:
             return Answer.UNSAT
-        answer = self._decide(self._assertions(goal.bad), seconds)[0]
+        answer = self._decide(self._assertions(bad), seconds)[0]
         if answer is Answer.SAT and self.valid is None:
             self.valid = valid_addresses(self.encoding.target.side, self.encoding.rewrite.side)
-            answer = self._decide(self._assertions(goal.bad), seconds)[0]
+            answer = self._decide(self._assertions(bad), seconds)[0]
         return answer
 
     def ask_hard(self, hard: Sequence[Goal]) -> Found | Failed | None:

@@ -66,7 +66,9 @@ def _widths_fit(target: Site, rewrite: Site) -> bool:
 
 def _without_counterpart(runs: Runs, case: Case) -> Iterator[Candidate]:
     """Stores that only one side makes."""
-    places = [{store[0] for store in stores_of(m.sites, shown)} for m, shown in zip(runs.marked, case.shown, strict=True)]
+    places = [
+        {store[0] for store in stores_of(m.sites, shown)} for m, shown in zip(runs.marked, case.shown, strict=True)
+    ]
     for site in _stores_at(runs.target.sites, case.shown[0], places[0] - places[1]):
         yield Candidate(site, None, Fix({}, added=(site.number,)), 0)
     for site in _stores_at(runs.rewrite.sites, case.shown[1], places[1] - places[0]):
@@ -150,7 +152,9 @@ class Ranking:
     def _unlikeness(self, target: Site | None, rewrite: Site | None) -> int:
         if target is None or rewrite is None:
             return 0
-        words = [f.instructions[s.address].text.split()[0] for f, s in zip(self._functions, (target, rewrite), strict=True)]
+        words = [
+            f.instructions[s.address].text.split()[0] for f, s in zip(self._functions, (target, rewrite), strict=True)
+        ]
         return 2 * (target.role is not rewrite.role) + (words[0] != words[1])
 
 

@@ -93,7 +93,8 @@ class _Search:
         together = self._all_inputs_together(on_path)
         if together:
             return self._found(Strength.ALL_INPUTS, together, on_path)
-        return self._on_path(on_path, self._path) if self._path is not None else None
+        surest = [*everywhere, *(c for c in on_path if c not in everywhere)]
+        return self._on_path(surest, self._path) if self._path is not None else None
 
     @property
     def _has_loop(self) -> bool:
@@ -159,7 +160,7 @@ class _Search:
         """The rewrite's store that is the one of a point."""
         if point.is_call:
             return None
-        stores = stores_of(self._runs.rewrite.sites, self._runs.run_fixed(fix, self._case)[1])
+        stores = stores_of(self._runs.rewrite.sites, self._runs.with_fix(fix, self._case).shown[1])
         return stores[point.number][2:] if len(stores) > point.number else None
 
     def _fixes_all(self, fix: Fix, cases: Sequence[Case]) -> bool:
@@ -192,7 +193,9 @@ class _Search:
         if self._how is Explain.ALL:
             return self._proved_together((), lambda candidate, chosen: True)
         for first in on_path[:MOST_BEGUN]:
-            found = self._proved_together((first,), lambda candidate, chosen: self._places.is_copy(candidate, chosen[0]))
+            found = self._proved_together(
+                (first,), lambda candidate, chosen: self._places.is_copy(candidate, chosen[0])
+            )
             if found:
                 return found
         return []

@@ -186,7 +186,9 @@ def _agree_at_call(encoding: Encoding, point: Point) -> Term:
 def _agree_at_store(terms: Terms, held: Held, seen: _Occurrences, own: _Occurrences) -> Term:
     assert held.point is not None
     sides = []
-    for found, (site, time) in zip((seen, own), ((held.point.site, held.point.time), held.store or (-1, 0)), strict=True):
+    for found, (site, time) in zip(
+        (seen, own), ((held.point.site, held.point.time), held.store or (-1, 0)), strict=True
+    ):
         addresses, values = found.of(site - 1), found.of(site)
         if time >= len(values):
             return terms.false

@@ -6,7 +6,7 @@ same time in the run on the same input.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -153,16 +153,18 @@ class Runs:
 
     def with_fix(self, fix: Fix, case: Case) -> Case:
         """The same input, with the rewrite as the fix makes it."""
-        outcome, shown = self.run_fixed(fix, case)
-        for site in fix.added:
-            outcome = self._with_store(outcome, case, site)
-        return replace(case, rewrite=outcome, shown=(case.shown[0], shown), is_apart=not self.agrees(outcome, case))
-
-    def run_fixed(self, fix: Fix, case: Case) -> tuple[Outcome, Shown]:
-        """A run with the values that the fix gives; stores that it adds are left out."""
         sites = self.rewrite.sites
         given = {to: given_by(case.values.get(source, ()), sites[to].size) for to, source in fix.values.items()}
-        return self._run(1, case.inputs[1], given, {site: sites[site].size for site in fix.dropped})
+        dropped = {site: sites[site].size for site in fix.dropped}
+        stores = tuple(store for site in fix.added for store in self._stores_at(site, case))
+        outcome, shown = self._run(1, case.inputs[1], given, dropped, stores)
+        return replace(case, rewrite=outcome, shown=(case.shown[0], shown), is_apart=not self.agrees(outcome, case))
+
+    def _stores_at(self, site: int, case: Case) -> Iterator[tuple[int, int, int]]:
+        """What the target stores there, if it is not in its frame."""
+        addresses, values = case.values.get(site - 1, ()), case.values.get(site, ())
+        size = self.target.sites[site].size
+        return ((a, size, v) for a, v in zip(addresses, values, strict=True) if not in_frame(a))
 
     def agrees(self, outcome: Outcome, case: Case) -> bool:
         """Whether a run of the fixed rewrite gives what the target gives."""
@@ -171,23 +173,16 @@ class Runs:
     def fixes(self, fix: Fix, case: Case) -> bool:
         return not self.with_fix(fix, case).is_apart
 
-    def _with_store(self, outcome: Outcome, case: Case, site: int) -> Outcome:
-        addresses, values = case.values.get(site - 1, ()), case.values.get(site, ())
-        size, order = self.target.sites[site].size, self._question.contract.machine.byte_order
-        writes = dict(outcome.writes)
-        for address, value in zip(addresses, values, strict=True):
-            writes |= {address + n: byte for n, byte in enumerate(value.to_bytes(size, order)) if not in_frame(address)}
-        return replace(outcome, writes=writes)
-
     def _run(
         self,
         side: int,
         inputs: Inputs,
         given: Mapping[int, Given] | None = None,
         dropped: Mapping[int, int] | None = None,
+        added: Sequence[tuple[int, int, int]] = (),
     ) -> tuple[Outcome, Shown]:
         self.count += 1
-        return run_shown(self._programs[side], inputs, self._options, self._question.callees, given, dropped)
+        return run_shown(self._programs[side], inputs, self._options, self._question.callees, given, dropped, added)
 
     def _differ(self, target: Outcome, rewrite: Outcome, inputs: Pair) -> bool:
         left, right = self._question.without_padding(inputs[0], (target, rewrite))
@@ -257,11 +252,11 @@ def first_point(runs: Runs, case: Case) -> Point | None:
 
 def reaches(runs: Runs, fix: Fix, case: Case, point: Point) -> bool:
     """Whether the fixed rewrite agrees with the target at a point."""
-    outcome, shown = runs.run_fixed(fix, case)
+    now = runs.with_fix(fix, case)
     if point.is_call:
-        calls = outcome.calls
+        calls = now.rewrite.calls
         return len(calls) > point.number and _same_call(case.target.calls[point.number], calls[point.number])
-    stores = stores_of(runs.rewrite.sites, shown)
+    stores = stores_of(runs.rewrite.sites, now.shown[1])
     wanted = stores_of(runs.target.sites, case.shown[0])[point.number]
     return len(stores) > point.number and stores[point.number][:2] == wanted[:2]
 

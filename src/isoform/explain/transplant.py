@@ -93,9 +93,7 @@ def transplants(target: Marked, rewrite: Marked, candidate: Candidate) -> Iterat
         yield _transplanted(rewrite, own, candidate.rewrite, theirs, tuple(zip(wanted, sources, strict=True)))
 
 
-def _transplanted(
-    rewrite: Marked, own: Computation, site: Site, theirs: Computation, operands: Operands
-) -> Function:
+def _transplanted(rewrite: Marked, own: Computation, site: Site, theirs: Computation, operands: Operands) -> Function:
     """The rewrite with `theirs` computed before its own instructions and put in the place of its value."""
     machine = rewrite.function.machine
     block = rewrite.function.blocks[site.block]

@@ -54,7 +54,9 @@ def lines_of(
 ) -> list[Line]:
     """The lines to show. A long function loses its source lines first, then what was not executed, then the
     middle of what was; never an instruction where the two functions part."""
-    return [replace(line, is_cause=line.is_code and line.address in causes) for line in _lines_of(view, trace, most, causes)]
+    return [
+        replace(line, is_cause=line.is_code and line.address in causes) for line in _lines_of(view, trace, most, causes)
+    ]
 
 
 def _lines_of(view: View, trace: Sequence[int], most: int, causes: frozenset[int]) -> list[Line]:

@@ -55,6 +55,9 @@ class _Machine(Memory):
     side_seed = 0
     _undefined = 0
 
+    def finish(self) -> None:
+        """Called once after the last instruction."""
+
     def undefined(self, size: int) -> int:
         self._undefined += 1
         return mixed_number(self.side_seed, self._undefined, size)
@@ -103,6 +106,11 @@ class _Showing(_Machine):
         self.shown = Shown()
         self.given: Mapping[int, Given] = {}
         self.dropped: Mapping[int, int] = {}
+        self.added: Sequence[tuple[int, int, int]] = ()
+
+    def finish(self) -> None:
+        for address, size, value in self.added:
+            self.store(address, size, value)
 
     def show(self, site: int, value: int) -> int:
         seen = self.shown.values.setdefault(site, [])
@@ -177,13 +185,15 @@ def run_shown(
     callees: Callees,
     given: Mapping[int, Given] | None = None,
     dropped: Mapping[int, int] | None = None,
+    added: Sequence[tuple[int, int, int]] = (),
 ) -> tuple[Outcome, Shown]:
     """Run a program that was compiled with sites. `given` puts other values in place of some; `dropped` are sites of
-    stored values, each behind the site of its address, with their sizes: such a store leaves memory as it is."""
+    stored values, each behind the site of its address, with their sizes: such a store leaves memory as it is. `added`
+    are stores (address, size, value) that are made at the end."""
     running = _Run(program, inputs, options, callees, _Showing)
     memory = running._memory
     assert isinstance(memory, _Showing)
-    memory.given, memory.dropped = given or {}, dropped or {}
+    memory.given, memory.dropped, memory.added = given or {}, dropped or {}, added
     return running.outcome(), memory.shown
 
 
@@ -233,6 +243,7 @@ class _Run:
     def outcome(self) -> Outcome:
         try:
             status, reason = self._loop()
+            self._memory.finish()
         except TooMuchMemoryError:
             status, reason = Status.UNSUPPORTED, "more memory than a run may touch"
         except StackTooSmallError:
