@@ -20,7 +20,6 @@ from isoform.model.contract import CallRule, Contract, SignatureSource
 from isoform.model.errors import OutOfLimits, Unsupported
 from isoform.model.verdict import Different, Subject, Unknown, Verdict, Witness
 
-
 Explainer = Callable[[Question, Witness, Budget], RootCause]
 """Finds out why the two differ on a witness."""
 EXPLAINING_SHARE, EXPLAINING_SECONDS = 1 / 3, 5.0

@@ -89,8 +89,8 @@ class Obligations:
         return self.ask_hard(hard) if hard else None
 
     def all_hold(self, seconds: float) -> Answer:
-        """Whether every goal is shown and no input is left out (UNSAT), each in so many seconds. Where it is refuted the
-        solver has a model (SAT), and no witness is looked for."""
+        """Whether every goal is shown and no input is left out (UNSAT), each in so many seconds. Where that is refuted
+        the solver has a model (SAT), and no witness is looked for."""
         hard: list[Goal] = []
         for goal in self.encoding.goals:
             answer = self._shown_or_not(goal.bad, min(QUICK_SECONDS, seconds))

@@ -2,20 +2,22 @@
 in which a person would want them.
 
 A difference is born where an instruction reads the same as its counterpart and yields something else; later
-instructions only pass it on. So a change where the operands agree comes before one where they do not, then an early one
-before a late one, then one with a counterpart of the same kind. (The seed takes the first in order of the two programs.)
+instructions only pass it on. So a change where the operands agree comes before one where they do not, then an early
+one before a late one, then one with a counterpart of the same kind. (The seed takes the first in order of the two
+programs.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from isoform.explain.runs import Case, Fix, Runs, Shown, Values, stores_of
+from isoform.explain.runs import Case, Fix, Runs, Values, stores_of
 from isoform.explain.sites import Role, Site
 from isoform.lift.function import Function
 from isoform.model.budget import Budget
 from isoform.model.evaluate import mask
 from isoform.model.values import dataclass
+from isoform.run.runner import Shown
 
 _LEAST_PART = 4
 """Bytes: the low part of a register that has a meaning of its own."""
@@ -38,8 +40,7 @@ def single_changes(runs: Runs, case: Case) -> Iterator[Candidate]:
     """All that change anything on an input."""
     for site in runs.rewrite.sites:
         yield from _replaced(runs, case, site)
-    for candidate in _without_counterpart(runs, case):
-        yield candidate
+    yield from _without_counterpart(runs, case)
 
 
 def _replaced(runs: Runs, case: Case, site: Site) -> Iterator[Candidate]:
@@ -178,6 +179,6 @@ def _last_results(sites: Sequence[Site], shown: Shown) -> frozenset[int]:
     """The sites that wrote to each register last."""
     last: dict[str, int] = {}
     for number in shown.order:
-        if number >= 0 and sites[number].role is Role.RESULT:
+        if sites[number].role in (Role.RESULT, Role.RETURNED):
             last[sites[number].register] = number
     return frozenset(last.values())

@@ -32,8 +32,8 @@ MOST_ROUNDS = 8
 MOST_LEFT = 3
 """Candidates that are named where none was shown."""
 MOST_ASKED, MOST_BEGUN = 24, 6
-"""Candidates that are asked about at one strength, and that a set begins with: those further down the ranking are hardly
-ever the cause."""
+"""Candidates that are asked about at one strength, and that a set begins with: those further down the ranking are
+hardly ever the cause."""
 
 
 def root_cause(question: Question, witness: Witness, how: Explain, most: int, budget: Budget) -> RootCause:

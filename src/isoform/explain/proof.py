@@ -170,17 +170,12 @@ def _agree_at_call(encoding: Encoding, point: Point) -> Term:
     """Memory after a call is a function of the call and of memory before it, and so of all calls before: if it is the
     same on both sides, the two have made the same calls until there."""
     terms = encoding.world.terms
-    made = [site for site in encoding.target.calls if not site.pure]
-    if point.number >= len(made) or made[point.number].memory is None:
+    made = [site.memory for site in encoding.target.calls if not site.pure]
+    there = made[point.number] if point.number < len(made) else None
+    if there is None:
         return terms.false
-    there = made[point.number]
-    return terms.any_of(
-        [
-            terms.conj(site.condition, terms.eq(there.memory, site.memory))
-            for site in encoding.rewrite.calls
-            if site.memory is not None and site.callee == there.callee
-        ]
-    )
+    after = [(site.condition, site.memory) for site in encoding.rewrite.calls]
+    return terms.any_of([terms.conj(c, terms.eq(there, memory)) for c, memory in after if memory is not None])
 
 
 def _agree_at_store(terms: Terms, held: Held, seen: _Occurrences, own: _Occurrences) -> Term:

@@ -1,8 +1,9 @@
 """The rewrite with the target's computation in the place of its own.
 
 Formulas over all iterations of a loop need code, not a value that another program has. Where the two instructions of a
-candidate read the same, that code is at hand: the rewrite computes, from its own operands, what the target's instruction
-computes from its operands. If the two are equivalent then, for every number of iterations, the candidate is a cause.
+candidate read the same, that code is at hand: the rewrite computes, from its own operands, what the instruction of the
+target computes from its operands. If the two are equivalent then, for every number of iterations, the candidate is a
+cause.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def transplants(target: Marked, rewrite: Marked, candidate: Candidate) -> Iterat
     machine = rewrite.function.machine
     wanted, found = read_before_written(theirs.ops, machine), read_before_written(own.ops, machine)
     kept = {machine.convention.stack_pointer}
-    choices = [[name] if name in kept else sorted(found, key=lambda other, name=name: other != name) for name in wanted]
+    choices = [[name] if name in kept else _same_first(found, name) for name in wanted]
     for sources in islice(product(*choices), MOST_MAPPINGS):
         yield _transplanted(rewrite, own, candidate.rewrite, theirs, tuple(zip(wanted, sources, strict=True)))
 
@@ -112,6 +113,10 @@ def _transplanted(rewrite: Marked, own: Computation, site: Site, theirs: Computa
 
 def _resized(value: Var, wanted: Var) -> Kind:
     return Kind.SUBPIECE if value.size > wanted.size else Kind.INT_ZEXT
+
+
+def _same_first(names: Sequence[str], name: str) -> list[str]:
+    return [*(other for other in names if other == name), *(other for other in names if other != name)]
 
 
 class _Borrowed:
