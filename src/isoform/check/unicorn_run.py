@@ -192,7 +192,7 @@ class Execution(ABC):
         if not called and self._jumped() and self._cpu.get(self.names.stack) == self._stack_pointer:
             called = True  # with the stack as at entry: a call whose result is the function's own
         called = called and not self._came_back
-        if self._is_absent(name) or (called and address == 0 and own_code is None):
+        if self._is_absent(name):
             self._end(Status.ABORTED, "call of a null address")
             return address
         if own_code is None and name is None and (address == RETURN_ADDRESS or not called):

@@ -189,6 +189,8 @@ class Obligations:
         candidates = inputs_from_model(self._question, self.encoding, self.solver)
         if candidates is None and any(s.side.uses_caller_stack for s in (self.encoding.target, self.encoding.rewrite)):
             candidates = self._with_stack_in_place(goal.bad)
+        if candidates is None:
+            candidates = self._with_what_is_likely(goal.bad)
         if candidates is None and goal.name == POSSIBLE_RESULT:
             return Failed(UNCLEAR_RESULT, "give --signature")
         if candidates is None and self._question.contract.narrow:
@@ -204,15 +206,24 @@ class Obligations:
         return Found(result)
 
     def _with_stack_in_place(self, bad: Term) -> tuple[Inputs, Inputs] | None:
-        """Inputs from a model in which the stack is where runs have it, so that pointers to it point there. Only for a
-        model: that there is none says nothing about other places of the stack."""
+        """Inputs from a model in which the stack is where runs have it, so that pointers to it point there."""
         pointer = self.encoding.world.stack_pointer
         assert pointer is not None
         placed = self._terms.eq(pointer, self._terms.bv(STACK_POINTER, self._terms.width(pointer)))
         sides = self.encoding.target.side, self.encoding.rewrite.side
         rules = [*valid_addresses(*sides), *(rule for side in sides for rule in private_frame(side))]
+        return self._from_model_with(bad, [*rules, ("stack", placed)])
+
+    def _with_what_is_likely(self, bad: Term) -> tuple[Inputs, Inputs] | None:
+        """Inputs from a model in which the two stay inside the objects that they probably mean."""
+        sides = self.encoding.target.side, self.encoding.rewrite.side
+        rules = [("likely", self._terms.implies(*rule)) for side in sides for rule in side.likely]
+        return self._from_model_with(bad, rules) if rules else None
+
+    def _from_model_with(self, bad: Term, rules: Sequence[tuple[str, Term]]) -> tuple[Inputs, Inputs] | None:
+        """Inputs from a model in which more holds. Only for a model: that there is none says nothing."""
         solver = Solver(self._terms, self._budget)
-        answer, _, _ = self._decide([*self._assertions(bad), *rules, ("stack", placed)], QUICK_SECONDS, solver)
+        answer, _, _ = self._decide([*self._assertions(bad), *rules], QUICK_SECONDS, solver)
         return inputs_from_model(self._question, self.encoding, solver) if answer is Answer.SAT else None
 
     def _depends_on_layout(self, goal: Goal) -> Failed:

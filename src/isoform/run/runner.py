@@ -296,8 +296,6 @@ class _Run:
 
     def _tail_call(self) -> tuple[Status, str]:
         """A jump through a pointer with the stack as at entry: a call whose result is ours."""
-        if self._memory.target == 0:
-            return Status.ABORTED, "call of a null address"
         back = self._memory.load(self._stack_pointer, 8)
         comes_back = self._program.function.entry  # where to does not matter, as it is our caller
         call = Call(None, code_address(self._memory.target), comes_back, through=self._memory.through)

@@ -57,7 +57,7 @@ class Calls:
         self._allocations = Allocations(scope, self._after)
 
     def tail_call(self, block: Block, value: Term, state: State) -> Term:
-        """A call through a pointer that is not null, whose result is ours. The address that it returns to."""
+        """A call through a pointer whose result is ours. The address that it returns to."""
         through = block.exit.through if isinstance(block.exit, Switch) else ""
         passed = self._arguments.passed(Call(None, code(0), None, through=through), value, state)
         self._refuse_frame_addresses(THROUGH_POINTER, passed.arguments, state)
@@ -68,10 +68,12 @@ class Calls:
     def call(self, block: Block, call: Call, value: Term, state: State) -> BlockId | None:
         """The call that ends a block. Where execution goes on, None if it does not."""
         if call.callee is None:
-            call = self._resolved(call, value)
+            call = self._resolved(call, value, state)
         if call.callee is None:
             refuse_inside(self._scope, value)
             discover(self._scope, block, value)
+            is_null = self._terms.eq(value, self._terms.bv(0, self._terms.width(value)))
+            self._side.likely.append((state.condition, self._terms.negate(is_null)))
         passed = self._arguments.passed(call, value, state)
         if call.then is None:
             name, arguments = _name(call), passed.arguments
@@ -81,13 +83,13 @@ class Calls:
             self._return_from_unknown(call, passed, state)
         return call.then
 
-    def _resolved(self, call: Call, value: Term) -> Call:
-        """A call through a pointer that can only be to one outside function. (Where the pointer is null, the code has
-        ended in a fault before.)"""
+    def _resolved(self, call: Call, value: Term, state: State) -> Call:
+        """A call through a pointer that can only be to one outside function, or a fault where the pointer is null."""
         image = self._function.image
         callee = only_external(self._terms, image, value)
         if callee is None:
             return call
+        self._scope.abort(state, self._terms.eq(value, self._terms.bv(0, self._terms.width(value))))
         return replace(call, callee=callee, then=None if leaves(image, callee) else call.then)
 
     def _end_in(self, name: str, arguments: tuple[Term, ...], condition: Term, state: State) -> None:

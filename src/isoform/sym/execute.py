@@ -162,7 +162,6 @@ class Execution:
         if state.condition == terms.false:
             return
         if is_tail_call(self._scope, block, value, state):
-            self._policy.fault(self._scope, state, terms.eq(value, terms.bv(0, terms.width(value))))
             self._policy.finish(self._scope, self._calls.tail_call(block, value, state), state)
             return
         discover(self._scope, block, value)

@@ -124,6 +124,8 @@ class Policy:
         bound = scope.function.bounds[number]
         if bound.is_sure:
             scope.side.assume_bound(state.condition, inside, bound.name)
+        else:
+            scope.side.likely.append((state.condition, inside))
 
     def unsupported(self, scope: Scope, state: State) -> None:
         """An instruction without semantics is reached."""

@@ -66,6 +66,9 @@ class Side:
         self.frame_accesses: list[tuple[Term, Term, int]] = []
         """Condition, offset and size of accesses to the frame at computed offsets."""
         self.bounds: list[tuple[Term, Term]] = []
+        self.likely: list[tuple[Term, Term]] = []
+        """What probably holds: that accesses are inside the object in which their address is, and that pointers which
+        are called are not null. For choosing inputs, never for a proof."""
         """Of the target: the conditions of accesses, and that they are inside the objects they are meant for."""
         self.heap_accesses: list[tuple[Term, Term, int]] = []
         """Condition, address and size of accesses to the rest of memory at computed addresses."""

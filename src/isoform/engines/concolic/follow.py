@@ -183,8 +183,6 @@ class Following(Policy):
         scope, record = self._scope, self.record
         if not record.goes_on and self._status is Status.DONE and not self._fixed_caller:
             if self._terms.layout.number(value) is None and is_tail_call(scope, scope.block, value, record.state):
-                is_null = self._terms.eq(value, self._terms.bv(0, self._terms.width(value)))
-                record.decide(DecisionKind.FAULT, is_null, False)
                 self._end_with(self._calls.tail_call(scope.block, value, record.state))
             if value != self._side.world.return_address:
                 record.end_as(End.LOST, "a computed jump leaves the function")
