@@ -417,4 +417,4 @@ def test_a_base_in_one_object_may_be_meant_for_any_other(tmp_path: Path, how: st
         command = ["gcc", "-shared", *(["-Wl,-x"] if how == "-Wl,-x" else []), str(other), str(code), "-o", str(linked)]
         subprocess.run(command, check=True)
         paths.append(f"{linked}:f")
-    assert not isinstance(api.compare(*paths, Options(signature="int f(int n)")), Equivalent)
+    assert not isinstance(api.compare(paths[0], paths[1], Options(signature="int f(int n)")), Equivalent)
