@@ -17,6 +17,8 @@ from isoform.isa.x86_64.registers import REGISTERS
 from isoform.model.microop import Kind
 from semantics.encoding import CODE_ADDRESS, Encoder
 from semantics.forms import all_forms
+from semantics.host_oracle import HostOracle, is_available
+from semantics.state import draw
 
 SEED = 31
 QUICK, MANY = 3, 60
@@ -154,23 +156,48 @@ def test_no_opcode_is_in_two_lines() -> None:
                 seen.add(key)
 
 
-@pytest.mark.parametrize(
-    ("code", "why"),
-    [
-        ("fe20", "no member of the group of inc, though SLEIGH calls it so"),
-        ("f0ff10", "lock before a call, which SLEIGH calls inc"),
-        ("0f5000", "movmskps of memory"),
-        ("660fc50001", "pextrw of memory"),
-        ("660ff700", "maskmovdqu of memory"),
-        ("c4e27d1ac0", "vbroadcastf128 of a register"),
-        ("c5e85b00", "vcvtdq2ps with VEX.vvvv, which is no operand"),
-        ("c5ea1000", "vmovss from memory with VEX.vvvv, which is no operand then"),
-        ("642e8b00", "fs, and cs after it"),
-    ],
-)
-def test_what_processors_fault_on_or_read_otherwise_has_no_semantics(code: str, why: str) -> None:
+FAULTING = {
+    "fe23": "no member of the group of inc, though SLEIGH calls it so",
+    "f0ff13": "lock before a call, which SLEIGH calls inc",
+    "0f5003": "movmskps of memory",
+    "660fc50301": "pextrw of memory",
+    "660ff703": "maskmovdqu of memory",
+    "c4e27d1ac0": "vbroadcastf128 of a register",
+    "c5e85b03": "vcvtdq2ps with VEX.vvvv, which is no operand",
+    "c5ea1003": "vmovss from memory with VEX.vvvv, which is no operand then",
+    "c5e877": "vzeroupper with VEX.vvvv",
+}
+"""Bytes that SLEIGH decodes and that are undefined instructions."""
+
+
+def _is_unsupported(code: str) -> bool:
     instruction = machine("x86_64").decode(bytes.fromhex(code), CODE_ADDRESS)
-    assert [op.kind for op in instruction.ops] == [Kind.UNSUPPORTED], why
+    return [op.kind for op in instruction.ops] == [Kind.UNSUPPORTED]
+
+
+@pytest.mark.parametrize("code", FAULTING)
+def test_what_processors_fault_on_has_no_semantics(code: str) -> None:
+    assert _is_unsupported(code), FAULTING[code]
+
+
+@pytest.mark.skipif(not is_available(), reason="no processor of this kind here")
+def test_processors_do_fault_on_it() -> None:
+    rng = random.Random(SEED)
+    form = next(form for form in all_forms() if form.memory)
+    host = HostOracle()
+    try:
+        for code, why in FAULTING.items():
+            state = draw(form, Encoder(form, rng).encode(), rng)
+            assert host.run(bytes.fromhex(code), state, branch=False).fault == "undefined instruction", why
+    finally:
+        host.close()
+
+
+def test_several_segments_have_no_semantics_where_one_of_them_counts() -> None:
+    assert _is_unsupported("642e8b03")  # fs, and cs after it, which SLEIGH takes to undo it and processors do not
+    assert _is_unsupported("64658b03")
+    assert not _is_unsupported("64648b03")
+    assert not _is_unsupported("2e368b03")
 
 
 def test_bytes_of_another_length_than_sleigh_says_have_no_semantics() -> None:
