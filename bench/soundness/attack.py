@@ -9,6 +9,7 @@ from random import Random
 
 from isoform.borders.question import Question
 from isoform.check.replay import independent_runner
+from isoform.check.surroundings import Surroundings
 from isoform.engines.inputs import put_argument
 from isoform.engines.separate import uses_valid_memory
 from isoform.lift.function import Function
@@ -99,8 +100,7 @@ def independent_outcomes(question: Question, inputs: Sides) -> tuple[Outcome, Ou
             function.entry.address,
             side,
             4 * question.options.fuel + 100,
-            call_arguments=question.callees,
-            stack_argument_bytes=question.contract.stack_argument_bytes,
+            around=Surroundings(question.callees, question.contract.stack_argument_bytes),
         )
         for function, side in zip((question.target, question.rewrite), inputs, strict=True)
     )

@@ -145,7 +145,6 @@ def compare(
 ) -> None:
     from isoform.api import compare as ask
     from isoform.borders.question import Options
-    from isoform.load.open import LoadOptions
 
     _refuse_unwritable(html, "--html")
     progress = _Progress(enabled=not (quiet or as_json))
@@ -175,7 +174,7 @@ def compare(
         so_far=supervise.so_far,
     )
     sides = [
-        LoadOptions(own_cc or cc, _flags(own_flags if own_flags is not None else cflags), isa, function)
+        _load_options(own_cc or cc, own_flags if own_flags is not None else cflags, isa, function)
         for own_cc, own_flags in ((cc_a, cflags_a), (cc_b, cflags_b))
     ]
     output = _Output(as_json, html, quiet, verbose)
@@ -480,6 +479,8 @@ def _root(
 def _load_options(cc: str | None, cflags: str | None, isa: str | None, function: str | None) -> LoadOptions:
     from isoform.load.open import LoadOptions
 
+    if isa is not None and isa not in _ISAS:
+        raise UserError(f"--isa '{isa}' is not a machine isoform knows: {', '.join(_ISAS)}.")
     return LoadOptions(cc, _flags(cflags), isa, function)
 
 

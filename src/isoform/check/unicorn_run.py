@@ -4,15 +4,17 @@ the contract says, and how it ends is noted.
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from isoform.check.entry_memory import ADDRESS_MASK, EntryMemory
+from isoform.check.surroundings import Surroundings
 from isoform.check.unicorn_cpu import PAGE_LIMIT, MemoryLimitError, UnicornCpu
 from isoform.load.image import Image
-from isoform.model.allocation import AllocationCall, Blocks, LibraryCall
-from isoform.model.callee import LONGEST_FORMAT, NOTHING, Callee, Callees, Part, Parts
+from isoform.model.allocation import AllocationCall, Blocks
+from isoform.model.callee import LONGEST_FORMAT, Callee, Part, Parts
 from isoform.model.contract import NoValueError, OutputCall, PureCall, stored_size
 from isoform.model.outcome import (
     FRAME_LIMIT,
@@ -60,29 +62,24 @@ class Execution(ABC):
         image: Image,
         inputs: Inputs,
         fuel: int,
-        call_arguments: Callees | None,
-        externals: Mapping[int, str],
-        library: Sequence[LibraryCall],
-        stack_argument_bytes: int,
+        around: Surroundings,
     ) -> None:
         self._cpu, self._image, self._inputs, self._fuel = cpu, image, inputs, fuel
-        self._library = {call.name: call for call in library}
+        self._library = {call.name: call for call in around.library}
         self._blocks = Blocks(lambda a: cpu.read(a, 1)[0], lambda a, byte: cpu.write(a, bytes([byte])))
-        self._stack_argument_bytes = stack_argument_bytes
-        self._call_arguments, self._externals = call_arguments or (lambda _name: NOTHING), externals
+        self._around = around
+        self._externals = {**image.externals, **around.outside}
         self._stack_pointer = inputs.registers.get(self.names.stack, STACK_POINTER) & ADDRESS_MASK
         self._ending: tuple[Status, str] | None = None
         self._return_target = 0
         self._steps = 0
         self._trace: list[int] = []
         self._calls: list[CallRecord] = []
-        self.through: Mapping[int, str] = {}
         self._call_sites: set[int] = set()
         self._came_back = False
         """Whether an outside function returned, and no code was run since."""
         self._rewritten = False
         """Whether the run was stopped only because the next instruction was rewritten."""
-        self.watched: Sequence[tuple[int, int]] = ()
         self._read: set[int] = set()
         self._written: set[int] = set()
         cpu.reset(self, EntryMemory(image, inputs, self._stack_pointer, has_return_slot=self.names.above > 0))
@@ -176,8 +173,8 @@ class Execution(ABC):
         return True
 
     def access(self, address: int, size: int, is_write: bool) -> None:
-        for byte in range(address, address + size) if self.watched else ():
-            if any(low <= byte < high for low, high in self.watched) and byte not in self._written:
+        for byte in range(address, address + size) if self._around.watched else ():
+            if any(low <= byte < high for low, high in self._around.watched) and byte not in self._written:
                 (self._written if is_write else self._read).add(byte)
 
     def _end(self, status: Status, reason: str = "") -> None:
@@ -227,7 +224,9 @@ class Execution(ABC):
         return None
 
     def _outside_call(self, name: str, address: int) -> int:
-        callee = self._call_arguments(name or self.through.get(self._trace[-1] if self._trace else 0, ""))
+        callee = self._around.call_arguments(
+            name or self._around.through.get(self._trace[-1] if self._trace else 0, "")
+        )
         if callee.refused:
             self._end(Status.UNSUPPORTED, callee.refused)
             return 0
@@ -281,7 +280,7 @@ class Execution(ABC):
         return self._blocks.left(changes, {*arguments, *self._passed()}).observed(changes, ())
 
     def _outside_frame(self, changed: dict[int, int]) -> dict[int, int]:
-        above = self.names.above + self._stack_argument_bytes
+        above = self.names.above + self._around.stack_argument_bytes
         frame = range(self._stack_pointer - FRAME_LIMIT, self._stack_pointer + above)
         return {address: byte for address, byte in changed.items() if address not in frame}
 
@@ -397,3 +396,28 @@ class Execution(ABC):
             for start in range(0, PAGE, 64) if before != after else ():
                 if before[start : start + 64] != after[start : start + 64]:
                     yield from ((base + n, after[n]) for n in range(start, start + 64) if before[n] != after[n])
+
+
+_one_at_a_time = threading.Lock()
+"""A machine of Unicorn is used again from run to run."""
+
+
+def run_alone(
+    execution: type[Execution],
+    cpu: UnicornCpu,
+    image: Image,
+    entry: int,
+    inputs: Inputs,
+    fuel: int,
+    trace: bool,
+    around: Surroundings,
+) -> Outcome:
+    """One run from `entry` until control leaves the image's code, while no other thread runs anything."""
+    with _one_at_a_time:
+        running = execution(cpu, image, inputs, fuel, around)
+        stop_watching = cpu.watch_memory() if around.watched else lambda: None
+        try:
+            running.follow(entry)
+        finally:
+            stop_watching()
+        return running.outcome(trace)
