@@ -62,7 +62,7 @@ def test_confirmed(written: Path) -> None:
     names = [row.name for row in report.rows]
     assert names.count("covered") >= 2
     assert "invariant" in names
-    assert "by induction" in report.index["how"]
+    assert "By induction" in report.index["how"]
 
 
 def drop(certificate: Path, dropped: dict[str, Any], mend: bool) -> None:

@@ -80,8 +80,8 @@ def test_a_loop_that_no_test_enters_is_named(question: Question) -> None:
     told = untaken(question, [(inputs(1, 2), inputs(1, 2)), (inputs(), inputs())])
     listed = {f"{a - question.target.entry.address:+#x}" for a in question.target.instructions}
     first = told[0].split()
-    assert told[0].startswith("no test goes round the loop at +0x")
-    assert "of the target, as none takes the branch at +0x" in told[0]
+    assert told[0].startswith("no test repeats the loop at +0x")
+    assert "of the target, because none takes the branch at +0x" in told[0]
     assert {word.rstrip(",") for word in first if word.startswith("+0x")} <= listed
     assert any("of the rewrite" in sentence for sentence in told)
     assert untaken(question, []) == []

@@ -73,7 +73,7 @@ def _finding(tested: Tested, fuel: int) -> Finding:
         return Failed("no test satisfies the preconditions", "drop --engine testing")
     decided = tested.ran - tested.undecided
     if not decided:
-        why = f"on none of {tested.ran} tests both came to an end ({tested.why_undecided})"
+        why = f"in none of {tested.ran} tests did both end ({tested.why_undecided})"
         return Failed(why, "another engine, or a larger --fuel, may help")
     bound = {"tests": tested.ran, "undecided": tested.undecided, "fuel": fuel}
     undecided = f" ({tested.undecided} more were undecided)" if tested.undecided else ""

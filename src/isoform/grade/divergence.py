@@ -32,7 +32,7 @@ def divergence_of(verdict: Different, question: Question) -> Divergence:
     trace = _exact_trace(witness, question)
     root = _root_cause(verdict)
     if root is not None:
-        return Divergence(root, "this is where the two programs part", trace)
+        return Divergence(root, "this is where the two programs diverge", trace)
     return Divergence(*_showing(witness, question, trace), trace)
 
 

@@ -31,12 +31,12 @@ from isoform.sym.summary import CallSite, Ending, GapKind
 
 CALLS_AGREE = Assumption(
     "calls-agree",
-    "a function that is called and not here comes back, with the same results for the same arguments and memory, and "
+    "a function that is called and not here returns, gives the same results for the same arguments and memory, and "
     "takes its arguments where the machine's usual calling convention puts them",
 )
 SYSTEM_CALLS = Assumption(
     "system-calls-agree",
-    "a system call comes back, with the same result for the same arguments and memory, and changes nothing but memory",
+    "a system call returns, gives the same result for the same arguments and memory, and changes nothing but memory",
 )
 CALLEE_FRAME = Assumption("callees-keep-frames", "functions called leave their caller's stack frame alone")
 

@@ -18,7 +18,7 @@ class GapKind(Enum):
 
     LOOP_BOUND = "loops run longer than they were unrolled"
     UNSUPPORTED = "an instruction without semantics is reached"
-    UNRESOLVED = "a computed jump goes where isoform did not follow"
+    UNRESOLVED = "a computed jump has a target that isoform did not follow"
 
 
 @dataclass(frozen=True)

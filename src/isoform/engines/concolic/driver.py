@@ -147,9 +147,9 @@ def _departure(node: TreeNode, flip: Flip, path: Path, gone: Collection[Key]) ->
     predicted = _decisions_to(node)
     for number, (decision, key) in enumerate([*predicted, (node.decision, flip.label)]):
         if number >= len(path.decisions) or path.decisions[number].term != decision.term:
-            return f"it did not come to {decision.kind.value} at {decision.address:#x}"
+            return f"it did not reach {decision.kind.value} at {decision.address:#x}"
         if not _agrees(decision, key, path.decisions[number].key, gone):
-            return f"{decision.kind.value} at {decision.address:#x} went another way"
+            return f"{decision.kind.value} at {decision.address:#x} took another branch"
     return ""
 
 

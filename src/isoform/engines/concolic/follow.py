@@ -257,7 +257,7 @@ class Following(Policy):
             self.record.path.kept.append(self._terms.raw_equal(*arrays))
         if ends:
             if call.then is not None:
-                self.record.end_as(End.LOST, f"{call.callee} did not come back")
+                self.record.end_as(End.LOST, f"{call.callee} did not return")
             self.record.end_as(End.EXITED)
 
     def _is_to_code(self, value: Term) -> bool:

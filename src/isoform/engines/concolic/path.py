@@ -94,7 +94,7 @@ class End(Enum):
     """Its conditions say so: no input of the contract takes it."""
     ASTRAY = "takes a pointer to its own stack frame for one of its inputs"
     """This one run does; other inputs of the same conditions do not."""
-    LOST = "goes where its conditions cannot be followed"
+    LOST = "reaches code where its conditions cannot be followed"
 
 
 COMPLETE = frozenset({End.RETURNED, End.ABORTED, End.EXITED})

@@ -234,7 +234,8 @@ class Search:
             found.append(f"{_many(unmet, 'path')} of the target not compared with all they meet in the rewrite")
         for name, driver in zip(("target", "rewrite"), self._drivers, strict=True):
             found += [
-                f"{_many(count, 'path')} of the {name} {_WAYS[end]}" for end, count in _ends(driver.tree.paths).items()
+                f"{_many(count, 'path')} of the {name} {_NOT_COMPLETE[end]}"
+                for end, count in _ends(driver.tree.paths).items()
             ]
             lost = [p.why for p in driver.tree.paths if p.why]
             found += [f"the {name}: {why}" for why in dict.fromkeys(lost)]
@@ -257,10 +258,10 @@ class Search:
     def _why_nothing_was_compared(self) -> str:
         if self.counts.undecided:
             why, _ = self.counts.undecided.most_common(1)[0]
-            return f"no run of both came to its end ({why})"
+            return f"no run of both functions ended ({why})"
         if any(driver.tree.paths for driver in self._drivers):
             return "every input makes one of them use memory that it may not use, so nothing can be compared"
-        return "no run of both came to its end"
+        return "no run of both functions ended"
 
     def _sentence(self, cut: list[str]) -> str:
         target, rewrite = self.paths
@@ -295,7 +296,7 @@ class Search:
         return target, rewrite
 
 
-_WAYS = {
+_NOT_COMPLETE = {
     End.FUEL: "cut by the step bound",
     End.DEPTH: "cut by the depth",
     End.LOST: "that could not be followed",
@@ -303,7 +304,7 @@ _WAYS = {
 
 
 def _ends(paths: list[Path]) -> Counter[End]:
-    return Counter(path.end for path in paths if path.end in _WAYS)
+    return Counter(path.end for path in paths if path.end in _NOT_COMPLETE)
 
 
 def _many(count: int, what: str) -> str:

@@ -19,9 +19,9 @@ MOST_TARGETS = 64
 class Closed(Enum):
     """Why one way of a decision is not followed (any more)."""
 
-    INFEASIBLE = "no input goes there"
-    UNKNOWN = "the solver could not say whether any input goes there"
-    MISSED = "the input for it went another way"
+    INFEASIBLE = "no input takes it"
+    UNKNOWN = "the solver could not say whether any input takes it"
+    MISSED = "the input for it took another path"
     TOO_MANY = "a computed jump has more targets than are followed"
 
 

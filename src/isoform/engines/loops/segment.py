@@ -105,7 +105,7 @@ def start_state(side: Side, known: Callable[[Place], Term], memory: Term) -> Sta
         return terms.extract(known(SLOT_BYTES * slot), 8 * (byte + size) - 1, 8 * byte)
 
     def no_array() -> Term:
-        raise Unsupported("a loop goes on with an array on the stack that is indexed")
+        raise Unsupported("an array on the stack is indexed while a loop runs")
 
     frame = Frame(side.frame_chain, initial, no_array, side.next_epoch)
     return State(side, registers, frame, Base(lambda: memory, side.constant_byte), terms.true)

@@ -37,7 +37,7 @@ _ALIGNMENT, _GAP = 64, 64
 """Buffers lie apart, so that nothing next to one is in another."""
 _HEX = re.compile(r"[+-]?0[xX][0-9a-fA-F]{1,40}")
 _BYTE = CType(TypeKind.INTEGER, 8, spelling="unsigned char")
-_WAYS = "null, a number, a list of elements, an object of fields, 'to', 'text' or 'same_as'"
+_FORMS = "null, a number, a list of elements, an object of fields, 'to', 'text' or 'same_as'"
 
 
 def read_own_tests(path: str, contract: Contract) -> tuple[Pair, ...]:
@@ -181,7 +181,7 @@ class _Test:
         if isinstance(value, list):
             return self._elements(name, pointee, value)
         if not isinstance(value, dict):
-            raise self._wrong(name, f"is a pointer, which is given as {_WAYS}")
+            raise self._wrong(name, f"is a pointer, which is given as {_FORMS}")
         if pointee.fields and value.keys() <= _field_names(pointee):
             return self._elements(name, pointee, [value])
         match sorted(value):
@@ -203,7 +203,7 @@ class _Test:
 
     def _unknown_keys(self, pointee: CType, value: Mapping[str, Any]) -> str:
         if not pointee.fields:
-            return f"is a pointer, which is given as {_WAYS}"
+            return f"is a pointer, which is given as {_FORMS}"
         wrong = next(key for key in value if key not in _field_names(pointee))
         return f"has no field {wrong!r}: {pointee.spelling} has {', '.join(sorted(_field_names(pointee)))}"
 

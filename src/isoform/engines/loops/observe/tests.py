@@ -37,7 +37,7 @@ from isoform.run.runner import RunOptions
 
 Head = tuple[int, BlockId]
 """Of a loop: the side, and where."""
-_TURNED = "the loops turned more than"
+_TOO_LONG = "the loops made more than"
 
 
 @dataclass
@@ -204,7 +204,7 @@ class _Gathering:
         most = MOST_SNAPSHOTS if is_own else LONGEST_RARE_TRACE + 1
         ran = _observe(self._question, inputs, self._options, self._stations, most)
         if ran is None:
-            why = _why_so_long(self._question, inputs) if is_own else f"{_TURNED} {LONGEST_RARE_TRACE} times"
+            why = _why_so_long(self._question, inputs) if is_own else f"{_TOO_LONG} {LONGEST_RARE_TRACE} iterations"
             found.note(why, number)
             return
         (left, target), (right, rewrite) = ran
@@ -228,7 +228,7 @@ class _Gathering:
         length = len(trace.target), len(trace.rewrite)
         longest = LONGEST_RARE_TRACE if self.rarely else LONGEST_TRACE
         if max(length) > longest:
-            self._found.note(f"{_TURNED} {longest} times", number)
+            self._found.note(f"{_TOO_LONG} {longest} iterations", number)
             return
         if self.rarely and not self._is_larger(trace):
             return
@@ -245,7 +245,7 @@ def _why_so_long(question: Question, inputs: tuple[Inputs, Inputs]) -> str:
     target, rewrite = question.run_both(inputs)
     if Status.OUT_OF_FUEL in (target.status, rewrite.status):
         return _how_it_ended(target, rewrite, question.options.fuel)
-    return f"{_TURNED} {MOST_SNAPSHOTS} times"
+    return f"{_TOO_LONG} {MOST_SNAPSHOTS} iterations"
 
 
 def _how_it_ended(target: Outcome, rewrite: Outcome, fuel: int) -> str:

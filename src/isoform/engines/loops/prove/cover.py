@@ -46,7 +46,8 @@ class Coverage:
                 if self._repair(cut, followed):
                     return False
                 model = model_in_words(simulation, self._solver, cut, followed)
-                why = f"from {at(simulation, cut)} the two may part, as with {model}"
+                lead = f"{model} might lead to different paths (no such input was found)"
+                why = f"it was not proved that both reach the same next cut from {at(simulation, cut)}: {lead}"
                 raise NotShownError(why, inputs=self._inputs(cut, followed))
         return True
 
@@ -55,7 +56,7 @@ class Coverage:
         answer = self._cases.decide(cut, self._terms.true, partial(simulation.claims.uncovered, cut))
         if answer is Answer.UNKNOWN:
             where = at(simulation, cut)
-            why = f"whether the two always go on the same way from {where} was not decided in time"
+            why = f"it was not decided in time whether both always reach the same next cut from {where}"
             raise NotShownError(why, MORE_TIME)
         return answer
 

@@ -36,6 +36,6 @@ class Prover:
             if self._coverage.is_complete():
                 break
         else:
-            raise NotShownError("the two keep leaving the ways on which they were paired")
+            raise NotShownError("the two keep taking paths on which they were not aligned")
         self.settled = True
         return self._recording.finish(self._ranking.find())

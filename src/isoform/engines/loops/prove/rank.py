@@ -68,7 +68,7 @@ class Ranking:
         turning = stuttering(simulation.routes.edges)
         for edge in turning:
             if edge.source != edge.to:
-                raise NotShownError(f"one side goes round from {at(simulation, edge.source)} while the other waits")
+                raise NotShownError(f"one side iterates from {at(simulation, edge.source)} while the other waits")
             if edge in found:
                 continue
             # Ways round that alternate need one number between them: each could undo what the other one gains.

@@ -48,7 +48,7 @@ class Recording:
         shown.place = {"from": numbers[cut]}
         self._record(shown, "addresses", f"{where}, which addresses are one", where, self._cases.addresses(cut))
         uncovered = partial(claims.uncovered, cut)
-        self._show(shown, cut, where, ("covered", "both go on the same way"), terms.true, uncovered)
+        self._show(shown, cut, where, ("covered", "both reach the same next cut, or both end"), terms.true, uncovered)
         for edge in simulation.routes.leaving(cut):
             if edge.to != END and followed.arrivals(edge) is not None:
                 shown.place = {"from": numbers[cut], "to": numbers[edge.to]}
@@ -72,7 +72,7 @@ class Recording:
     def _show_end(self, shown: Shown, edge: Edge, measure: Measure) -> None:
         simulation = self._simulation
         text = measure.text(Names(simulation, simulation.nodes[edge.source]).show)
-        named = "ends", f"{text} gets smaller each time one side iterates alone"
+        named = "ends", f"{text} decreases each time one side iterates alone"
         grows = partial(self._ranking.not_smaller, edge, measure)
         self._show(shown, edge.source, f"at {at(simulation, edge.source)}", named, self._terms.true, grows)
 

@@ -30,9 +30,9 @@ class Structure:
         node = self._simulation.nodes[edge.to]
         for state in arrived:
             if state.escaped:
-                raise Unsupported("an address of the stack frame is stored in memory and a loop goes on")
+                raise Unsupported("an address of the stack frame is in memory while a loop runs")
             if state.frame.is_indexed:
-                raise Unsupported("a loop goes on with an array on the stack that is indexed")
+                raise Unsupported("an array on the stack is indexed while a loop runs")
             self._note_addresses(node, state)
             for feature in (f for f in node.features if f.tag == state.side.tag):
                 self._check_feature(node, feature, state)
@@ -55,7 +55,7 @@ class Structure:
         if self._is_own_address(state.side, term) and not _is_written_out(node, feature):
             raise Unsupported(
                 f"{feature.text(self._machine)} is an address of code or of constants that differ between the sides, "
-                "and a loop goes on with it"
+                "and a loop carries it"
             )
 
     def _suspect(self, edge: Edge, state: State) -> None:

@@ -26,11 +26,11 @@ from isoform.model.verdict import Proof, Witness
 
 HOW = (
     "The two functions are cut up at pairs of points, one in each. The obligations of a cut assert its invariant and "
-    "that something goes wrong on the way from it; each is unsatisfiable. 'addresses' says which addresses on the way "
-    "are one, and the others write them as one; 'covered' that the two go on to the same next cut, or abort or end "
-    "together; 'invariant' and 'memory' that what is claimed at the next cut holds there; the others that at the end "
-    "all observables agree. 'ends' says that a number gets smaller whenever one side iterates while the other waits. "
-    "From the entry on, by induction, the two stay together for ever or end alike."
+    "that a claim fails after it; each is unsatisfiable. 'addresses' shows which addresses are equal, and the others "
+    "write equal addresses as one term. 'covered' shows that both reach the same next cut, or abort or end together; "
+    "'invariant' and 'memory' that what is claimed at the next cut holds there; the others that all observables agree "
+    "at the end. 'ends' shows that a number decreases whenever one side iterates while the other waits. By induction "
+    "from the entry, the two stay together for ever or end alike."
 )
 
 
@@ -60,7 +60,7 @@ class Proving:
 
     def _gather(self) -> Gathered:
         started = time.perf_counter()
-        self.question.options.progress("running both on inputs on which their loops turn")
+        self.question.options.progress("running both on inputs that make their loops iterate")
         gathered = gather(self.question, self.budget, self.question.options.seed, self.own)
         self.timings["trace"] = time.perf_counter() - started
         return gathered
@@ -86,7 +86,7 @@ class Proving:
     def _failed(self, gathered: Gathered, turns: Turns) -> Failed:
         """What stopped the strongest attempt, of several the first."""
         if not turns.reasons:
-            return Failed("the traces of the two could not be paired", _helps(gathered, ""))
+            return Failed("the traces of the two could not be aligned", _helps(gathered, ""))
         reason = max(turns.reasons, key=lambda r: (r[1].helps != MORE_TIME, r[0]))[1]
         missed = untaken(self.question, gathered.inputs) if not self.budget.exhausted else []
         why = f"no proof was found for the loops: {reason.why}"
@@ -125,5 +125,5 @@ def _helps(gathered: Gathered, specific: str, missed: bool = False) -> str:
     if gathered.own_unused:
         return f"other tests: {gathered.own_unused[0]}"
     if missed:
-        return "tests that go there (--tests), or a precondition that says that nothing does (--assume)"
+        return "tests that take it (--tests), or a precondition that excludes it (--assume)"
     return specific or "a precondition (--assume), more tests (--tests), or more time (--budget)"
