@@ -34,7 +34,7 @@ app = typer.Typer(
 )
 
 TROUBLE = 2
-"""Exit code of everything the user can mend."""
+"""Exit code of everything the user can fix."""
 USAGE_ERROR: Any = next(base for base in reversed(typer.BadParameter.__mro__) if hasattr(base, "format_message"))
 """What typer raises for every mistake in the words typed (it has no public name for that in all its versions)."""
 LEAST_MEMORY = 64 << 20
@@ -314,7 +314,7 @@ def check(
 _GRADE_HELP = """Compare every submission in a folder with one reference.
 
 REF is `path[:function]`, as A of `compare`. The submissions are the files of REF's kind in DIR and its folders; each is
-named by its path in DIR without the suffix. Rows that are done are kept: the same command goes on where it was
+named by its path in DIR without the suffix. Rows that are done are kept: the same command resumes where it was
 interrupted.
 
 Exit code: 0 when every submission has its row, whatever the verdicts; 2 trouble."""

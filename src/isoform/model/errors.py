@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class UserError(Exception):
-    """The user can mend this. The message is one sentence that names the argument and the fix (exit code 2)."""
+    """The user can fix this. The message is one sentence that names the argument and the fix (exit code 2)."""
 
 
 class Unsupported(Exception):

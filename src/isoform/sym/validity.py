@@ -50,7 +50,7 @@ def private_frame(side: Side) -> list[tuple[str, Term]]:
 
 
 def fresh_blocks(side: Side) -> list[tuple[str, Term]]:
-    """Blocks from the library's allocator are apart from everything that is reached in another way (`fresh-memory`):
+    """Blocks from the library's allocator are apart from everything that is reached by another name (`fresh-memory`):
     through an address that was not computed from the block's, while it cannot have been taken back."""
     terms = side.terms
     found = []
@@ -82,7 +82,7 @@ def reserve_result(side: Side, entry: State) -> None:
 
 
 def result_apart(side: Side, entry: State) -> list[tuple[str, Term]]:
-    """The space for a result in memory is apart from everything that is reached in another way (`result-space-apart`):
+    """The space for a result in memory is apart from everything that is reached by another name (`result-space-apart`):
     through an address that was not computed from the space's. Only for a whole function followed from its entry on:
     where a path starts anew with unknowns for what it has, one of them may be the space's address."""
     contract, terms = side.world.contract, side.terms
