@@ -187,7 +187,7 @@ def test_random_instances() -> None:
         operator = rnd.choice(("bvadd", "bvor", "bvmul"))
         return f"({operator} {term(depth - 1, leaves)} {term(depth - 1, leaves)})"
 
-    for turn in range(200):
+    for trial in range(200):
         pattern = f"(bvxor {term(4, ['cut_1', 'cut_2', '#x00000007'])} cut_1)"
         terms = {name: term(2, ["x", "y"]) for name in ("cut_1", "cut_2")}
         instance = pattern.replace("cut_1", terms["cut_1"]).replace("cut_2", terms["cut_2"])
@@ -199,7 +199,7 @@ def test_random_instances() -> None:
             shown = read_script(equation(shape, "cut_1"))
             ((_, shown_differ),) = shown.assertions
             pairs = zip(shown.terms.nodes[shown_differ].operands, used.terms.nodes[differ].operands, strict=True)
-            assert is_instance(shown, pairs, used) is expected, f"seed {seed}, turn {turn}: {shape} {instance}"
+            assert is_instance(shown, pairs, used) is expected, f"seed {seed}, trial {trial}: {shape} {instance}"
 
 
 # A whole certificate, from real code.
@@ -240,7 +240,7 @@ def entries_of(certificate: Path) -> dict[str, Any]:
     return entries
 
 
-def mend(certificate: Path, entries: dict[str, Any]) -> None:
+def rehash(certificate: Path, entries: dict[str, Any]) -> None:
     """Somebody who makes every hash right again."""
     for obligation in entries["obligations"]:
         obligation["sha256"] = hashlib.sha256((certificate / obligation["file"]).read_bytes()).hexdigest()
@@ -320,7 +320,7 @@ def use_no_object(certificate: Path, entries: dict[str, Any]) -> None:
 def test_tampering_that_mends_the_hashes(certificate: Path, tamper: Callable[[Path, dict[str, Any]], None]) -> None:
     entries = entries_of(certificate)
     tamper(certificate, entries)
-    mend(certificate, entries)
+    rehash(certificate, entries)
     report = check_certificate(certificate, seconds=30)
     assert not report.problems
     assert not report.ok
@@ -339,7 +339,7 @@ def test_a_goal_rests_on_its_steps(certificate: Path) -> None:
     used = f"(assert (! {factors} :named differs)) (assert (! (= {factors} false) :named step-1))"
     (certificate / user["file"]).write_text(f"{declared} {used} (check-sat)")
     (certificate / shown_by).write_text(f"{declared} (assert (! (distinct {factors} false) :named differ)) (check-sat)")
-    mend(certificate, entries)
+    rehash(certificate, entries)
     report = check_certificate(certificate, seconds=1)
     assert not report.problems
     assert not report.ok

@@ -50,8 +50,8 @@ def test_snapshots_of_an_unoptimised_loop(question: Question) -> None:
     assert taken[0].point == function.entry
     assert all(s.point in heads(function) for s in taken[1:])
     slots = {local.name: local for local in function.image.locals}
-    turns = [(s.slot(slots["i"].offset, 4), s.slot(slots["s"].offset, 4)) for s in taken[1:]]
-    assert turns == [(0, 0), (1, 5), (2, 2**32 - 2), (3, 7)]
+    iterations = [(s.slot(slots["i"].offset, 4), s.slot(slots["s"].offset, 4)) for s in taken[1:]]
+    assert iterations == [(0, 0), (1, 5), (2, 2**32 - 2), (3, 7)]
     assert taken[2].word(BUFFER + 4, 4, False) == 2**32 - 7
     assert taken[1].slot(1 << 30, 4) is None
 

@@ -30,7 +30,7 @@ from isoform.model.signature import TypeKind
 from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS
 
 NOT_COMPARED = "the runs differ only in what is not compared, such as padding or undefined values"
-"""Of runs that end differently for a reason that no `different` may rest on: they show nothing either way."""
+"""Of runs that end differently for a reason that no `different` may rest on: they show nothing."""
 
 _FILLED_BYTES = (4, 8, 64, 16, 1, 2, 12, 32, -64)
 """Sizes in bytes that a callee may write into a local whose size is not known. A difference must be visible for each of

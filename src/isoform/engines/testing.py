@@ -22,7 +22,7 @@ from isoform.model.verdict import Witness
 QUICK_TESTS = 24
 THOROUGH_TESTS = 20_000
 STUCK_TESTS = 5
-"""If so many tests, beside the user's own, all did not come to an end, no other will."""
+"""If so many tests, beside the user's own, all did not end, no other will."""
 QUICK_STEPS = 250_000
 """A quick look, of a quarter of a second: what takes more steps is for the engines that reason."""
 
@@ -38,7 +38,8 @@ class Tested:
     """Tests on which a side did not stop, or reached something without semantics."""
     why_undecided: str = ""
     turns_vary: bool = False
-    """Whether the target took so many more steps on some inputs than on others that its loops must have turned more."""
+    """Whether the target took so many more steps on some inputs than on others that its loops must have made more
+    iterations."""
 
     def sentence(self) -> str:
         if self.witness is not None:

@@ -18,7 +18,7 @@ SIDES = "target", "rewrite"
 
 @dataclass
 class _Seen:
-    """Instructions that were executed, and which came right after which."""
+    """Instructions that were executed, and which followed which."""
 
     addresses: set[int] = field(default_factory=set)
     pairs: set[tuple[int, int]] = field(default_factory=set)
@@ -28,8 +28,8 @@ class _Seen:
 
 
 def untaken(question: Question, inputs: Sequence[tuple[Inputs, Inputs]]) -> list[str]:
-    """What none of the inputs makes either function do, as sentences without a full stop; what keeps tests out of a
-    whole loop first."""
+    """What none of the inputs makes either function do, as sentences without a full stop; first the branches that keep
+    tests out of a whole loop."""
     seen = _Seen(), _Seen()
     for pair in inputs[:MOST_UNTAKEN_RUNS]:
         for sight, outcome in zip(seen, question.run_both(pair, trace=True), strict=True):

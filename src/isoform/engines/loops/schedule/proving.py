@@ -15,7 +15,7 @@ from isoform.engines.loops.observe.untaken import untaken
 from isoform.engines.loops.prove.claims import STATE_AT
 from isoform.engines.loops.prove.result import MORE_TIME, Shown
 from isoform.engines.loops.prove.words import cuts, invariants
-from isoform.engines.loops.schedule.turns import Turns
+from isoform.engines.loops.schedule.slices import TimeSlices
 from isoform.engines.loops.tuning import MOST_LEARNED
 from isoform.engines.separate import differs
 from isoform.engines.witness import confirm
@@ -67,27 +67,27 @@ class Proving:
 
     def _prove(self, gathered: Gathered) -> Proved | Found | Failed:
         started = time.perf_counter()
-        turns = Turns(self.question, self.budget, self.meanwhile)
-        # Where a proof fails for want of a test, a model is one: with it everything begins again.
+        slices = TimeSlices(self.question, self.budget, self.meanwhile)
+        # If a proof fails because a test is missing, a model becomes one, and everything starts again with it.
         for _ in range(1 + MOST_LEARNED):
-            if not turns.take(gathered) or turns.is_settled:
+            if not slices.run(gathered) or slices.is_settled:
                 break
             if gathered.differs and gathered.differing is not None:
                 result = confirm(self.question, gathered.differing, self.budget)
                 if isinstance(result, Witness):
                     return _found(result)
                 break
-        self.timings["guess"] = turns.guess_seconds
-        self.timings["solve"] = time.perf_counter() - started - turns.guess_seconds
-        if turns.shown is None:
-            return self._failed(gathered, turns)
-        return _proved(turns.shown, len(gathered.traces))
+        self.timings["guess"] = slices.guess_seconds
+        self.timings["solve"] = time.perf_counter() - started - slices.guess_seconds
+        if slices.shown is None:
+            return self._failed(gathered, slices)
+        return _proved(slices.shown, len(gathered.traces))
 
-    def _failed(self, gathered: Gathered, turns: Turns) -> Failed:
+    def _failed(self, gathered: Gathered, slices: TimeSlices) -> Failed:
         """What stopped the strongest attempt, of several the first."""
-        if not turns.reasons:
+        if not slices.reasons:
             return Failed("the traces of the two could not be aligned", _helps(gathered, ""))
-        reason = max(turns.reasons, key=lambda r: (r[1].helps != MORE_TIME, r[0]))[1]
+        reason = max(slices.reasons, key=lambda r: (r[1].helps != MORE_TIME, r[0]))[1]
         missed = untaken(self.question, gathered.inputs) if not self.budget.exhausted else []
         why = f"no proof was found for the loops: {reason.why}"
         return Failed(f"{why}; {missed[0]}" if missed else why, _helps(gathered, reason.helps, bool(missed)))
