@@ -582,7 +582,7 @@ def run_command(words: list[str] | None = None) -> int:
     except (UserError, Unsupported) as error:
         _complain(_sentence(str(error)))
     except (BrokenPipeError, SystemExit):
-        # The reader of our output is gone: typer turns that into SystemExit. Nothing may be flushed there any more.
+        # The reader of our output has closed it: typer turns that into SystemExit. Nothing may be flushed any more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
     except Exception:
         traceback.print_exc()

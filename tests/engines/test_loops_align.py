@@ -74,7 +74,7 @@ def test_four_turns_against_one_and_a_rest() -> None:
     assert set(alignment.cuts) == {big, small}
 
 
-def test_a_peeled_first_turn() -> None:
+def test_a_peeled_first_iteration() -> None:
     """The rewrite does its first iteration before its loop."""
 
     def rewrite(count: int) -> tuple[Snapshot, ...]:

@@ -137,8 +137,8 @@ def _concolic(goals: Sequence[Obligation], index: Index) -> Iterator[str]:
 
 
 def _loops(goals: Sequence[Obligation], index: Index) -> Iterator[str]:
-    """From every cut on the way: where the two go on to, that what is claimed at the next cut holds there, and what is
-    compared at the end. Cut 0 is the entry."""
+    """From every cut that is reached: where the two go next, that what is claimed at the next cut holds there, and what
+    is compared at the end. Cut 0 is the entry."""
     from_cut = {_cut(goal, "from") for goal in goals}
     edges = {(_cut(goal, "from"), _cut(goal, "to")) for goal in goals if "to" in goal}
     if None in from_cut or any(None in edge for edge in edges):

@@ -1,4 +1,4 @@
-"""Which calls come back: by the declaration, by a name of the C library, or by there being no code after the call."""
+"""Which calls return: by the declaration, by a name of the C library, or because there is no code after the call."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Returning:
 
 
 def leaves(image: Image, name: str) -> bool:
-    """Whether an outside function never comes back to its caller: by its declaration, else by its name."""
+    """Whether an outside function never returns to its caller: by its declaration, else by its name."""
     declared = image.signatures.get(name)
     return name in NO_RETURN if declared is None else not declared.returns
 

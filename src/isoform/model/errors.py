@@ -1,4 +1,4 @@
-"""The ways a question can fail to be answered, kept apart from each other and from bugs."""
+"""The reasons why a question is not answered, kept apart from each other and from bugs."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Leaves:
         self._variables: dict[str, Term] = {}
         self.parts: dict[tuple[Term, int, int], Term] = {}
         """Parts already taken, by term, highest and lowest bit: without it, a part of a shared term is taken once for
-        every way to reach it."""
+        every path to it."""
         self.uses_floats = False
         """Whether there is any application of a floating-point operation (see `floats.py`)."""
         self.float_numbers: dict[Term, Term] = {}

@@ -20,9 +20,9 @@ _EXTENSIONS = (K.BV_ZERO_EXTEND, K.BV_SIGN_EXTEND)
 
 
 class Opaque:
-    """Rewrites terms of one question; what was rewritten is remembered. A product is the same both ways round: by the
-    order of its factors as terms, or, if `symmetric`, by the order of their values, which takes more of a solver but
-    tells that k·i is n·k where i is n."""
+    """Rewrites terms of one question; results are memoised. The product is commutative: its operands are ordered as
+    terms, or, if `symmetric`, by their values, which is harder for a solver but implies that k·i is n·k where i is
+    n."""
 
     def __init__(self, terms: Terms, symmetric: bool = False) -> None:
         self._terms = terms

@@ -189,7 +189,7 @@ class _Sweeper:
 
     def _is_shown(self, left: Term, right: Term) -> bool:
         """Whether the two could be shown to be equal. An equation that holds for all values of its variables holds
-        whatever they are called: what is done in every lane, or every turn, is shown once."""
+        whatever they are called: what is done in every lane, or every iteration, is shown once."""
         skeleton = _skeleton(left, right)
         shown = self._known.get(skeleton) if skeleton is not None else None
         if shown is None:

@@ -93,7 +93,7 @@ class Calls:
         return replace(call, callee=callee, then=None if leaves(image, callee) else call.then)
 
     def _end_in(self, name: str, arguments: tuple[Term, ...], condition: Term, state: State) -> None:
-        """A call does not come back, under a condition."""
+        """A call does not return, under a condition."""
         summary = self._scope.summary
         summary.endings.append(Ending(condition, name, arguments, state.heap, summary.may_have_called))
 

@@ -48,7 +48,7 @@ class CallSite:
 
 @dataclass(frozen=True)
 class Ending:
-    """The program ended in a call that does not come back."""
+    """The program ended in a call that does not return."""
 
     condition: Term
     callee: str

@@ -113,10 +113,10 @@ def _may_be_taken_back(side: Side, block: AllocatedBlock, access: int) -> bool:
 
 
 def valid_addresses(*sides: Side, through: Collection[Term] | None = None) -> list[tuple[str, Term]]:
-    """Accesses to the rest of memory are to addresses that a program may use (`valid-memory`): not the page
-    around null, nor beyond what the machine gives to programs. If asked for, only those `through` some pointers. Blocks
-    are followed in order, so what is noted before the first outside call is made before it; what comes later is not
-    made at all if that does not come back."""
+    """Accesses to the rest of memory are to addresses that a program may use (`valid-memory`): not the page around
+    null, nor beyond what the machine gives to programs. If asked for, only those `through` some pointers. Blocks are
+    followed in order, so accesses recorded before the first outside call are made before it; later ones are not made at
+    all if it does not return."""
     found = []
     for side in sides:
         terms = side.terms

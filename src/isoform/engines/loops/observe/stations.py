@@ -16,7 +16,7 @@ def choices(target: Function, rewrite: Function) -> Iterator[Stations]:
     leave the loop. A compiler that turns a `while` into a `do` moves one to the other. If one side has iterations as
     straight code, too many to follow at once, each of them has a station."""
     left, right = (heads(target), past_tests(target)), (heads(rewrite), past_tests(rewrite))
-    single = single_turns(target), single_turns(rewrite)
+    single = straight_iterations(target), straight_iterations(rewrite)
     if any(single):
         yield left[0] | single[0], right[0] | single[1]
     yield from dict.fromkeys(((left[0], right[0]), (left[1], right[1]), (left[0], right[1]), (left[1], right[0])))
@@ -60,7 +60,7 @@ def past_tests(function: Function) -> frozenset[BlockId]:
     return frozenset(chosen)
 
 
-def single_turns(function: Function) -> frozenset[BlockId]:
+def straight_iterations(function: Function) -> frozenset[BlockId]:
     """Blocks after all loops that access memory, if there are several in a row: the remainder of an unrolled loop may
     be done one by one in code of its own."""
     pointer = function.machine.convention.stack_pointer

@@ -10,7 +10,7 @@ from random import Random
 
 from isoform.borders.question import Question
 from isoform.engines.loops.observe.inputs import LoopInputs
-from isoform.engines.loops.observe.stations import Stations, body_of, heads, single_turns
+from isoform.engines.loops.observe.stations import Stations, body_of, heads, straight_iterations
 from isoform.engines.loops.observe.traces import Dead, Traces
 from isoform.engines.loops.tuning import (
     FEW_TIMES,
@@ -120,7 +120,7 @@ class _Gathering:
         self._found = found
         self._heads = heads(question.target), heads(question.rewrite)
         functions = question.target, question.rewrite
-        self._single = single_turns(functions[0]), single_turns(functions[1])
+        self._single = straight_iterations(functions[0]), straight_iterations(functions[1])
         self._stations = self._heads[0] | self._single[0], self._heads[1] | self._single[1]
         self._bodies = {
             (side, head): body_of(function, head) for side, function in enumerate(functions) for head in heads(function)

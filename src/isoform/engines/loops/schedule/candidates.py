@@ -13,7 +13,7 @@ from isoform.borders.question import Question
 from isoform.engines.loops.align.alignments import alignments, as_counted
 from isoform.engines.loops.align.cuts import Alignment
 from isoform.engines.loops.guess.invariant import Order
-from isoform.engines.loops.observe.stations import Stations, choices, heads, multiplications, single_turns
+from isoform.engines.loops.observe.stations import Stations, choices, heads, multiplications, straight_iterations
 from isoform.engines.loops.observe.tests import Gathered, traced_again
 from isoform.engines.loops.observe.traces import Traces
 from isoform.engines.loops.schedule.attempt import Attempt, Run
@@ -41,7 +41,7 @@ class Candidates:
         loops what the other does not, or does without a loop: then it must compute the product differently."""
         sides = self._question.target, self._question.rewrite
         early = self._question.options.degree > 1 and not _multiply_alike(*sides)
-        single = frozenset.union(*map(single_turns, sides))
+        single = frozenset.union(*map(straight_iterations, sides))
         found: list[Paired] = []
         pairings: list[Iterator[Alignment]] = []
         for stations in choices(*sides):
