@@ -23,13 +23,14 @@ from isoform.borders.result_space import RESULT_APART
 from isoform.borders.unusual_returns import unusual_return_assumptions
 from isoform.lift.function import Function
 from isoform.lift.known_calls import with_known_calls
-from isoform.lift.library import EITHER_WAY, library_calls, written_out
+from isoform.lift.library import library_calls, written_out
 from isoform.lift.pointers import Passed, with_pointer_types
 from isoform.lift.returning import never_returning, without_returns
 from isoform.load.prototype import parse_prototype
 from isoform.load.shape import shaped
 from isoform.model.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
 from isoform.model.errors import Unsupported, UserError
+from isoform.model.library import library_function
 from isoform.model.machine import Machine
 from isoform.model.placement import Placement
 from isoform.model.signature import VOID, CType, Signature, TypeKind
@@ -201,7 +202,7 @@ def _with_loops_for_calls(question: Question, callees: CalleeTable) -> Question:
     versions = [_written_out(question, names)]
     if of_one_side != names:
         versions.append(_written_out(question, of_one_side))
-    if names & EITHER_WAY:
+    if any(not meaning.has_direction for name in names if (meaning := library_function(name).meaning) is not None):
         versions.append(_written_out(question, names, downward=True))
     return replace(_written_out(question, of_one_side), versions=tuple(versions))
 

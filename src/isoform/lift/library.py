@@ -14,14 +14,12 @@ from typing import NamedTuple
 
 from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto
 from isoform.lift.simplify import overlaps
+from isoform.model.library import library_function
+from isoform.model.library_function import Meaning
 from isoform.model.microop import Kind, MicroOp, Space, Var, const
 
 MOST_BYTES = 1024
 """Calls of a constant size up to this are executed at once, without a loop."""
-ARGUMENTS = {"memset": 3, "memcpy": 3, "memmove": 3, "strlen": 1}
-"""The functions whose meaning is known, and how many arguments each takes."""
-EITHER_WAY = frozenset({"memset", "memcpy"})
-"""Those whose direction through memory the standard does not define."""
 _SIZE = 2
 """Which argument is the size, where there are three."""
 _MOST_ZEROS = 4
@@ -55,13 +53,18 @@ def written_out(function: Function, names: Collection[str], downward: bool = Fal
 
 def _callee(block: Block, sizes: Mapping[BlockId, _Number]) -> str | None:
     """The function that a block ends with a call of, if that can be written out and is not better executed at once."""
-    call = block.exit
-    if not isinstance(call, Call) or call.callee not in ARGUMENTS:
+    call, meaning = block.exit, _meaning(block)
+    if not isinstance(call, Call) or meaning is None:
         return None
     if call.then is None or call.system or call.present or call.carried_out or block.id not in sizes:
         return None
-    size = sizes[block.id].value if ARGUMENTS[call.callee] > _SIZE else None
+    size = sizes[block.id].value if meaning.arguments > _SIZE else None
     return call.callee if size is None or size > MOST_BYTES else None
+
+
+def _meaning(block: Block) -> Meaning | None:
+    call = block.exit
+    return library_function(call.callee or "").meaning if isinstance(call, Call) else None
 
 
 class _Body:
@@ -72,7 +75,8 @@ class _Body:
 
     def __init__(self, function: Function, block: Block, name: str, size: _Number, downward: bool) -> None:
         assert isinstance(block.exit, Call)
-        self._block, self._call, self._name, self._downward = block, block.exit, name, downward
+        self._block, self._call, self._downward = block, block.exit, downward
+        self._meaning = library_function(name).meaning
         self._address = block.steps[-1] if block.steps else block.id.address
         registers, convention = function.machine.registers, function.machine.convention
         self._result = registers[convention.result[0]]
@@ -86,13 +90,13 @@ class _Body:
         self._temps = _PART
 
     def blocks(self) -> list[Block]:
-        write: Callable[[], None] = {
-            "memset": self._memset,
-            "memcpy": self._memory_copy,
-            "memmove": self._memory_copy,
-            "strlen": self._strlen,
-        }[self._name]
-        write()
+        match self._meaning:
+            case Meaning.FILL:
+                self._memset()
+            case Meaning.COPY | Meaning.MOVE:
+                self._memory_copy()
+            case Meaning.LENGTH:
+                self._strlen()
         self._add(_END, [], replace(self._call, carried_out=True))
         return self._made
 
@@ -135,10 +139,11 @@ class _Body:
         may go too; and forward unless d > 0 as a signed number, which needs no size: a compiler makes a memmove of a
         shift, where d is a constant."""
         distance, first_choice = self._temp(self._first.size), self._temp(1)
-        ends = (self._second, self._first) if self._name == "memcpy" and self._downward else (self._first, self._second)
+        is_copy = self._meaning is Meaning.COPY
+        ends = (self._second, self._first) if is_copy and self._downward else (self._first, self._second)
         subtract = MicroOp(Kind.INT_SUB, distance, ends)
         directions = (_BACKWARD, _FORWARD) if ends[0] == self._first else (_FORWARD, _BACKWARD)
-        if self._name == "memcpy":
+        if is_copy:
             compare = MicroOp(Kind.INT_LESS, first_choice, (distance, self._size))
         else:
             compare = MicroOp(Kind.INT_SLESS, first_choice, (const(0, distance.size), distance))
@@ -286,7 +291,7 @@ _Numbers = dict[Var, _Number]
 def _sizes(function: Function) -> dict[BlockId, _Number]:
     """The third argument at the end of each block that calls one of the functions (forward data flow)."""
     names = function.machine.convention.integer_arguments
-    calls = {n for n, b in function.blocks.items() if isinstance(b.exit, Call) and b.exit.callee in ARGUMENTS}
+    calls = {n for n, b in function.blocks.items() if _meaning(b) is not None}
     if not calls or len(names) <= _SIZE:
         return {}
     lost = _lost_in_calls(function)
