@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from isoform.isa.registry import machine
 from isoform.load.known import known_signature
 from isoform.load.prototype import parse_prototype
 from isoform.model.errors import UserError
@@ -256,3 +257,17 @@ def test_every_known_prototype_parses() -> None:
         signature = known_signature(function.name)
         assert signature is not None
         assert signature.name == function.name
+
+
+def test_pointers_are_as_wide_as_the_machines_addresses() -> None:
+    signature = parse_prototype("long *f(int *p, long n)", machine("cs241").word_bits)
+    assert [parameter.type.bits for parameter in signature.parameters] == [32, 32]
+    assert signature.result.bits == 32
+    assert [
+        place.register for argument in machine("cs241").place(signature).arguments for place in argument.places
+    ] == [
+        "$1",
+        "$2",
+    ]
+    wide = parse_prototype("int f(int *p)", machine("x86_64").word_bits)
+    assert wide.parameters[0].type.bits == 64

@@ -99,7 +99,7 @@ def _contract(functions: Functions, options: Options, no_return: Collection[str]
     if declared is None:
         inferred = infer(target, rewrite, options.calls is not CallRule.UNINTERPRETED, no_return)
         declared = inferred.signature
-    signature = shaped(declared, options.shapes)
+    signature = shaped(declared, options.shapes, machine.word_bits)
     placement = place_signature(machine, signature) if inferred is None else _placed(machine, signature, inferred)
     contract = Contract(
         machine=machine,
@@ -246,7 +246,8 @@ def _preconditions(options: Options, signature: Signature) -> tuple[Precondition
 def _signature(target: Function, rewrite: Function, options: Options) -> tuple[Signature | None, SignatureSource]:
     """None where only the code itself can tell."""
     if options.signature is not None:
-        return parse_prototype(options.signature, char_is_signed=target.machine.char_is_signed), SignatureSource.OPTION
+        machine = target.machine
+        return parse_prototype(options.signature, machine.word_bits, machine.char_is_signed), SignatureSource.OPTION
     for function in (target, rewrite):
         found = function.image.signatures.get(function.name)
         if found is not None:
