@@ -268,8 +268,8 @@ def test_real_code_is_confirmed(certificate: Path) -> None:
 def drop_an_equation(certificate: Path, entries: dict[str, Any]) -> None:
     """The last step: its file, its entry, and a number that nobody misses."""
     position = max(i for i, o in enumerate(entries["obligations"]) if o["kind"] == EQUATION)
-    gone = entries["obligations"].pop(position)
-    (certificate / gone["file"]).unlink()
+    removed = entries["obligations"].pop(position)
+    (certificate / removed["file"]).unlink()
     for later in entries["obligations"][position:]:
         number, name = later["file"].split("-", 1)
         renamed = f"{int(number) - 1:02}-{name}"
@@ -294,7 +294,7 @@ def let_the_goal_show_it(certificate: Path, entries: dict[str, Any]) -> None:
     user["uses"] = dict.fromkeys(user["uses"], user["file"])
 
 
-def turn_the_order_round(certificate: Path, entries: dict[str, Any]) -> None:
+def reverse_the_order(certificate: Path, entries: dict[str, Any]) -> None:
     path = certificate / user_of_steps(entries)["file"]
     lines = path.read_text().splitlines()
     steps = [line for line in lines if ":named step-" in line]
@@ -313,7 +313,7 @@ def use_no_object(certificate: Path, entries: dict[str, Any]) -> None:
         drop_it_everywhere,
         let_another_show_it,
         let_the_goal_show_it,
-        turn_the_order_round,
+        reverse_the_order,
         use_no_object,
     ],
 )

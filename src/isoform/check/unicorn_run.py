@@ -115,7 +115,7 @@ class Execution(ABC):
 
     @abstractmethod
     def _fault(self, error: str, address: int) -> None:
-        """The CPU model could not go on."""
+        """The CPU model could not continue."""
 
     @abstractmethod
     def _jumped(self) -> bool:
@@ -187,7 +187,7 @@ class Execution(ABC):
             self._ending = status, reason
 
     def _leave(self, address: int) -> int:
-        """Control arrived at an address that is no code of the image: where it goes on, if it does."""
+        """Control arrived at an address that is no code of the image: where it continues, if it does."""
         own_code = self._image.aliases.get(address)
         name = self._externals.get(address)
         called = bool(self._trace) and self._trace[-1] in self._call_sites

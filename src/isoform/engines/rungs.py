@@ -44,7 +44,7 @@ class Climb:
     reached: Reached = None
     explored: Reached = None
     """What the concolic engine said while a proof of loops took long."""
-    turns_vary: bool = False
+    iterations_vary: bool = False
     """Whether tests showed that loops iterate as often as the input says."""
     last_said: str = ""
     meanwhile: Meanwhile | None = None
@@ -103,7 +103,7 @@ class Rung:
 
 
 def _quick_look(climb: Climb) -> Budget:
-    seconds = GLANCE_SECONDS if climb.turns_vary else QUICK_SECONDS
+    seconds = GLANCE_SECONDS if climb.iterations_vary else QUICK_SECONDS
     return climb.budget.counted_part(min(seconds, climb.budget.left * QUICK_SHARE))
 
 

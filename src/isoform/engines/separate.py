@@ -100,7 +100,7 @@ def _rests_on_calls(question: Question, outcomes: tuple[Outcome, Outcome]) -> bo
 
 
 def _differs_by_signs(question: Question, inputs: Pair, outcomes: tuple[Outcome, Outcome]) -> bool:
-    """Whether the difference also shows if `memcmp` and its like give -1 or 1 where they do not give 0."""
+    """Whether the difference also shows if `memcmp` and the like give -1 or 1 where they do not give 0."""
     if not any(library_function(result.callee).only_sign for outcome in outcomes for result in outcome.results):
         return True
     other = replace(question, target=with_signs_only(question.target), rewrite=with_signs_only(question.rewrite))

@@ -37,7 +37,7 @@ class Tested:
     undecided: int
     """Tests on which a side did not stop, or reached something without semantics."""
     why_undecided: str = ""
-    turns_vary: bool = False
+    iterations_vary: bool = False
     """Whether the target took so many more steps on some inputs than on others that its loops must have made more
     iterations."""
 
@@ -62,7 +62,7 @@ class Testing:
         tested = run_tests(question, budget, self.thorough, self.own)
         timings = {"test": time.perf_counter() - started}
         finding = _finding(tested, question.options.fuel)
-        return replace(finding, said=tested.sentence(), timings=timings, turns_vary=tested.turns_vary)
+        return replace(finding, said=tested.sentence(), timings=timings, iterations_vary=tested.iterations_vary)
 
 
 def _finding(tested: Tested, fuel: int) -> Finding:
@@ -158,5 +158,5 @@ class _SoFar:
         if self.witness is not None:
             return Tested(self.witness, None, self.ran, self.undecided)
         steps = self.target_steps
-        turns_vary = max(steps, default=0) - min(steps, default=0) > len(self.question.target.instructions)
-        return Tested(None, self.unconfirmed, self.ran, self.undecided, self.why, turns_vary)
+        iterations_vary = max(steps, default=0) - min(steps, default=0) > len(self.question.target.instructions)
+        return Tested(None, self.unconfirmed, self.ran, self.undecided, self.why, iterations_vary)

@@ -512,7 +512,7 @@ class _Lifter:
         return (MicroOp(Kind.COPY, registers[convention.kept_return_address], (registers[convention.return_address],)),)
 
     def _return_ops(self) -> tuple[tuple[MicroOp, ...], Var]:
-        """What finds the return address once the callee has come back and popped it."""
+        """What finds the return address once the callee has returned and popped it."""
         convention, registers = self.machine.convention, self.machine.registers
         if convention.return_address is not None:
             return (), registers[convention.kept_return_address or convention.return_address]

@@ -129,5 +129,5 @@ class Leaves:
         return term
 
     def unshaped(self, kind: Kind, operands: list[Term]) -> Term:
-        """A term that no rule looks into."""
+        """A term that no rule examines."""
         return self.manager.mk_term(kind, operands)

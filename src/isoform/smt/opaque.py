@@ -1,7 +1,7 @@
-"""Products and quotients of two unknowns as functions of which nothing is known but their names.
+"""Products and quotients of two unknowns as uninterpreted functions.
 
-What is unsatisfiable whatever these functions are is so for the true ones: where both sides multiply the same numbers,
-a solver need not know what a product is, and not knowing it saves it the search through multipliers. A model, however,
+If the formula is unsatisfiable with uninterpreted functions, it is unsatisfiable with the real ones: if both sides
+multiply the same numbers, a solver need not know what a product is, and is spared the multipliers. A model, however,
 may rest on a product that no multiplication gives.
 """
 

@@ -1,4 +1,4 @@
-"""Calls to code that is not here, carried out on a symbolic state.
+"""Calls to code that is not here, executed on a symbolic state.
 
 Results and memory after such a call are functions of its arguments and memory, unless more is known of the callee.
 """
@@ -45,7 +45,7 @@ Event = tuple[str, tuple[Term, ...]]
 
 
 class Calls:
-    """Carries out the calls of one function."""
+    """Executes the calls of one function."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
@@ -66,7 +66,7 @@ class Calls:
         return target
 
     def call(self, block: Block, call: Call, value: Term, state: State) -> BlockId | None:
-        """The call that ends a block. Where execution goes on, None if it does not."""
+        """The call that ends a block. Where execution continues, None if it does not."""
         if call.callee is None:
             call = self._resolved(call, value, state)
         if call.callee is None:
@@ -98,7 +98,7 @@ class Calls:
         summary.endings.append(Ending(condition, name, arguments, state.heap, summary.may_have_called))
 
     def _is_known(self, call: Call, passed: Passed, state: State) -> bool:
-        """Carry out a call whose effect is known, if it is one."""
+        """Execute a call whose effect is known, if it is one."""
         if call.carried_out:
             self._leave_carried_out(call.pure, state)
             return True

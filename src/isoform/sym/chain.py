@@ -194,7 +194,7 @@ class Chain:
         return node
 
     def _look_further(self, node: Node, address: Term, size: int) -> None:
-        """Let the context note what it cannot tell about earlier stores either, so that all is looked into at once."""
+        """Let the context note what it cannot tell about earlier stores either, so that all is examined at once."""
         for _ in range(_MOST_SWAPS):
             if not isinstance(node, Stored):
                 return

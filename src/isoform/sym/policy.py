@@ -95,7 +95,7 @@ class Policy:
         return terms.conj(state.condition, condition), terms.conj(state.condition, terms.negate(condition))
 
     def leave(self, scope: Scope, state: State, temps: Temps) -> bool:
-        """Whether the policy has carried out the end of the block itself, since it knows where that leads."""
+        """Whether the policy has executed the end of the block itself, since it knows where that leads."""
         return False
 
     # -- what instructions do -------------------------------------------------------------------

@@ -84,7 +84,7 @@ def reserve_result(side: Side, entry: State) -> None:
 def result_apart(side: Side, entry: State) -> list[tuple[str, Term]]:
     """The space for a result in memory is apart from everything that is reached by another name (`result-space-apart`):
     through an address that was not computed from the space's. Only for a whole function followed from its entry on:
-    where a path starts anew with unknowns for what it has, one of them may be the space's address."""
+    where a path starts again with unknowns for what it has, one of them may be the space's address."""
     contract, terms = side.world.contract, side.terms
     if not _is_result_apart(side):
         return []

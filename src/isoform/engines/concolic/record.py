@@ -22,7 +22,7 @@ class EndOfPathError(Exception):
 
 
 class Record:
-    """Begun anew, or from an earlier path's snapshot. The scope says in which block and at which micro-op it is."""
+    """Started at the entry, or from an earlier path's snapshot. The scope has the block and the micro-op."""
 
     def __init__(
         self, scope: Scope, entry: Callable[[Side], State], depth: int, traced: Traced, resume: PathSnapshot | None

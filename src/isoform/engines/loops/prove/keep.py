@@ -176,8 +176,7 @@ class Keeping:
                 return True
             if answer is Answer.UNKNOWN:
                 if self._budget.left < ENOUGH_SECONDS:
-                    # A dropped fact never comes back: so drop it only because no proof was found, not because time ran
-                    # out.
+                    # A dropped fact is never claimed again: drop it because no proof was found, not for lack of time.
                     raise NotShownError("it was not decided in time which facts the loops keep", MORE_TIME)
                 if fact is None:
                     raise NotShownError("it could not be decided which inputs reach a cut")
