@@ -16,6 +16,8 @@ from isoform.load.image import Image
 from isoform.model.allocation import AllocationCall, Blocks
 from isoform.model.callee import LONGEST_FORMAT, Callee, Part, Parts
 from isoform.model.contract import NoValueError, OutputCall, PureCall, stored_size
+from isoform.model.library import library_function
+from isoform.model.library_function import Meaning
 from isoform.model.outcome import (
     FRAME_LIMIT,
     MOST_SIGHTS,
@@ -110,7 +112,7 @@ class Execution(ABC):
 
     @abstractmethod
     def _fault(self, error: str, address: int) -> None:
-        """The CPU model could not go on."""
+        """The CPU model could not continue."""
 
     @abstractmethod
     def _jumped(self) -> bool:
@@ -182,7 +184,7 @@ class Execution(ABC):
             self._ending = status, reason
 
     def _leave(self, address: int) -> int:
-        """Control arrived at an address that is no code of the image: where it goes on, if it does."""
+        """Control arrived at an address that is no code of the image: where it continues, if it does."""
         own_code = self._image.aliases.get(address)
         name = self._externals.get(address)
         called = bool(self._trace) and self._trace[-1] in self._call_sites
@@ -339,14 +341,15 @@ class Execution(ABC):
 
     def _library_call(self, name: str, arguments: tuple[int, ...]) -> int | None:
         """The result of memset, memcpy, memmove or strlen, done; None if it is none of them."""
-        if name == "strlen" and len(arguments) == 1:
-            return self._text_length(arguments[0])
-        if name not in ("memset", "memcpy", "memmove") or len(arguments) != 3:
+        meaning = library_function(name).meaning
+        if meaning is None or len(arguments) != meaning.arguments:
             return None
+        if meaning is Meaning.LENGTH:
+            return self._text_length(arguments[0])
         destination, source, size = arguments
         if size > LARGEST_COPY:
             raise MemoryLimitError
-        data = bytes([source & 0xFF]) * size if name == "memset" else self._read_for_call(source, size)
+        data = bytes([source & 0xFF]) * size if meaning is Meaning.FILL else self._read_for_call(source, size)
         self._cpu.write(destination, data)
         self.access(destination, size, is_write=True)
         return destination

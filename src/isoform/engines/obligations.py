@@ -28,7 +28,7 @@ from isoform.sym.compare import POSSIBLE_RESULT, Goal
 from isoform.sym.validity import private_frame, valid_addresses
 
 UNCLEAR_RESULT = (
-    "the two leave different values in a register of which the code does not show whether it is the result, or how wide"
+    "the two leave different values in a register, and the code does not show whether it is the result, or how wide"
 )
 UNCLEAR_ARGUMENTS = "the two may differ only for arguments that do not fit the narrow type that one of them reads"
 NOTHING_VALID = "every input makes one of them use memory that it may not use, so nothing can be compared"
@@ -134,7 +134,7 @@ class Obligations:
             finding = self._from_model(goal)
             if finding is not None:
                 return finding
-        return Failed(f"no usable input was found for or against it: whether {goal.shows}")
+        return Failed(f"it is open whether {goal.shows}: no usable input was found for or against it")
 
     def _decide(
         self, labelled: list[tuple[str, Term]], seconds: float | None, solver: Solver | None = None
@@ -254,13 +254,13 @@ class Obligations:
         unclear = ", ".join(dict.fromkeys(name for name, _, _ in self._question.border.unclear))
         if unclear:
             return Failed(
-                f"whether {goal.shows} may depend on what {unclear} holds, of which it is not clear whether anything "
+                f"whether {goal.shows} may depend on what {unclear} holds, and it is not clear whether anything "
                 "writes it",
                 "give object files, built with -fdata-sections",
             )
         if may_hold_bools(self._question):
             return Failed(f"whether {goal.shows} may depend on a bool in memory that is neither 0 nor 1")
-        return Failed(f"the solver found an input against it that {goal.shows}, {self._why_not_run(goal)}")
+        return Failed(f"the solver found a counterexample to '{goal.shows}', {self._why_not_run(goal)}")
 
     def _why_not_run(self, goal: Goal) -> str:
         """Why runs may not show what a model says."""

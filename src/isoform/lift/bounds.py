@@ -47,8 +47,8 @@ class _Pointer:
 
 @dataclass(frozen=True)
 class _Mixed:
-    """A number that is computed from addresses in another way, for example the distance between two objects: added to
-    an address it may give an address of another object."""
+    """A number that is computed from addresses by other operations, for example the distance between two objects: added
+    to an address it may give an address of another object."""
 
 
 _MIXED = _Mixed()

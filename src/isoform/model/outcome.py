@@ -20,7 +20,7 @@ class Status(Enum):
     OUT_OF_FUEL = "did not stop within the step bound"
     ABORTED = "aborted"
     EXITED = "ended the program"
-    """`abort`, `exit` and their like."""
+    """`abort`, `exit` and the like."""
     UNSUPPORTED = "reached something isoform has no semantics for"
 
 

@@ -99,7 +99,7 @@ class Visit(NamedTuple):
 
 @dataclass(frozen=True)
 class Traced:
-    """A run with the way it took."""
+    """A run with its path."""
 
     outcome: Outcome
     visits: list[Visit]
@@ -130,7 +130,7 @@ def run(program: Program, inputs: Inputs, options: RunOptions, callees: Callees 
 def run_traced(
     program: Program, inputs: Inputs, options: RunOptions, callees: Callees = lambda name: NOTHING
 ) -> Traced:
-    """The same, with every block on the way."""
+    """The same, with every block of its path."""
     return _Run(program, inputs, options, callees, watched=True).traced()
 
 

@@ -196,7 +196,7 @@ class Side:
         self.world.assume_in_bounds(name)
 
     def note_call(self) -> None:
-        """From here on accesses depend on whether what was called comes back."""
+        """From here on accesses depend on whether what was called returns."""
         if self.before_calls is None:
             self.before_calls = len(self.heap_accesses)
         self.note_release()
