@@ -320,8 +320,8 @@ class _Lifter:
         return found if found is not None and address < found.address + max(found.size, 1) else None
 
     def _constants_at_entry(self, blocks: dict[Position, _Raw], starts: set[Position]) -> dict[Position, Known]:
-        """Registers that hold the same constant whichever way a block is reached (forward data flow).
-        Nothing is known at `starts`: the entry and the targets of computed jumps."""
+        """Registers that hold the same constant on every path to a block (forward data flow). Nothing is known at
+        `starts`: the entry and the targets of computed jumps."""
         entries: dict[Position, Known] = {position: {} for position in starts}
         pending = list(starts)
         while pending:
@@ -492,12 +492,12 @@ class _Lifter:
         """A jump to another function is a call, then a return to our own caller."""
         name, present = self._outside_name(target) or "", self._real(target) not in self.image.externals
         call, back = BlockId(context, address, _TAIL), BlockId(context, address, _TAIL + 1)
-        gone = not present and leaves(self.image, name)
-        exit_ = Call(name, value, None if gone else back, present=present)
+        never_returns = not present and leaves(self.image, name)
+        exit_ = Call(name, value, None if never_returns else back, present=present)
         guard = null_guard(exit_, self.image, self.machine)
         kept = (*guard, *self._keep_return_address())
         self.blocks[call] = Block(call, kept, (address,) * len(kept), (), exit_)
-        if gone:
+        if never_returns:
             return call, []
         ops, caller = self._return_ops()
         leave, follow = self._return(back, caller, chain)
@@ -512,7 +512,7 @@ class _Lifter:
         return (MicroOp(Kind.COPY, registers[convention.kept_return_address], (registers[convention.return_address],)),)
 
     def _return_ops(self) -> tuple[tuple[MicroOp, ...], Var]:
-        """What finds the return address once the callee has come back and popped it."""
+        """What finds the return address once the callee has returned and popped it."""
         convention, registers = self.machine.convention, self.machine.registers
         if convention.return_address is not None:
             return (), registers[convention.kept_return_address or convention.return_address]
