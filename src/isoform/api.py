@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from isoform import __version__
 from isoform.borders.question import Options
 from isoform.borders.settle import settle
-from isoform.engines.answer import Explainer, answer, lifted, refused
+from isoform.engines.answer import Explainer, answer, explained, lifted, refused, seconds_for_explaining
 from isoform.engines.inputs import put_argument
 from isoform.isa.registry import DEFAULT, TEXT_ISAS
 from isoform.lift.function import Function
@@ -23,8 +25,9 @@ from isoform.model.contract import BoundsRule, CallRule, Contract, DataRule
 from isoform.model.errors import OutOfLimits, Unsupported, UserError
 from isoform.model.limits import DEFAULT_MEMORY, enforced
 from isoform.model.outcome import Inputs, Outcome
+from isoform.model.saved import Asked, saved_from_json
 from isoform.model.values import dataclass
-from isoform.model.verdict import Subject, Verdict
+from isoform.model.verdict import Different, Subject, Verdict
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
 from isoform.smt.certificate import require_place
@@ -117,7 +120,21 @@ def _ask(
             subjects = _unread(sides[0], load_target), _unread(sides[1], load_rewrite)
             return refused(subjects, options, budget, f"{reason} while the files were read")
         budget.end_loading()
-        return answer(loaded, options, budget, explainer(options))
+        verdict = answer(loaded, options, budget, explainer(options))
+    return _with_files(verdict, (target, rewrite), (load_target, load_rewrite))
+
+
+def _with_files(verdict: Verdict, sides: Sequence[Side], loading: Sequence[LoadOptions]) -> Verdict:
+    """A difference between files, with where they are, so that it can be explained later."""
+    if not isinstance(verdict, Different) or verdict.asked is None:
+        return verdict
+    if any(isinstance(side, Code) for side in sides):
+        return replace(verdict, asked=None)
+    left, right = (
+        {"spec": str(side), "cc": how.cc, "cflags": list(how.cflags), "isa": how.isa, "function": how.function}
+        for side, how in zip(sides, loading, strict=True)
+    )
+    return replace(verdict, asked=replace(verdict.asked, sides=(left, right)))
 
 
 def explainer(options: Options) -> Explainer | None:
@@ -185,6 +202,43 @@ def _refuse_itself(target: Side, load_target: LoadOptions, load_rewrite: LoadOpt
     if path.suffix not in SOURCE_SUFFIXES or load_target == load_rewrite:
         shown = name or load_target.function or path.name
         raise UserError(f"This compares {shown} with itself: give a second file or --cflags-b")
+
+
+def explain(path: str | Path, **keywords: Any) -> Different:
+    """The cause of a difference that `compare --json` saved: the witness is replayed, and nothing else is asked again.
+    `keywords` are `explain`, `explain_budget`, `causes`, `memory_limit` and `progress`, as in `compare`."""
+    asked, inputs = _saved_difference(Path(path))
+    sides = [replace(_loading(side), function=side.get("function")) for side in asked.sides]
+    options = Options(**{**asked.options, "explain": Explain.FIRST, **keywords})
+    budget = Budget(seconds_for_explaining(options))
+    with interruptible(budget), enforced(budget, options.memory_limit):
+        specs = [str(side.get("spec")) for side in asked.sides]
+        loaded = open_pair(specs[0], specs[1], sides[0], sides[1])
+        verdict = explained(loaded, options, budget, asked.code, inputs, explainer(options))
+    return replace(verdict, asked=replace(asked, code=asked.code))
+
+
+def _loading(side: Mapping[str, Any]) -> LoadOptions:
+    try:
+        return LoadOptions(side.get("cc"), tuple(side.get("cflags") or ()), side.get("isa"), side.get("function"))
+    except (TypeError, ValueError):
+        raise UserError("the question in the file cannot be read; ask it again with `compare --json`") from None
+
+
+def _saved_difference(path: Path) -> tuple[Asked, Inputs]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except ValueError:
+        raise UserError(f"{path} is not what `isoform compare --json` prints.") from None
+    if not isinstance(content, dict) or content.get("verdict") != Different.word:
+        raise UserError(f"{path} has no difference to explain: only a `different` has a cause.")
+    if content.get("version") != __version__:
+        raise UserError(f"{path} is of isoform {content.get('version')}, and this is {__version__}: ask it again.")
+    if "saved" not in content:
+        raise UserError(f"{path} does not have the question: it was not asked about files.")
+    return saved_from_json(content["saved"])
 
 
 def show(spec: str, options: LoadOptions | None = None, seconds: float = SHOWING_SECONDS) -> Function:

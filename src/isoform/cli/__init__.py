@@ -12,6 +12,7 @@ import typer
 from isoform import __version__, supervise
 from isoform.cli.checking import CHECK_HELP, check
 from isoform.cli.comparing import COMPARE_HELP, compare, show_verdict
+from isoform.cli.explaining import EXPLAIN_HELP, explain
 from isoform.cli.grading import GRADE_HELP, grade
 from isoform.cli.looking import RUN_HELP, run, show
 from isoform.cli.streams import INTERRUPTED, as_sentence, complain
@@ -28,6 +29,7 @@ app.command(help=COMPARE_HELP)(compare)
 app.command(help="Show one function: disassembly, micro-ops and control flow.")(show)
 # Negative numbers are arguments: what typer does not know as an option is left for `argument_number` to judge.
 app.command(help=RUN_HELP, context_settings={"ignore_unknown_options": True})(run)
+app.command(help=EXPLAIN_HELP)(explain)
 app.command(help=CHECK_HELP)(check)
 app.command(help=GRADE_HELP)(grade)
 

@@ -9,8 +9,11 @@ import typer
 
 from isoform import supervise
 from isoform.cli.options import (
+    Causes,
     Cc,
     Cflags,
+    ExplainBudget,
+    Explaining,
     Isa,
     Spec,
     checked_degree,
@@ -21,6 +24,7 @@ from isoform.cli.options import (
 )
 from isoform.cli.streams import Progress, refuse_unwritable, write_whole
 from isoform.isa.registry import TEXT_ISAS
+from isoform.model.cause import Explain
 from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, ReturnAs
 from isoform.model.values import dataclass
 
@@ -106,6 +110,9 @@ def compare(
     cflags: Cflags = None,
     cflags_a: Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags for A: --cflags-a=-O0.")] = None,
     cflags_b: Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags for B.")] = None,
+    explain: Explaining = Explain.FIRST,
+    explain_budget: ExplainBudget = None,
+    causes: Causes = 4,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else.")] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report as one HTML page.")] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the verdict's word.")] = False,
@@ -115,6 +122,7 @@ def compare(
 ) -> None:
     from isoform.api import compare as ask
     from isoform.borders.question import Options
+    from isoform.engines.answer import seconds_for_explaining
 
     refuse_unwritable(html, "--html")
     progress = Progress(enabled=not (quiet or as_json))
@@ -138,6 +146,9 @@ def compare(
         tests=str(tests) if tests is not None else None,
         cert=str(cert) if cert else None,
         shapes=tuple(shape or ()),
+        explain=explain,
+        explain_budget=explain_budget if explain_budget is None else checked_seconds(explain_budget),
+        causes=causes,
         narrate=verbose and not as_json,
         memory_limit=size_in_bytes(memory_limit),
         progress=progress,
@@ -148,7 +159,8 @@ def compare(
         for own_cc, own_flags in ((cc_a, cflags_a), (cc_b, cflags_b))
     ]
     output = Output(as_json, html, quiet, verbose)
-    supervise.begin(supervise.Limits(options.budget, options.memory_limit), output)
+    seconds = options.budget + (0.0 if explain is Explain.NONE else seconds_for_explaining(options))
+    supervise.begin(supervise.Limits(seconds, options.memory_limit), output)
     verdict = ask(a, b, options, sides[0], sides[1])
     supervise.answered()
     raise typer.Exit(show_verdict(verdict, output))

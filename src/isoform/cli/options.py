@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from isoform.isa.registry import machine_names
+from isoform.model.cause import Explain
 from isoform.model.errors import UserError
 
 if TYPE_CHECKING:
@@ -32,6 +33,21 @@ Cc = Annotated[
     ),
 ]
 Cflags = Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags. Default: -O2.")]
+Explaining = Annotated[
+    Explain, typer.Option(help="Look for the cause of a difference: not at all, the first one, or all that are needed.")
+]
+ExplainBudget = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="Seconds for the cause, after the verdict. Default: a third of the budget, at least 5.",
+        min=0.01,
+        show_default=False,
+    ),
+]
+Causes = Annotated[
+    int, typer.Option(metavar="N", help="Changes that may be needed together, with --explain all.", min=1, max=16)
+]
 
 
 def load_options(cc: str | None, cflags: str | None, isa: str | None, function: str | None) -> LoadOptions:

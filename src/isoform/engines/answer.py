@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from enum import Enum
+from hashlib import sha256
+from typing import Any
 
 from isoform.borders.question import Options, Question
 from isoform.engines.ladder import UNFINISHED, Ladder
 from isoform.engines.pose import pose
+from isoform.engines.witness import NotConfirmed, replayed
 from isoform.isa.registry import machine
 from isoform.lift.alone import refuse_surroundings
 from isoform.lift.function import Function
@@ -17,7 +21,9 @@ from isoform.load.open import Loaded
 from isoform.model.budget import Budget
 from isoform.model.cause import RootCause
 from isoform.model.contract import CallRule, Contract, SignatureSource
-from isoform.model.errors import OutOfLimits, Unsupported
+from isoform.model.errors import OutOfLimits, Unsupported, UserError
+from isoform.model.outcome import Inputs
+from isoform.model.saved import OPTIONS, Asked
 from isoform.model.verdict import Different, Subject, Unknown, Verdict, Witness
 
 Explainer = Callable[[Question, Witness, Budget], RootCause]
@@ -57,20 +63,33 @@ def answer_question(
     verdict = replace(
         verdict, tried=tried, companions=companions, steps=ladder.steps, seconds=budget.elapsed, views=views
     )
-    if not isinstance(verdict, Different) or explainer is None:
+    if not isinstance(verdict, Different):
+        return verdict
+    verdict = replace(verdict, asked=Asked(({}, {}), _saved(question.options), code_hashes(question)))
+    if explainer is None:
         return verdict
     question.options.so_far(verdict)
     return replace(verdict, root_cause=_explained(question, verdict.witness, explainer, budget))
 
 
+def code_hashes(question: Question) -> tuple[str, str]:
+    """Of the machine code of both sides, with all that was inlined."""
+    left, right = (sha256(function.code_bytes).hexdigest() for function in (question.target, question.rewrite))
+    return left, right
+
+
+def _saved(options: Options) -> dict[str, Any]:
+    """The options that a file keeps, as JSON has them."""
+    values = ((name, getattr(options, name)) for name in OPTIONS)
+    return {name: value.value if isinstance(value, Enum) else value for name, value in values}
+
+
 def _explained(question: Question, witness: Witness, explainer: Explainer, budget: Budget) -> RootCause:
     """The cause, in a time of its own. Whatever ends the search, the verdict stands."""
-    wanted = question.options.explain_budget
-    seconds = max(EXPLAINING_SECONDS, question.options.budget * EXPLAINING_SHARE) if wanted is None else wanted
     question.options.progress("looking for the cause of the difference")
     if budget.interrupted:
         return RootCause(None, (), 0.0, why_not="no cause was looked for: the search was interrupted")
-    budget.renew(seconds)
+    budget.renew(seconds_for_explaining(question.options))
     budget.is_closed = False
     try:
         return explainer(question, witness, budget)
@@ -78,6 +97,48 @@ def _explained(question: Question, witness: Witness, explainer: Explainer, budge
         return RootCause(None, (), budget.spent, why_not=f"no cause found: {reason or 'memory ran out'}")
     finally:
         budget.is_closed = True
+
+
+def seconds_for_explaining(options: Options) -> float:
+    if options.explain_budget is not None:
+        return options.explain_budget
+    return max(EXPLAINING_SECONDS, options.budget * EXPLAINING_SHARE)
+
+
+def explained(
+    loaded: tuple[Loaded, Loaded],
+    options: Options,
+    budget: Budget,
+    code: tuple[str, str],
+    inputs: Inputs,
+    explainer: Explainer | None,
+) -> Different:
+    """A difference that was found before, replayed, with its cause. `code` are the hashes of what it was found in."""
+    inline = options.calls is not CallRule.UNINTERPRETED
+    functions = tuple(lifted(side, inline, budget) for side in loaded)
+    question = pose(functions[0], functions[1], options, budget)
+    for side, now, then in zip(loaded, code_hashes(question), code, strict=True):
+        if now != then:
+            raise UserError(f"the code of {side.display_path}:{side.symbol.name} is not that of the file: ask again.")
+    witness = replayed(question, (inputs, inputs))
+    if isinstance(witness, NotConfirmed):
+        raise UserError(f"the difference in the file does not show any more: {witness.sentence()}.")
+    verdict = Different(
+        subject(loaded[0]),
+        subject(loaded[1]),
+        question.contract,
+        "replay",
+        budget.elapsed,
+        question.assumptions,
+        companions=question.border.companions,
+        views=views_of((question.target, question.rewrite)),
+        witness=witness,
+        hint=_hint(question),
+        asked=Asked(({}, {}), _saved(options), code),
+    )
+    if explainer is None:
+        return verdict
+    return replace(verdict, root_cause=_explained(question, witness, explainer, budget))
 
 
 def _hint(question: Question) -> str:

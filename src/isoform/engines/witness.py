@@ -79,6 +79,11 @@ def _confirm(question: Question, inputs: Pair, budget: Budget) -> Witness | NotC
     return replayed
 
 
+def replayed(question: Question, inputs: Pair) -> Witness | NotConfirmed:
+    """A witness that was confirmed before, run again on both."""
+    return _replay(question, inputs)
+
+
 def _alike(question: Question, inputs: Pair) -> Pair | None:
     """Inputs that are the same for both sides to the last open value, wherever a side keeps it: a function never
     differs from itself. An object of the frame that an outside function is given to fill holds what any type may

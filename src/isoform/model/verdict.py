@@ -13,6 +13,7 @@ from isoform.model.cause import RootCause
 from isoform.model.contract import Contract, Difference
 from isoform.model.outcome import Inputs, Outcome
 from isoform.model.presenting import presenter
+from isoform.model.saved import Asked
 from isoform.model.values import dataclass
 
 
@@ -188,6 +189,8 @@ class Different(Verdict):
     witness: Witness = field(kw_only=True)
     root_cause: RootCause | None = field(default=None, kw_only=True)
     """Why they differ; None where that was not looked for."""
+    asked: Asked | None = field(default=None, kw_only=True, repr=False, compare=False)
+    """For a file: the question, so that the difference can be explained later."""
     hint: str = field(default="", kw_only=True)
     """What may be behind it although the sources agree; empty where nothing is known."""
     word: ClassVar[str] = "different"

@@ -15,6 +15,7 @@ from typing import Any
 from isoform import __version__
 from isoform.model.contract import Argument, Contract, ReturnAs
 from isoform.model.outcome import Outcome, Status
+from isoform.model.saved import saved_as_json
 from isoform.model.signature import CType, TypeKind
 from isoform.model.verdict import Bounded, Different, Equivalent, Proof, Subject, Unknown, Verdict, Witness
 from isoform.report.causes import root_cause_as_json
@@ -55,12 +56,13 @@ def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _reasons(verdict: Verdict) -> dict[str, str]:
+def _reasons(verdict: Verdict) -> dict[str, Any]:
     """What stopped an undecided question, or may be behind a difference; no such keys where there is nothing to say."""
     if isinstance(verdict, Unknown):
         return {"why": verdict.why, "helps": verdict.helps}
     if isinstance(verdict, Different):
-        return {"hint": verdict.hint} if verdict.hint else {}
+        saved = {"saved": saved_as_json(verdict.asked, verdict.witness.inputs)} if verdict.asked is not None else {}
+        return {"hint": verdict.hint, **saved} if verdict.hint else saved
     return {"why": verdict.why} if isinstance(verdict, Bounded) else {}
 
 
