@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from isoform.load.code import Code as Code
     from isoform.load.code import code as code
     from isoform.load.open import LoadOptions as LoadOptions
+    from isoform.model.cause import Cause as Cause
+    from isoform.model.cause import Explain as Explain
+    from isoform.model.cause import RootCause as RootCause
+    from isoform.model.cause import Strength as Strength
     from isoform.model.contract import AbortRule as AbortRule
     from isoform.model.contract import BoundsRule as BoundsRule
     from isoform.model.contract import CallRule as CallRule
@@ -45,6 +49,7 @@ _HOMES = {
         ("AbortRule", "BoundsRule", "CallRule", "DataRule", "MemoryRule", "ReturnAs"), "isoform.model.contract"
     ),
     **dict.fromkeys(("Unsupported", "UserError"), "isoform.model.errors"),
+    **dict.fromkeys(("Cause", "Explain", "RootCause", "Strength"), "isoform.model.cause"),
     "LoadOptions": "isoform.load.open",
     **dict.fromkeys(("Engine", "Options"), "isoform.borders.question"),
     **dict.fromkeys(
@@ -59,16 +64,20 @@ __all__ = [
     "Bounded",
     "BoundsRule",
     "CallRule",
+    "Cause",
     "Checker",
     "Code",
     "DataRule",
     "Different",
     "Engine",
     "Equivalent",
+    "Explain",
     "LoadOptions",
     "MemoryRule",
     "Options",
     "ReturnAs",
+    "RootCause",
+    "Strength",
     "Unknown",
     "Unsupported",
     "UserError",
