@@ -236,9 +236,10 @@ def _saved_difference(path: Path) -> tuple[Asked, Inputs]:
         raise UserError(f"{path} has no difference to explain: only a `different` has a cause.")
     if content.get("version") != __version__:
         raise UserError(f"{path} is of isoform {content.get('version')}, and this is {__version__}: ask it again.")
-    if "saved" not in content:
+    witness = content.get("witness")
+    if not isinstance(witness, dict) or "saved" not in witness:
         raise UserError(f"{path} does not have the question: it was not asked about files.")
-    return saved_from_json(content["saved"])
+    return saved_from_json(witness["saved"])
 
 
 def show(spec: str, options: LoadOptions | None = None, seconds: float = SHOWING_SECONDS) -> Function:

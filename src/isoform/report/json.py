@@ -17,7 +17,7 @@ from isoform.model.contract import Argument, Contract, ReturnAs
 from isoform.model.outcome import Outcome, Status
 from isoform.model.saved import saved_as_json
 from isoform.model.signature import CType, TypeKind
-from isoform.model.verdict import Bounded, Different, Equivalent, Proof, Subject, Unknown, Verdict, Witness
+from isoform.model.verdict import Bounded, Different, Equivalent, Proof, Subject, Unknown, Verdict
 from isoform.report.causes import root_cause_as_json
 from isoform.report.shapes import shapes_of
 
@@ -35,7 +35,6 @@ def as_text(content: Any) -> str:
 
 
 def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
-    witness = verdict.witness if isinstance(verdict, Different) else None
     root_cause = verdict.root_cause if isinstance(verdict, Different) else None
     return {
         "verdict": verdict.word,
@@ -46,7 +45,7 @@ def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
         "contract": contract_as_json(verdict.contract),
         "assumptions": [{"name": a.name, "why": a.why} for a in verdict.assumptions],
         **_companions(verdict),
-        "witness": _witness(witness, verdict.contract) if witness is not None else None,
+        "witness": _witness(verdict) if isinstance(verdict, Different) else None,
         "root_cause": root_cause_as_json(root_cause) if root_cause is not None else None,
         "proof": _proof(verdict.proof) if isinstance(verdict, Equivalent) else None,
         "bound": _plain(verdict.bound) if isinstance(verdict, Bounded) else None,
@@ -56,13 +55,12 @@ def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _reasons(verdict: Verdict) -> dict[str, Any]:
+def _reasons(verdict: Verdict) -> dict[str, str]:
     """What stopped an undecided question, or may be behind a difference; no such keys where there is nothing to say."""
     if isinstance(verdict, Unknown):
         return {"why": verdict.why, "helps": verdict.helps}
     if isinstance(verdict, Different):
-        saved = {"saved": saved_as_json(verdict.asked, verdict.witness.inputs)} if verdict.asked is not None else {}
-        return {"hint": verdict.hint, **saved} if verdict.hint else saved
+        return {"hint": verdict.hint} if verdict.hint else {}
     return {"why": verdict.why} if isinstance(verdict, Bounded) else {}
 
 
@@ -98,7 +96,9 @@ def _argument(argument: Argument) -> dict[str, Any]:
     return {"name": argument.name, "type": argument.type.spelling, "places": places}
 
 
-def _witness(witness: Witness, contract: Contract) -> dict[str, Any]:
+def _witness(verdict: Different) -> dict[str, Any]:
+    witness, contract = verdict.witness, verdict.contract
+    saved = {"saved": saved_as_json(verdict.asked, witness.inputs)} if verdict.asked is not None else {}
     return {
         "inputs": {name: _input(name, value, contract) for name, value in witness.arguments},
         "memory": [{"address": hex(address), "bytes": data.hex()} for address, data in witness.memory],
@@ -108,6 +108,7 @@ def _witness(witness: Witness, contract: Contract) -> dict[str, Any]:
         "rewrite": _outcome(witness.rewrite, contract),
         "differences": [{"what": d.what, "target": d.target, "rewrite": d.rewrite} for d in witness.differences],
         "replayed_on": list(witness.replayed_on),
+        **saved,
     }
 
 
