@@ -35,15 +35,22 @@ def _should(cause: Cause) -> str:
     target, rewrite = cause.target, cause.rewrite
     if rewrite is None:
         assert target is not None
-        text = f"the target's store {_place(target)} has no counterpart in the rewrite"
+        text = f"the target's {_act(target)} {_place(target)} has no counterpart in the rewrite"
     elif target is None:
-        text = f"the rewrite's store {_place(rewrite)} has no counterpart in the target"
+        text = f"the rewrite's {_act(rewrite)} {_place(rewrite)} has no counterpart in the target"
+    elif cause.kind is Kind.ORDER:
+        text = f"in the order of calls the rewrite's {_place(rewrite)} is not where the target's {_place(target)} is"
     else:
+        what = "the opposite of what" if cause.is_negated else "what"
         text = (
-            f"{_whose(rewrite, 'rewrite')} should hold what {_whose(target, 'target')} holds "
-            f"({_number(target.value)}, not {_number(rewrite.value)})"
+            f"{_whose(rewrite, 'rewrite')} should hold {what} {_whose(target, 'target')} holds "
+            f"({_number(target.value ^ cause.is_negated)}, not {_number(rewrite.value)})"
         )
     return text + _also(cause)
+
+
+def _act(place: Place) -> str:
+    return "call" if place.what == "the call" else "store"
 
 
 def _whose(place: Place, side: str) -> str:
