@@ -10,7 +10,7 @@ programs.)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 
 from isoform.explain.runs import Case, Fix, Runs, Values
@@ -18,7 +18,7 @@ from isoform.explain.sites import Cut, Role, Site, calls_of
 from isoform.lift.function import Function
 from isoform.model.budget import Budget
 from isoform.model.evaluate import mask
-from isoform.model.outcome import CallRecord, in_frame
+from isoform.model.outcome import RETURN_ADDRESS, CallRecord, in_frame
 from isoform.model.values import dataclass
 from isoform.run.runner import Shown
 
@@ -52,12 +52,19 @@ def _replaced(runs: Runs, case: Case, site: Site) -> Iterator[Candidate]:
         values = case.values.get(other.number)
         if not values or not own or not _widths_fit(other, site) or other.number in runs.undefined:
             continue
+        if any(map(_is_of_the_stack, values)) and not any(map(_is_of_the_stack, own)):
+            continue
         for negated in (False, True) if _are_conditions(other, site) else (False,):
             fitted = [(value & mask(site.size)) ^ negated for value in values[: len(own)]]
             time = _first_difference(own, fitted)
             if time is not None:
                 fix = Fix({site.number: other.number}, frozenset({site.number} if negated else ()))
                 yield Candidate(other, site, fix, time)
+
+
+def _is_of_the_stack(value: int) -> bool:
+    """Where a frame is, or the caller: by chance the right thing in a comparison, and never the reason."""
+    return in_frame(value) or value == RETURN_ADDRESS
 
 
 def _first_difference(own: Sequence[int], given: Sequence[int]) -> int | None:
@@ -165,7 +172,7 @@ class Ranking:
         self._stored = [_loads_of_stored(sites, side) for sites, side in zip(self._sites, shown, strict=True)]
         self._order = [_first_times(shown.order) for shown in case.shown]
         self._last = _last_results(runs.rewrite.sites, case.shown[1], runs.results)
-        self._right = _right_values(runs.marked[0].sites, runs.marked[1].sites, (case, *cases))
+        self._right = _right_values(runs.target.sites, runs.rewrite.sites, (case, *cases), functions)
 
     def sort(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         return sorted(candidates, key=self._key)
@@ -190,17 +197,23 @@ class Ranking:
     def is_trivial(self, candidate: Candidate) -> bool:
         """Whether it is the result itself, passed on at the very end."""
         site = candidate.rewrite
+        return site is not None and self.is_last(candidate) and self._is_moved(1, site, candidate.time)
+
+    def is_last(self, candidate: Candidate) -> bool:
+        """Whether it is the last write of the result, and the difference is not born there: any wrong result can be
+        overwritten at the end."""
+        site = candidate.rewrite
         return site is not None and site.number in self._last and not self.is_born(candidate)
 
     def _key(self, candidate: Candidate) -> tuple[int, ...]:
         target, rewrite = candidate.target, candidate.rewrite
         is_born = self.is_born(candidate)
         return (
-            self.is_trivial(candidate),
+            self.is_last(candidate),
             rewrite is not None and rewrite.number in self._right,
             not is_born,
             self._order[1].get((rewrite.number, candidate.time), 0) if rewrite is not None else 0,
-            target is not None and self._is_moved(target, candidate.time),
+            target is not None and self._is_moved(0, target, candidate.time),
             self._unlikeness(candidate),
             self._order[0].get((target.number, candidate.time), 0) if target is not None else 0,
         )
@@ -210,14 +223,14 @@ class Ranking:
         read = self._sites[side][site.number]
         return read.only_moves and any((number, time) in self._stored[side] for number in read.loaded_from)
 
-    def _is_moved(self, target: Site, time: int) -> bool:
-        """Whether the value was made by an earlier instruction of the target."""
-        if target.role is Role.CALL:
+    def _is_moved(self, side: int, site: Site, time: int) -> bool:
+        """Whether the value was made by an earlier instruction."""
+        if site.role is Role.CALL:
             return False
-        read = self._sites[0][target.number]
-        if target.role in _PASSED_ON or self._only_reloads(0, target, time):
+        read = self._sites[side][site.number]
+        if site.role in _PASSED_ON or self._only_reloads(side, site, time):
             return True
-        return read.only_moves and not read.loaded_from and bool(self._operands(0, target, time))
+        return read.only_moves and not read.loaded_from and bool(self._operands(side, site, time))
 
     def _operands(self, side: int, site: Site, time: int) -> list[int] | None:
         """Their values, sorted; None if they are not known. Where the stack is says nothing."""
@@ -245,12 +258,32 @@ class Ranking:
         )
 
 
-def _right_values(target: Sequence[Site], rewrite: Sequence[Site], cases: Sequence[Case]) -> frozenset[int]:
-    """Sites of the rewrite that compute, and do not only move, values which a site of the target computes as well, in
-    all runs. A value that is the same in all runs says nothing: another constant may be the same by chance."""
-    seen = {_signature(site, [case.values for case in cases]) for site in target if not site.only_moves}
-    found = ((site, _signature(site, [case.own for case in cases])) for site in rewrite if not site.only_moves)
-    return frozenset(site.number for site, values in found if values in seen and len(set(values[1:])) > 2)
+def _right_values(
+    target: Sequence[Site], rewrite: Sequence[Site], cases: Sequence[Case], functions: tuple[Function, Function]
+) -> frozenset[int]:
+    """Sites of the rewrite that have the values which a site of the target has as well, in all runs. Where the rewrite
+    only moves a value the target may have it at another place: it is right if it is the one that moves it so. A value
+    that is the same in all runs says nothing: another constant may be the same by chance."""
+    unique = [_unique_stores(sites, function) for sites, function in zip((target, rewrite), functions, strict=True)]
+    runs = [case.values for case in cases], [case.own for case in cases]
+    seen = {(_signature(site, runs[0]), unique[0].get(site.number)) for site in target if _says_much(site, unique[0])}
+    found = ((site, _signature(site, runs[1])) for site in rewrite if _says_much(site, unique[1]))
+    return frozenset(
+        site.number
+        for site, values in found
+        if (values, unique[1].get(site.number)) in seen and len(set(values[1:])) > 2
+    )
+
+
+def _says_much(site: Site, unique: Mapping[int, str]) -> bool:
+    return not site.only_moves or site.number in unique
+
+
+def _unique_stores(sites: Sequence[Site], function: Function) -> dict[int, str]:
+    """Stores of moved values, with their texts, of which a function has no second one like it."""
+    texts = {s.number: function.instructions[s.address].text for s in sites if s.role is Role.STORED and s.only_moves}
+    counts = Counter(texts.values())
+    return {number: text for number, text in texts.items() if counts[text] == 1}
 
 
 def _signature(site: Site, runs: Sequence[Values]) -> tuple[object, ...]:

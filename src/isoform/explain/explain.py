@@ -87,16 +87,16 @@ class _Search:
             found = self._by_loops(everywhere)
             if found is not None:
                 return self._found(Strength.ALL_INPUTS, [found], everywhere)
-        asked = self._fixed.asked
-        for candidate in everywhere if not self._has_loop else ():
-            if part.exhausted or self._fixed.asked - asked > MOST_ASKED:
-                break
-            seconds = FIRST_SECONDS if candidate is everywhere[0] else GOAL_SECONDS
-            if self._fixes_all(candidate.fix, self._runs.learned) and self._holds(candidate.fix, seconds=seconds):
-                return self._found(Strength.ALL_INPUTS, [candidate], everywhere)
+        telling = [c for c in everywhere if not self._ranking.is_last(c)]
+        found = self._first_that_holds(telling, part)
+        if found is not None:
+            return self._found(Strength.ALL_INPUTS, [found], everywhere)
         together = self._all_inputs_together(on_path)
         if together:
             return self._found(Strength.ALL_INPUTS, together, on_path)
+        found = self._first_that_holds([c for c in everywhere if c not in telling], part)
+        if found is not None:
+            return self._found(Strength.ALL_INPUTS, [found], everywhere)
         surest = [*everywhere, *(c for c in on_path if c not in everywhere)]
         found_on_path = self._on_path(surest, self._path) if self._path is not None else None
         return found_on_path or self._several()
@@ -108,6 +108,17 @@ class _Search:
             return self._found(Strength.ALL_INPUTS, together, together)
         found = self._cover_path() if self._path is not None and self._how is Explain.FIRST else []
         return self._found(Strength.THIS_PATH, found, found) if found else None
+
+    def _first_that_holds(self, candidates: Sequence[Candidate], budget: Budget) -> Candidate | None:
+        """The first of which a solver shows that it does for all inputs."""
+        asked = self._fixed.asked
+        for number, candidate in enumerate(candidates if not self._has_loop else ()):
+            if budget.exhausted or self._fixed.asked - asked > MOST_ASKED:
+                return None
+            seconds = GOAL_SECONDS if number else FIRST_SECONDS
+            if self._fixes_all(candidate.fix, self._runs.learned) and self._holds(candidate.fix, seconds=seconds):
+                return candidate
+        return None
 
     @property
     def _has_loop(self) -> bool:

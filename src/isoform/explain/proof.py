@@ -65,14 +65,26 @@ class _Occurrences:
         self._wanted = wanted
         self._found: dict[int, list[tuple[Term, Term]]] = {}
 
-    def note(self, site: int | None, condition: Term, value: Term) -> None:
+    def note(self, site: int | None, state: State, value: Term) -> None:
+        self._terms = state.side.terms
         if site in self._wanted:
             assert site is not None
-            self._found.setdefault(site, []).append((condition, value))
+            self._found.setdefault(site, []).append((state.condition, value))
 
     def of(self, site: int) -> list[tuple[Term, Term]]:
         """Each with the condition under which it is computed."""
         return self._found.get(site, [])
+
+    def in_order(self, site: int) -> list[tuple[Term, Term]]:
+        """One for each time that the site is executed. Of the result, which one of several returns leaves: one."""
+        found = self.of(site)
+        if self._marked.sites[site].role is not Role.LEFT or len(found) < 2:
+            return found
+        terms = self._terms
+        merged = found[-1][1]
+        for condition, value in found[:-1]:
+            merged = terms.ite(condition, value, merged)
+        return [(terms.any_of([condition for condition, _ in found]), merged)]
 
 
 @dataclass(kw_only=True)
@@ -212,7 +224,7 @@ def _noting(marked: Marked, fix: Fix, seen: _Occurrences) -> ValueRule:
         site = marked.at.get((point.block, point.number))
         if site is not None and site in fix.left_out:
             value = state.load(seen.of(site - 1)[-1][1], state.side.terms.width(value) // 8)
-        seen.note(site, state.condition, value)
+        seen.note(site, state, value)
         return value
 
     return note
@@ -229,7 +241,7 @@ def _changing(marked: Marked, fix: Fix, seen: _Occurrences, own: _Occurrences) -
             return value
         number = times[site]
         times[site] += 1
-        values = seen.of(fix.values[site])
+        values = seen.in_order(fix.values[site])
         # Where the target has no such value the fix says nothing: then any value must do.
         anything = state.side.undefined(width)
         if number >= len(values):
@@ -243,7 +255,7 @@ def _changing(marked: Marked, fix: Fix, seen: _Occurrences, own: _Occurrences) -
     def change(point: policies.Point, state: State, value: Term) -> Term:
         site = marked.at.get((point.block, point.number))
         value = changed(site, state, value)
-        own.note(site, state.condition, value)
+        own.note(site, state, value)
         return value
 
     return change

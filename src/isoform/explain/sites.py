@@ -15,6 +15,7 @@ from itertools import groupby
 
 from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, outside_call, with_value
 from isoform.model.callee import Callees
+from isoform.model.machine import Machine
 from isoform.model.microop import Kind, MicroOp, Space, Var
 from isoform.model.values import dataclass
 
@@ -86,24 +87,34 @@ class Cut:
 
 def without_calls(function: Function, blocks: Collection[BlockId]) -> Function:
     """The function with the calls in which some blocks end left out. All else of a marked one stays where it is."""
-    return replace(function, blocks={**function.blocks, **{id_: _without_call(function.blocks[id_]) for id_ in blocks}})
+    changed = {id_: _without_call(function.blocks[id_], function.machine) for id_ in blocks}
+    return replace(function, blocks={**function.blocks, **changed})
 
 
-def _without_call(block: Block) -> Block:
+def _without_call(block: Block, machine: Machine) -> Block:
+    """Without what the instruction pushes. A jump in the place of a call is in the block before, and pushes nothing:
+    there the stack is left as the callee would leave it."""
     assert isinstance(block.exit, Call)
     assert block.exit.then is not None
-    count = len(block.ops)
-    while count and block.addresses[count - 1] == block.steps[-1]:
-        count -= 1
-    return replace(block, ops=block.ops[:count], addresses=block.addresses[:count], exit=Goto(block.exit.then))
+    exit_ = Goto(block.exit.then)
+    if block.steps:
+        kept = next(n for n, address in enumerate((*block.addresses, block.steps[-1])) if address == block.steps[-1])
+        return replace(block, ops=block.ops[:kept], addresses=block.addresses[:kept], exit=exit_)
+    pointer = machine.convention.stack_pointer
+    if pointer is None or not machine.convention.return_address_on_stack:
+        return replace(block, exit=exit_)
+    register = machine.registers[pointer]
+    pop = MicroOp(Kind.INT_ADD, register, (register, Var(Space.CONST, register.size, register.size)))
+    return replace(block, ops=(*block.ops, pop), addresses=(*block.addresses, block.id.address), exit=exit_)
 
 
 def calls_of(function: Function) -> Iterator[Site]:
     """The outside calls that can be left out."""
     for block in function.blocks.values():
         exit_ = block.exit
-        if isinstance(exit_, Call) and exit_.callee and exit_.then is not None and not exit_.system and block.steps:
-            yield Site(-1, block.id, block.steps[-1], Role.CALL, exit_.callee, "", 0)
+        if isinstance(exit_, Call) and exit_.callee and exit_.then is not None and not exit_.system:
+            address = block.steps[-1] if block.steps else block.id.address
+            yield Site(-1, block.id, address, Role.CALL, exit_.callee, "", 0)
 
 
 def mark(function: Function, callees: Callees, operands: bool = False, results: Sequence[str] = ()) -> Marked:
@@ -123,6 +134,7 @@ class _Marking:
         convention = self._machine.convention
         self._kept = {convention.stack_pointer, convention.return_address, convention.kept_return_address}
         self._sites: list[Site] = []
+        self._left: dict[Var, int] = {}
         self._at: dict[Position, int] = {}
         self._returned = _sites_of_results(function)
 
@@ -217,7 +229,7 @@ class _Marking:
         if isinstance(exit_, Return) and exit_.to is None:
             self._of_instruction, self._read, self._loaded_from = (), (), ()
             for name in self._results:
-                self._copy_onto_itself(address, self._machine.registers[name], Role.LEFT)
+                self._leave(address, self._machine.registers[name])
         call = outside_call(exit_)
         if call is not None and not call.system:
             parts = self._callees(call.callee or call.through).parts
@@ -237,6 +249,16 @@ class _Marking:
     def _copy_onto_itself(self, address: int, value: Var, role: Role) -> None:
         self._site(address, value, role)
         self._add(MicroOp(Kind.COPY, value, (value,)), address)
+
+    def _leave(self, address: int, value: Var) -> None:
+        """All returns are one site: a run comes to one of them."""
+        known = self._left.get(value)
+        if known is None:
+            self._left[value] = len(self._sites)
+            self._copy_onto_itself(address, value, Role.LEFT)
+        else:
+            self._at[self._id, len(self._ops)] = known
+            self._add(MicroOp(Kind.COPY, value, (value,)), address)
 
     def _site(self, address: int, value: Var, role: Role) -> None:
         number, read, loaded, compared_at = len(self._sites), self._read, self._loaded_from, None

@@ -55,7 +55,10 @@ class Together:
         reaching: Candidate | None = None
         nearer: Candidate | None = None
         agreed = agreement(runs, fix, case, point) if point is not None and point.is_call else 0
-        for candidate in Ranking(runs, now, self._functions).sort(found):
+        ranked = Ranking(runs, now, self._functions).sort(found)
+        if any(map(_is_argument, chosen)):  # arguments that are in the wrong order are all at one call
+            ranked.sort(key=lambda candidate: not _is_argument(candidate))
+        for candidate in ranked:
             if self._budget.exhausted:
                 return None
             changed = fix | candidate.fix

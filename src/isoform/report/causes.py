@@ -55,8 +55,11 @@ def _act(place: Place) -> str:
 
 def _whose(place: Place, side: str) -> str:
     """The rewrite's `mov eax, [rsi+8]` (b.c:12), or a value of it that is not its result."""
-    of = f"{place.what} of " if place.what.startswith("the ") else ""
-    return f"{of}the {side}'s {_place(place)}"
+    return f"{_of(place)}the {side}'s {_place(place)}"
+
+
+def _of(place: Place) -> str:
+    return f"{place.what} of " if place.what.startswith("the ") else ""
 
 
 def _place(place: Place) -> str:
@@ -67,7 +70,7 @@ def _place(place: Place) -> str:
 def _also(cause: Cause) -> str:
     """Copies of the same instruction in the rewrite; those of a value in the target say nothing new."""
     places = dict.fromkeys(rewrite for _, rewrite in cause.copies if rewrite is not None and rewrite != cause.rewrite)
-    shown = [_place(place) for place in places][:MOST_COPIES]
+    shown = [f"{_of(place)}{_place(place)}" for place in places][:MOST_COPIES]
     return f", and likewise {', '.join(shown)}" if shown else ""
 
 
