@@ -114,6 +114,7 @@ def _cause_as_json(cause: Cause) -> dict[str, Any]:
         "rewrite": _place_as_json(cause.rewrite),
         "kind": cause.kind.value,
         "trivial": cause.is_trivial,
+        "negated": cause.is_negated,
         "copies": [{"target": _place_as_json(t), "rewrite": _place_as_json(r)} for t, r in cause.copies],
     }
 
