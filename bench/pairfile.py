@@ -12,6 +12,9 @@
     witness: x = -2147483648     inputs that a difference must have
     where: memory                what must differ, as the start of its description
     says: ...                    part of the reason of a bounded or unknown verdict
+    cause: STRENGTH | A -> B     the root cause: source lines of the target and of the rewrite, or the text of the
+                                 instruction where there is no line, `-` where that side has none; several with `&`;
+                                 or `none`. Without it no cause is looked for
     todo: ...                    why this does not hold yet; the test is expected to fail
     long: ...                    why it is only asked with `--long`
 

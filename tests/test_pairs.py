@@ -23,7 +23,7 @@ from pairfile import Pair, read, read_all
 
 SCHEMA = Path(__file__).parent.parent / "docs" / "verdict.schema.json"
 REQUIRED = {"verdict", "because", "a", "b"}
-OPTIONAL = {"build", "options", "witness", "where", "says", "todo", "long"}
+OPTIONAL = {"build", "options", "witness", "where", "says", "cause", "todo", "long"}
 EXIT_CODES = {"equivalent": 0, "different": 1, "bounded": 3, "unknown": 3}
 VERSIONED = re.compile(r"zig|gcc-\d+")
 MODELS = 2
@@ -82,9 +82,10 @@ def parameter(pair: Pair, quick: bool, *marks: pytest.MarkDecorator) -> Any:
 
 
 def ask(pair: Pair, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, Any]:
-    """The command's JSON, and its exit code checked."""
+    """The command's JSON, and its exit code checked. A cause is looked for only where one is expected."""
     capsys.readouterr()
-    code = app(pair.command("--json", *more), standalone_mode=False)
+    unexplained = [] if "cause" in pair.fields else ["--explain", "none"]
+    code = app(pair.command("--json", *unexplained, *more), standalone_mode=False)
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert code == EXIT_CODES[answer["verdict"]]
     validator()(answer)
@@ -101,7 +102,7 @@ def validator() -> Callable[[Any], Any]:
 
 
 def shown(answer: Mapping[str, Any]) -> str:
-    kept = {key: answer.get(key) for key in ("engine", "witness", "why", "tried", "assumptions")}
+    kept = {key: answer.get(key) for key in ("engine", "witness", "why", "tried", "assumptions", "root_cause")}
     return json.dumps(kept, indent=1, ensure_ascii=False)
 
 
@@ -117,6 +118,20 @@ def test_verdict(pair: Pair, capsys: pytest.CaptureFixture[str]) -> None:
         require_witness(pair, answer["witness"])
     else:
         assert answer["witness"] is None
+    if "cause" in pair.fields:
+        assert shown_cause(answer["root_cause"]) == pair.fields["cause"], shown(answer)
+
+
+def shown_cause(root: Mapping[str, Any]) -> str:
+    """The root cause as the header of a pair says it."""
+    if root["strength"] is None:
+        return "none"
+    pairs = [[place_of(cause[side]) for side in ("target", "rewrite")] for cause in root["causes"]]
+    return f"{root['strength']} | {' & '.join(' -> '.join(pair) for pair in pairs)}"
+
+
+def place_of(place: Mapping[str, Any] | None) -> str:
+    return "-" if place is None else str(place["line"] or place["text"])
 
 
 def require_witness(pair: Pair, witness: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from isoform.engines.finding import Proved
 from isoform.engines.loops.engine import Loops
 from isoform.explain.candidates import Candidate, Ranking, single_changes, that_fix
 from isoform.explain.places import Places
-from isoform.explain.proof import Fixed, Held
+from isoform.explain.proof import GOAL_SECONDS, Fixed, Held
 from isoform.explain.runs import Case, Fix, Point, Runs, first_point, reaches, stores_of
 from isoform.explain.together import Accepts, Together, union
 from isoform.explain.transplant import transplants
@@ -29,6 +29,8 @@ SHARE_OF_LOOPS, MOST_PROVED = 0.6, 4
 """Of what is left of the budget, for proofs about loops, and candidates that are tried."""
 MOST_ROUNDS = 8
 """Sets that are asked about."""
+FIRST_SECONDS = 8.0
+"""For one obligation of the most likely candidate: worth more than the others."""
 MOST_LEFT = 3
 """Candidates that are named where none was shown."""
 MOST_ASKED, MOST_BEGUN = 24, 6
@@ -56,7 +58,8 @@ class _Search:
         if case is None:
             return self._none("the difference does not show in the code as it is listed")
         self._case = case
-        self._ranking = Ranking(self._runs, case, (self._question.target, self._question.rewrite))
+        functions = self._question.target, self._question.rewrite
+        self._ranking = Ranking(self._runs, case, functions, self._runs.others)
         self._places = Places(self._question, case)
         sites = self._runs.marked
         self._counts["values of the target"] = sum(s.number in case.values for s in sites[0].sites)
@@ -84,17 +87,38 @@ class _Search:
             found = self._by_loops(everywhere)
             if found is not None:
                 return self._found(Strength.ALL_INPUTS, [found], everywhere)
-        asked = self._fixed.asked
-        for candidate in everywhere if not self._has_loop else ():
-            if part.exhausted or self._fixed.asked - asked > MOST_ASKED:
-                break
-            if self._fixes_all(candidate.fix, self._runs.learned) and self._holds(candidate.fix):
-                return self._found(Strength.ALL_INPUTS, [candidate], everywhere)
+        telling = [c for c in everywhere if not self._ranking.is_last(c)]
+        found = self._first_that_holds(telling, part)
+        if found is not None:
+            return self._found(Strength.ALL_INPUTS, [found], everywhere)
         together = self._all_inputs_together(on_path)
         if together:
             return self._found(Strength.ALL_INPUTS, together, on_path)
+        found = self._first_that_holds([c for c in everywhere if c not in telling], part)
+        if found is not None:
+            return self._found(Strength.ALL_INPUTS, [found], everywhere)
         surest = [*everywhere, *(c for c in on_path if c not in everywhere)]
-        return self._on_path(surest, self._path) if self._path is not None else None
+        found_on_path = self._on_path(surest, self._path) if self._path is not None else None
+        return found_on_path or self._several()
+
+    def _several(self) -> RootCause | None:
+        """What no single change does, a few together may."""
+        together = self._proved_together((), lambda candidate, chosen: True) if self._how is Explain.FIRST else ()
+        if together:
+            return self._found(Strength.ALL_INPUTS, together, together)
+        found = self._cover_path() if self._path is not None and self._how is Explain.FIRST else []
+        return self._found(Strength.THIS_PATH, found, found) if found else None
+
+    def _first_that_holds(self, candidates: Sequence[Candidate], budget: Budget) -> Candidate | None:
+        """The first of which a solver shows that it does for all inputs."""
+        asked = self._fixed.asked
+        for number, candidate in enumerate(candidates if not self._has_loop else ()):
+            if budget.exhausted or self._fixed.asked - asked > MOST_ASKED:
+                return None
+            seconds = GOAL_SECONDS if number else FIRST_SECONDS
+            if self._fixes_all(candidate.fix, self._runs.learned) and self._holds(candidate.fix, seconds=seconds):
+                return candidate
+        return None
 
     @property
     def _has_loop(self) -> bool:
@@ -124,10 +148,11 @@ class _Search:
 
     def _on_path(self, candidates: Sequence[Candidate], path: Sequence[BlockId]) -> RootCause | None:
         part = self._budget.part(self._budget.left * SHARE_OF_PATH)
-        for candidate in candidates[:MOST_ASKED]:
+        for candidate in [c for c in candidates if self._stays_on_path(c.fix)][:MOST_ASKED]:
             if part.exhausted:
                 break
-            if self._holds(candidate.fix, self._held(candidate.fix, path)):
+            seconds = FIRST_SECONDS if candidate is candidates[0] else GOAL_SECONDS
+            if self._holds(candidate.fix, self._held(candidate.fix, path), seconds):
                 return self._found(Strength.THIS_PATH, [candidate], candidates)
         together = self._path_together(path)
         if together:
@@ -138,7 +163,7 @@ class _Search:
         point = first_point(self._runs, self._case)
         if point is None:
             return None
-        every = single_changes(self._runs, self._case)
+        every = (c for c in single_changes(self._runs, self._case) if not c.fix.changes_target)
         reaching = [c for c in every if reaches(self._runs, c.fix, self._case, point)]
         self._counts["agree at the first point that differed"] = len(reaching)
         for candidate in self._ranking.sort(reaching)[:MOST_ASKED]:
@@ -213,16 +238,26 @@ class _Search:
                 return []
         return []
 
+    def _stays_on_path(self, fix: Fix) -> bool:
+        """Whether the target, where it is changed, still takes the path on the witness: else nothing is shown on it."""
+        if not fix.changes_target:
+            return True
+        return self._runs.with_fix(fix, self._case).target.trace == self._case.target.trace
+
     def _path_together(self, path: Sequence[BlockId]) -> list[Candidate]:
-        if self._how is not Explain.ALL:
-            return []
+        return self._cover_path() if self._how is Explain.ALL else []
+
+    def _cover_path(self) -> list[Candidate]:
+        path = self._path
+        assert path is not None
         together = Together(self._question, self._runs, self._most, self._budget)
         found = together.cover((self._case, *self._same_path), (), lambda candidate, chosen: True)
-        return found if found and self._holds(union(found), self._held(union(found), path)) else []
+        fix = union(found)
+        return found if found and self._stays_on_path(fix) and self._holds(fix, self._held(fix, path)) else []
 
-    def _holds(self, fix: Fix, held: Held | None = None) -> bool:
+    def _holds(self, fix: Fix, held: Held | None = None, seconds: float = GOAL_SECONDS) -> bool:
         """Asks a solver. An input that it finds against the fix is one more run for all others."""
-        holds = self._fixed.holds(fix, held)
+        holds = self._fixed.holds(fix, held, seconds)
         self._has_learned = not holds and self._runs.learn(fix, self._fixed.refuted_by)
         return holds
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from isoform.borders.question import Question
@@ -21,6 +22,7 @@ _WHAT = {
     Role.STORED: "the stored value",
     Role.ADDRESS: "the address",
     Role.CONDITION: "the condition",
+    Role.CALL: "the call",
 }
 _EXTENSIONS = ("movs", "movz", "cbw", "cwde", "cdqe", "sext", "zext")
 
@@ -49,7 +51,7 @@ class Places:
         cause = self.cause(first, ranking)
         shown = (cause.target, cause.rewrite)
         copies = tuple(dict.fromkeys(pair for pair in pairs if pair != shown))
-        return Cause(cause.target, cause.rewrite, cause.kind, cause.is_trivial, copies)
+        return replace(cause, copies=copies)
 
     def _is_same_value(self, candidate: Candidate, other: Candidate) -> bool:
         """Whether the rewrite is changed at the same site, to the same values: the target has copies of them."""
@@ -60,7 +62,8 @@ class Places:
 
     def cause(self, candidate: Candidate, ranking: Ranking) -> Cause:
         target, rewrite = self._pair(candidate)
-        return Cause(target, rewrite, self._kind(candidate), ranking.is_trivial(candidate))
+        is_negated = bool(candidate.fix.negated)
+        return Cause(target, rewrite, self._kind(candidate), ranking.is_trivial(candidate), is_negated)
 
     def _pair(self, candidate: Candidate) -> tuple[Place | None, Place | None]:
         return self._place(0, candidate.target, candidate.time), self._place(1, candidate.rewrite, candidate.time)
@@ -114,10 +117,10 @@ class Places:
 
     def _kind(self, candidate: Candidate) -> Kind:
         target, rewrite = candidate.target, candidate.rewrite
-        if rewrite is None:
-            return Kind.MISSING_STORE
-        if target is None:
-            return Kind.EXTRA_STORE
+        if target is None or rewrite is None:
+            return _without_counterpart(candidate)
+        if rewrite.role is Role.CALL:
+            return Kind.ORDER
         texts = [_instruction(f, s) for f, s in zip(self._functions, (target, rewrite), strict=True)]
         words = [text.split()[0] for text in texts]
         if rewrite.role is Role.CONDITION:
@@ -134,6 +137,14 @@ class Places:
         return Kind.OPERAND
 
 
+def _without_counterpart(candidate: Candidate) -> Kind:
+    site = candidate.target or candidate.rewrite
+    is_call = site is not None and site.role is Role.CALL
+    if candidate.rewrite is None:
+        return Kind.MISSING_CALL if is_call else Kind.MISSING_STORE
+    return Kind.EXTRA_CALL if is_call else Kind.EXTRA_STORE
+
+
 def _instruction(function: Function, site: Site) -> str:
     return function.instructions[site.address].text
 
@@ -141,6 +152,6 @@ def _instruction(function: Function, site: Site) -> str:
 def _what(site: Site) -> str:
     if site.role is Role.ARGUMENT:
         return f"the argument {site.register}"
-    if site.role is Role.RETURNED:
+    if site.role in (Role.RETURNED, Role.LEFT):
         return f"the result {site.register}"
     return _WHAT.get(site.role, site.register)

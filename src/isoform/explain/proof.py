@@ -11,8 +11,9 @@ from isoform.borders.question import Question
 from isoform.engines.encoding import Encoding, encode_as
 from isoform.engines.model import pairs_from_model
 from isoform.engines.obligations import Obligations
+from isoform.explain.rules import Unchanged, admits_as_before
 from isoform.explain.runs import Fix, Point
-from isoform.explain.sites import Marked, Role
+from isoform.explain.sites import Marked, Role, without_calls
 from isoform.lift.function import BlockId
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
@@ -64,14 +65,26 @@ class _Occurrences:
         self._wanted = wanted
         self._found: dict[int, list[tuple[Term, Term]]] = {}
 
-    def note(self, site: int | None, condition: Term, value: Term) -> None:
+    def note(self, site: int | None, state: State, value: Term) -> None:
+        self._terms = state.side.terms
         if site in self._wanted:
             assert site is not None
-            self._found.setdefault(site, []).append((condition, value))
+            self._found.setdefault(site, []).append((state.condition, value))
 
     def of(self, site: int) -> list[tuple[Term, Term]]:
         """Each with the condition under which it is computed."""
         return self._found.get(site, [])
+
+    def in_order(self, site: int) -> list[tuple[Term, Term]]:
+        """One for each time that the site is executed. Of the result, which one of several returns leaves: one."""
+        found = self.of(site)
+        if self._marked.sites[site].role is not Role.LEFT or len(found) < 2:
+            return found
+        terms = self._terms
+        merged = found[-1][1]
+        for condition, value in found[:-1]:
+            merged = terms.ite(condition, value, merged)
+        return [(terms.any_of([condition for condition, _ in found]), merged)]
 
 
 @dataclass(kw_only=True)
@@ -104,19 +117,27 @@ class Fixed:
         self.refuted_by: tuple[Pair, ...] = ()
         """Inputs for which the last fix that was asked about does not hold, with one or other in what is undefined."""
 
-    def holds(self, fix: Fix, held: Held | None = None) -> bool:
+    def holds(self, fix: Fix, held: Held | None = None, seconds: float = GOAL_SECONDS) -> bool:
         """Whether the two are equivalent with the fix, for all inputs or for those of which `held` speaks."""
         self.asked += 1
         self.refuted_by = ()
         try:
             encoding = self._encoded(fix, held)
             obligations = Obligations(self._question, self._budget, encoding)
-            answer = obligations.all_hold(GOAL_SECONDS)
+            answer = obligations.all_hold(seconds)
             if answer is Answer.SAT:
                 self.refuted_by = tuple(pairs_from_model(self._question, encoding, obligations.solver))
+            if answer is not Answer.UNSAT:
+                return False
+            return admits_as_before(self._question, self._budget, obligations, self._unchanged(fix, held))
         except Unsupported:
             return False
-        return answer is Answer.UNSAT
+
+    def _unchanged(self, fix: Fix, held: Held | None) -> tuple[Unchanged, ...]:
+        unroll = self._question.options.unroll if held is None else held.unroll
+        target = Unrolled(unroll=unroll) if held is None else _OnPath(path=held.path)
+        rewrite = "b", self._rewrite.function, Unrolled(unroll=unroll)
+        return (("a", self._target.function, target), rewrite) if fix.changes_target else (rewrite,)
 
     def _encoded(self, fix: Fix, held: Held | None) -> Encoding:
         stores = [(site - 1, site) for site in fix.added]
@@ -124,15 +145,20 @@ class Fixed:
         point = held.point if held is not None else None
         if point is not None and not point.is_call:
             wanted |= {point.site - 1, point.site}
+        wanted |= {place for site in fix.left_out for place in (site - 1, site)}
         seen = _Occurrences(self._target, frozenset(wanted))
         own = _Occurrences(self._rewrite, frozenset(s.number for s in self._rewrite.sites if _is_store(s.role)))
         unroll = self._question.options.unroll if held is None else held.unroll
-        target: Policy = Unrolled(unroll=unroll, value=_noting(self._target, seen))
+        noting = _noting(self._target, fix, seen)
+        target: Policy = Unrolled(unroll=unroll, value=noting)
         if held is not None:
-            target = _OnPath(path=held.path, value=_noting(self._target, seen))
+            target = _OnPath(path=held.path, value=noting)
         value = _changing(self._rewrite, fix, seen, own)
         rewrite = _Changed(unroll=unroll, value=value, added=stores, seen=seen)
-        functions = self._target.function, self._rewrite.function
+        functions = (
+            without_calls(self._target.function, fix.cut(0)),
+            without_calls(self._rewrite.function, fix.cut(1)),
+        )
         encoding = encode_as(self._question, functions, (target, rewrite), self._budget)
         if encoding.target.discovered or encoding.rewrite.discovered:
             raise Unsupported("computed jumps lead to code that was not lifted")
@@ -193,9 +219,12 @@ def _agree_at_store(terms: Terms, held: Held, seen: _Occurrences, own: _Occurren
     return terms.conj(right[0], terms.conj(*same)) if terms.width(left[1]) == terms.width(right[1]) else terms.false
 
 
-def _noting(marked: Marked, seen: _Occurrences) -> ValueRule:
+def _noting(marked: Marked, fix: Fix, seen: _Occurrences) -> ValueRule:
     def note(point: policies.Point, state: State, value: Term) -> Term:
-        seen.note(marked.at.get((point.block, point.number)), state.condition, value)
+        site = marked.at.get((point.block, point.number))
+        if site is not None and site in fix.left_out:
+            value = state.load(seen.of(site - 1)[-1][1], state.side.terms.width(value) // 8)
+        seen.note(site, state, value)
         return value
 
     return note
@@ -212,18 +241,21 @@ def _changing(marked: Marked, fix: Fix, seen: _Occurrences, own: _Occurrences) -
             return value
         number = times[site]
         times[site] += 1
-        values = seen.of(fix.values[site])
+        values = seen.in_order(fix.values[site])
         # Where the target has no such value the fix says nothing: then any value must do.
         anything = state.side.undefined(width)
         if number >= len(values):
             return anything
         condition, found = values[number]
-        return terms.ite(condition, _fitted(terms, found, width), anything)
+        fitted = _fitted(terms, found, width)
+        if site in fix.negated:
+            fitted = terms.xor_(fitted, terms.bv(1, width))
+        return fitted if condition == state.condition else terms.ite(condition, fitted, anything)
 
     def change(point: policies.Point, state: State, value: Term) -> Term:
         site = marked.at.get((point.block, point.number))
         value = changed(site, state, value)
-        own.note(site, state.condition, value)
+        own.note(site, state, value)
         return value
 
     return change

@@ -13,13 +13,14 @@ from itertools import islice
 
 from isoform.borders.question import Question
 from isoform.engines.inputs import InputMaker
-from isoform.explain.sites import Marked, Role, Site, mark
+from isoform.explain.sites import Cut, Marked, Role, Site, mark, without_calls
+from isoform.lift.function import BlockId
 from isoform.model.budget import Budget
 from isoform.model.contract import CallRule
 from isoform.model.evaluate import mask
 from isoform.model.outcome import CallRecord, Inputs, Outcome, Pair, Status, in_frame, mixed_number
 from isoform.model.values import dataclass
-from isoform.run.compile import compile_function
+from isoform.run.compile import Program, compile_function
 from isoform.run.runner import Given, RunOptions, Shown, run_shown
 
 Values = Mapping[int, Sequence[int]]
@@ -29,6 +30,8 @@ MORE_INPUTS = 80
 """Beside the witness: those that are tried for more that separate the two, and for some that do not."""
 MOST_USED = 16
 """Of either kind, in addition to the witness."""
+_OTHER_SEED = 1000
+"""Added to that of what is undefined, for a run in which all of that is something else."""
 _ENDED = (Status.DONE, Status.ABORTED, Status.EXITED)
 _PAST_THE_END = 7
 """Seed of what a site gets that is executed more often than that of the target."""
@@ -40,19 +43,42 @@ class Fix:
 
     values: Mapping[int, int]
     """For a site of the rewrite, the site of the target whose value it gets."""
+    negated: frozenset[int] = frozenset()
+    """Conditions of the rewrite that get the opposite of that: its branch is taken where the target's is not."""
     added: tuple[int, ...] = ()
     """Stores of the target, by the site of the stored value, that the rewrite makes too, before it returns."""
     dropped: tuple[int, ...] = ()
     """Stores of the rewrite, by the site of the stored value, that leave memory as it is."""
+    left_out: tuple[int, ...] = ()
+    """Stores of the target that do so."""
+    cuts: tuple[Cut, ...] = ()
+    """Calls of either side that are not made."""
 
     def __or__(self, other: Fix) -> Fix:
-        values = {**self.values, **other.values}
-        return Fix(values, (*self.added, *other.added), (*self.dropped, *other.dropped))
+        return Fix(
+            {**self.values, **other.values},
+            self.negated | other.negated,
+            (*self.added, *other.added),
+            (*self.dropped, *other.dropped),
+            (*self.left_out, *other.left_out),
+            (*self.cuts, *other.cuts),
+        )
 
     @property
     def sites(self) -> frozenset[int]:
         """Those of the rewrite that it changes."""
         return frozenset((*self.values, *self.dropped))
+
+    @property
+    def changes_target(self) -> bool:
+        return bool(self.left_out) or any(cut.side == 0 for cut in self.cuts)
+
+    def cut(self, side: int) -> frozenset[BlockId]:
+        """Blocks of one side whose calls are not made."""
+        return frozenset(cut.block for cut in self.cuts if cut.side == side)
+
+
+_UNCHANGED = Fix({})
 
 
 @dataclass(frozen=True)
@@ -81,9 +107,8 @@ class Runs:
         self._question = question
         self._budget = budget
         self._witness = witness
-        functions = question.target, question.rewrite
-        self.marked = tuple(mark(f, question.callees) for f in functions)
-        self._programs = tuple(compile_function(m.function, m.at) for m in self.marked)
+        self.marked = tuple(self._mark(side) for side in range(2))
+        self._programs: dict[tuple[int, frozenset[BlockId]], Program] = {}
         self._options = RunOptions(
             fuel=question.options.fuel,
             trace=True,
@@ -113,6 +138,16 @@ class Runs:
             if case is not None and case.is_apart:
                 return case
         return None
+
+    @cached_property
+    def undefined(self) -> frozenset[int]:
+        """Sites of the target with a value that the manual or the program leaves open on the witness: they explain
+        nothing."""
+        if self.witness is None:
+            return frozenset()
+        inputs, values = self.witness.inputs[0], self.witness.values
+        again = self._run(0, replace(inputs, side_seed=inputs.side_seed + _OTHER_SEED))[1].values
+        return frozenset(number for number in values if values[number] != again.get(number))
 
     @property
     def others(self) -> tuple[Case, ...]:
@@ -154,11 +189,19 @@ class Runs:
     def with_fix(self, fix: Fix, case: Case) -> Case:
         """The same input, with the rewrite as the fix makes it."""
         sites = self.rewrite.sites
-        given = {to: given_by(case.values.get(source, ()), sites[to].size) for to, source in fix.values.items()}
-        dropped = {site: sites[site].size for site in fix.dropped}
+        given = {
+            to: given_by(case.values.get(source, ()), sites[to].size, to in fix.negated)
+            for to, source in fix.values.items()
+        }
         stores = tuple(store for site in fix.added for store in self._stores_at(site, case))
-        outcome, shown = self._run(1, case.inputs[1], given, dropped, stores)
+        if fix.changes_target:
+            case = self._with_target(fix, case)
+        outcome, shown = self._run(1, case.inputs[1], fix, given, stores)
         return replace(case, rewrite=outcome, shown=(case.shown[0], shown), is_apart=not self.agrees(outcome, case))
+
+    def _with_target(self, fix: Fix, case: Case) -> Case:
+        outcome, shown = self._run(0, case.inputs[0], fix)
+        return replace(case, target=outcome, shown=(shown, case.shown[1]))
 
     def _stores_at(self, site: int, case: Case) -> Iterator[tuple[int, int, int]]:
         """What the target stores there, if it is not in its frame."""
@@ -168,7 +211,8 @@ class Runs:
 
     def agrees(self, outcome: Outcome, case: Case) -> bool:
         """Whether a run of the fixed rewrite gives what the target gives."""
-        return outcome.status in _ENDED and not self._differ(case.target, outcome, case.inputs)
+        ended = all(run.status in _ENDED for run in (case.target, outcome)) and not case.target.outside
+        return ended and not self._differ(case.target, outcome, case.inputs)
 
     def fixes(self, fix: Fix, case: Case) -> bool:
         return not self.with_fix(fix, case).is_apart
@@ -177,12 +221,22 @@ class Runs:
         self,
         side: int,
         inputs: Inputs,
+        fix: Fix | None = None,
         given: Mapping[int, Given] | None = None,
-        dropped: Mapping[int, int] | None = None,
         added: Sequence[tuple[int, int, int]] = (),
     ) -> tuple[Outcome, Shown]:
         self.count += 1
-        return run_shown(self._programs[side], inputs, self._options, self._question.callees, given, dropped, added)
+        fix = fix or _UNCHANGED
+        sites = self.marked[side].sites
+        dropped = {site: sites[site].size for site in (fix.left_out, fix.dropped)[side]}
+        program = self._program(side, fix.cut(side))
+        return run_shown(program, inputs, self._options, self._question.callees, given, dropped, added)
+
+    def _program(self, side: int, cut: frozenset[BlockId]) -> Program:
+        if (side, cut) not in self._programs:
+            marked = self.marked[side]
+            self._programs[side, cut] = compile_function(without_calls(marked.function, cut), marked.at)
+        return self._programs[side, cut]
 
     def _differ(self, target: Outcome, rewrite: Outcome, inputs: Pair) -> bool:
         left, right = self._question.without_padding(inputs[0], (target, rewrite))
@@ -190,29 +244,41 @@ class Runs:
 
     # -- what instructions read -----------------------------------------------------------------
 
-    def operands(self, case: Case) -> tuple[Values, Values]:
+    def operands(self, case: Case) -> tuple[Shown, Shown]:
         """What the instructions of either side read on an input, under the numbers of `Site.operands`."""
-        found = []
-        for side, function in enumerate((self._question.target, self._question.rewrite)):
-            marked = mark(function, self._question.callees, operands=True)
-            program = compile_function(marked.function, marked.at)
-            found.append(run_shown(program, case.inputs[side], self._options, self._question.callees)[1].values)
-        return found[0], found[1]
-
-    def sites_with_operands(self) -> tuple[tuple[Site, ...], tuple[Site, ...]]:
         left, right = (
-            mark(f, self._question.callees, operands=True).sites
-            for f in (self._question.target, self._question.rewrite)
+            run_shown(program, inputs, self._options, self._question.callees)[1]
+            for (_, program), inputs in zip(self._reading, case.inputs, strict=True)
         )
         return left, right
 
+    def sites_with_operands(self) -> tuple[tuple[Site, ...], ...]:
+        return tuple(marked.sites for marked, _ in self._reading)
 
-def given_by(values: Sequence[int], size: int) -> Given:
+    @cached_property
+    def _reading(self) -> tuple[tuple[Marked, Program], ...]:
+        both = [self._mark(side, operands=True) for side in range(2)]
+        return tuple((marked, compile_function(marked.function, marked.at)) for marked in both)
+
+    def _mark(self, side: int, operands: bool = False) -> Marked:
+        question = self._question
+        function = (question.target, question.rewrite)[side]
+        return mark(function, question.callees, operands, self.results if side == 0 else ())
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """Registers in which the result is."""
+        return tuple(dict.fromkeys(result.register for result in self._question.contract.results))
+
+
+def given_by(values: Sequence[int], size: int, is_negated: bool = False) -> Given:
     """The values in their order, as wide as the site; past their end something that nothing agrees with by chance."""
     fitting = mask(size)
 
     def give(number: int, own: int) -> int:
-        return values[number] & fitting if number < len(values) else mixed_number(_PAST_THE_END, number, size)
+        if number >= len(values):
+            return mixed_number(_PAST_THE_END, number, size)
+        return (values[number] & fitting) ^ is_negated
 
     return give
 
@@ -259,6 +325,15 @@ def reaches(runs: Runs, fix: Fix, case: Case, point: Point) -> bool:
     stores = stores_of(runs.rewrite.sites, now.shown[1])
     wanted = stores_of(runs.target.sites, case.shown[0])[point.number]
     return len(stores) > point.number and stores[point.number][:2] == wanted[:2]
+
+
+def agreement(runs: Runs, fix: Fix, case: Case, point: Point) -> int:
+    """How many arguments of a call agree with the target's; -1 if it is not that call at all."""
+    calls, wanted = runs.with_fix(fix, case).rewrite.calls, case.target.calls[point.number]
+    if len(calls) <= point.number or calls[point.number].callee != wanted.callee:
+        return -1
+    pairs = zip(calls[point.number].arguments, wanted.arguments, strict=False)
+    return sum(left == right for left, right in pairs)
 
 
 def stores_of(sites: Sequence[Site], shown: Shown) -> list[Store]:

@@ -8,13 +8,14 @@ and can put another one in its place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 from itertools import groupby
 
-from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, outside_call, with_value
+from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, outside_call, with_value
 from isoform.model.callee import Callees
+from isoform.model.machine import Machine
 from isoform.model.microop import Kind, MicroOp, Space, Var
 from isoform.model.values import dataclass
 
@@ -38,6 +39,11 @@ class Role(Enum):
     CONDITION = "condition"
     ARGUMENT = "argument"
     RETURNED = "returned"
+    """By an outside call."""
+    CALL = "call"
+    """No value: an outside call as such."""
+    LEFT = "left"
+    """In a register of the result, where the function returns: of the target only."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +54,17 @@ class Site:
     """Of the instruction."""
     role: Role
     register: str
-    """The register that holds the value; empty where none does."""
+    """The register that holds the value, by the name that fits its size; empty where none does. Of a call: whom."""
+    container: str
+    """The whole register that that is part of."""
     size: int
     """In bytes."""
     operands: tuple[int, ...] = ()
     """Under which numbers a run shows what the instruction reads, if it was marked with operands."""
+    loaded_from: tuple[int, ...] = ()
+    """And from which addresses it loads."""
+    only_moves: bool = False
+    """Whether the instruction moves a value and computes nothing."""
     compared_at: int | None = None
     """Of a condition: the address of the instruction that set the flags which it is made of, if that is another one."""
 
@@ -65,15 +77,56 @@ class Marked:
     """The site of a COPY; less than 0: an operand."""
 
 
-def mark(function: Function, callees: Callees, operands: bool = False) -> Marked:
+@dataclass(frozen=True)
+class Cut:
+    """An outside call that is not made."""
+
+    side: int
+    block: BlockId
+
+
+def without_calls(function: Function, blocks: Collection[BlockId]) -> Function:
+    """The function with the calls in which some blocks end left out. All else of a marked one stays where it is."""
+    changed = {id_: _without_call(function.blocks[id_], function.machine) for id_ in blocks}
+    return replace(function, blocks={**function.blocks, **changed})
+
+
+def _without_call(block: Block, machine: Machine) -> Block:
+    """Without what the instruction pushes. A jump in the place of a call is in the block before, and pushes nothing:
+    there the stack is left as the callee would leave it."""
+    assert isinstance(block.exit, Call)
+    assert block.exit.then is not None
+    exit_ = Goto(block.exit.then)
+    if block.steps:
+        kept = next(n for n, address in enumerate((*block.addresses, block.steps[-1])) if address == block.steps[-1])
+        return replace(block, ops=block.ops[:kept], addresses=block.addresses[:kept], exit=exit_)
+    pointer = machine.convention.stack_pointer
+    if pointer is None or not machine.convention.return_address_on_stack:
+        return replace(block, exit=exit_)
+    register = machine.registers[pointer]
+    pop = MicroOp(Kind.INT_ADD, register, (register, Var(Space.CONST, register.size, register.size)))
+    return replace(block, ops=(*block.ops, pop), addresses=(*block.addresses, block.id.address), exit=exit_)
+
+
+def calls_of(function: Function) -> Iterator[Site]:
+    """The outside calls that can be left out."""
+    for block in function.blocks.values():
+        exit_ = block.exit
+        if isinstance(exit_, Call) and exit_.callee and exit_.then is not None and not exit_.system:
+            address = block.steps[-1] if block.steps else block.id.address
+            yield Site(-1, block.id, address, Role.CALL, exit_.callee, "", 0)
+
+
+def mark(function: Function, callees: Callees, operands: bool = False, results: Sequence[str] = ()) -> Marked:
     """The function as listed, with a COPY for the value of each site; with `operands` also for what each instruction
-    reads."""
-    return _Marking(function.as_listed, callees, operands).marked()
+    reads. `results` are registers of which the value at the end is a site, too."""
+    return _Marking(function.as_listed, callees, operands, results).marked()
 
 
 class _Marking:
-    def __init__(self, function: Function, callees: Callees, with_operands: bool) -> None:
+    def __init__(self, function: Function, callees: Callees, with_operands: bool, results: Sequence[str]) -> None:
         self._with_operands = with_operands
+        self._results = results
         self._operands = 0
         self._function = function
         self._machine = function.machine
@@ -81,6 +134,7 @@ class _Marking:
         convention = self._machine.convention
         self._kept = {convention.stack_pointer, convention.return_address, convention.kept_return_address}
         self._sites: list[Site] = []
+        self._left: dict[Var, int] = {}
         self._at: dict[Position, int] = {}
         self._returned = _sites_of_results(function)
 
@@ -93,7 +147,9 @@ class _Marking:
         self._ops: list[MicroOp] = []
         self._addresses: list[int] = []
         self._read: tuple[int, ...] = ()
-        self._flags_from: tuple[int, tuple[int, ...]] | None = None
+        self._loaded_from: tuple[int, ...] = ()
+        self._of_instruction: Sequence[MicroOp] = ()
+        self._flags_from: tuple[int, tuple[int, ...], tuple[int, ...]] | None = None
         for call in self._returned.get(block.id, ()):
             self._results_of(call[0], call[1])
         numbered = list(zip(block.ops, block.addresses, strict=True))
@@ -114,12 +170,18 @@ class _Marking:
         loads = next((n for n, op in enumerate(ops) if op.kind is Kind.LOAD), len(ops))
         only_moves = all(op.kind in _MOVES for op in ops[loads:])
         self._read = tuple(self._operands_of(address, ops)) if self._with_operands else ()
+        self._loaded_from = ()
+        self._of_instruction = ops
         if any(name is not None and not self._counts(name) and name not in self._kept for name in last):
-            self._flags_from = address, self._read
+            self._flags_from = address, self._read, ()
         for number, op in enumerate(ops):
             if op.kind is Kind.STORE:
                 where = self._copy(address, op.ins[0], Role.ADDRESS)
                 op = MicroOp(op.kind, None, (where, self._copy(address, op.ins[1], Role.STORED)))
+            elif op.kind is Kind.LOAD and self._with_operands:
+                self._loaded_from += (self._operand(address, op.ins[0]),)
+                if self._flags_from is not None and self._flags_from[0] == address:
+                    self._flags_from = address, self._read, self._loaded_from
             self._add(op, address)
             if op.out is None:
                 continue
@@ -137,13 +199,17 @@ class _Marking:
                 name = self._container(var)
                 if name is not None and name not in written and self._counts(name):
                     written.add(name)
-                    self._operands += 1
-                    self._at[self._id, len(self._ops)] = -self._operands
-                    out = Var(Space.TEMP, _FIRST_OPERAND + 16 * self._operands, var.size)
-                    self._add(MicroOp(Kind.COPY, out, (var,)), address)
-                    yield -self._operands
+                    yield self._operand(address, var)
             if (name := self._container(op.out)) is not None:
                 written.add(name)
+
+    def _operand(self, address: int, var: Var) -> int:
+        """The number under which a run shows a value that is read."""
+        self._operands += 1
+        self._at[self._id, len(self._ops)] = -self._operands
+        out = Var(Space.TEMP, _FIRST_OPERAND + 16 * self._operands, var.size)
+        self._add(MicroOp(Kind.COPY, out, (var,)), address)
+        return -self._operands
 
     def _container(self, var: Var | None) -> str | None:
         if var is None or var.space is not Space.REGISTER:
@@ -160,6 +226,10 @@ class _Marking:
         address = block.steps[-1] if block.steps else block.id.address
         if isinstance(exit_, Branch):
             return with_value(exit_, self._copy(address, exit_.condition, Role.CONDITION))
+        if isinstance(exit_, Return) and exit_.to is None:
+            self._of_instruction, self._read, self._loaded_from = (), (), ()
+            for name in self._results:
+                self._leave(address, self._machine.registers[name])
         call = outside_call(exit_)
         if call is not None and not call.system:
             parts = self._callees(call.callee or call.through).parts
@@ -180,17 +250,39 @@ class _Marking:
         self._site(address, value, role)
         self._add(MicroOp(Kind.COPY, value, (value,)), address)
 
+    def _leave(self, address: int, value: Var) -> None:
+        """All returns are one site: a run comes to one of them."""
+        known = self._left.get(value)
+        if known is None:
+            self._left[value] = len(self._sites)
+            self._copy_onto_itself(address, value, Role.LEFT)
+        else:
+            self._at[self._id, len(self._ops)] = known
+            self._add(MicroOp(Kind.COPY, value, (value,)), address)
+
     def _site(self, address: int, value: Var, role: Role) -> None:
-        number, read, compared_at = len(self._sites), self._read, None
+        number, read, loaded, compared_at = len(self._sites), self._read, self._loaded_from, None
         if role is Role.CONDITION and self._flags_from is not None and not read:
-            compared_at, read = self._flags_from
+            compared_at, read, loaded = self._flags_from
         register = self._machine.register_name(value) if value.space is Space.REGISTER else ""
+        whole = self._container(value) or ""
         self._at[self._id, len(self._ops)] = number
-        self._sites.append(Site(number, self._id, address, role, register, value.size, read, compared_at))
+        moves = role is not Role.CONDITION and _is_moved(self._of_instruction, value)
+        self._sites.append(
+            Site(number, self._id, address, role, register, whole, value.size, read, loaded, moves, compared_at)
+        )
 
     def _add(self, op: MicroOp, address: int) -> None:
         self._ops.append(op)
         self._addresses.append(address)
+
+
+def _is_moved(ops: Sequence[MicroOp], value: Var) -> bool:
+    """Whether micro-ops only move what a variable has behind them: from a register, from memory, or a constant."""
+    made = next((n for n in reversed(range(len(ops))) if ops[n].out == value), None)
+    if made is None or ops[made].kind is Kind.LOAD:
+        return True
+    return ops[made].kind in _MOVES and all(_is_moved(ops[:made], var) for var in ops[made].ins)
 
 
 def _sites_of_results(function: Function) -> dict[BlockId, list[tuple[Call, int]]]:

@@ -1,7 +1,8 @@
 """Several causes: a small set of changes that together make the two agree, found by runs that are still apart.
 
 Each step looks at the first run that the changes so far leave apart and at the first point where it still differs, and
-adds the best change that makes the two agree from there to the end, or else at that point.
+adds the best change that makes the two agree from there to the end, or else at that point, or else in one more argument
+of the call that the point is.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from collections.abc import Callable, Sequence
 
 from isoform.borders.question import Question
 from isoform.explain.candidates import Candidate, Ranking, single_changes
-from isoform.explain.runs import Case, Fix, Runs, first_point, reaches
+from isoform.explain.runs import Case, Fix, Runs, agreement, first_point, reaches
+from isoform.explain.sites import Role
 from isoform.model.budget import Budget
 
 Accepts = Callable[[Candidate, Sequence[Candidate]], bool]
@@ -51,12 +53,28 @@ class Together:
         point = first_point(runs, now)
         found = [c for c in single_changes(runs, now) if not c.fix.sites & fix.sites and accepts(c, chosen)]
         reaching: Candidate | None = None
-        for candidate in Ranking(runs, now, self._functions).sort(found):
+        nearer: Candidate | None = None
+        agreed = agreement(runs, fix, case, point) if point is not None and point.is_call else 0
+        ranked = Ranking(runs, now, self._functions).sort(found)
+        if any(map(_is_argument, chosen)):  # arguments that are in the wrong order are all at one call
+            ranked.sort(key=lambda candidate: not _is_argument(candidate))
+        for candidate in ranked:
             if self._budget.exhausted:
                 return None
             changed = fix | candidate.fix
             if runs.fixes(changed, case):
                 return candidate
-            if reaching is None and point is not None and reaches(runs, changed, case, point):
+            if point is None or reaching is not None:
+                continue
+            if reaches(runs, changed, case, point):
                 reaching = candidate
-        return reaching
+            elif point.is_call and not _is_argument(nearer) and agreement(runs, changed, case, point) > agreed:
+                nearer = candidate if nearer is None or _is_argument(candidate) else nearer
+        return reaching or nearer
+
+
+def _is_argument(candidate: Candidate | None) -> bool:
+    """Whether it gives a call the argument that the target's call has there."""
+    sites = (candidate.target, candidate.rewrite) if candidate is not None else ()
+    registers = {site.register for site in sites if site is not None and site.role is Role.ARGUMENT}
+    return len(registers) == 1 and all(site is not None and site.role is Role.ARGUMENT for site in sites)

@@ -91,18 +91,23 @@ def transplants(target: Marked, rewrite: Marked, candidate: Candidate) -> Iterat
     kept = {machine.convention.stack_pointer}
     choices = [[name] if name in kept else _same_first(found, name) for name in wanted]
     for sources in islice(product(*choices), MOST_MAPPINGS):
-        yield _transplanted(rewrite, own, candidate.rewrite, theirs, tuple(zip(wanted, sources, strict=True)))
+        yield _transplanted(rewrite, own, candidate, theirs, tuple(zip(wanted, sources, strict=True)))
 
 
-def _transplanted(rewrite: Marked, own: Computation, site: Site, theirs: Computation, operands: Operands) -> Function:
+def _transplanted(
+    rewrite: Marked, own: Computation, candidate: Candidate, theirs: Computation, operands: Operands
+) -> Function:
     """The rewrite with `theirs` computed before its own instructions and put in the place of its value."""
+    assert candidate.rewrite is not None
     machine = rewrite.function.machine
-    block = rewrite.function.blocks[site.block]
+    block = rewrite.function.blocks[candidate.rewrite.block]
     borrowed, value = _Borrowed(machine, theirs, operands).ops()
     copy = block.ops[own.site]
     given = MicroOp(Kind.COPY if value.size == copy.ins[0].size else _resized(value, copy.ins[0]), copy.out, (value,))
     if given.kind is Kind.SUBPIECE:
         given = MicroOp(Kind.SUBPIECE, copy.out, (value, Var(Space.CONST, 0, 4)))
+    if candidate.fix.negated:
+        given = MicroOp(Kind.INT_XOR, copy.out, (value, Var(Space.CONST, 1, value.size)))
     ops = (*block.ops[: own.first], *borrowed, *block.ops[own.first : own.site], given, *block.ops[own.site + 1 :])
     where = block.addresses[own.first]
     addresses = (*block.addresses[: own.first], *(where for _ in borrowed), *block.addresses[own.first :])
@@ -165,4 +170,4 @@ class _Borrowed:
 
 def can_be_transplanted(candidate: Candidate) -> bool:
     sites = candidate.target, candidate.rewrite
-    return all(site is not None and site.role not in (Role.ARGUMENT, Role.RETURNED) for site in sites)
+    return all(site is not None and site.role not in (Role.ARGUMENT, Role.RETURNED, Role.LEFT) for site in sites)

@@ -48,6 +48,9 @@ class Kind(Enum):
     OFFSET = "address offset"
     MISSING_STORE = "missing store"
     EXTRA_STORE = "extra store"
+    MISSING_CALL = "missing call"
+    EXTRA_CALL = "extra call"
+    ORDER = "order of calls"
     CALLEE = "callee"
     ARGUMENT = "argument of a call"
     LOAD_AFTER_CALL = "load moved over a call"
@@ -82,6 +85,8 @@ class Cause:
     kind: Kind
     is_trivial: bool = False
     """Whether the value is the result itself, which the rewrite only passes on there."""
+    is_negated: bool = False
+    """Whether the rewrite's condition should have been the opposite of the target's: its branch is the other way."""
     copies: tuple[tuple[Place | None, Place | None], ...] = ()
     """Other pairs of places that are the same cause: copies of the same value, or of the same instruction."""
 

@@ -35,21 +35,31 @@ def _should(cause: Cause) -> str:
     target, rewrite = cause.target, cause.rewrite
     if rewrite is None:
         assert target is not None
-        text = f"the target's store {_place(target)} has no counterpart in the rewrite"
+        text = f"the target's {_act(target)} {_place(target)} has no counterpart in the rewrite"
     elif target is None:
-        text = f"the rewrite's store {_place(rewrite)} has no counterpart in the target"
+        text = f"the rewrite's {_act(rewrite)} {_place(rewrite)} has no counterpart in the target"
+    elif cause.kind is Kind.ORDER:
+        text = f"in the order of calls the rewrite's {_place(rewrite)} is not where the target's {_place(target)} is"
     else:
+        what = "the opposite of what" if cause.is_negated else "what"
         text = (
-            f"{_whose(rewrite, 'rewrite')} should hold what {_whose(target, 'target')} holds "
-            f"({_number(target.value)}, not {_number(rewrite.value)})"
+            f"{_whose(rewrite, 'rewrite')} should hold {what} {_whose(target, 'target')} holds "
+            f"({_number(target.value ^ cause.is_negated)}, not {_number(rewrite.value)})"
         )
     return text + _also(cause)
 
 
+def _act(place: Place) -> str:
+    return "call" if place.what == "the call" else "store"
+
+
 def _whose(place: Place, side: str) -> str:
     """The rewrite's `mov eax, [rsi+8]` (b.c:12), or a value of it that is not its result."""
-    of = f"{place.what} of " if place.what.startswith("the ") else ""
-    return f"{of}the {side}'s {_place(place)}"
+    return f"{_of(place)}the {side}'s {_place(place)}"
+
+
+def _of(place: Place) -> str:
+    return f"{place.what} of " if place.what.startswith("the ") else ""
 
 
 def _place(place: Place) -> str:
@@ -60,7 +70,7 @@ def _place(place: Place) -> str:
 def _also(cause: Cause) -> str:
     """Copies of the same instruction in the rewrite; those of a value in the target say nothing new."""
     places = dict.fromkeys(rewrite for _, rewrite in cause.copies if rewrite is not None and rewrite != cause.rewrite)
-    shown = [_place(place) for place in places][:MOST_COPIES]
+    shown = [f"{_of(place)}{_place(place)}" for place in places][:MOST_COPIES]
     return f", and likewise {', '.join(shown)}" if shown else ""
 
 
@@ -104,6 +114,7 @@ def _cause_as_json(cause: Cause) -> dict[str, Any]:
         "rewrite": _place_as_json(cause.rewrite),
         "kind": cause.kind.value,
         "trivial": cause.is_trivial,
+        "negated": cause.is_negated,
         "copies": [{"target": _place_as_json(t), "rewrite": _place_as_json(r)} for t, r in cause.copies],
     }
 

@@ -1,0 +1,187 @@
+"""How often and how well the root cause of a difference is found: known bugs, in functions of several kinds.
+
+    python bench/rootcause.py [--count N] [--seed S] [--only KIND] [--explain first|all] [--budget SECONDS]
+                              [--show] [--show-misses]
+
+A bug of `bench/seededbugs` is one changed line and two builds. Those that do not make the two sides `different` are
+left out. All are asked about in one process; nothing is asserted.
+
+Columns: `cause` found at all; `line`: it is of the changed line, on one side at least; `of B`: the changed instruction
+of the rewrite is (of a missing store: that of the target); `named`: the line is among the causes, their copies and the
+candidates left; `all`, `path`, `here`: the strengths; seconds of processor time on top of the verdict.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from isoform import compare
+from isoform.model.cause import Cause, RootCause, Strength
+from isoform.model.verdict import Different
+from isoform.report.causes import search_of, sentences_of
+from seededbugs import Bug, bugs, changed, kinds, source
+
+SEED_004 = (
+    "seed 004: a cause for 12 of 15 and 34 of 46 (at the weakest strength), 15 of 39 for all inputs; 154 s on average"
+)
+EXPECTED = "expected: a cause in 95 %, on the changed line in 85 %, for all inputs in 70 %; median 2 s"
+
+
+@dataclass(frozen=True)
+class Result:
+    bug: Bug
+    instructions: int
+    root: RootCause
+
+    @property
+    def is_on_line(self) -> bool:
+        """Whether the first cause is at the changed line, on one side at least."""
+        return any(self.bug.change.line in _lines(cause) for cause in self.root.causes)
+
+    @property
+    def is_on_rewrite_line(self) -> bool:
+        """Whether the changed instruction is of the changed line; of a missing store, the target's is."""
+        line = self.bug.change.line
+        return any((cause.rewrite or cause.target).line == line for cause in self.root.causes)  # type: ignore[union-attr]
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the changed line is named at all."""
+        named = (*self.root.causes, *self.root.left)
+        copies = [place for cause in named for pair in cause.copies for place in pair if place is not None]
+        lines = {line for cause in named for line in _lines(cause)} | {place.line for place in copies}
+        return self.bug.change.line in lines
+
+
+def _lines(cause: Cause) -> set[int | None]:
+    return {place.line for place in (cause.target, cause.rewrite) if place is not None}
+
+
+def measure(bug: Bug, folder: Path, explain: str, budget: float) -> Result | None:
+    """None if isoform finds no difference."""
+    files = folder / "target.c", folder / "rewrite.c"
+    for file, lines in zip(files, (source(bug.change.kind), changed(bug.change)), strict=True):
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    sides = [f"{file}:{bug.change.function}" for file in files]
+    (cc_a, flags_a), (cc_b, flags_b) = bug.builds
+    verdict = compare(
+        sides[0],
+        sides[1],
+        cc_a=cc_a,
+        cflags_a=flags_a,
+        cc_b=cc_b,
+        cflags_b=flags_b,
+        budget=10,
+        explain=explain,
+        explain_budget=budget,
+    )
+    if not isinstance(verdict, Different) or verdict.root_cause is None:
+        return None
+    instructions = max(sum(row.text != "" for row in view.rows) for view in verdict.views)
+    return Result(bug, instructions, verdict.root_cause)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--skip", type=int, default=0, help="leave out so many first: to run it in parts")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", action="append", choices=kinds(), default=[])
+    parser.add_argument("--explain", choices=("first", "all"), default="first")
+    parser.add_argument("--budget", type=float, default=10.0, help="seconds for one cause")
+    parser.add_argument("--show", action="store_true", help="print what is found for each")
+    parser.add_argument("--show-misses", action="store_true", help="print those that were not found as they should be")
+    options = parser.parse_args()
+    print(f"--count {options.count} --seed {options.seed} --budget {options.budget:g}", flush=True)
+    chosen = bugs(options.count, options.seed, options.only)[options.skip :]
+    results: list[Result] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number, bug in enumerate(chosen, options.skip):
+            result = measure(bug, Path(folder), options.explain, options.budget)
+            if result is None:
+                continue
+            results.append(result)
+            is_missed = not result.is_on_line or result.root.strength is not Strength.ALL_INPUTS
+            if options.show or (options.show_misses and is_missed):
+                print("\n".join(described(number, result)), flush=True)
+    print("\n".join(summary(results, len(chosen))))
+
+
+def described(number: int, result: Result) -> Iterator[str]:
+    root = result.root
+    strength = root.strength.value if root.strength is not None else "none"
+    marks = f"{strength}, {'line' if result.is_on_line else 'named' if result.is_named else 'elsewhere'}"
+    yield f"[{number}] {result.bug}"
+    yield f"    {marks}, {result.instructions} instructions, {search_of(root)}"
+    yield from (f"    {sentence}" for sentence in sentences_of(root))
+
+
+# -- figures ------------------------------------------------------------------------------------------
+
+
+def summary(results: Sequence[Result], asked: int) -> Iterator[str]:
+    yield f"\n{asked} bugs, {len(results)} of them different"
+    if not results:
+        return
+    sizes = sorted(result.instructions for result in results)
+    yield f"instructions of the larger side: {sizes[0]} to {sizes[-1]}, median {sizes[len(sizes) // 2]}"
+    yield _HEADER
+    yield from rows("", results, lambda result: "all")
+    yield from rows("function: ", results, lambda result: result.bug.change.kind)
+    yield from rows("change: ", results, lambda result: result.bug.change.what)
+    yield from rows("built ", results, lambda result: "alike" if result.bug.is_built_alike else "differently")
+    yield ""
+    yield from left_after_each_step(results)
+    yield SEED_004
+    yield EXPECTED
+
+
+_HEADER = (
+    f"\n{'':<26}{'bugs':>5}{'cause':>7}{'line':>7}{'of B':>7}{'named':>7}{'all':>7}{'path':>7}{'here':>7}"
+    f"{'median':>9}{'90 %':>9}"
+)
+
+
+def rows(label: str, results: Sequence[Result], group: Callable[[Result], str]) -> Iterator[str]:
+    for name in sorted({group(result) for result in results}):
+        found = [result for result in results if group(result) == name]
+        shares = [share(found, test) for test in _TESTS]
+        seconds = sorted(result.root.seconds for result in found)
+        shown = "".join(f"{value:>7.0%}" for value in shares)
+        most = seconds[min(len(seconds) - 1, int(0.9 * len(seconds)))]
+        yield f"{label + name:<26}{len(found):>5}{shown}{statistics.median(seconds):>8.2f}s{most:>8.2f}s"
+
+
+_TESTS: tuple[Callable[[Result], bool], ...] = (
+    lambda result: result.root.strength is not None,
+    lambda result: result.is_on_line,
+    lambda result: result.is_on_rewrite_line,
+    lambda result: result.is_named,
+    *(lambda result, strength=strength: result.root.strength is strength for strength in Strength),
+)
+
+
+def share(results: Sequence[Result], test: Callable[[Result], bool]) -> float:
+    return sum(map(test, results)) / len(results)
+
+
+def left_after_each_step(results: Sequence[Result]) -> Iterator[str]:
+    """Sums and medians of what `RootCause.candidates` counts."""
+    names = list(dict.fromkeys(name for result in results for name in result.root.candidates))
+    sums: Counter[str] = Counter()
+    for result in results:
+        sums.update(result.root.candidates)
+    for name in names:
+        values = [result.root.candidates[name] for result in results if name in result.root.candidates]
+        yield f"{name:<42}{sums[name]:>9}, median {statistics.median(values):g}"
+    yield ""
+
+
+if __name__ == "__main__":
+    main()
