@@ -120,7 +120,7 @@ def _ask(
             subjects = _unread(sides[0], load_target), _unread(sides[1], load_rewrite)
             return refused(subjects, options, budget, f"{reason} while the files were read")
         budget.end_loading()
-        verdict = answer(loaded, options, budget, explainer(options))
+        verdict = answer(loaded, options, budget, _explainer(options))
     return _with_files(verdict, (target, rewrite), (load_target, load_rewrite))
 
 
@@ -137,14 +137,12 @@ def _with_files(verdict: Verdict, sides: Sequence[Side], loading: Sequence[LoadO
     return replace(verdict, asked=replace(verdict.asked, sides=(left, right)))
 
 
-def explainer(options: Options) -> Explainer | None:
-    """What looks for the cause of a difference, if that is wanted."""
-    how = options.explain or Explain.FIRST
-    if how is Explain.NONE:
+def _explainer(options: Options) -> Explainer | None:
+    if options.explain is Explain.NONE:
         return None
-    from isoform.explain.explain import root_cause  # equivalent pairs do without
+    from isoform.explain.explain import explainer  # nothing of it is needed where nobody asks
 
-    return lambda question, witness, budget: root_cause(question, witness, how, options.causes, budget)
+    return explainer(options)
 
 
 def _with_signature(options: Options, sides: Sequence[Side]) -> Options:
@@ -214,7 +212,7 @@ def explain(path: str | Path, **keywords: Any) -> Different:
     with interruptible(budget), enforced(budget, options.memory_limit):
         specs = [str(side.get("spec")) for side in asked.sides]
         loaded = open_pair(specs[0], specs[1], sides[0], sides[1])
-        verdict = explained(loaded, options, budget, asked.code, inputs, explainer(options))
+        verdict = explained(loaded, options, budget, asked.code, inputs, _explainer(options))
     return replace(verdict, asked=replace(asked, code=asked.code))
 
 

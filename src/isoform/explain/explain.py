@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from isoform.borders.question import Question
+from isoform.borders.question import Options, Question
+from isoform.engines.answer import Explainer
 from isoform.engines.finding import Proved
 from isoform.engines.loops.engine import Loops
 from isoform.explain.candidates import Candidate, Ranking, single_changes, that_fix
@@ -36,6 +37,14 @@ MOST_LEFT = 3
 MOST_ASKED, MOST_BEGUN = 24, 6
 """Candidates that are asked about at one strength, and that a set begins with: those further down the ranking are
 hardly ever the cause."""
+
+
+def explainer(options: Options) -> Explainer | None:
+    """What looks for the cause of a difference, if that is wanted."""
+    how = options.explain or Explain.FIRST
+    if how is Explain.NONE:
+        return None
+    return lambda question, witness, budget: root_cause(question, witness, how, options.causes, budget)
 
 
 def root_cause(question: Question, witness: Witness, how: Explain, most: int, budget: Budget) -> RootCause:

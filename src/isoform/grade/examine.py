@@ -16,6 +16,7 @@ from isoform.engines.answer import answer_question, lifted, subject
 from isoform.engines.inputs import InputMaker
 from isoform.engines.pose import pose
 from isoform.engines.witness import confirm
+from isoform.explain.explain import explainer
 from isoform.grade.divergence import Divergence, divergence_of
 from isoform.grade.fixed_tests import (
     BoundTest,
@@ -137,7 +138,7 @@ class Examiner:
             return Unknown(*subjects, question.contract, "concolic", budget.elapsed, why=why, helps="a larger --fuel")
         witness = separated(question, self._path_inputs, budget)
         if witness is None:
-            return answer_question(question, subjects, budget)
+            return answer_question(question, subjects, budget, explainer(self.options))
         views = views_of((question.target, question.rewrite))
         return Different(
             *subjects,
