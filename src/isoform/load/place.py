@@ -17,7 +17,9 @@ from isoform.load.ends import agreeing_ends
 from isoform.load.image import Image
 from isoform.load.linked import LinkedImage, base_of, copied_objects, fixed_conflict, loaded_sections, shareable_names
 from isoform.load.objects import Objects
-from isoform.load.relocate import ObjectImage, object_functions
+from isoform.load.relocatable.build import ObjectImage
+from isoform.load.relocatable.functions import object_functions
+from isoform.load.relocatable.placed import PlacedFile
 from isoform.load.shared import Shared
 from isoform.load.thread import place_threads
 from isoform.load.versions import told_apart
@@ -78,7 +80,7 @@ def place_files(files: Sequence[ParsedFile]) -> list[Placement]:
             image = LinkedImage(file, side, shared, common).build()
             placements.append(Placement(file, image, {}, base_of(file, side)))
         else:
-            image = ObjectImage(file, side, data[side], codes[side], shared, common).build()
+            image = ObjectImage(PlacedFile(file, side, data[side], codes[side], shared, common)).build()
             placements.append(Placement(file, image, codes[side]))
     return _with_differences(placements, [part for side in data for part in _inner_ranges(side)], shared)
 
