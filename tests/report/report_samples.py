@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from isoform.lift.listing import view_of
-from isoform.load.image import Image, Line
+from isoform.load.described import Line
+from isoform.load.image import Image
 from isoform.model.contract import Argument, Contract, Difference, Place, Result, SignatureSource
 from isoform.model.listing import View
 from isoform.model.machine import Convention, Machine, MemoryLayout, registers_of

@@ -7,7 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from isoform.load.image import NO_VARIABLES, OF_LOADER, RUN_BY_LOADER, Field, Image, Section, Symbol
+from isoform.load.fields import Field
+from isoform.load.image import NO_VARIABLES, OF_LOADER, RUN_BY_LOADER, Image, Section, Symbol
 from isoform.model.outcome import THREAD_POINTER
 
 _SLOTS = ".got"

@@ -16,7 +16,10 @@ from functools import cache, cached_property
 
 from isoform.lift.function import Block, BlockId, Bound, Call, Function
 from isoform.lift.simplify import overlaps
-from isoform.load.image import Image, Local, Reference
+from isoform.load.described import Local
+from isoform.load.fields import Reference
+from isoform.load.image import Image
+from isoform.load.referred import LinkedReferences
 from isoform.model.errors import Unsupported
 from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
 from isoform.model.values import dataclass
@@ -89,7 +92,7 @@ def moving_bases(function: Function) -> frozenset[int]:
 
 class _Flow:
     def __init__(self, function: Function, refers: Callable[[int], Reference | None] | None = None) -> None:
-        self._refers = function.image.reference_to if refers is None else refers
+        self._refers = LinkedReferences(function.image).to if refers is None else refers
         self._function = function
         self._image = function.image
         name = function.machine.convention.stack_pointer

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 from typing import NamedTuple
 
-from isoform.load.image import Field, Meant, Reference, Section, WeakSymbol
+from isoform.load.fields import Field, Meant, Reference, WeakSymbol
+from isoform.load.image import Section
 from isoform.load.objects import PlacedObject
 from isoform.model.values import dataclass
 

@@ -7,8 +7,8 @@ from functools import cached_property
 
 from isoform.load.blocks import is_name
 from isoform.load.elf import IFUNC, UNDEFINED_SECTION, ParsedFile
+from isoform.load.fields import WeakSymbol
 from isoform.load.gathered import Gathered
-from isoform.load.image import WeakSymbol
 from isoform.load.linked.contents import WORD, Contents
 from isoform.load.linked.moves import Move, Moves
 from isoform.load.shared import Shared

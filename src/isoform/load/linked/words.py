@@ -15,8 +15,8 @@ from isoform.load.elf import (
     Relocation,
     unusable,
 )
+from isoform.load.fields import Field, Reference
 from isoform.load.gathered import Gathered, Target
-from isoform.load.image import Field, Reference
 from isoform.load.linked.contents import WORD, Contents
 from isoform.load.linked.imports import Imports
 from isoform.load.linked.moves import Moves

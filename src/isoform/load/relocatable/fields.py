@@ -14,8 +14,9 @@ from isoform.load.elf import (
     Relocation,
     unusable,
 )
+from isoform.load.fields import Field
 from isoform.load.gathered import Gathered, Target
-from isoform.load.image import Field, Section
+from isoform.load.image import Section
 from isoform.load.relocatable.extents import Extents
 from isoform.load.relocatable.placed import PlacedFile
 from isoform.load.relocatable.relocations import Relocations, UnknownFieldError

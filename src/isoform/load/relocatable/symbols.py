@@ -16,8 +16,8 @@ from isoform.load.elf import (
     UNDEFINED_SECTION,
     FileSymbol,
 )
+from isoform.load.fields import WeakSymbol
 from isoform.load.gathered import Gathered, Target
-from isoform.load.image import WeakSymbol
 from isoform.load.objects import PlacedObject
 from isoform.load.relocatable.data import DataTargets
 from isoform.load.relocatable.functions import Functions, is_function

@@ -1,0 +1,39 @@
+"""Ranges of addresses that both images of a question share, and where one of them has them itself."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+
+class MovedRanges:
+    """Of (own start, own end, shared start): see `Image.moved`."""
+
+    def __init__(self, moved: tuple[tuple[int, int, int], ...]) -> None:
+        self._shared_starts = {start: shared for start, _, shared in moved}
+        self._ranges = sorted((shared, shared + end - start, start) for start, end, shared in moved)
+        """(shared start, shared end, own start)"""
+        self._starts = [start for start, _, _ in self._ranges]
+        self._longest = max((end - start for start, end, _ in self._ranges), default=0)
+
+    def shared_address(self, address: int) -> int:
+        """Where both images have what starts at an address of this one."""
+        return self._shared_starts.get(address, address)
+
+    def own_address(self, address: int) -> int:
+        """Where this image has what is at a shared address."""
+        index = bisect_right(self._starts, address) - 1
+        if index < 0 or address >= self._ranges[index][1]:
+            return address
+        return self._ranges[index][2] + address - self._ranges[index][0]
+
+    def own_start(self, address: int) -> int:
+        """Where this image has the start of the last range that begins up to a shared address."""
+        return self._ranges[bisect_right(self._starts, address) - 1][2]
+
+    def between(self, low: int, high: int) -> Iterator[tuple[int, int, int]]:
+        """Those (shared start, shared end, own start) that have an address from `low` up to, not including, `high`."""
+        first = bisect_left(self._starts, low - self._longest)
+        for start, end, own in self._ranges[first : bisect_left(self._starts, high)]:
+            if low < end:
+                yield start, end, own
