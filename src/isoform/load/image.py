@@ -9,7 +9,7 @@ from functools import cached_property
 from isoform.isa.registry import byte_order
 from isoform.load.described import Line, Local, PointerTypes
 from isoform.load.fields import Field, Meant, Reference, Statics, WeakSymbol
-from isoform.load.moved import MovedRanges
+from isoform.load.moved import MovedRanges, moved_ranges
 from isoform.load.objects import Objects
 from isoform.model.errors import Unsupported
 from isoform.model.machine import Order
@@ -318,7 +318,7 @@ class Image:
 
     @cached_property
     def moved_ranges(self) -> MovedRanges:
-        return MovedRanges(self.moved)
+        return moved_ranges(self.moved)
 
     @cached_property
     def has_apart(self) -> bool:

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
+
+
+@lru_cache(maxsize=4)
+def moved_ranges(moved: tuple[tuple[int, int, int], ...]) -> MovedRanges:
+    """Made once for all images that differ in something else: a large library has thousands of ranges."""
+    return MovedRanges(moved)
 
 
 class MovedRanges:
