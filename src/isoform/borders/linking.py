@@ -73,19 +73,29 @@ def refuse_ambiguous_bases(*functions: Function) -> None:
     `t[i - 1]` is compiled with a base before `t`, and a loop may end at the end of `t`, which is where the next object
     starts. In the file each is one number, but objects that both sides have are moved apart (`Image.moved`)."""
     for function in functions:
-        image = function.image
-        if not image.base or not any(_is_data(image, start) for start, _, _ in image.moved):
-            continue
-        places = _Places(image)
-        formed, used = _formed_addresses(function)
-        moving = moving_bases(function)
-        for number in sorted(formed | moving):
-            other = places.other_meaning(number, number in moving, used)
-            if other:
-                raise Unsupported(
-                    f"{function.name} uses an address that may be one of {other} or of what lies beside it; "
-                    "give object files instead of linked ones"
-                )
+        other = _other_meaning(function)
+        if other:
+            raise Unsupported(
+                f"{function.name} uses an address that may be one of {other} or of what lies beside it; "
+                "give object files instead of linked ones"
+            )
+
+
+def has_ambiguous_bases(*functions: Function) -> bool:
+    """Whether there is such an address: it may be clear if objects that lie alike in both files are kept together."""
+    return any(_other_meaning(function) for function in functions)
+
+
+def _other_meaning(function: Function) -> str:
+    """An object that an address in the code may be meant for, though it is in or at another one."""
+    image = function.image
+    if not image.base or not any(_is_data(image, start) for start, _, _ in image.moved):
+        return ""
+    places = _Places(image)
+    formed, used = _formed_addresses(function)
+    moving = moving_bases(function)
+    meanings = (places.other_meaning(number, number in moving, used) for number in sorted(formed | moving))
+    return next((other for other in meanings if other), "")
 
 
 class _Places:

@@ -209,6 +209,11 @@ class Objects:
             return () if home is not None and home.name.startswith(_SLOTS) else self.variables
         return tuple(self._variables_of([home]))
 
+    def moved_alike(self, number: int) -> list[Range]:
+        """Objects of a linked file that were moved with what is at an address, which may be meant for any of them."""
+        alike = [(low, high) for low, high, _ in self._image.moved_ranges.alike(number)]
+        return alike if len(alike) > 1 else []
+
     def is_writable(self, extent: Range) -> bool:
         home = self._home(extent[0])
         return home is not None and home.writable

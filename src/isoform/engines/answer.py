@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from isoform.borders.linking import has_ambiguous_bases
 from isoform.borders.question import Options, Question
 from isoform.engines.ladder import UNFINISHED, Ladder
 from isoform.engines.pose import pose
@@ -26,6 +27,8 @@ def answer(loaded: tuple[Loaded, Loaded], options: Options, budget: Budget) -> V
     try:
         inline = options.calls is not CallRule.UNINTERPRETED
         functions = tuple(lifted(side, inline, budget) for side in loaded)
+        if loaded[0].together is not None and has_ambiguous_bases(*functions):
+            functions = tuple(lifted(side, inline, budget) for side in loaded[0].together())
         question = pose(functions[0], functions[1], options, budget)
     except Unsupported as reason:
         return refused(subjects, options, budget, str(reason))

@@ -34,9 +34,14 @@ class MovedRanges:
             return address
         return self._ranges[index][2] + address - self._ranges[index][0]
 
-    def own_start(self, address: int) -> int:
-        """Where this image has the start of the last range that begins up to a shared address."""
-        return self._ranges[bisect_right(self._starts, address) - 1][2]
+    def last_up_to(self, address: int) -> tuple[int, int, int]:
+        """The last range (shared start, shared end, own start) that begins up to a shared address."""
+        return self._ranges[bisect_right(self._starts, address) - 1]
+
+    def alike(self, address: int) -> list[tuple[int, int, int]]:
+        """Those (shared start, shared end, own start) that are moved by the same distance as a shared address."""
+        distance = address - self.own_address(address)
+        return [r for r in self._ranges if r[0] - r[2] == distance] if distance else []
 
     def between(self, low: int, high: int) -> Iterator[tuple[int, int, int]]:
         """Those (shared start, shared end, own start) that have an address from `low` up to, not including, `high`."""

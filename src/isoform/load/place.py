@@ -17,12 +17,13 @@ from isoform.load.ends import agreeing_ends
 from isoform.load.image import Image
 from isoform.load.linked.build import LinkedImage
 from isoform.load.linked.contents import loaded_sections
+from isoform.load.linked.groups import groups_of
 from isoform.load.linked.names import LinkedNames, fixed_conflict
 from isoform.load.objects import Objects
 from isoform.load.relocatable.build import ObjectImage
 from isoform.load.relocatable.functions import object_functions
 from isoform.load.relocatable.placed import PlacedFile
-from isoform.load.shared import Shared
+from isoform.load.shared import Group, Shared
 from isoform.load.thread import place_threads
 from isoform.load.versions import told_apart
 from isoform.model.errors import UserError
@@ -56,7 +57,9 @@ def place(files: Sequence[ParsedFile]) -> list[Image]:
     return [placement.image for placement in place_files(files)]
 
 
-def place_files(files: Sequence[ParsedFile]) -> list[Placement]:
+def place_files(files: Sequence[ParsedFile], together: bool = False) -> list[Placement]:
+    """`together`: objects that lie alike in two linked files are moved as one, so that an address beside one of them
+    means the same in both. The files do not say then which of them it is in."""
     if len(files) == 2 and files[0].data == files[1].data:
         first = place_files(files[:1])[0]
         second = replace(first.image, path=files[1].path, from_source=files[1].from_source)
@@ -77,6 +80,8 @@ def place_files(files: Sequence[ParsedFile]) -> list[Placement]:
     _name_linked_globals(files, names, shared)
     place_threads(files, shared.thread)
     common = _common_names(files, names)
+    for group in _groups(names, common) if together else ():
+        shared.place_group(group)
     placements = []
     for side, (file, linked) in enumerate(zip(files, names, strict=True)):
         if linked is not None:
@@ -153,6 +158,11 @@ def _common_names(files: Sequence[ParsedFile], names: Sequence[LinkedNames | Non
     sides = zip(files, names, strict=True)
     left, right = (_object_names(file) if linked is None else set(linked.shareable) for file, linked in sides)
     return (left & (right | _used_names(files[1]))) | (right & (left | _used_names(files[0])))
+
+
+def _groups(names: Sequence[LinkedNames | None], common: set[str]) -> list[Group]:
+    left, right = names if len(names) == 2 else (None, None)
+    return groups_of(left, right, common) if left is not None and right is not None else []
 
 
 def _object_names(file: ParsedFile) -> set[str]:

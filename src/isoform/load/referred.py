@@ -22,9 +22,10 @@ class LinkedReferences:
         if section is None or section.executable:
             return None
         if own != address:
-            start = self._image.moved_ranges.own_start(address)
-            ranges = self._moved_alike.get(address - own, ())
-            name = self._image.name_at(start) if len(ranges) == 1 else None
+            objects = self._moved_alike(address)
+            start = self._image.moved_ranges.last_up_to(address)[2]
+            name = self._image.name_at(start) if len(objects) == 1 else None
+            ranges = _joined(objects)
             return Reference(address, False, name or section.name, ranges) if len(ranges) <= MOST_RANGES else None
         ranges = self._ranges_of_sections.get(section.address, ())
         if not any(low <= address < high for low, high in ranges):
@@ -51,13 +52,31 @@ class LinkedReferences:
         whole = [s for s in self._image.sections if s.address in found and (not s.writable or unnamed)]
         return {at: tuple(ranges) for at, ranges in found.items()} | {s.address: ((s.address, s.end),) for s in whole}
 
-    @cached_property
-    def _moved_alike(self) -> dict[int, tuple[tuple[int, int], ...]]:
-        """By the distance that objects were moved by: where they are now. An address in one of them may be meant for
-        another one: `t[i - 1]` is counted from a base before `t`."""
-        found: dict[int, list[tuple[int, int]]] = {}
-        for start, end, shared in self._image.moved:
+    def _moved_alike(self, address: int) -> list[tuple[int, int]]:
+        """Where the objects are that were moved by the same distance as what is at an address. The address may be meant
+        for another one than it is in: `t[i - 1]` is counted from a base before `t`, where another object may be."""
+        found = []
+        for low, high, start in self._image.moved_ranges.alike(address):
             section = self._image.section_at(start)
             if section is not None and not section.executable:
-                found.setdefault(shared - start, []).append((shared, shared + end - start))
-        return {distance: tuple(sorted(ranges)) for distance, ranges in found.items()}
+                found.append((low, min(high, low + self._sizes.get(start, high - low))))
+        return found
+
+    @cached_property
+    def _sizes(self) -> dict[int, int]:
+        """Sizes of objects by where they start: what is moved may have padding behind it."""
+        found: dict[int, int] = {}
+        for symbol in self._image.data_symbols[1]:
+            found[symbol.address] = max(symbol.size, found.get(symbol.address, 0))
+        return found
+
+
+def _joined(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """In order, those that touch together."""
+    found: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if found and low <= found[-1][1]:
+            found[-1] = found[-1][0], max(high, found[-1][1])
+        else:
+            found.append((low, high))
+    return tuple(found)

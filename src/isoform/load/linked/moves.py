@@ -50,6 +50,8 @@ class Moves:
         self._contents = contents
         self._shared = shared
         self._gathered = gathered
+        self._origins: dict[int, int] = {}
+        """By the shared start of an object: what it is counted from."""
         self.base = base_of(names.file, side)
         self.ranges = sorted(self._all(common))
         self._starts = [start for start, _, _ in self.ranges]
@@ -83,12 +85,28 @@ class Moves:
 
     def _object(self, name: str, symbol: FileSymbol) -> Move:
         shared = self._shared.by_object(("object", name), symbol.size)
+        if name in self._shared.groups:
+            return self._member(name, symbol, shared)
         alignment = min(self._file.sections[symbol.section].alignment, symbol.value & -symbol.value or 1)
         homes = frozenset({(self.base, symbol.value)})
         item = PlacedObject(name, shared, symbol.size, symbol.size, alignment, homes=homes)
         self._gathered.objects[shared] = item
+        self._origins[shared] = shared
         start = self.base + symbol.value
         return start, start + symbol.size, shared
+
+    def _member(self, name: str, symbol: FileSymbol, shared: int) -> Move:
+        """An object that is moved with others, and the padding behind it."""
+        group, first = self._shared.groups[name]
+        low, high = group.extents[name]
+        homes = frozenset({(self.base, symbol.value - low - group.skipped)})
+        item = PlacedObject(
+            group.title, first, group.size, group.size, group.alignment, skipped=group.skipped, homes=homes
+        )
+        self._gathered.objects[first] = item
+        self._origins[shared] = first
+        start = self.base + symbol.value
+        return start, start + high - low, shared
 
     def _own_functions(self, common: Set[str]) -> Iterator[Move]:
         """Entries of functions that the other side has not, in a program at fixed addresses: there another function of
@@ -134,9 +152,9 @@ class Moves:
         """One past the object that was moved from just before an address, and that object."""
         index = bisect_right(self._starts, address - 1) - 1
         start, end, shared = self.ranges[index] if index >= 0 else (0, 0, 0)
-        item = self._gathered.objects.get(shared)
-        is_end = end == address and item is not None and item.size > 0
-        return (shared + end - start, shared) if is_end else None
+        origin = self._origins.get(shared)
+        is_moved_alike = self.translate(address) == shared + end - start
+        return None if end != address or origin is None or is_moved_alike else (shared + end - start, origin)
 
     @cached_property
     def own_ends(self) -> set[int]:
