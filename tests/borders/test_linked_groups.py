@@ -36,6 +36,11 @@ int s = 0;
 for (int *p = t + 16; p != t;) s = s * 3 + *--p;
 return s;"""
 
+FROM_ANOTHER = """
+int s = 0;
+for (int i = 8; i < n; i++) s += t[i - 8] * i;
+return s;"""
+
 
 def built(folder: Path, name: str, source: str, *flags: str, how: str = "") -> Path:
     text, path = folder / f"{name}.c", folder / name
@@ -50,7 +55,9 @@ def asked(left: Path, right: Path, budget: float = 30) -> Verdict:
     return api.compare(f"{left}:f", f"{right}:f", Options(budget=budget))
 
 
-@pytest.mark.parametrize("body", [SHIFTED, ENDING, BACKWARD], ids=["shifted", "ending", "backward"])
+@pytest.mark.parametrize(
+    "body", [SHIFTED, ENDING, BACKWARD, FROM_ANOTHER], ids=["shifted", "ending", "backward", "another"]
+)
 @pytest.mark.parametrize("how", ["", "static"], ids=["hidden", "static"])
 def test_objects_that_lie_alike_are_moved_as_one(tmp_path: Path, body: str, how: str) -> None:
     source = SOURCE.replace("BODY", body)
@@ -114,3 +121,23 @@ def test_files_without_the_names_of_variables_are_not_trusted(tmp_path: Path) ->
     for path in paths:
         subprocess.run(["strip", "--strip-unneeded", str(path)], check=True)
     assert not isinstance(asked(paths[0], paths[1], 3), Different)
+
+
+def test_the_start_of_an_object_may_be_a_base_for_the_next_one(tmp_path: Path) -> None:
+    """`t[i - 8]` is counted from where `y` starts, which has eight elements, and the variables lie differently."""
+    source = SOURCE.replace("BODY", FROM_ANOTHER)
+    broken = source.replace("return s;", "return n > 8 ? s + 1 : s;")
+    one = built(tmp_path, "one", source, *LIBRARY, "-O2")
+    for name, text, wrong in (("same", source, Different), ("broken", broken, Equivalent)):
+        other = built(tmp_path, name, text, *LIBRARY, "-O2", "-ftoplevel-reorder")
+        assert not isinstance(asked(one, other), wrong)
+        assert not isinstance(asked(other, one), wrong)
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_an_index_that_stays_inside_is_clear(tmp_path: Path, level: str) -> None:
+    source = SOURCE.replace("BODY", "return y[n & 7];")
+    one = built(tmp_path, "one", source, *LIBRARY, level)
+    for name, text, kind in (("same", source, Equivalent), ("broken", source.replace("7];", "3];"), Different)):
+        other = built(tmp_path, name, text, *LIBRARY, "-O2", "-ftoplevel-reorder")
+        assert isinstance(asked(one, other), kind)

@@ -94,7 +94,8 @@ def _other_meaning(function: Function) -> str:
     places = _Places(image)
     formed, used = _formed_addresses(function)
     moving = moving_bases(function)
-    meanings = (places.other_meaning(number, number in moving, used) for number in sorted(formed | moving))
+    numbers = sorted(formed | moving.keys())
+    meanings = (places.other_meaning(n, n in moving, moving.get(n), used) for n in numbers)
     return next((other for other in meanings if other), "")
 
 
@@ -104,23 +105,31 @@ class _Places:
     def __init__(self, image: Image) -> None:
         self._image = image
         moved = {start: shared for start, _, shared in image.moved if _is_data(image, start)}
-        named = {s.address: (s.address + s.size, s.name) for s in image.symbols if s.size and not s.is_function}
-        named |= {start: (end, image.name_at(start) or "an object") for start, end, _ in image.moved if start in moved}
+        named = {start: (end, image.name_at(start) or "an object") for start, end, _ in image.moved if start in moved}
+        sized = sorted((s for s in image.symbols if s.size and not s.is_function), key=lambda s: s.size)
+        named |= {s.address: (s.address + s.size, s.name) for s in sized}
         objects = [(start, end, moved.get(start, start) - start, name) for start, (end, name) in named.items()]
         self._objects = sorted([*objects, *_unnamed(image, named)])
-        self._starts = frozenset(start for start, _, _, _ in self._objects)
+        self._ends: dict[int, list[int]] = {}
+        """By where named objects start."""
+        for start, (end, _) in named.items():
+            self._ends.setdefault(start, []).append(end)
 
-    def other_meaning(self, number: int, is_moving: bool, used: list[int]) -> str:
+    def other_meaning(self, number: int, is_moving: bool, added: int | None, used: list[int]) -> str:
         """The name of an object that an address may also be meant for, if that was moved by another distance. An index
-        may begin at any number (`days[year - 1900]`), so the object may be any distance from the address."""
+        may begin at any number (`days[year - 1900]`), so the object may be any distance from the address. `added`: how
+        much code adds to it at most, None if that may be anything."""
         own = self._image.own_address(number)
         moved_by = number - own
-        is_start = own in self._starts
+        stays_inside = added is not None and any(own + added < end for end in self._ends.get(own, ()))
+        is_moving = is_moving and not stays_inside
         for start, end, distance, name in self._objects:
             if distance == moved_by:
                 continue
-            if is_moving and not is_start:
+            if is_moving and own not in self._ends:
                 return name
+            if is_moving and start > own and end > start + 1:
+                return name  # `t[i - 8]` is counted from there if eight elements of another object are before `t`
             touches = end == own
             if touches and (is_moving or _any_within(used, start + distance, end + distance)):
                 return name
@@ -136,10 +145,10 @@ def _unnamed(image: Image, named: Mapping[int, tuple[int, str]]) -> Iterator[tup
         at = section.address
         for start in sorted(start for start in named if section.address <= start < section.end):
             if at < start:
-                yield at, start, 0, "data without a name"
+                yield at, start, image.moved_ranges.shared_around(at) - at, "data without a name"
             at = max(at, named[start][0])
         if at < section.end:
-            yield at, section.end, 0, "data without a name"
+            yield at, section.end, image.moved_ranges.shared_around(at) - at, "data without a name"
 
 
 def _is_data(image: Image, address: int) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 
 from isoform.lift.function import Block, BlockId, Bound, Call, Function
+from isoform.lift.moving import Moving
 from isoform.lift.simplify import overlaps
 from isoform.load.described import Local
 from isoform.load.fields import Reference
@@ -74,10 +75,11 @@ def with_bounds(function: Function) -> Function:
     return replace(function, blocks=blocks, bounds=tuple(writer.bounds)) if writer.bounds else function
 
 
-def moving_bases(function: Function) -> frozenset[int]:
-    """Addresses of data in the code to which something computed is added, or from which something is taken away."""
+def moving_bases(function: Function) -> dict[int, int | None]:
+    """Addresses of data in the code to which something computed is added, or from which something is taken away; and
+    how much is added at most, None if that may be anything."""
     if function.machine.convention.stack_pointer is None:
-        return frozenset()
+        return {}
     image = function.image
 
     def refers(number: int) -> Reference | None:
@@ -85,14 +87,20 @@ def moving_bases(function: Function) -> frozenset[int]:
         is_data = section is not None and not section.executable
         return Reference(number, False, "", ((number, number + 1),)) if is_data else None
 
-    flow = _Flow(function, refers)
-    flow.solve()
-    return frozenset(flow.moving)
+    moving = Moving()
+    _Flow(function, refers, moving).solve()
+    return moving.bases
 
 
 class _Flow:
-    def __init__(self, function: Function, refers: Callable[[int], Reference | None] | None = None) -> None:
+    def __init__(
+        self,
+        function: Function,
+        refers: Callable[[int], Reference | None] | None = None,
+        moving: Moving | None = None,
+    ) -> None:
         self._refers = LinkedReferences(function.image).to if refers is None else refers
+        self._moving = moving
         self._function = function
         self._image = function.image
         name = function.machine.convention.stack_pointer
@@ -100,8 +108,6 @@ class _Flow:
         self.stack_pointer = function.machine.registers[name]
         self.entries: dict[BlockId, _State] = {}
         self._may_hold_distances = cache(self._find_distances)
-        self.moving: set[int] = set()
-        """Addresses of objects to which something computed is added, or from which something is taken away."""
         self._hides_distances = False
         """Whether a mixed number was stored: what is loaded may be one, too."""
 
@@ -118,6 +124,8 @@ class _Flow:
         while pending:
             block = function.blocks[pending.pop()]
             state = dict(self.entries[block.id])
+            if self._moving is not None:
+                self._moving.begin_block()
             for op, address, is_first in _in_order(block):
                 if is_first:
                     _drop_temps(state)
@@ -148,18 +156,25 @@ class _Flow:
         if op.out is None:
             return
         result = self._result(state, op, address)
+        if self._moving is not None and not is_of_bound(op):
+            self._note_moving(self._moving, state, op, address, result)
         _forget(state, op.out)
         if result is not None:
             state[op.out] = result
-        self._note_moving(state, op, address, result)
 
-    def _note_moving(self, state: _State, op: MicroOp, address: int, result: _Value) -> None:
+    def _note_moving(self, moving: Moving, state: _State, op: MicroOp, address: int, result: _Value) -> None:
+        values = [self.value(state, var, address) for var in op.ins]
+        added = moving.step(op, [v.indexed if isinstance(v, _Pointer) else None for v in values])
         if isinstance(result, _Pointer) and result.reference is not None:
-            if result.indexed or result.offset < result.reference.target:
-                self.moving.add(result.reference.target)
+            target = result.reference.target
+            if result.offset < target:
+                moving.note(target, None)
+            elif result.indexed:
+                moving.note(target, None if added is None else result.offset - target + added)
         elif isinstance(result, _Mixed) and op.kind is not Kind.LOAD:
-            values = (self.value(state, var, address) for var in op.ins)
-            self.moving |= {v.reference.target for v in values if isinstance(v, _Pointer) and v.reference is not None}
+            for value in values:
+                if isinstance(value, _Pointer) and value.reference is not None:
+                    moving.note(value.reference.target, None)
 
     def _result(self, state: _State, op: MicroOp, address: int) -> _Value:
         if op.kind is Kind.LOAD:
@@ -265,6 +280,11 @@ def _in_order(block: Block) -> Iterator[tuple[MicroOp, int, bool]]:
     for op, address in zip(block.ops, block.addresses, strict=True):
         yield op, address, address != last
         last = address
+
+
+def is_of_bound(op: MicroOp) -> bool:
+    """Whether something is computed for an ASSUME, and not by the function."""
+    return op.out is not None and op.out.space is Space.TEMP and op.out.offset >= _FIRST_TEMP
 
 
 def _drop_temps(state: _State) -> None:

@@ -17,6 +17,7 @@ class MovedRanges:
     """Of (own start, own end, shared start): see `Image.moved`."""
 
     def __init__(self, moved: tuple[tuple[int, int, int], ...]) -> None:
+        self._moved = moved
         self._shared_starts = {start: shared for start, _, shared in moved}
         self._ranges = sorted((shared, shared + end - start, start) for start, end, shared in moved)
         """(shared start, shared end, own start)"""
@@ -26,6 +27,12 @@ class MovedRanges:
     def shared_address(self, address: int) -> int:
         """Where both images have what starts at an address of this one."""
         return self._shared_starts.get(address, address)
+
+    def shared_around(self, own: int) -> int:
+        """Where both images have what this one has at an address."""
+        index = bisect_right(self._moved, (own, 1 << 64, 0)) - 1
+        start, end, shared = self._moved[index] if index >= 0 else (0, 0, 0)
+        return shared + own - start if own < end else own
 
     def own_address(self, address: int) -> int:
         """Where this image has what is at a shared address."""

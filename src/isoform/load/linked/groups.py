@@ -121,8 +121,7 @@ class _Side:
         """Whether there is only padding between two objects."""
         first, second = self.objects[one], self.objects[other]
         end = first.value + first.size
-        is_near = first.section == second.section and 0 <= second.value - end <= MOST_PADDING
-        return is_near and self._is_free(end, second.value)
+        return 0 <= second.value - end <= MOST_PADDING and self._is_free(end, second.value)
 
     def room_behind(self, name: str) -> int:
         """Bytes behind an object that are no part of anything. What is in another page may be another file's."""
