@@ -141,3 +141,20 @@ def test_an_index_that_stays_inside_is_clear(tmp_path: Path, level: str) -> None
     for name, text, kind in (("same", source, Equivalent), ("broken", source.replace("7];", "3];"), Different)):
         other = built(tmp_path, name, text, *LIBRARY, "-O2", "-ftoplevel-reorder")
         assert isinstance(asked(one, other), kind)
+
+
+CROSSING = """
+HOW int y[8]; HOW int u[1]; HOW int t[8]; HOW int w[8];
+OPEN void set(int i, int v) { t[i & 7] = y[i & 7] = u[0] = v; }
+OPEN int f(int n) { int s = 0; w[1] = n; for (int i = 2; i <= n; i++) s += t[i - 2] * i; return s; }
+"""
+
+
+def test_a_run_from_one_object_into_the_next_shows_no_difference(tmp_path: Path) -> None:
+    """Past the end of `t` is `w`, which the optimised code writes later."""
+    one, two = (built(tmp_path, level, CROSSING, *LIBRARY, level, how="static") for level in ("-O1", "-O3"))
+    assert not isinstance(asked(one, two, 5), Different)
+    broken = built(
+        tmp_path, "broken", CROSSING.replace("return s", "return s + (n == 6)"), *LIBRARY, "-O3", how="static"
+    )
+    assert isinstance(asked(one, broken), Different)

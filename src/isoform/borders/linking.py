@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from isoform.borders.library import callees
-from isoform.lift.bounds import moving_bases
+from isoform.lift.bounds import is_of_bound, moving_bases
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function
 from isoform.load.image import Image, Symbol
@@ -160,7 +160,7 @@ def _formed_addresses(function: Function) -> tuple[set[int], list[int]]:
     """The numbers in the code that are not only the place of an access; and all of them, in order."""
     formed: set[int] = set()
     used: set[int] = set()
-    for op in (op for block in function.blocks.values() for op in block.ops):
+    for op in (op for block in function.blocks.values() for op in block.ops if not is_of_bound(op)):
         for position, var in enumerate(op.ins):
             number = number_of(var) if var.size == 8 else None
             if number is not None:

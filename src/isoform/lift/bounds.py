@@ -375,13 +375,20 @@ class _Writer:
         if not isinstance(pointer, _Pointer) or not pointer.indexed:
             return []
         size = op.out.size if op.out is not None else op.ins[1].size
-        is_store = op.kind is Kind.STORE
+        is_store, where = op.kind is Kind.STORE, op.ins[0]
         if pointer.reference is not None:
             is_sure = not self._function.image.base  # a linker's number does not say which object is meant
             bound = Bound(pointer.reference.name, pointer.reference.ranges, size, False, is_store, is_sure)
-            return self._assume(bound, op.ins[0], [(_start(low, pointer.origin), low) for low, _ in bound.ranges])
+            each = [
+                bound._replace(ranges=(extent,), is_sure=False, meant_by=pointer.reference.target)
+                for extent in pointer.reference.objects
+            ]
+            return [op for one in (bound, *each) for op in self._assume_object(one, pointer, where)]
         here = [v for v in self._variables_in(context) if v.can_be_indexed and v.start <= address < v.end]
-        return self._check_local(here, state, pointer, op.ins[0], size, is_store)
+        return self._check_local(here, state, pointer, where, size, is_store)
+
+    def _assume_object(self, bound: Bound, pointer: _Pointer, where: Var) -> list[MicroOp]:
+        return self._assume(bound, where, [(_start(low, pointer.origin), low) for low, _ in bound.ranges])
 
     def _find_shared_places(self) -> set[int]:
         """Where in the frame arrays begin in whose place there may be something else, too. Compilers give objects that
@@ -499,9 +506,9 @@ class _Writer:
             ops.append(MicroOp(Kind.INT_SUB, distance, (where, start)))
             ops.append(MicroOp(Kind.INT_LESSEQUAL, flag, (distance, const(high - low - bound.size, 8))))
             flags.append(flag)
-        if not flags:
+        if not flags and bound.meant_by is None:
             return []
-        total = flags[0]
+        total = flags[0] if flags else const(0, 1)
         for flag in flags[1:]:
             both = self._temp(1)
             ops.append(MicroOp(Kind.BOOL_OR, both, (total, flag)))

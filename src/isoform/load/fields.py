@@ -29,6 +29,8 @@ class Reference(NamedTuple):
     ranges: tuple[tuple[int, int], ...]
     """Where the object is: first and past-the-last address. More than one where the file does not say which of several
     objects is meant."""
+    objects: tuple[tuple[int, int], ...] = ()
+    """Each of these by itself, if the file shows no more than that one of them is meant though they touch."""
 
 
 class Meant(NamedTuple):

@@ -25,8 +25,8 @@ class LinkedReferences:
             objects = self._moved_alike(address)
             start = self._image.moved_ranges.last_up_to(address)[2]
             name = self._image.name_at(start) if len(objects) == 1 else None
-            ranges = _joined(objects)
-            return Reference(address, False, name or section.name, ranges) if len(ranges) <= MOST_RANGES else None
+            ranges, each = _joined(objects), tuple(objects) if 1 < len(objects) <= MOST_RANGES else ()
+            return Reference(address, False, name or section.name, ranges, each) if len(ranges) <= MOST_RANGES else None
         ranges = self._ranges_of_sections.get(section.address, ())
         if not any(low <= address < high for low, high in ranges):
             return None  # what has no name has no size: a jump table

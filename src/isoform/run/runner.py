@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from isoform.lift.cfg import SELF
-from isoform.lift.function import Block, Call
+from isoform.lift.function import Block, Bound, Call
 from isoform.load.known import known_signature
 from isoform.model.allocation import Allocating, AllocationCall, Blocks
 from isoform.model.callee import LONGEST_FORMAT, NOTHING, Callee, Callees, Part, Parts
@@ -51,8 +52,29 @@ class _Machine(Memory):
     """Type of the pointer that the last computed jump went through, where known."""
     outside: int | None = None
     """Number of the first ASSUME that did not hold."""
+    bounds: tuple[Bound, ...] = ()
+    """What the ASSUMEs are about."""
     side_seed = 0
     _undefined = 0
+
+    def leave(self, number: int) -> None:
+        """An ASSUME does not hold."""
+        if self.outside is None and self._has_left_all(self.bounds[number]):
+            self.outside = number
+
+    def _has_left_all(self, bound: Bound) -> bool:
+        if bound.meant_by is None:
+            return True
+        left = self._left.setdefault(bound.meant_by, set())
+        if bound.ranges in left:
+            return False
+        left.add(bound.ranges)
+        return all(one.ranges in left for one in self.bounds if one.meant_by == bound.meant_by)
+
+    @cached_property
+    def _left(self) -> dict[int, set[tuple[tuple[int, int], ...]]]:
+        """Of addresses that may be meant for several objects: those that accesses counted from there were not in."""
+        return {}
 
     def undefined(self, size: int) -> int:
         self._undefined += 1
@@ -160,6 +182,7 @@ class _Run:
         self._stack_pointer = self._registers[self._position[pointer]] if pointer else 0
         kind = _Watched if watched else _Machine
         self._memory = kind(machine, program.function.image, inputs, self._stack_pointer, program.guarded)
+        self._memory.bounds = program.function.bounds
         self._visits: list[Visit] = []
         self._targets: list[int] = []
         self._memory.side_seed = inputs.side_seed
