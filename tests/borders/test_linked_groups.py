@@ -14,7 +14,7 @@ from isoform.model.verdict import Different, Equivalent, Unknown, Verdict
 
 pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
 
-LIBRARY = ("-fPIC", "-shared", "-fvisibility=hidden")
+LIBRARY = ("-fPIC", "-shared", "-fvisibility=hidden", "-nostdlib")
 SOURCE = """
 HOW int y[8]; HOW int t[16]; HOW int u;
 OPEN void set(int i, int v) { t[i & 15] = v; y[i & 7] = v; u = v; }
@@ -72,7 +72,9 @@ def test_so_they_are_in_a_program(tmp_path: Path) -> None:
     source = SOURCE.replace("BODY", SHIFTED) + "int main(void) { return f(3); }\n"
     broken = source.replace("return s;", "return s + 1;")
     builds = ("one", source, "-O1"), ("two", source, "-O2"), ("three", broken, "-O2")
-    paths = [built(tmp_path, name, text, "-fPIE", "-pie", level) for name, text, level in builds]
+    paths = [
+        built(tmp_path, name, text, "-fPIE", "-pie", "-nostdlib", "-Wl,-e,main", level) for name, text, level in builds
+    ]
     assert isinstance(asked(paths[0], paths[1]), Equivalent)
     assert isinstance(asked(paths[0], paths[2]), Different)
 

@@ -9,7 +9,7 @@ from isoform.borders.library import callees
 from isoform.lift.bounds import is_of_bound, moving_bases
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function
-from isoform.load.image import Image, Symbol
+from isoform.load.image import NO_VARIABLES, Image, Symbol
 from isoform.model.errors import Unsupported
 from isoform.model.microop import Kind, number_of
 from isoform.model.verdict import Assumption
@@ -106,7 +106,7 @@ class _Places:
         self._image = image
         moved = {start: shared for start, _, shared in image.moved if _is_data(image, start)}
         named = {start: (end, image.name_at(start) or "an object") for start, end, _ in image.moved if start in moved}
-        sized = sorted((s for s in image.symbols if s.size and not s.is_function), key=lambda s: s.size)
+        sized = sorted((s for s in image.symbols if s.size and _is_variable(image, s)), key=lambda s: s.size)
         named |= {s.address: (s.address + s.size, s.name) for s in sized}
         objects = [(start, end, moved.get(start, start) - start, name) for start, (end, name) in named.items()]
         self._objects = sorted([*objects, *_unnamed(image, named)])
@@ -140,7 +140,7 @@ def _unnamed(image: Image, named: Mapping[int, tuple[int, str]]) -> Iterator[tup
     """Stretches of data between named objects, where objects may be whose names were removed. (That others have names
     says nothing: a file may be linked from some with names and some without.)"""
     for section in image.sections:
-        if section.executable or not section.writable:
+        if section.executable or not section.writable or section.name.startswith(NO_VARIABLES):
             continue
         at = section.address
         for start in sorted(start for start in named if section.address <= start < section.end):
@@ -154,6 +154,12 @@ def _unnamed(image: Image, named: Mapping[int, tuple[int, str]]) -> Iterator[tup
 def _is_data(image: Image, address: int) -> bool:
     section = image.section_at(address)
     return section is not None and not section.executable
+
+
+def _is_variable(image: Image, symbol: Symbol) -> bool:
+    """Whether it is data of the program and not of the loader."""
+    section = image.section_at(symbol.address)
+    return not symbol.is_function and (section is None or not section.name.startswith(NO_VARIABLES))
 
 
 def _formed_addresses(function: Function) -> tuple[set[int], list[int]]:

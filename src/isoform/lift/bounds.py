@@ -19,10 +19,9 @@ from isoform.lift.moving import Moving
 from isoform.lift.simplify import overlaps
 from isoform.load.described import Local
 from isoform.load.fields import Reference
-from isoform.load.image import Image
-from isoform.load.referred import LinkedReferences
+from isoform.load.referred import LinkedReferences, references_in
 from isoform.model.errors import Unsupported
-from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
+from isoform.model.microop import Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
 from isoform.model.values import dataclass
 
 MOST_BLOCKS = 4000
@@ -126,7 +125,7 @@ class _Flow:
             state = dict(self.entries[block.id])
             if self._moving is not None:
                 self._moving.begin_block()
-            for op, address, is_first in _in_order(block):
+            for op, address, is_first in block.in_order():
                 if is_first:
                     _drop_temps(state)
                 self.step(state, op, address)
@@ -251,35 +250,14 @@ class _Flow:
         if var.size not in (4, 8) or not self._image.references:
             return None
         instruction = self._function.instructions.get(address)
-        for reference, expected in _references(instruction, self._image) if instruction is not None else ():
+        for reference, expected in references_in(instruction, self._image) if instruction is not None else ():
             if number == expected % (1 << (8 * var.size)):
                 return _Pointer(reference, expected, origin=origin) if var.size == 8 else _MIXED
         return None
 
 
-def _is_outside_block(array: Local, touched: range, address: int) -> bool:
-    """Whether something in the place of an array is accessed where the array is not in scope."""
-    if array.scope is None or any(low <= address < high for low, high in array.scope):
-        return False
-    return touched.start < array.offset + array.size and array.offset < touched.stop
-
-
-def _is_behind(array: Local, touched: range, variables: list[Local]) -> bool:
-    """Whether the byte behind an array is accessed, and is no variable's."""
-    end = array.offset + array.size
-    return end in touched and not any(v.offset <= end < v.offset + v.size for v in variables)
-
-
 def _start(number: int, origin: int | None) -> Var:
     return const(number, 8) if origin is None else linked_address(number, origin, 8)
-
-
-def _in_order(block: Block) -> Iterator[tuple[MicroOp, int, bool]]:
-    """The micro-ops, their addresses, and whether each is the first of its instruction."""
-    last = -1
-    for op, address in zip(block.ops, block.addresses, strict=True):
-        yield op, address, address != last
-        last = address
 
 
 def is_of_bound(op: MicroOp) -> bool:
@@ -291,15 +269,6 @@ def _drop_temps(state: _State) -> None:
     """A temp's number means nothing outside its instruction."""
     for var in [v for v in state if v.space is Space.TEMP]:
         del state[var]
-
-
-def _references(instruction: Instruction, image: Image) -> Iterator[tuple[Reference, int]]:
-    """The objects that an instruction names, and the numbers that stand for them in its micro-ops."""
-    for field in range(instruction.address, instruction.next_address):
-        reference = image.references.get(field)
-        if reference is not None:
-            rest = instruction.next_address - field if reference.relative else 0
-            yield reference, reference.target + rest
 
 
 def _sum(values: list[_Value], ins: tuple[Var, ...], sign: int) -> _Value:
@@ -360,7 +329,7 @@ class _Writer:
         state = dict(state)
         ops: list[MicroOp] = []
         addresses: list[int] = []
-        for op, address, is_first in _in_order(block):
+        for op, address, is_first in block.in_order():
             if is_first:
                 _drop_temps(state)
             if op.kind in (Kind.LOAD, Kind.STORE):
@@ -400,7 +369,7 @@ class _Writer:
             return found
         for block in self._function.blocks.values():
             state = dict(self._flow.entries.get(block.id, {}))
-            for op, address, is_first in _in_order(block):
+            for op, address, is_first in block.in_order():
                 if is_first:
                     _drop_temps(state)
                 if op.kind in (Kind.LOAD, Kind.STORE):
@@ -421,7 +390,7 @@ class _Writer:
             variables = [v for v in self._variables_in(context[:depth]) if v.start <= here < v.end]
             for array in variables:
                 if array.can_be_indexed and (
-                    _is_outside_block(array, touched, here) or (is_store and _is_behind(array, touched, variables))
+                    array.is_outside_block(touched, here) or (is_store and array.is_behind(touched, variables))
                 ):
                     yield array.offset
 
@@ -449,7 +418,7 @@ class _Writer:
         touched: set[int] = set()
         for block in self._function.blocks.values():
             state = dict(self._flow.entries.get(block.id, {}))
-            for op, address, is_first in _in_order(block):
+            for op, address, is_first in block.in_order():
                 if is_first:
                     _drop_temps(state)
                 pointer = self._flow.value(state, op.ins[0], address) if op.kind in (Kind.LOAD, Kind.STORE) else None

@@ -154,6 +154,13 @@ class Block:
         exit_ = self.exit if listed.value is None else with_value(self.exit, listed.value)
         return replace(self, ops=listed.ops, addresses=listed.addresses, exit=exit_, listed=None)
 
+    def in_order(self) -> Iterator[tuple[MicroOp, int, bool]]:
+        """The micro-ops, their addresses, and whether each is the first of its instruction."""
+        last = -1
+        for op, address in zip(self.ops, self.addresses, strict=True):
+            yield op, address, address != last
+            last = address
+
     def extended(self, ops: Iterable[MicroOp], address: int, exit_: Exit) -> Block:
         """The block with more micro-ops, of the instruction at `address`, and another exit."""
         more = tuple(ops)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 
 from isoform.model.signature import CType, Signature
@@ -33,6 +34,17 @@ class Local:
     can_be_indexed: bool = True
     is_settled: bool = False
     """Whether all variables of the function have one place in the frame all along, as in unoptimised code."""
+
+    def is_outside_block(self, touched: range, address: int) -> bool:
+        """Whether something in the place of an array is accessed where the array is not in scope."""
+        if self.scope is None or any(low <= address < high for low, high in self.scope):
+            return False
+        return touched.start < self.offset + self.size and self.offset < touched.stop
+
+    def is_behind(self, touched: range, variables: Sequence[Local]) -> bool:
+        """Whether the byte behind an array is accessed, and is no variable's."""
+        end = self.offset + self.size
+        return end in touched and not any(v.offset <= end < v.offset + v.size for v in variables)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 from isoform.load.fields import MOST_RANGES, Reference
 from isoform.load.image import Image
+from isoform.model.microop import Instruction
+
+
+def references_in(instruction: Instruction, image: Image) -> Iterator[tuple[Reference, int]]:
+    """The objects that an instruction names, and the numbers that stand for them in its micro-ops."""
+    for field in range(instruction.address, instruction.next_address):
+        reference = image.references.get(field)
+        if reference is not None:
+            rest = instruction.next_address - field if reference.relative else 0
+            yield reference, reference.target + rest
 
 
 class LinkedReferences:
