@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from isoform.borders.settle import settle
 from isoform.engines.answer import answer, lifted, refused
 from isoform.engines.inputs import put_argument
 from isoform.isa.registry import DEFAULT, TEXT_ISAS
+from isoform.lift.discovery import Discovery
 from isoform.lift.function import Function
 from isoform.load.code import DISPLAYED, Code
 from isoform.load.open import SOURCE_SUFFIXES, Kept, Loaded, LoadOptions, open_one, open_pair
@@ -115,7 +117,7 @@ def _ask(
             subjects = _unread(sides[0], load_target), _unread(sides[1], load_rewrite)
             return refused(subjects, options, budget, f"{reason} while the files were read")
         budget.end_loading()
-        return answer(loaded, options, budget)
+        return Discovery(budget).fixpoint(partial(answer, loaded, options, budget))
 
 
 def _with_signature(options: Options, sides: Sequence[Side]) -> Options:

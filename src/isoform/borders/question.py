@@ -11,6 +11,7 @@ from os import PathLike, fspath
 
 from isoform.borders.apart import Border, apart_differences
 from isoform.borders.padding import without_padding
+from isoform.lift.discovery import Discovery, Need, Targets
 from isoform.lift.function import Function
 from isoform.model.callee import Callees
 from isoform.model.contract import (
@@ -166,6 +167,24 @@ class Question:
     proofs about loops try them. None: only this one."""
     unreplayed: list[str] = field(default_factory=list, compare=False, repr=False)
     """Differences that an engine found and the independent CPU model could not confirm, each as a sentence."""
+    discovery: Discovery | None = field(default=None, compare=False, repr=False)
+    """Who finds the code that turns out to be needed; None: what is not in the functions is left out."""
+
+    def require_code(self, targets: tuple[Targets, Targets]) -> tuple[str, str]:
+        """Ask again if these targets of computed jumps lead to more code. Else, for each side, why they do not; "" if
+        they are none. A difference that could not be replayed stands whatever else there is."""
+        if self.discovery is None or self.unreplayed:
+            return "", ""
+        target, rewrite = Need(0, self.target, targets[0]), Need(1, self.rewrite, targets[1])
+        self.discovery.require((target, rewrite))
+        return self.discovery.why_without(target), self.discovery.why_without(rewrite)
+
+    def require_met_code(self) -> None:
+        """Ask again if runs came to code that the functions do not have."""
+        for question in (self, *self.versions):
+            if "programs" in vars(question):
+                target, rewrite = question.programs
+                question.require_code((target.pieces.jumps, rewrite.pieces.jumps))
 
     @cached_property
     def programs(self) -> tuple[Program, Program]:

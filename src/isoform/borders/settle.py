@@ -11,7 +11,7 @@ from isoform.borders.callees import CalleeTable
 from isoform.borders.convention import argument_assumptions, place_signature
 from isoform.borders.inferred import Inferred, infer, readings_as_bool, refuse_unlikely_void
 from isoform.borders.known_calls import known_calls, library_assumptions
-from isoform.borders.linking import fixed_assumptions, link_assumptions, refuse_ambiguous_bases, refuse_section_bounds
+from isoform.borders.linking import fixed_assumptions, link_assumptions
 from isoform.borders.other_convention import (
     refuse_declared_conventions,
     refuse_kept_registers,
@@ -25,6 +25,7 @@ from isoform.lift.function import Function
 from isoform.lift.known_calls import with_known_calls
 from isoform.lift.library import EITHER_WAY, library_calls, written_out
 from isoform.lift.pointers import Passed, with_pointer_types
+from isoform.lift.refusals import refuse_code
 from isoform.lift.returning import never_returning, without_returns
 from isoform.load.prototype import parse_prototype
 from isoform.load.shape import shaped
@@ -44,7 +45,8 @@ Functions = tuple[Function, Function]
 def settle(target: Function, rewrite: Function, options: Options) -> Question:
     """The question that these two functions and options make."""
     refuse_declared_conventions(target, rewrite)
-    refuse_code(target, rewrite)
+    refuse_code(target)
+    refuse_code(rewrite)
     no_return = never_returning((target, rewrite))
     functions = without_returns(target, no_return), without_returns(rewrite, no_return)
     contract = _contract(functions, options, no_return)
@@ -65,21 +67,6 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     assumptions += callees.assumptions()
     question = Question(target, rewrite, contract, callees.of, tuple(assumptions), options)
     return _with_loops_for_calls(question, callees)
-
-
-def refuse_code(*functions: Function) -> None:
-    """Ends the question if code uses what no engine follows. Code that is found later is held against this, too."""
-    refuse_section_bounds(*functions)
-    refuse_ambiguous_bases(*functions)
-    _refuse_masked_memory(*functions)
-
-
-def _refuse_masked_memory(*functions: Function) -> None:
-    """Assuming that all lanes of such an access are valid addresses would exclude inputs on which the code is right."""
-    for function in functions:
-        masked = next((i for i in function.instructions.values() if i.masks_memory), None)
-        if masked is not None:
-            raise Unsupported(f"{function.name} has `{masked.text}`, which accesses only the lanes that a mask chooses")
 
 
 # -- the contract ---------------------------------------------------------------------------------

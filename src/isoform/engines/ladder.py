@@ -76,13 +76,13 @@ class Ladder:
 
     def _within_limits(self) -> Verdict:
         try:
-            return self._climb()
+            verdict = self._climb()
         except OutOfLimits as reason:
-            return self._cut_short(str(reason))
+            verdict = self._cut_short(str(reason))
         except MemoryError:
-            return self._cut_short("memory ran out")
-        finally:
-            self.budget.is_closed = True
+            verdict = self._cut_short("memory ran out")
+        self.budget.is_closed = True
+        return verdict
 
     def _cut_short(self, why: str) -> Verdict:
         if self._so_far is not None:
@@ -119,6 +119,8 @@ class Ladder:
         try:
             budget = climb.budget if climb.is_alone else rung.part(climb)
             finding = rung.make(climb).answer(self.question, budget)
+            if isinstance(finding, (Proved, WithinBound)):
+                self.question.require_met_code()  # such a claim is about all the code that there is
             said = self._note(finding, climb)
             if climb.is_alone or isinstance(finding, Found) or not rung.only_differences:
                 result = self._result(rung.name, finding)

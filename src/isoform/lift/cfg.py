@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 
 from isoform.lift.addresses import with_addresses
-from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, Stop, Switch, outside_call
+from isoform.lift.function import (
+    Block,
+    BlockId,
+    Branch,
+    Call,
+    Exit,
+    Function,
+    Goto,
+    Hints,
+    Return,
+    Stop,
+    Switch,
+    outside_call,
+)
 from isoform.lift.returning import Returning, leaves
 from isoform.lift.simplify import Known, known_value, propagate
 from isoform.lift.tables import jump_targets
@@ -53,10 +66,6 @@ class _Routine:
     """Resolved targets of the computed jump or call at the end of a block."""
     certain: frozenset[Position]
     """Where such a target is plainly the only one."""
-
-
-Hints = Mapping[int, frozenset[int]]
-"""Targets of computed jumps and calls, by the instruction's address, that an engine has found out."""
 
 
 def control_flow_graph(
@@ -375,7 +384,17 @@ class _Lifter:
             self.blocks[block_id] = block
             pending += [(successor, chain) for successor in block.successors] if follow is None else follow
         inlined = tuple(dict.fromkeys(self.inlined))
-        return Function(self.name, self.image, self.machine, start, self.blocks, self.instructions, inlined)
+        return Function(
+            self.name,
+            self.image,
+            self.machine,
+            start,
+            self.blocks,
+            self.instructions,
+            inlined,
+            inlines=self.inline,
+            hints=self.hints,
+        )
 
     def _exit(self, block_id: BlockId, raw: _Raw, chain: tuple[int, ...]) -> tuple[Exit, list[_Visit] | None]:
         """The exit, and the blocks to visit next with their chains (None: the successors, same chain)."""

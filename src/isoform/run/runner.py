@@ -49,6 +49,8 @@ class _Machine(Memory):
     target = 0
     through = ""
     """Type of the pointer that the last computed jump went through, where known."""
+    jump = 0
+    """The address of that jump."""
     outside: int | None = None
     """Number of the first ASSUME that did not hold."""
     side_seed = 0
@@ -235,9 +237,11 @@ class _Run:
                         _, program, index = recursions.pop()
                         code, costs = program.code, program.costs
                     elif index in (RETURNED, UNRESOLVED) and memory.target != self._return_address:
-                        going_on = program_at(program.function, memory.target)
+                        going_on = program_at(program, memory.target)
                         if going_on is None:
                             return self._elsewhere(index, program, bool(recursions))
+                        if index == UNRESOLVED:
+                            program.pieces.note_jump(memory.jump, memory.target)
                         memory.fetch(going_on.guarded)
                         program, code, costs, index = going_on, going_on.code, going_on.costs, 0
                     else:
@@ -256,7 +260,7 @@ class _Run:
         symbol = program.function.image.symbol_at(address)
         if not self._options.inline or symbol is None or not symbol.is_function:
             return None
-        return program_at(program.function, address)
+        return program_at(program, address)
 
     def _name(self, address: int) -> str:
         return self._program.function.image.name_at(address) or f"{address:#x}"
@@ -277,7 +281,8 @@ class _Run:
         """Control went to an address that is neither the caller nor code that can be followed."""
         present = self._code_called(program)
         if present is not None and present % self._machine.instruction_alignment == 0:
-            return Status.UNSUPPORTED, f"a jump to {self._name(present)}, which cannot be followed"
+            why = program.pieces.refused.get(present, "it cannot be followed")
+            return Status.UNSUPPORTED, f"a jump to {self._name(present)}: {why}"
         if code == UNRESOLVED and not nested and self._stack_is_as_at_entry():
             return self._tail_call()
         if self._machine.memory is not None and self._machine.memory.zeroed:
