@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from isoform.borders.question import Options
 from isoform.borders.settle import settle
 from isoform.engines.answer import answer, lifted, refused
-from isoform.engines.inputs import put_argument
 from isoform.isa.registry import DEFAULT, TEXT_ISAS
 from isoform.lift.discovery import Discovery
 from isoform.lift.function import Function
@@ -24,6 +23,7 @@ from isoform.model.contract import BoundsRule, CallRule, Contract, DataRule
 from isoform.model.errors import OutOfLimits, Unsupported, UserError
 from isoform.model.limits import DEFAULT_MEMORY, enforced
 from isoform.model.outcome import Inputs, Outcome
+from isoform.model.placement import put_argument
 from isoform.model.values import dataclass
 from isoform.model.verdict import Subject, Verdict
 from isoform.run.compile import compile_function
@@ -231,7 +231,7 @@ def run_one(
         bits = 8 * sum(p.size for p in argument.places)
         if not -(1 << (bits - 1)) <= value < 1 << bits:
             raise UserError(f"{value} does not fit the {bits} bits of argument {argument.name}.")
-        put_argument(question.contract, argument, value & ((1 << bits) - 1), registers, memory, 0)
+        put_argument(question.contract.machine, argument, value & ((1 << bits) - 1), registers, memory, 0)
     inputs = Inputs(registers, memory)
     options = RunOptions(fuel, trace, True, question.contract.stack_argument_bytes)
     outcome = run(compile_function(function), inputs, options, question.callees)

@@ -20,6 +20,7 @@ from isoform.borders.other_convention import (
 from isoform.borders.padding import padded_arguments, padded_variables
 from isoform.borders.question import Options, Question
 from isoform.borders.result_space import RESULT_APART
+from isoform.borders.two_machines import with_own_abis
 from isoform.borders.unusual_returns import unusual_return_assumptions
 from isoform.lift.function import Function
 from isoform.lift.known_calls import with_known_calls
@@ -49,11 +50,14 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     refuse_code(rewrite)
     no_return = never_returning((target, rewrite))
     functions = without_returns(target, no_return), without_returns(rewrite, no_return)
-    contract = _contract(functions, options, no_return)
+    contract = with_own_abis(_contract(functions, options, no_return), functions, options.signature)
     if contract.source is SignatureSource.DWARF:
         contract = _held_against_code(contract, functions, no_return)
     _refuse_without_result(contract, options)
-    target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in functions)
+    target, rewrite = (
+        with_pointer_types(function, _single_words(function, contract.of(side)))
+        for side, function in enumerate(functions)
+    )
     assumptions = [*_contract_assumptions(contract, target, rewrite)]
     assumptions += link_assumptions(target, rewrite)
     assumptions += fixed_assumptions(target, rewrite)
@@ -77,7 +81,7 @@ def _contract(functions: Functions, options: Options, no_return: Collection[str]
     machine = target.machine
     declared, source = _signature(target, rewrite, options)
     inferred = None
-    if declared is None and machine.convention.extends_by_rule:
+    if declared is None and any(function.machine.convention.extends_by_rule for function in functions):
         raise Unsupported(
             f"how wide the arguments of {target.name} are is not known, and code relies on it: give --signature, or "
             "build the files with debug information"
@@ -125,11 +129,12 @@ def _held_against_code(contract: Contract, functions: Functions, no_return: Coll
     """A contract from debug information with the padding that this tells of; refused where the code contradicts it."""
     signature = contract.signature
     assert signature is not None
-    placement = place_signature(contract.machine, signature)
     for function in functions:
-        refuse_other_conventions(function, signature, placement)
+        refuse_other_conventions(function, signature, place_signature(function.machine, signature))
         if signature.result.kind is TypeKind.VOID:
             refuse_unlikely_void(function, contract.calls is not CallRule.UNINTERPRETED, no_return)
+    if contract.abis is not None:
+        return contract  # a structure need not have the same padding on another machine
     declared = [function.image.signatures.get(function.name) for function in functions]
     return replace(
         contract,
@@ -149,7 +154,8 @@ def _refuse_without_result(contract: Contract, options: Options) -> None:
 
 
 def _contract_assumptions(contract: Contract, target: Function, rewrite: Function) -> Iterator[Assumption]:
-    yield from argument_assumptions(contract.machine, contract.arguments)
+    for side in range(1 if contract.abis is None else 2):
+        yield from argument_assumptions(contract.of(side).machine, contract.of(side).arguments)
     if contract.signature is not None:
         yield from _source_assumptions(contract.source, target, rewrite, contract.signature)
     if contract.result_space:

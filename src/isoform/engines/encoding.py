@@ -71,7 +71,8 @@ def _encode(question: Question, budget: Budget) -> Encoding:
     for side in sides:
         side.differing.met = []
         reserve_result(side, initial_state(side))
-    constrain_entry(world, initial_state(sides[0]))
+    for side in sides[: 1 if question.contract.abis is None else 2]:
+        constrain_entry(world, initial_state(side))
     summaries = [
         Execution(Scope(side, function, question.callees), budget, Unrolled(unroll=question.options.unroll)).run()
         for side, function in zip(sides, functions, strict=True)

@@ -119,8 +119,7 @@ class Ladder:
         try:
             budget = climb.budget if climb.is_alone else rung.part(climb)
             finding = rung.make(climb).answer(self.question, budget)
-            if isinstance(finding, (Proved, WithinBound)):
-                self.question.require_met_code()  # such a claim is about all the code that there is
+            finding = self._about_all_code(finding)
             said = self._note(finding, climb)
             if climb.is_alone or isinstance(finding, Found) or not rung.only_differences:
                 result = self._result(rung.name, finding)
@@ -138,6 +137,14 @@ class Ladder:
         if isinstance(result, Verdict):
             self._so_far = result
         return result
+
+    def _about_all_code(self, finding: Finding) -> Finding:
+        """A finding about all inputs that is about all the code that they lead to: else the question is asked again."""
+        if not isinstance(finding, (Proved, WithinBound)):
+            return finding
+        why = self.question.require_met_code()
+        is_open = why and isinstance(finding, Proved)
+        return Failed(f"runs came to code that is not compared: {why}") if is_open else finding
 
     def _note(self, finding: Finding, climb: Climb) -> str:
         """Keep what a finding brings with it. What the engine said."""

@@ -13,7 +13,7 @@ from isoform.borders.allocator import ALLOCATORS
 from isoform.borders.library_names import COUNTED_IN_MEMORY, NUMBERS
 from isoform.borders.output import WRITERS
 from isoform.model.callee import Callees
-from isoform.model.contract import events
+from isoform.model.differences import events
 from isoform.model.outcome import CallRecord, Outcome
 
 # fmt: off

@@ -172,6 +172,9 @@ class Outcome:
     """Bytes that are not compared in the memory that outside functions see."""
     overlaps: bool = False
     """Whether `memcpy` was given blocks that overlap, for which it is undefined: compilers make other code of it."""
+    broken_duties: tuple[str, ...] = ()
+    """What it should have restored by its own ABI and did not. Only where the two sides are for two machines; otherwise
+    what they leave in their registers is compared."""
 
 
 STACK_POINTER = 0x7FFF_F000_0008

@@ -24,6 +24,7 @@ class Loops:
 
     def answer(self, question: Question, budget: Budget) -> Finding:
         """What the first version of the question says that there is an answer to."""
+        question.require_one_machine("loops")
         *earlier, last = question.versions or (question,)
         for version in earlier:
             try:
