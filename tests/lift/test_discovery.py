@@ -17,6 +17,8 @@ from isoform.lift.function import Function
 from isoform.load.open import open_one, open_pair
 from isoform.model.outcome import Inputs, Status
 from isoform.model.verdict import Bounded, Different, Equivalent
+from isoform.run.compile import compile_function
+from isoform.run.runner import RunOptions, run
 
 JUMP = """
 int x = X;
@@ -116,6 +118,16 @@ def test_calls_in_code_that_runs_find_are_inlined_as_elsewhere(tmp_path: Path, i
     pieces = Pieces(found)
     all_inlined = {name for a in labels if (piece := pieces.at(a)) is not None for name in piece.inlined}
     assert ("g" in all_inlined) is inline
+
+
+@needs_gcc
+def test_a_pointer_into_the_function_is_no_code_of_its_own(tmp_path: Path) -> None:
+    source = "void f(void (*take)(long), long n) { take(n); }"
+    jumps = lifted(open_one(f"{built(tmp_path, source, 'jumps.o', '-O2', '-fcf-protection=none', '-c')}:f"))
+    program = compile_function(jumps)
+    run(program, Inputs({"rdi": jumps.entry.address + 1}), RunOptions(fuel=50))
+    assert not program.pieces.jumps
+    assert program.compiled
 
 
 @needs_gcc

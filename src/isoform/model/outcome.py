@@ -72,6 +72,15 @@ class Inputs:
         found = self.memory.get(address)
         return mixed_byte(self.fill_seed, address) if found is None else found
 
+    def holds(self, value: int) -> bool:
+        """Whether a register, a word of memory, or what a call returns is this number."""
+        returned = (result for effect in self.call_results.values() for result in effect.registers.values())
+        if value in self.registers.values() or value in returned:
+            return True
+        first, *others = value.to_bytes(8, "little")
+        starts = (address for address, byte in self.memory.items() if byte == first)
+        return any(all(self.byte(a + i) == byte for i, byte in enumerate(others, 1)) for a in starts)
+
 
 Pair = tuple[Inputs, Inputs]
 """The inputs of both sides: the same but for what is left open."""

@@ -174,6 +174,7 @@ class _Run:
         self._blocks = Blocks(lambda a: self._memory.byte(a), lambda a, byte: self._memory.store(a, 1, byte))
         self._trace: list[int] = []
         self._steps = 0
+        self._led_by_input = False
 
     def outcome(self) -> Outcome:
         try:
@@ -241,13 +242,20 @@ class _Run:
                         if going_on is None:
                             return self._elsewhere(index, program, bool(recursions))
                         if index == UNRESOLVED:
-                            program.pieces.note_jump(memory.jump, memory.target)
+                            self._note_jump(program)
                         memory.fetch(going_on.guarded)
                         program, code, costs, index = going_on, going_on.code, going_on.costs, 0
                     else:
                         return self._end(index, program)
         finally:
             self._steps = steps
+
+    def _note_jump(self, program: Program) -> None:
+        """A computed jump led to code that is not in the function. Where an input says so, the input is a pointer into
+        the function, and what it leads to is no code of the function's own."""
+        self._led_by_input = self._led_by_input or self._inputs.holds(self._memory.target)
+        if not self._led_by_input:
+            program.pieces.note_jump(self._memory.jump, self._memory.target)
 
     def _code_called(self, program: Program) -> int | None:
         """Where the code is that a call through a pointer goes to, if it is here."""
