@@ -153,6 +153,9 @@ def _require_number(name: str, value: object, least: float, most: float) -> None
         raise ValueError(f"{name} must be {limits}, not {value!r}")
 
 
+_UNFOUND = "nobody was asked to find the code that its jumps lead to"
+
+
 @dataclass(frozen=True)
 class Question:
     target: Function
@@ -175,8 +178,10 @@ class Question:
     def require_code(self, targets: tuple[Targets, Targets]) -> tuple[str, str]:
         """Ask again if these targets of computed jumps lead to more code. Else, for each side, why they do not; "" if
         they are none. A difference that could not be replayed stands whatever else there is."""
-        if self.discovery is None or self.unreplayed:
+        if self.unreplayed:
             return "", ""
+        if self.discovery is None:
+            return _UNFOUND if targets[0] else "", _UNFOUND if targets[1] else ""
         target, rewrite = Need(0, self.target, targets[0]), Need(1, self.rewrite, targets[1])
         self.discovery.require((target, rewrite))
         return self.discovery.why_without(target), self.discovery.why_without(rewrite)
