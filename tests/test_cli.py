@@ -65,6 +65,19 @@ def command(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess
     )
 
 
+def test_a_bug_in_a_table_of_semantics_shows_a_traceback(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from isoform.isa.x86_64 import amendments
+
+    monkeypatch.setitem(amendments._GENERAL, "RET", lambda b: dict[str, int]()["a bug"])
+    code, out, err = in_process(capsys, "compare", example("abs.c:branchy"), example("abs.c:bithack"))
+    assert code == 2
+    assert out == ""
+    assert "KeyError: 'a bug'" in err
+    assert "this is a bug in isoform" in err
+
+
 @pytest.mark.parametrize(
     ("target", "rewrite", "word", "code"),
     [

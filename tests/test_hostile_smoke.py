@@ -126,7 +126,7 @@ def test_a_process_that_hangs_is_stopped_and_the_next_case_runs(runner: Any, mon
     assert runner.run(Case("elf", "a test", ("show", "missing.o:f"))).code == 2
 
 
-# -- failures that were found, each mended ----------------------------------------------------------
+# -- failures that were found, each fixed ----------------------------------------------------------
 
 
 def check(runner: Any, words: tuple[str, ...], files: dict[str, bytes], code: int, said: str = "") -> None:

@@ -235,7 +235,7 @@ def test_many_accesses_behind_many_loops(tmp_path: Path) -> None:
 
 
 def test_a_formula_that_grows_without_end(tmp_path: Path) -> None:
-    """Wide products: translating them to bits neither asks for the time nor comes back to Python."""
+    """Wide products: translating them to bits neither asks for the time nor returns to Python."""
     body = "\n".join("x = x * y + (x >> 7) * (y | 1); y = y * x ^ (x * x);" for _ in range(60))
     source = tmp_path / "products.c"
     text = "unsigned __int128 {0}(unsigned __int128 x, unsigned __int128 y) {{ {1} return {2}; }}\n"

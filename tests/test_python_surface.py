@@ -84,6 +84,7 @@ def test_one_source_with_two_sets_of_flags(sources: tuple[Path, Path]) -> None:
         ({"cc": 5}, TypeError, "cc"),
         ({"cflags": 5}, TypeError, "cflags"),
         ({"function": 5}, TypeError, "function"),
+        ({"isa": "x68"}, ValueError, "isa must be one of 'x86_64', .*'cs241', not 'x68'"),
         ({"options": {"budget": 1}}, TypeError, "Options"),
         ({"degree": 4}, ValueError, "from 1 to 3"),
         ({"bugdet": 5}, TypeError, "'bugdet'"),
@@ -199,12 +200,19 @@ def test_bytes_may_refer_to_themselves() -> None:
         ({"content": b""}, ValueError),
         ({"content": ADDED, "name": "two words"}, ValueError),
         ({"content": ADDED, "isa": None}, TypeError),
+        ({"content": ADDED, "isa": "x68"}, ValueError),
         ({"content": ADDED, "signature": 7}, TypeError),
     ],
 )
 def test_what_is_no_code_is_refused(arguments: dict[str, object], error: type[Exception]) -> None:
     with pytest.raises(error):
         isoform.code(**arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("option", "value", "choices"), [("isa", "x68", "'x86_64'"), ("memory", "all", "'compare'")])
+def test_a_checker_refuses_options_when_it_is_made(option: str, value: str, choices: str) -> None:
+    with pytest.raises(ValueError, match=rf"{option} must be one of .*{choices}.*, not '{value}'"):
+        isoform.Checker(isoform.code(ADDED), **{option: value})  # type: ignore[arg-type]
 
 
 def test_assembly_with_a_mistake_is_one_clear_error() -> None:

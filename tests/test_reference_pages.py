@@ -1,4 +1,4 @@
-"""The pages that say what the program does are held against the program."""
+"""The pages that say what the program does are checked against the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Damaged certificates. Half of them have their hashes made anew, so that the damage gets past the hashes."""
+"""Damaged certificates. Half of them have their hashes made again, so that the damage gets past the hashes."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _damage(random: Random, files: Certificate, name: str) -> str:
     way = random.randrange(6)
     if way == 0:
         del files[name]
-        return f"{name} is gone"
+        return f"{name} is missing"
     if way == 1:
         content = bytearray(files[name])
         for _ in range(random.randrange(1, 4)):

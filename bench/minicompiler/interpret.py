@@ -33,7 +33,7 @@ _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
 
 
 def interpret(program: Program, first: int, second: int, fuel: int = 500) -> int | Ending:
-    """The result as a signed number, or how the run ended. `fuel` bounds loop turns and calls together."""
+    """The result as a signed number, or how the run ended. `fuel` bounds loop iterations and calls together."""
     try:
         return _Run(program, fuel).call("main", (first, second))
     except _EndedError as ended:

@@ -9,6 +9,7 @@ from random import Random
 
 from isoform.borders.question import Question
 from isoform.check.replay import independent_runner
+from isoform.check.surroundings import Surroundings
 from isoform.engines.separate import uses_valid_memory
 from isoform.lift.function import Function
 from isoform.model.contract import Contract
@@ -47,7 +48,7 @@ class Broken:
 def attack(question: Question, size: Attack, seed: int) -> Broken | None:
     """Every input on our runner, the first few (boundary values) and then every so many on the other model."""
     candidates = AttackInputs(question, seed)
-    until = time.monotonic() + (_LOOP_SECONDS if candidates.turns else _SECONDS)
+    until = time.monotonic() + (_LOOP_SECONDS if candidates.loops else _SECONDS)
     every = max(1, size.own // max(1, size.independent))
     on_both = size.independent // 2
     for number in range(size.own):
@@ -99,8 +100,7 @@ def independent_outcomes(question: Question, inputs: Sides) -> tuple[Outcome, Ou
             function.entry.address,
             side,
             4 * question.options.fuel + 100,
-            call_arguments=question.callees,
-            stack_argument_bytes=question.contract.stack_argument_bytes,
+            around=Surroundings(question.callees, question.contract.stack_argument_bytes),
         )
         for function, side in zip((question.target, question.rewrite), inputs, strict=True)
     )
@@ -138,14 +138,14 @@ class AttackInputs:
     def __init__(self, question: Question, seed: int) -> None:
         self.random = Random(seed)
         self._contract: Contract = question.contract
-        self.turns = any(f.has_loop for f in (question.target, question.rewrite))
+        self.loops = any(f.has_loop for f in (question.target, question.rewrite))
         self._constants = sorted(set(_constants(question.target)) | set(_constants(question.rewrite)))[:200] or [0]
         self._globals = [
             symbol.address
             for symbol in question.target.image.symbols
             if not symbol.is_function and _is_writable(question.target, symbol.address)
         ]
-        if self.turns:
+        if self.loops:
             self._globals = []  # a loop that starts in a global goes on into what each side has of its own
 
     def make(self, number: int) -> Sides:
@@ -175,7 +175,7 @@ class AttackInputs:
             return self._pointer(position)
         if kind.kind is TypeKind.BOOL:
             return random.getrandbits(1)
-        if self.turns and random.random() < 0.6:
+        if self.loops and random.random() < 0.6:
             return random.choice((random.randrange(8), random.randrange(60), random.randrange(400)))
         whole = (1 << max(1, kind.bits)) - 1
         if not boundary:

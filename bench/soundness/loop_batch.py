@@ -1,4 +1,4 @@
-"""Batches of C functions whose loops turn as often as their inputs say: what the loops engine is asked about.
+"""Batches of C functions whose trip counts depend on their inputs: what the loops engine is asked about.
 
 A function is a list of pieces of text. A piece may have other texts that could stand in its place: an injected bug puts
 one of them there, so that both texts always compile.

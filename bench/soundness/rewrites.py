@@ -75,8 +75,8 @@ def _rewrites(node: Any) -> Iterator[Rewrite]:
             yield "branch turned", lambda _: If(_not(condition), other_body, body)
         case Switch():
             yield "switch as branches", lambda _: _as_branches(node)
-        case Repeat(counter, count, turn):
-            yield "loop unrolled", lambda _: If(Constant(S32, 1), _unrolled(counter, count, turn))
+        case Repeat(counter, count, body):
+            yield "loop unrolled", lambda _: If(Constant(S32, 1), _unrolled(counter, count, body))
         case tuple() if len(node) > 1 and all(isinstance(s, _STATEMENTS) for s in node):
             for index in range(len(node) - 1):
                 if independent(node[index], node[index + 1]):
@@ -200,14 +200,14 @@ def _as_branches(node: Switch) -> Statement:
 
 
 def _unrolled(counter: str, count: int, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    def turn(number: int) -> tuple[Statement, ...]:
+    def iteration(number: int) -> tuple[Statement, ...]:
         changed = body
         for path, node in list(nodes(body)):
             if isinstance(node, Read) and node.name == counter:
                 changed = replaced(changed, path, Constant(node.type, number))
         return changed
 
-    return tuple(statement for number in range(count) for statement in turn(number))
+    return tuple(statement for number in range(count) for statement in iteration(number))
 
 
 # -- independence -----------------------------------------------------------------------------------

@@ -39,8 +39,8 @@ def _without_pieces(pair: Pair, still: Still, size: int, until: float) -> tuple[
 def _without(pair: Pair, start: int, size: int) -> Pair | None:
     """The pair without some lines of the target, and the same lines of the rewrite."""
     target, rewrite = pair.target.splitlines(), pair.rewrite.splitlines()
-    gone = target[start : start + size]
-    where = _position(rewrite, gone)
+    removed = target[start : start + size]
+    where = _position(rewrite, removed)
     if where is None:
         return None
     del target[start : start + size]

@@ -9,16 +9,16 @@ from random import Random
 
 import pytest
 
-from isoform.borders import library_names as library
 from isoform.borders.library_values import VALUES
 from isoform.isa.x86_64.machine import MACHINE
 from isoform.load.known import known_signature
 from isoform.model.contract import NoValueError
 from isoform.model.evaluate_floats import to_bits, to_float
+from isoform.model.library import every_library_function
 from isoform.model.sample_floats import sample_float
 from isoform.model.signature import TypeKind
 
-EVERY = library.NUMBERS | library.BITS | library.CHARACTERS | library.TEXTS | library.PARSERS | library.PLACES
+EVERY = {function.name for function in every_library_function() if function.computes is not None}
 
 
 @pytest.mark.parametrize("name", sorted(EVERY))

@@ -393,3 +393,28 @@ def test_a_base_before_an_object_is_not_in_the_one_before_it(tmp_path: Path, str
     prototype = Options(signature="int f(int n)")
     assert not isinstance(api.compare(f"{one}:f", f"{two}:f", prototype), Equivalent)
     assert not isinstance(api.compare(f"{plain}:f", f"{one}:f", prototype), Different)
+
+
+@pytest.mark.parametrize("how", ["far", "-Wl,-x", "one stripped"])
+def test_a_base_in_one_object_may_be_meant_for_any_other(tmp_path: Path, how: str) -> None:
+    first = 2000 if how == "far" else 1
+    source = f"""int y[4000]; static int t[64];
+    void set(int i, int v) {{ t[i & 63] = v; }}
+    int f(int n) {{
+        if (n < {first} || n > {first} + 60) return y[n & 7];
+        int s = 0; for (int i = {first}; i <= n; i++) s += t[i - {first}] * i; return s; }}
+    """
+    flags = ("-g", "-fPIC", "-O2")
+    paths = []
+    for name, text in (("one", source), ("two", source.replace("return s;", "return s + 1;"))):
+        code = built(tmp_path, text, *flags, "-c", name=f"{name}.o")
+        if how == "one stripped":
+            subprocess.run(["strip", "-x", str(code)], check=True)
+        other = built(
+            tmp_path, "static int own[4]; int *get(int i) { return own + i; }", *flags, "-c", name=f"{name}_.o"
+        )
+        linked = tmp_path / f"{name}.so"
+        command = ["gcc", "-shared", *(["-Wl,-x"] if how == "-Wl,-x" else []), str(other), str(code), "-o", str(linked)]
+        subprocess.run(command, check=True)
+        paths.append(f"{linked}:f")
+    assert not isinstance(api.compare(paths[0], paths[1], Options(signature="int f(int n)")), Equivalent)

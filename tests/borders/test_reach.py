@@ -76,7 +76,10 @@ def test_what_is_reached_by_a_base_far_away_is_compared(files: dict[str, Path], 
 def test_what_is_the_same_is_equivalent(files: dict[str, Path], name: str) -> None:
     if files["kind"].name.startswith("fixed") and name != "place":
         pytest.skip("nothing is assumed of accesses in programs at fixed addresses")
-    assert isinstance(asked(files["first"], files["again"], name), Equivalent)
+    is_linked = files["kind"].name in ("program", "library")
+    # In a linked file an address far from its object may be meant for any other, unless all of them lie alike.
+    expected = Equivalent | Unknown if is_linked else Equivalent
+    assert isinstance(asked(files["first"], files["again"], name), expected)
 
 
 def test_addresses_in_packed_data() -> None:

@@ -294,8 +294,8 @@ def test_parts_that_were_left_out(folder: Path, tmp_path: Path) -> None:
 )
 def test_a_path_that_is_missing(folder: Path, tmp_path: Path, goal: str, said: str) -> None:
     obligations = json.loads((folder / "chosen" / "index.json").read_text())["obligations"]
-    gone = next(o["name"] for o in obligations if o["name"].startswith(goal))
-    assert problems(folder, "chosen", tmp_path, without(gone))[0].startswith(said)
+    removed = next(o["name"] for o in obligations if o["name"].startswith(goal))
+    assert problems(folder, "chosen", tmp_path, without(removed))[0].startswith(said)
 
 
 def test_pairs_of_paths_that_are_not_listed(folder: Path, tmp_path: Path) -> None:

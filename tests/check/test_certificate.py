@@ -139,17 +139,17 @@ def test_other_code_is_noticed(certificate: Path, changes: dict[str, Any], said:
 
 
 def test_another_declaration_is_noticed(certificate: Path) -> None:
-    edit_index(certificate, lambda entries: entries["rewrite"].update(declared="long f(int x)"), mend=True)
+    edit_index(certificate, lambda entries: entries["rewrite"].update(declared="long f(int x)"), rehash=True)
     assert check_certificate(certificate, at_hand=at_hand(declared=None)).ok
     (problem,) = check_certificate(certificate, at_hand=at_hand()).problems
     assert problem == "new.o declares int f(int x), the certificate is about long f(int x)."
 
 
-def edit_index(certificate: Path, change: Callable[[dict[str, Any]], None], mend: bool = False) -> None:
+def edit_index(certificate: Path, change: Callable[[dict[str, Any]], None], rehash: bool = False) -> None:
     path = certificate / "index.json"
     entries = json.loads(path.read_text())
     change(entries)
-    if mend:
+    if rehash:
         entries.pop("digest")
         canonical = json.dumps(entries, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         entries["digest"] = hashlib.sha256(canonical.encode()).hexdigest()
@@ -214,7 +214,7 @@ def test_tampering_is_noticed(certificate: Path, tamper: Callable[[Path], None])
 
 
 def rewrite_file(certificate: Path, file: str, old: str, new: str) -> None:
-    """Somebody who also mends the hashes."""
+    """Somebody who also recomputes the hashes."""
     path = certificate / file
     text = path.read_text()
     assert old in text
@@ -225,7 +225,7 @@ def rewrite_file(certificate: Path, file: str, old: str, new: str) -> None:
             if obligation["file"] == file:
                 obligation["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
 
-    edit_index(certificate, change, mend=True)
+    edit_index(certificate, change, rehash=True)
 
 
 @pytest.mark.parametrize(
@@ -358,7 +358,7 @@ def test_folders_that_are_no_certificate(tmp_path: Path, content: str | None) ->
 
 
 def test_index_that_leads_elsewhere(certificate: Path) -> None:
-    edit_index(certificate, lambda entries: entries["obligations"][0].update(file="../02-returns.smt2"), mend=True)
+    edit_index(certificate, lambda entries: entries["obligations"][0].update(file="../02-returns.smt2"), rehash=True)
     report = check_certificate(certificate)
     assert not report.ok
     assert report.rows[0].result is CheckResult.TAMPERED

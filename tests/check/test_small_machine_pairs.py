@@ -1,4 +1,4 @@
-"""The expected verdicts of the toy and cs241 pairs, held against the plain interpreters alone: no input on which
+"""The expected verdicts of the toy and cs241 pairs, checked against the plain interpreters alone: no input on which
 an `equivalent` pair differs is found, and one is found for every `different` pair."""
 
 from __future__ import annotations

@@ -187,7 +187,7 @@ def test_random_instances() -> None:
         operator = rnd.choice(("bvadd", "bvor", "bvmul"))
         return f"({operator} {term(depth - 1, leaves)} {term(depth - 1, leaves)})"
 
-    for turn in range(200):
+    for trial in range(200):
         pattern = f"(bvxor {term(4, ['cut_1', 'cut_2', '#x00000007'])} cut_1)"
         terms = {name: term(2, ["x", "y"]) for name in ("cut_1", "cut_2")}
         instance = pattern.replace("cut_1", terms["cut_1"]).replace("cut_2", terms["cut_2"])
@@ -199,7 +199,7 @@ def test_random_instances() -> None:
             shown = read_script(equation(shape, "cut_1"))
             ((_, shown_differ),) = shown.assertions
             pairs = zip(shown.terms.nodes[shown_differ].operands, used.terms.nodes[differ].operands, strict=True)
-            assert is_instance(shown, pairs, used) is expected, f"seed {seed}, turn {turn}: {shape} {instance}"
+            assert is_instance(shown, pairs, used) is expected, f"seed {seed}, trial {trial}: {shape} {instance}"
 
 
 # A whole certificate, from real code.
@@ -240,7 +240,7 @@ def entries_of(certificate: Path) -> dict[str, Any]:
     return entries
 
 
-def mend(certificate: Path, entries: dict[str, Any]) -> None:
+def rehash(certificate: Path, entries: dict[str, Any]) -> None:
     """Somebody who makes every hash right again."""
     for obligation in entries["obligations"]:
         obligation["sha256"] = hashlib.sha256((certificate / obligation["file"]).read_bytes()).hexdigest()
@@ -268,8 +268,8 @@ def test_real_code_is_confirmed(certificate: Path) -> None:
 def drop_an_equation(certificate: Path, entries: dict[str, Any]) -> None:
     """The last step: its file, its entry, and a number that nobody misses."""
     position = max(i for i, o in enumerate(entries["obligations"]) if o["kind"] == EQUATION)
-    gone = entries["obligations"].pop(position)
-    (certificate / gone["file"]).unlink()
+    removed = entries["obligations"].pop(position)
+    (certificate / removed["file"]).unlink()
     for later in entries["obligations"][position:]:
         number, name = later["file"].split("-", 1)
         renamed = f"{int(number) - 1:02}-{name}"
@@ -294,7 +294,7 @@ def let_the_goal_show_it(certificate: Path, entries: dict[str, Any]) -> None:
     user["uses"] = dict.fromkeys(user["uses"], user["file"])
 
 
-def turn_the_order_round(certificate: Path, entries: dict[str, Any]) -> None:
+def reverse_the_order(certificate: Path, entries: dict[str, Any]) -> None:
     path = certificate / user_of_steps(entries)["file"]
     lines = path.read_text().splitlines()
     steps = [line for line in lines if ":named step-" in line]
@@ -313,14 +313,14 @@ def use_no_object(certificate: Path, entries: dict[str, Any]) -> None:
         drop_it_everywhere,
         let_another_show_it,
         let_the_goal_show_it,
-        turn_the_order_round,
+        reverse_the_order,
         use_no_object,
     ],
 )
 def test_tampering_that_mends_the_hashes(certificate: Path, tamper: Callable[[Path, dict[str, Any]], None]) -> None:
     entries = entries_of(certificate)
     tamper(certificate, entries)
-    mend(certificate, entries)
+    rehash(certificate, entries)
     report = check_certificate(certificate, seconds=30)
     assert not report.problems
     assert not report.ok
@@ -339,7 +339,7 @@ def test_a_goal_rests_on_its_steps(certificate: Path) -> None:
     used = f"(assert (! {factors} :named differs)) (assert (! (= {factors} false) :named step-1))"
     (certificate / user["file"]).write_text(f"{declared} {used} (check-sat)")
     (certificate / shown_by).write_text(f"{declared} (assert (! (distinct {factors} false) :named differ)) (check-sat)")
-    mend(certificate, entries)
+    rehash(certificate, entries)
     report = check_certificate(certificate, seconds=1)
     assert not report.problems
     assert not report.ok

@@ -12,6 +12,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from isoform.check.replay import independent_runner
+from isoform.check.surroundings import Surroundings
 from isoform.check.unicorn_x86 import run
 from isoform.load.image import Image, Section
 from isoform.model.callee import Callee, Callees, Given, Part
@@ -180,7 +181,7 @@ def test_a_write_that_restores_the_old_value_is_none_and_the_frame_is_not_report
     )
     assert outcome.writes == {STACK_POINTER + 8: 1}
     image = assembled(tmp_path, "mov byte ptr [rsp + 8], 1; ret")
-    assert run(image, CODE, Inputs({}), 10, stack_argument_bytes=8).writes == {}
+    assert run(image, CODE, Inputs({}), 10, around=Surroundings(stack_argument_bytes=8)).writes == {}
 
 
 def test_read_only_sections_are_constants_and_writable_ones_are_inputs(tmp_path: Path) -> None:
@@ -330,12 +331,12 @@ def test_an_outside_call_is_recorded_answered_and_leaves_scratch_registers_open(
     inputs = Inputs(
         {"rbx": 3, "rsi": 9}, side_seed=7, call_results={CallKey("outside", (5, 9), 0): CallEffect({"rax": 42})}
     )
-    outcome = run(image, CODE, inputs, 10, trace=True, call_arguments=registers_of({"outside": ("rdi", "rsi")}))
+    outcome = run(image, CODE, inputs, 10, trace=True, around=Surroundings(registers_of({"outside": ("rdi", "rsi")})))
     assert outcome.calls == (CallRecord("outside", (5, 9)),)
     assert (outcome.registers["rax"], outcome.registers["rbx"], outcome.return_target) == (42, 3, RETURN_ADDRESS)
     assert outcome.registers["rdi"] != 5
     assert OUTSIDE not in outcome.trace
-    other = run(image, CODE, Inputs({"rbx": 3, "rsi": 9}, side_seed=8), 10, call_arguments=registers_of({}))
+    other = run(image, CODE, Inputs({"rbx": 3, "rsi": 9}, side_seed=8), 10, around=Surroundings(registers_of({})))
     assert other.registers["rsi"] != outcome.registers["rsi"]
     assert other.calls == (CallRecord("outside", ()),)
     assert other.registers["rax"] == 0
@@ -348,7 +349,7 @@ def test_bits_beside_the_result_are_each_sides_own(tmp_path: Path) -> None:
     inputs = [
         Inputs({}, side_seed=seed, call_results={CallKey("outside", (), 0): CallEffect({"rax": 3})}) for seed in (7, 8)
     ]
-    results = [run(image, CODE, i, 10, call_arguments=lambda _: callee).registers["rax"] for i in inputs]
+    results = [run(image, CODE, i, 10, around=Surroundings(lambda _: callee)).registers["rax"] for i in inputs]
     assert [result & 0xFF for result in results] == [1, 1]
     assert results[0] != results[1]
 
@@ -361,7 +362,7 @@ def test_a_tail_call_returns_to_the_caller(tmp_path: Path) -> None:
 
 def test_a_function_that_does_not_return_ends_the_run(tmp_path: Path) -> None:
     image = assembled(tmp_path, "mov byte ptr [rdi], 1; call abort", abort=OUTSIDE)
-    outcome = run(image, CODE, Inputs({"rdi": 64}), 10, call_arguments=lambda _: Callee((), (), returns=False))
+    outcome = run(image, CODE, Inputs({"rdi": 64}), 10, around=Surroundings(lambda _: Callee((), (), returns=False)))
     assert (outcome.status, outcome.reason, outcome.writes) == (Status.EXITED, "abort", {64: 1})
 
 
@@ -382,7 +383,7 @@ def test_a_call_through_a_pointer_to_nowhere_is_an_outside_call(tmp_path: Path) 
     inputs = Inputs(
         {"rdi": 0x900000}, call_results={CallKey("through a pointer", (0x900000, 0x900000), 0): CallEffect({"rax": 41})}
     )
-    outcome = run(image, CODE, inputs, 20, call_arguments=registers_of({"": ("rdi",)}))
+    outcome = run(image, CODE, inputs, 20, around=Surroundings(registers_of({"": ("rdi",)})))
     assert outcome.calls == (CallRecord("through a pointer", (0x900000, 0x900000)),)
     assert (outcome.registers["rax"], outcome.return_target) == (42, RETURN_ADDRESS)
 
@@ -396,11 +397,10 @@ def test_own_functions_can_count_as_outside(tmp_path: Path) -> None:
         CODE,
         Inputs({}, call_results={CallKey("own", (), 0): CallEffect({"rax": 10})}),
         20,
-        call_arguments=registers_of({}),
-        outside={own: "own"},
+        around=Surroundings(registers_of({}), outside={own: "own"}),
     )
     assert (outcome.registers["rax"], outcome.calls) == (11, (CallRecord("own", ()),))
-    recursive = run(image, CODE, Inputs({}), 20, outside={CODE: "f"})
+    recursive = run(image, CODE, Inputs({}), 20, around=Surroundings(outside={CODE: "f"}))
     assert (recursive.registers["rax"], recursive.calls) == (7, ())
 
 
@@ -447,7 +447,7 @@ def test_the_registry_names_the_model() -> None:
     for machine, title in (("toy", "toy interpreter"), ("cs241", "cs241 interpreter")):
         name, runner = independent_runner(machine)
         section = Section(".text", 0, b"\xff" * 8, 8, False, True)
-        outcome = runner(Image("p", machine, (section,), ()), 0, Inputs({}), 5, call_arguments=registers_of({}))
+        outcome = runner(Image("p", machine, (section,), ()), 0, Inputs({}), 5, around=Surroundings(registers_of({})))
         assert (name, outcome.status) == (title, Status.ABORTED)
     with pytest.raises(Unsupported, match="vax"):
         independent_runner("vax")

@@ -224,7 +224,7 @@ def test_shares_of_a_small_budget(climb: Callable[..., Climbed]) -> None:
 
 
 def test_only_a_glance_where_tests_show_that_loops_iterate_as_the_input_says(climb: Callable[..., Climbed]) -> None:
-    assert climb(testing=replace(NOTHING, turns_vary=True)).seconds(QUICK) == GLANCE_SECONDS == 0.25
+    assert climb(testing=replace(NOTHING, iterations_vary=True)).seconds(QUICK) == GLANCE_SECONDS == 0.25
 
 
 def test_without_a_loop_the_formula_gets_all(climb: Callable[..., Climbed]) -> None:
@@ -279,7 +279,7 @@ def test_stronger() -> None:
     assert stronger(first, second) is first
 
 
-# -- engines that do not come to an end --------------------------------------------------------------
+# -- engines that do not end --------------------------------------------------------------
 
 
 def test_unsupported_becomes_unknown(climb: Callable[..., Climbed]) -> None:

@@ -1,4 +1,4 @@
-"""Pairing traces that were written by hand: one turn against one, several against one, peeled turns, nested loops."""
+"""Aligning traces written by hand: one iteration against one, several against one, peeled iterations, nested loops."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def trace(*stations: tuple[int, tuple[int, ...]]) -> tuple[Snapshot, ...]:
     return (station(START, 1 << 40), *(station(head(a), *registers) for a, registers in stations))
 
 
-def cursor(turn: int) -> int:
-    """A value that changes each turn and tells which one it is."""
-    return 0x100000 + 4 * turn
+def cursor(iteration: int) -> int:
+    """A value that changes in each iteration and tells which one it is."""
+    return 0x100000 + 4 * iteration
 
 
 def best(tests: Sequence[Traces]) -> Alignment:
@@ -39,8 +39,8 @@ def steps(alignment: Alignment, source: Cut, to: Cut) -> set[tuple[int, int]]:
     return {(e.target_steps, e.rewrite_steps) for e in alignment.edges if e.source == source and e.to == to}
 
 
-def simple(turns: int, address: int) -> tuple[Snapshot, ...]:
-    return trace(*((address, (cursor(i), 7 * i * i + 1000)) for i in range(turns)))
+def simple(count: int, address: int) -> tuple[Snapshot, ...]:
+    return trace(*((address, (cursor(i), 7 * i * i + 1000)) for i in range(count)))
 
 
 def test_one_turn_against_one() -> None:
@@ -59,12 +59,12 @@ def test_a_test_without_turns_goes_from_entry_to_end() -> None:
 
 
 def test_four_turns_against_one_and_a_rest() -> None:
-    """The rewrite does four turns in one, and the rest in a loop of its own."""
+    """The rewrite does four iterations at once, and the rest in a loop of its own."""
 
-    def rewrite(turns: int) -> tuple[Snapshot, ...]:
-        whole = turns // 4
+    def rewrite(count: int) -> tuple[Snapshot, ...]:
+        whole = count // 4
         big = [(0x20, (cursor(4 * k), 7 * (4 * k) ** 2 + 1000)) for k in range(whole)]
-        small = [(0x30, (cursor(k), 7 * k * k + 1000)) for k in range(4 * whole, turns)]
+        small = [(0x30, (cursor(k), 7 * k * k + 1000)) for k in range(4 * whole, count)]
         return trace(*big, *small)
 
     alignment = best([Traces(simple(n, 0x10), rewrite(n)) for n in (2, 3, 4, 5, 8, 9, 11, 13, 16, 17, 20, 21)])
@@ -74,11 +74,11 @@ def test_four_turns_against_one_and_a_rest() -> None:
     assert set(alignment.cuts) == {big, small}
 
 
-def test_a_peeled_first_turn() -> None:
-    """The rewrite does its first turn before its loop."""
+def test_a_peeled_first_iteration() -> None:
+    """The rewrite does its first iteration before its loop."""
 
-    def rewrite(turns: int) -> tuple[Snapshot, ...]:
-        return trace(*((0x20, (cursor(i), 7 * i * i + 1000)) for i in range(1, turns)))
+    def rewrite(count: int) -> tuple[Snapshot, ...]:
+        return trace(*((0x20, (cursor(i), 7 * i * i + 1000)) for i in range(1, count)))
 
     alignment = best([Traces(simple(n, 0x10), rewrite(n)) for n in (1, 2, 3, 5, 8, 12)])
     loop = Cut(head(0x10), head(0x20))
@@ -86,16 +86,16 @@ def test_a_peeled_first_turn() -> None:
     assert steps(alignment, ENTRY, loop) == {(2, 1)}, "what belongs together has the same cursor"
 
 
-def test_one_side_is_a_part_of_a_turn_ahead() -> None:
-    """Two values take turns in two places; the rewrite does two turns in one, and begins with one before its loop."""
+def test_one_side_is_a_part_of_an_iteration_ahead() -> None:
+    """Two values alternate between two places; the rewrite does two iterations at once, after a peeled one."""
 
-    def value(turn: int) -> int:
-        return 0x3000 + 17 * turn * turn
+    def value(iteration: int) -> int:
+        return 0x3000 + 17 * iteration * iteration
 
     tests = []
-    for turns in (3, 5, 7, 9, 13):
-        target = trace(*((0x10, (value(i), value(i + 1))) for i in range(turns)))
-        rewrite = trace(*((0x20, (value(i), value(i + 1))) for i in range(1, turns, 2)))
+    for count in (3, 5, 7, 9, 13):
+        target = trace(*((0x10, (value(i), value(i + 1))) for i in range(count)))
+        rewrite = trace(*((0x20, (value(i), value(i + 1))) for i in range(1, count, 2)))
         tests.append(Traces(target, rewrite))
     loop = Cut(head(0x10), head(0x20))
     found = [a for a in alignments(tests) if steps(a, ENTRY, loop) == {(2, 1)}]
@@ -104,9 +104,9 @@ def test_one_side_is_a_part_of_a_turn_ahead() -> None:
 
 
 def test_nested_loops() -> None:
-    def side(outer: int, inner: int, turns: int, width: int) -> tuple[Snapshot, ...]:
+    def side(outer: int, inner: int, count: int, width: int) -> tuple[Snapshot, ...]:
         found = []
-        for i in range(turns):
+        for i in range(count):
             found.append((outer, (cursor(100 * i), 5000 + i)))
             found += [(inner, (cursor(100 * i + j), 9000 + 31 * j)) for j in range(width)]
         return trace(*found)
@@ -143,18 +143,18 @@ def test_a_loop_that_turns_alone_needs_a_reason_to_end() -> None:
 
 
 def test_what_is_left_over_in_a_register_does_not_count() -> None:
-    """The target's register still holds the rewrite's value of the turn before; nothing reads it any more."""
+    """The target's register still holds the rewrite's value of the iteration before; nothing reads it any more."""
 
-    def target(turns: int) -> tuple[Snapshot, ...]:
-        return trace(*((0x10, (cursor(i - 1), 7 * i)) for i in range(turns + 1)))
+    def target(count: int) -> tuple[Snapshot, ...]:
+        return trace(*((0x10, (cursor(i - 1), 7 * i)) for i in range(count + 1)))
 
-    def rewrite(turns: int) -> tuple[Snapshot, ...]:
-        return trace(*((0x20, (cursor(i), 1 << 30)) for i in range(turns)))
+    def rewrite(count: int) -> tuple[Snapshot, ...]:
+        return trace(*((0x20, (cursor(i), 1 << 30)) for i in range(count)))
 
     loop = Cut(head(0x10), head(0x20))
-    turns = (5, 9, 12, 14, 16)
-    misled = best([Traces(target(n), rewrite(n)) for n in turns])
+    count = (5, 9, 12, 14, 16)
+    misled = best([Traces(target(n), rewrite(n)) for n in count])
     assert steps(misled, ENTRY, loop) == {(2, 1)}
     dead = {head(0x10): frozenset({0})}, {head(0x20): frozenset({1})}
-    alignment = best([Traces(target(n), rewrite(n), dead=dead) for n in turns])
+    alignment = best([Traces(target(n), rewrite(n), dead=dead) for n in count])
     assert steps(alignment, ENTRY, loop) == {(1, 1)}

@@ -1,4 +1,4 @@
-"""Cases of the loops engine: what is kept between turns."""
+"""Cases of the loops engine: what is kept between time slices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from isoform.smt.terms import Terms
 
 
 def test_cases_do_not_outlive_what_they_rest_on() -> None:
-    """Of which addresses are one, what is known in the last turn is recorded: nothing may rest on earlier turns."""
+    """The equal addresses of the last time slice are recorded: nothing may rest on earlier ones."""
     terms = Terms()
     cases = Cases(cast(Any, SimpleNamespace(setting=SimpleNamespace(terms=terms))), Budget(1.0))
     here, elsewhere = Cut(cast(Any, 1), cast(Any, 2)), Cut(cast(Any, 3), cast(Any, 4))
@@ -23,5 +23,5 @@ def test_cases_do_not_outlive_what_they_rest_on() -> None:
     cases._wholes = {whole: case, far: case}
     cases._cases = {(here, 0, terms.true, (1, 1), breadth): case, far: case}
     cases._cut_short = {whole}
-    cases.go_on()
+    cases.resume()
     assert list(cases._wholes) == list(cases._cases) == [far]

@@ -40,11 +40,11 @@ def certificate(written: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(written, tmp_path / "copy"))
 
 
-def edit(certificate: Path, change: Callable[[dict[str, Any]], None], mend: bool) -> None:
+def edit(certificate: Path, change: Callable[[dict[str, Any]], None], rehash: bool) -> None:
     path = certificate / "index.json"
     index = json.loads(path.read_text())
     change(index)
-    if mend:
+    if rehash:
         index.pop("digest")
         canonical = json.dumps(index, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         index["digest"] = hashlib.sha256(canonical.encode()).hexdigest()
@@ -62,25 +62,25 @@ def test_confirmed(written: Path) -> None:
     names = [row.name for row in report.rows]
     assert names.count("covered") >= 2
     assert "invariant" in names
-    assert "by induction" in report.index["how"]
+    assert "By induction" in report.index["how"]
 
 
-def drop(certificate: Path, dropped: dict[str, Any], mend: bool) -> None:
+def drop(certificate: Path, dropped: dict[str, Any], rehash: bool) -> None:
     (certificate / dropped["file"]).unlink()
 
     def change(index: dict[str, Any]) -> None:
         index["obligations"] = [o for o in index["obligations"] if o["file"] != dropped["file"]]
 
-    edit(certificate, change, mend)
+    edit(certificate, change, rehash)
 
 
-@pytest.mark.parametrize("mend", [False, True])
-def test_a_cut_that_is_not_covered_is_noticed(certificate: Path, mend: bool) -> None:
-    """By the digest, and where that was mended by the gap in the numbers and by the cut that is left."""
-    drop(certificate, [o for o in obligations(certificate) if o["name"] == "covered"][-1], mend)
+@pytest.mark.parametrize("rehash", [False, True])
+def test_a_cut_that_is_not_covered_is_noticed(certificate: Path, rehash: bool) -> None:
+    """By the digest, and where that was recomputed by the gap in the numbers and by the cut that is left."""
+    drop(certificate, [o for o in obligations(certificate) if o["name"] == "covered"][-1], rehash)
     report = check_certificate(certificate, seconds=30)
     assert not report.ok
-    assert len(report.problems) == (2 if mend else 3)
+    assert len(report.problems) == (2 if rehash else 3)
 
 
 def without_invariant(text: str) -> str:
@@ -91,7 +91,7 @@ def without_invariant(text: str) -> str:
 
 
 def test_a_weaker_invariant_is_noticed(certificate: Path) -> None:
-    """Even by somebody who mends the hashes: with less assumed, what was to be shown no longer follows."""
+    """Even by somebody who recomputes the hashes: with less assumed, what was to be shown no longer follows."""
     weakened = [o for o in obligations(certificate) if ":named invariant-" in (certificate / o["file"]).read_text()]
     hashes = {}
     for obligation in weakened:
@@ -99,11 +99,11 @@ def test_a_weaker_invariant_is_noticed(certificate: Path) -> None:
         path.write_text(without_invariant(path.read_text()))
         hashes[obligation["file"]] = hashlib.sha256(path.read_bytes()).hexdigest()
 
-    def mend(index: dict[str, Any]) -> None:
+    def rehash(index: dict[str, Any]) -> None:
         for obligation in index["obligations"]:
             obligation["sha256"] = hashes.get(obligation["file"], obligation["sha256"])
 
-    edit(certificate, mend, mend=True)
+    edit(certificate, rehash, rehash=True)
     report = check_certificate(certificate, seconds=30)
     assert not report.ok
     assert any(row.result in (CheckResult.REFUTED, CheckResult.TAMPERED) for row in report.rows)
@@ -118,6 +118,6 @@ def test_a_file_that_was_changed_is_noticed(certificate: Path) -> None:
 
 def test_an_obligation_that_a_new_index_leaves_out(certificate: Path) -> None:
     """Whoever writes a new index, hashes, numbers and all, cannot leave out what the contract compares."""
-    drop(certificate, obligations(certificate)[-1], mend=True)
+    drop(certificate, obligations(certificate)[-1], rehash=True)
     report = check_certificate(certificate, seconds=30)
     assert report.problems == ["There is no goal about memory from cut 1 to the end, which the contract compares."]

@@ -186,8 +186,8 @@ def test_a_range_that_goes_beyond_the_last_address() -> None:
     end = Feature("b", "rdx", 0, 64)
     rows: list[Row] = []
     for base in (0x1000, 0x5000, (1 << 64) - 8):
-        for turn in range(5):
-            row = {POINTER: STACK_POINTER, BASE: base, COUNT: 5, CURSOR: (base + 4 * turn) % (1 << 64)}
+        for iteration in range(5):
+            row = {POINTER: STACK_POINTER, BASE: base, COUNT: 5, CURSOR: (base + 4 * iteration) % (1 << 64)}
             rows.append({**row, end: (base + 20) % (1 << 64)})
     together = frozenset({frozenset({CURSOR, end})})
     kinds = Kinds(1, Order.COMPARED, Compared(together), pointers=frozenset({BASE, CURSOR, end}))
@@ -204,9 +204,9 @@ def test_words_of_memory_at_one_address_are_like_arguments() -> None:
     rows: list[Row] = []
     for _ in range(6):
         start = random.getrandbits(40)
-        for turn in range(5):
-            row = {POINTER: STACK_POINTER, BASE: random.getrandbits(40), COUNT: 5, I: turn}
-            rows.append({**row, word: start, CURSOR: start + 4 * turn})
+        for iteration in range(5):
+            row = {POINTER: STACK_POINTER, BASE: random.getrandbits(40), COUNT: 5, I: iteration}
+            rows.append({**row, word: start, CURSOR: start + 4 * iteration})
     invariant = guess(rows, [CURSOR, I], GIVEN, kinds=Kinds(1, Order.NONE, cells=(word,)))
     fact, _ = invariant.definitions[CURSOR]
     assert isinstance(fact, Linear)

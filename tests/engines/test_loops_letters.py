@@ -1,4 +1,4 @@
-"""Bytes that code tells apart."""
+"""Bytes that code distinguishes."""
 
 from __future__ import annotations
 

@@ -50,8 +50,8 @@ def test_snapshots_of_an_unoptimised_loop(question: Question) -> None:
     assert taken[0].point == function.entry
     assert all(s.point in heads(function) for s in taken[1:])
     slots = {local.name: local for local in function.image.locals}
-    turns = [(s.slot(slots["i"].offset, 4), s.slot(slots["s"].offset, 4)) for s in taken[1:]]
-    assert turns == [(0, 0), (1, 5), (2, 2**32 - 2), (3, 7)]
+    iterations = [(s.slot(slots["i"].offset, 4), s.slot(slots["s"].offset, 4)) for s in taken[1:]]
+    assert iterations == [(0, 0), (1, 5), (2, 2**32 - 2), (3, 7)]
     assert taken[2].word(BUFFER + 4, 4, False) == 2**32 - 7
     assert taken[1].slot(1 << 30, 4) is None
 
@@ -80,8 +80,8 @@ def test_a_loop_that_no_test_enters_is_named(question: Question) -> None:
     told = untaken(question, [(inputs(1, 2), inputs(1, 2)), (inputs(), inputs())])
     listed = {f"{a - question.target.entry.address:+#x}" for a in question.target.instructions}
     first = told[0].split()
-    assert told[0].startswith("no test goes round the loop at +0x")
-    assert "of the target, as none takes the branch at +0x" in told[0]
+    assert told[0].startswith("no test repeats the loop at +0x")
+    assert "of the target, because none takes the branch at +0x" in told[0]
     assert {word.rstrip(",") for word in first if word.startswith("+0x")} <= listed
     assert any("of the rewrite" in sentence for sentence in told)
     assert untaken(question, []) == []

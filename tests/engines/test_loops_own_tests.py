@@ -229,7 +229,7 @@ def ask(tmp_path: Path, left: str, right: str, tests: Any = None, **rest: Any) -
 def test_a_loop_that_only_their_tests_enter(tmp_path: Path) -> None:
     without = ask(tmp_path, "called", "recalled")
     assert isinstance(without, Unknown)
-    assert "no test goes round the loop at +0x" in without.why
+    assert "no test repeats the loop at +0x" in without.why
     assert "--tests" in without.helps
     assert ask(tmp_path, "f", "g").word == "equivalent"  # a model of the solver goes round it
     tests = [{"a": [*range(1, k + 1), 0], "n": 123456} for k in range(8)]

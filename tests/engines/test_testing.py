@@ -67,7 +67,7 @@ def test_each_outcome_of_tests_is_a_finding(witness: Witness) -> None:
     assert none.why == "no test satisfies the preconditions"
     stuck = testing._finding(testing.Tested(None, None, 4, 4, "out of fuel"), 100)
     assert isinstance(stuck, Failed)
-    assert stuck.why == "on none of 4 tests both came to an end (out of fuel)"
+    assert stuck.why == "in none of 4 tests did both end (out of fuel)"
     some = testing._finding(testing.Tested(None, None, 4, 1, "out of fuel"), 100)
     assert isinstance(some, WithinBound)
     assert some.why.startswith("no difference in 3 tests (1 more were undecided)")

@@ -102,7 +102,7 @@ def test_a_test_on_which_the_reference_does_not_stop(tmp_path: Path) -> None:
 
 
 def test_a_test_that_no_engine_thought_of_is_a_witness(tmp_path: Path) -> None:
-    """With a bound of no turns the engines see nothing of a loop, and 24 random tests miss a single number."""
+    """With a bound of no iterations the engines see nothing of a loop, and 24 random tests miss a single number."""
     folder = tmp_path / "in"
     folder.mkdir()
     text = (SUBMISSIONS / "sum" / "counts_up.asm").read_text()

@@ -193,3 +193,12 @@ def _writing_words(rng: random.Random) -> list[int]:
         lambda: [word("bne", s=1, t=2, i=rng.randrange(8))],
     )
     return [each for _ in range(rng.randint(4, 9)) for each in rng.choice(choices)()]
+
+
+def test_memory_outside_the_program_is_zero_for_the_runner_too() -> None:
+    """Whatever the inputs say: on this machine memory is no input."""
+    image = assemble("lw $3, 0($1)\njr $31", "p.asm")
+    inputs = Inputs({"$1": 0x10_0000}, memory={0x10_0000 + n: 7 for n in range(4)}, fill_seed=3)
+    program = compile_function(lift(image, MACHINE, "p", 0))
+    assert run_lifted(program, inputs, RunOptions()).registers["$3"] == 0
+    assert run(image, 0, inputs, 10).registers["$3"] == 0

@@ -103,6 +103,22 @@ def test_a_wrong_meaning_is_found(
     assert Standing.WRONG in {check_form(form, oracles, 16, SEED).standing for form in forms}
 
 
+@pytest.mark.parametrize("error", [TypeError, ValueError, AttributeError, IndexError, KeyError])
+def test_a_bug_in_a_table_is_no_missing_semantics(error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(b: Builder, *operands: object) -> None:
+        raise error("a bug")
+
+    monkeypatch.setitem(x86_amendments._GENERAL, "ADD", broken)
+    with pytest.raises(error, match="a bug"):
+        decode("01d8")
+
+
+def test_an_entry_for_another_number_of_operands_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(x86_amendments._GENERAL, "ADD", lambda b, target: None)
+    with pytest.raises(TypeError):
+        decode("01d8")
+
+
 # The table of forms itself
 
 _SAME = {("xchg", "nop"), ("mov", "movabs"), ("movabs", "mov")}

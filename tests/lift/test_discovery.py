@@ -33,12 +33,12 @@ other: return 3;
 PLAIN = "int x = X; int f(int n) { return n & 1 ? x : 3; }\n"
 LINKED = """
 static int t[64]; int y[8];
-void set(int i, int v) { t[i & 63] = v; }
+void set(int i, int v) { t[i & 63] = y[i & 7] = v; }
 int f(int n) {
     void *p = n <= 0 ? &&one : &&other;
     __asm__("" : "+r"(p));
     goto *p;
-one: return y[n & 7];
+one: return n + 1;
 other:;
     int s = 0;
     for (int i = 1; i <= n; i++) s += t[i - 1] * i;

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from isoform.load.known import NO_RETURN, known_signature
+from isoform.isa.registry import machine
+from isoform.load.known import known_signature
 from isoform.load.prototype import parse_prototype
 from isoform.model.errors import UserError
+from isoform.model.library import every_library_function
 from isoform.model.signature import CType, TypeKind
 
 
@@ -246,15 +248,26 @@ def test_known_functions() -> None:
     assert known_signature("size_t") is None
     assert known_signature("no_such_function") is None
     assert known_signature("(") is None
-    assert {"abort", "exit", "__stack_chk_fail"} <= NO_RETURN
-    assert "longjmp" in NO_RETURN
 
 
 def test_every_known_prototype_parses() -> None:
-    from isoform.load import known
+    declared = [function for function in every_library_function() if function.prototype]
+    assert len(declared) > 300
+    for function in declared:
+        signature = known_signature(function.name)
+        assert signature is not None
+        assert signature.name == function.name
 
-    lines = known._PROTOTYPES.split("\n")[1:-1]
-    assert len(lines) > 120
-    for line in lines:
-        signature = parse_prototype(known._COMPLEX.get(line.split()[1], "") + line)
-        assert known_signature(signature.name) == signature
+
+def test_pointers_are_as_wide_as_the_machines_addresses() -> None:
+    signature = parse_prototype("long *f(int *p, long n)", machine("cs241").word_bits)
+    assert [parameter.type.bits for parameter in signature.parameters] == [32, 32]
+    assert signature.result.bits == 32
+    assert [
+        place.register for argument in machine("cs241").place(signature).arguments for place in argument.places
+    ] == [
+        "$1",
+        "$2",
+    ]
+    wide = parse_prototype("int f(int *p)", machine("x86_64").word_bits)
+    assert wide.parameters[0].type.bits == 64

@@ -71,12 +71,12 @@ def test_fuel_ends_what_does_not_stop(file: Path) -> None:
     assert found.steps <= 51
 
 
-@pytest.mark.parametrize("turns", [1, 2, 30])
-def test_steps_are_counted(file: Path, turns: int) -> None:
-    steps = 1 + 3 * turns + 1
-    assert outcome(file, "counts", Inputs({"rdi": turns})).steps == steps
-    assert outcome(file, "counts", Inputs({"rdi": turns}), fuel=steps).status is Status.DONE
-    assert outcome(file, "counts", Inputs({"rdi": turns}), fuel=steps - 2).status is Status.OUT_OF_FUEL
+@pytest.mark.parametrize("iterations", [1, 2, 30])
+def test_steps_are_counted(file: Path, iterations: int) -> None:
+    steps = 1 + 3 * iterations + 1
+    assert outcome(file, "counts", Inputs({"rdi": iterations})).steps == steps
+    assert outcome(file, "counts", Inputs({"rdi": iterations}), fuel=steps).status is Status.DONE
+    assert outcome(file, "counts", Inputs({"rdi": iterations}), fuel=steps - 2).status is Status.OUT_OF_FUEL
 
 
 def test_writes_outside_the_frame_are_left_behind(file: Path) -> None:
@@ -140,9 +140,9 @@ def test_a_computed_jump_is_followed(file: Path) -> None:
 def test_the_trace_has_every_instruction(file: Path) -> None:
     function = lifted(file, "counts")
     found = run(compile_function(function), Inputs({"rdi": 3}), RunOptions(trace=True))
-    first, *turns, last = found.trace
-    assert len(turns) == 9
-    assert [address for address in turns if address == turns[0]] == [turns[0]] * 3
+    first, *iterations, last = found.trace
+    assert len(iterations) == 9
+    assert [address for address in iterations if address == iterations[0]] == [iterations[0]] * 3
     assert first == function.entry.address < last
 
 

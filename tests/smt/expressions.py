@@ -231,6 +231,8 @@ MEANING: dict[Kind, Meaning] = {
     Kind.BV_MUL: lambda w, i, a, b: a * b,
     Kind.BV_NEG: lambda w, i, a: -a,
     Kind.BV_NOT: lambda w, i, a: ~a,
+    Kind.BV_INC: lambda w, i, a: a + 1,
+    Kind.BV_DEC: lambda w, i, a: a - 1,
     Kind.BV_AND: lambda w, i, a, b: a & b,
     Kind.BV_OR: lambda w, i, a, b: a | b,
     Kind.BV_XOR: lambda w, i, a, b: a ^ b,

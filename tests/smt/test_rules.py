@@ -177,7 +177,9 @@ def test_plain_numbers_are_those_of_the_solver(kind: Any) -> None:
     solver = Bitwuzla(manager, options)
     solver.check_sat()
     is_condition = kind.name in ("NOT", "AND", "OR", "XOR", "ITE")
-    count = 3 if kind.name == "ITE" else 1 if kind.name.endswith(("NOT", "NEG", "EXTRACT", "EXTEND")) else 2
+    count = (
+        3 if kind.name == "ITE" else 1 if kind.name.endswith(("NOT", "NEG", "INC", "DEC", "EXTRACT", "EXTEND")) else 2
+    )
     widths = [1 if is_condition and (kind.name != "ITE" or i == 0) else 3 for i in range(count)]
     indices = {"BV_EXTRACT": [2, 1], "BV_ZERO_EXTEND": [2], "BV_SIGN_EXTEND": [2]}.get(kind.name, [])
     booleans = [is_condition and width == 1 for width in widths]

@@ -1,6 +1,6 @@
 """`./scripts/semantics [ISA] [--n N] [--long] [--state FILE]`: forms tried, agreeing, unsupported, wrong.
 
-x86-64 is held against CPUs that run the same bytes, toy and cs241 against their plain interpreters.
+x86-64 is checked against CPUs that run the same bytes, toy and cs241 against their plain interpreters.
 """
 
 from __future__ import annotations

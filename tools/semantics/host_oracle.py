@@ -78,7 +78,7 @@ class HostOracle:
         self._child.wait()
 
     def knows(self, template: Template) -> bool:
-        """Control flow would leave the trampoline; `std`, traps and the like come back well."""
+        """Control flow would leave the trampoline; `std`, traps and the like return well."""
         return not template.branch and _feature(template.mnemonic) in _features()
 
     def run(self, code: bytes, state: State, branch: bool) -> State:

@@ -170,7 +170,7 @@ int snprintf(char *to, word n, const char *format, ...) { va_list l; va_start(l,
 
 
 def formatted(random: Random) -> Case:
-    """printf and its like: as many values as the format says, many of them on the stack."""
+    """printf and the like: as many values as the format says, many of them on the stack."""
     count = random.choice((1, 3, 5, 6, 8, 10))
     arguments = [scalar(random.choice(tuple(_FORMATS))) for _ in range(count)]
     text = " ".join(_FORMATS[k.name] for k in arguments)

@@ -113,7 +113,7 @@ def not_returning(random: Random) -> Case:
     )
     harness = whole([INT], text + calls(INT, [INT, INT]))
     change = f"{name}: {'planted' if differs else 'another level'}"
-    violated = () if differs else ("calls-agree",)  # without debug information, die may as well come back
+    violated = () if differs else ("calls-agree",)  # without debug information, die may as well return
     return Case(
         "no return", left, right, not differs, change, harness, flags=("-fno-builtin",), violates_stripped=violated
     )

@@ -159,7 +159,7 @@ def assembly(random: Random) -> Case:
         debug=False,
         violates_stripped=("calls-agree",)
         if "die" in one and not differs
-        else (),  # nothing says that die does not come back
+        else (),  # nothing says that die does not return
     )
 
 

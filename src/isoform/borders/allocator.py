@@ -6,26 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from isoform.borders.library import callees, is_library, looks_at_errno
 from isoform.lift.function import Function
-from isoform.model.allocation import Allocating, AllocationCall, LibraryCall
+from isoform.model.allocation import AllocationCall, LibraryCall
+from isoform.model.library import in_table_order, library_function
 from isoform.model.verdict import Assumption
-
-_FUNCTIONS = (
-    AllocationCall("malloc", Allocating.GIVES, (0,)),
-    AllocationCall("calloc", Allocating.CLEARS, (0, 1)),
-    AllocationCall("realloc", Allocating.RESIZES, (1,)),
-    AllocationCall("reallocarray", Allocating.RESIZES, (1, 2)),
-    AllocationCall("aligned_alloc", Allocating.GIVES, (1,)),
-    AllocationCall("strdup", Allocating.COPIES),
-    AllocationCall("free", Allocating.TAKES),
-    # operator new and delete
-    AllocationCall("_Znwm", Allocating.GIVES, (0,), may_fail=False),
-    AllocationCall("_Znam", Allocating.GIVES, (0,), may_fail=False),
-    AllocationCall("_ZdlPv", Allocating.TAKES),
-    AllocationCall("_ZdaPv", Allocating.TAKES),
-    AllocationCall("_ZdlPvm", Allocating.TAKES),
-    AllocationCall("_ZdaPvm", Allocating.TAKES),
-)
-ALLOCATORS = frozenset(call.name for call in _FUNCTIONS)
 
 
 def allocation_calls(target: Function, rewrite: Function) -> tuple[AllocationCall, ...]:
@@ -35,7 +18,17 @@ def allocation_calls(target: Function, rewrite: Function) -> tuple[AllocationCal
     called = {name for function in functions for name in callees(function)}
     if looks_at_errno(called):
         return ()
-    return tuple(a for a in _FUNCTIONS if a.name in called and is_library(functions, a.name))
+    return tuple(_call(name) for name in in_table_order(called) if _allocates(name) and is_library(functions, name))
+
+
+def _allocates(name: str) -> bool:
+    return library_function(name).allocation is not None
+
+
+def _call(name: str) -> AllocationCall:
+    allocation = library_function(name).allocation
+    assert allocation is not None
+    return AllocationCall(name, allocation.kind, allocation.sizes, may_fail=allocation.may_fail)
 
 
 def assumptions(library: Iterable[LibraryCall]) -> Iterator[Assumption]:

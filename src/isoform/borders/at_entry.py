@@ -49,7 +49,7 @@ def register_parameters(
 
 def _narrow_reads(function: Function, register: Var) -> frozenset[int]:
     """Sizes of the reads of 8 or 16 bits from a register, or from those that it is copied to: a copy of 32 bits,
-    then an extension of its lowest byte. What else these registers hold in between is not told apart."""
+    then an extension of its lowest byte. What else these registers hold in between is not distinguished."""
     ops = [op for block in function.blocks.values() for op in block.ops]
     copies = {register.offset}
     while True:

@@ -12,11 +12,12 @@ from isoform.borders.evidence import Evidence
 from isoform.borders.linking import version_assumptions
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Function, outside_call
-from isoform.load.format_text import PRINTF, SCANF, promoted_arguments
-from isoform.load.known import NO_RETURN, is_reserved, known_signature
+from isoform.load.format_text import promoted_arguments
+from isoform.load.known import known_signature
 from isoform.model.callee import Callee, Callees, Format, Given, Part, Parts, common_results, merged, whole
 from isoform.model.contract import Contract, SignatureSource
 from isoform.model.errors import Unsupported, UserError
+from isoform.model.library import is_reserved, library_function
 from isoform.model.placement import Placement
 from isoform.model.signature import Parameter, Signature
 from isoform.model.verdict import Assumption
@@ -104,11 +105,11 @@ class CalleeTable:
         """Whether a verdict rests on a name being the C library's."""
         if is_reserved(name):
             return False
-        return self._library(name) is not None or (name in NO_RETURN and not self.of(name).returns)
+        return self._library(name) is not None or (library_function(name).never_returns and not self.of(name).returns)
 
     def _ends_for_no_reason(self, name: str) -> bool:
         """Whether the only reason to take it as never returning is that no code follows its calls."""
-        said = name in NO_RETURN or any(not signature.returns for signature in self._declared(name))
+        said = library_function(name).never_returns or any(not signature.returns for signature in self._declared(name))
         return not said and not self.of(name).returns
 
     def _is_guessed(self, name: str) -> bool:
@@ -322,7 +323,7 @@ class CalleeTable:
             uses_last_register=self._uses_last_register(parts),
         )
         found = self._without_wide_vectors(found, name)
-        if not callee.is_library or name not in PRINTF | SCANF or not signature.parameters:
+        if not callee.is_library or library_function(name).format is None or not signature.parameters:
             return found
         index = len(callee.parts) - 1
         return replace(found, format=Format(index, lambda text: self._formatted(signature, text)))

@@ -96,7 +96,7 @@ def _bool_readings(machine: Machine, found: Inferred, whole: Result) -> Iterator
         yield from ((replace(whole, bits=bits),) for bits in (*widths, whole.bits))
         return
     if not whole.is_float:
-        raise Unsupported("the result may be a vector, of which zero or nonzero says nothing: give --signature")
+        raise Unsupported("the result may be a vector, which has no truth value: give --signature")
     yield (whole,)
     if whole.bits == 64:
         low, high = (replace(whole, bits=32, offset=whole.offset + offset) for offset in (0, 4))

@@ -14,41 +14,20 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from isoform.borders.convention import place_signature
-from isoform.borders.library_names import (
-    AT_MOST_COUNT,
-    BITS,
-    CHARACTER_OR_END,
-    CHARACTERS,
-    COUNT,
-    COUNTED,
-    COUNTED_IN_MEMORY,
-    ERRNO_PLACES,
-    LOCALE,
-    NOT_NEGATIVE,
-    NUMBERS,
-    ORDERS,
-    PARSERS,
-    PLACES,
-    SET_ERRNO,
-    SETS_LOCALE,
-    TEXTS,
-)
 from isoform.borders.library_values import VALUES
 from isoform.lift.function import Call, Function
 from isoform.lift.known_calls import with_known_calls
 from isoform.load.known import known_signature
 from isoform.model.contract import PureCall, ReadByte, Result
 from isoform.model.errors import Unsupported
+from isoform.model.library import library_function
+from isoform.model.library_function import Computes, ResultRange
 from isoform.model.machine import Machine
 from isoform.model.signature import Signature, TypeKind
 from isoform.model.verdict import Assumption
 
-_STORES = {
-    "sincos": ((1, "sin"), (2, "cos")),
-    "sincosf": ((1, "sinf"), (2, "cosf")),
-    "modf": ((1, "trunc"),),
-    "modff": ((1, "truncf"),),
-}
+_COUNT = 2
+"""Which argument of `read` and the like says how much at most."""
 
 
 def pure_calls(target: Function, rewrite: Function, more: Iterable[str]) -> tuple[PureCall, ...]:
@@ -56,7 +35,8 @@ def pure_calls(target: Function, rewrite: Function, more: Iterable[str]) -> tupl
     functions = target, rewrite
     called = {name for function in functions for name in callees(function)}
     found = [_named_by_user(functions, name) for name in sorted(called & set(more))]
-    known = sorted(called & (NUMBERS | BITS | CHARACTERS | TEXTS | PARSERS | PLACES) - _in_doubt(called) - set(more))
+    computing = {name for name in called - set(more) if library_function(name).computes is not None}
+    known = sorted(computing - _in_doubt(called))
     found += [_from_table(target.machine, name) for name in known if is_library(functions, name)]
     return tuple(found)
 
@@ -82,20 +62,25 @@ def callees(function: Function) -> Iterator[str]:
 
 def looks_at_errno(called: Collection[str]) -> bool:
     """Whether code that calls these functions reads or sets errno."""
-    return any(name in ERRNO_PLACES for name in called)
+    return any(library_function(name).is_errno_place for name in called)
 
 
-def _in_doubt(called: set[str]) -> frozenset[str]:
+def _in_doubt(called: set[str]) -> set[str]:
     """Functions that do more than compute here: the code also reads or changes errno, the rounding mode or the
     locale."""
-    doubtful: frozenset[str] = frozenset()
-    if looks_at_errno(called):
-        doubtful |= SET_ERRNO | PARSERS | {"atoi", "atol", "atoll"}  # glibc's headers make strtol of these
-    if any(name.startswith("fe") and name[2:5] in ("get", "set", "tes", "cle", "rai", "hol", "upd") for name in called):
-        doubtful |= NUMBERS
-    if called & SETS_LOCALE:
-        doubtful |= LOCALE
-    return doubtful
+    functions = [library_function(name) for name in called]
+    errno = looks_at_errno(called)
+    rounding = any(
+        name.startswith("fe") and name[2:5] in ("get", "set", "tes", "cle", "rai", "hol", "upd") for name in called
+    )
+    locale = any(function.sets_locale for function in functions)
+    return {
+        function.name
+        for function in functions
+        if (errno and function.sets_errno)
+        or (rounding and function.computes is Computes.NUMBER)
+        or (locale and function.uses_locale)
+    }
 
 
 def is_library(functions: tuple[Function, Function], name: str) -> bool:
@@ -109,15 +94,13 @@ def is_library(functions: tuple[Function, Function], name: str) -> bool:
 
 def with_signs_only(function: Function) -> Function:
     """The function with comparisons of texts and blocks that give -1, 0 or 1."""
-    known = [
-        _sign_only(call) if isinstance(call, PureCall) and call.name in ORDERS else call for call in function.library
-    ]
+    known = [_sign_only(call) if isinstance(call, PureCall) else call for call in function.library]
     return with_known_calls(function, known)
 
 
 def _sign_only(call: PureCall) -> PureCall:
     whole = call.value
-    if whole is None:
+    if whole is None or not library_function(call.name).only_sign:
         return call
 
     def value(arguments: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
@@ -131,17 +114,18 @@ def may_return(name: str, arguments: tuple[int, ...], value: int) -> bool:
     """Whether a library function that does more than compute may return this, as far as is known."""
     number = value % (1 << 32)
     number -= number >> 31 << 32
-    if name in NOT_NEGATIVE:
-        return number >= 0
-    if name in COUNTED:
-        return number < 0  # it counts what it writes, unless it fails
-    if name in COUNTED_IN_MEMORY:
-        return False  # it counts what it writes, and compilers know how much that is
-    if name in CHARACTER_OR_END:
-        return -1 <= number <= 255
-    if name in AT_MOST_COUNT and len(arguments) > COUNT:
-        whole = value - (value >> 63 << 64)
-        return -1 <= whole <= arguments[COUNT]
+    match library_function(name).result:
+        case ResultRange.NOT_NEGATIVE:
+            return number >= 0
+        case ResultRange.TEXT_LENGTH:
+            return number < 0  # it counts what it writes, unless it fails
+        case ResultRange.LENGTH_IN_MEMORY:
+            return False  # it counts what it writes, and compilers know how much that is
+        case ResultRange.CHARACTER_OR_END:
+            return -1 <= number <= 255
+        case ResultRange.AT_MOST_COUNT if len(arguments) > _COUNT:
+            whole = value - (value >> 63 << 64)
+            return -1 <= whole <= arguments[_COUNT]
     return True
 
 
@@ -159,14 +143,14 @@ def _places(machine: Machine, signature: Signature) -> tuple[object, ...]:
 
 
 def _from_table(machine: Machine, name: str) -> PureCall:
-    signature = known_signature(name)
+    signature, function = known_signature(name), library_function(name)
     assert signature is not None
     return PureCall(
         name,
         place_signature(machine, signature).results,
-        reads_memory=name in TEXTS | PARSERS,
-        only_if_null=1 if name in PARSERS else None,
-        stores=_STORES.get(name, ()),
+        reads_memory=function.computes in (Computes.TEXT, Computes.PARSER),
+        only_if_null=1 if function.computes is Computes.PARSER else None,
+        stores=function.stores,
         value=VALUES.get(name),
         code=machine.library.get(name, b""),
     )

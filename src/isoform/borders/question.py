@@ -28,7 +28,7 @@ from isoform.model.contract import (
 from isoform.model.differences import Difference
 from isoform.model.errors import Unsupported
 from isoform.model.limits import DEFAULT_MEMORY
-from isoform.model.outcome import Inputs, Outcome, Pair
+from isoform.model.outcome import Inputs, Outcome, Pair, until_null_call
 from isoform.model.signature import TypeKind
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Verdict
@@ -252,6 +252,7 @@ class Question:
 
     def differences(self, target: Outcome, rewrite: Outcome) -> list[Difference]:
         """Every observable on which two runs differ; else where they read or pass on what is not the same."""
+        target, rewrite = until_null_call(target), until_null_call(rewrite)
         found = self.contract.differences(target, rewrite)
         return found or list(apart_differences(self.border.apart, self.contract, target, rewrite))
 

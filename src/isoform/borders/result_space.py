@@ -14,7 +14,7 @@ from isoform.model.verdict import Assumption
 
 RESULT_APART = Assumption(
     "result-space-apart",
-    "the space for a result that is returned in memory overlaps nothing that is reached in another way, as the "
+    "the space for a result that is returned in memory overlaps nothing that is reached by another name, as the "
     "convention says",
 )
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from isoform.lift.addresses import with_addresses
 from isoform.lift.returning import leaves
 from isoform.load.image import Image
-from isoform.load.known import is_reserved
 from isoform.model.errors import Unsupported, UserError
+from isoform.model.library import is_reserved
 from isoform.model.machine import Machine
 from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var
 

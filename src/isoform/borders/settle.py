@@ -24,7 +24,7 @@ from isoform.borders.two_machines import with_own_abis
 from isoform.borders.unusual_returns import unusual_return_assumptions
 from isoform.lift.function import Function
 from isoform.lift.known_calls import with_known_calls
-from isoform.lift.library import EITHER_WAY, library_calls, written_out
+from isoform.lift.library import library_calls, written_out
 from isoform.lift.pointers import Passed, with_pointer_types
 from isoform.lift.refusals import refuse_code
 from isoform.lift.returning import never_returning, without_returns
@@ -32,6 +32,7 @@ from isoform.load.prototype import parse_prototype
 from isoform.load.shape import shaped
 from isoform.model.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
 from isoform.model.errors import Unsupported, UserError
+from isoform.model.library import library_function
 from isoform.model.machine import Machine
 from isoform.model.placement import Placement
 from isoform.model.signature import VOID, CType, Signature, TypeKind
@@ -89,7 +90,7 @@ def _contract(functions: Functions, options: Options, no_return: Collection[str]
     if declared is None:
         inferred = infer(target, rewrite, options.calls is not CallRule.UNINTERPRETED, no_return)
         declared = inferred.signature
-    signature = shaped(declared, options.shapes)
+    signature = shaped(declared, options.shapes, machine.word_bits)
     placement = place_signature(machine, signature) if inferred is None else _placed(machine, signature, inferred)
     contract = Contract(
         machine=machine,
@@ -194,7 +195,7 @@ def _with_loops_for_calls(question: Question, callees: CalleeTable) -> Question:
     versions = [_written_out(question, names)]
     if of_one_side != names:
         versions.append(_written_out(question, of_one_side))
-    if names & EITHER_WAY:
+    if any(not meaning.has_direction for name in names if (meaning := library_function(name).meaning) is not None):
         versions.append(_written_out(question, names, downward=True))
     return replace(_written_out(question, of_one_side), versions=tuple(versions))
 
@@ -238,7 +239,8 @@ def _preconditions(options: Options, signature: Signature) -> tuple[Precondition
 def _signature(target: Function, rewrite: Function, options: Options) -> tuple[Signature | None, SignatureSource]:
     """None where only the code itself can tell."""
     if options.signature is not None:
-        return parse_prototype(options.signature, char_is_signed=target.machine.char_is_signed), SignatureSource.OPTION
+        machine = target.machine
+        return parse_prototype(options.signature, machine.word_bits, machine.char_is_signed), SignatureSource.OPTION
     for function in (target, rewrite):
         found = function.image.signatures.get(function.name)
         if found is not None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from isoform.borders.library_names import HELPERS, READS_EXCEPTION_FLAGS, RETURNS_TWICE, SETS_ROUNDING, THROWING
 from isoform.lift.function import Function, outside_call
 from isoform.model.errors import Unsupported
+from isoform.model.library import HELPERS, library_function
 from isoform.model.verdict import Assumption
 
 
@@ -19,15 +19,15 @@ def unusual_return_assumptions(target: Function, rewrite: Function) -> Iterator[
         for name in _callees(function):
             if may_return_twice(name):
                 raise Unsupported(f"{function.name} calls {name}, which may return twice")
-            if name in SETS_ROUNDING:
+            if library_function(name).sets_rounding:
                 raise Unsupported(f"{function.name} calls {name}, which changes how numbers are rounded")
-            if name in READS_EXCEPTION_FLAGS:
+            if library_function(name).reads_exception_flags:
                 raise Unsupported(f"{function.name} calls {name}, which reads the floating-point exception flags")
             if name.startswith(HELPERS):
                 raise Unsupported(
                     f"{function.name} calls {name}, a compiler's helper with a calling convention of its own"
                 )
-            if has_handlers and name in THROWING:
+            if has_handlers and library_function(name).throws:
                 raise Unsupported(f"{function.name} throws an exception, and handlers are not followed")
             calls = True
     if has_handlers and calls:
@@ -37,7 +37,7 @@ def unusual_return_assumptions(target: Function, rewrite: Function) -> Iterator[
 
 
 def may_return_twice(name: str) -> bool:
-    return name.lstrip("_") in RETURNS_TWICE
+    return library_function(name.lstrip("_")).returns_twice
 
 
 def _callees(function: Function) -> Iterator[str]:

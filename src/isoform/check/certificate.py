@@ -276,7 +276,7 @@ def _place(obligation: Obligation) -> tuple[str, str, str]:
 
 def _is_about_inputs(index: Mapping[str, Any]) -> bool:
     """Whether what goals assume is about all inputs. From a cut it is an invariant, which no run may reach; and where
-    cases are told apart some may be impossible."""
+    cases are distinguished some may be impossible."""
     return index.get("engine") != "loops"
 
 

@@ -135,7 +135,7 @@ def trivially_confirmed(text: str) -> bool:
 
 
 _Attempt = Callable[[float | None], Confirmation]
-"""Asks a solver in one way, for so many seconds."""
+"""Asks a solver with one strategy, for so many seconds."""
 
 
 class _MalformedError(Exception):
@@ -193,7 +193,7 @@ def _ask_z3(formula: _Formula, seconds: float | None) -> Confirmation:
         count = len(formula.lemmas)
         lemmas, goals = assertions[:count], assertions[count:]
         if len(goals) != len(formula.asserted):
-            return Confirmation("undecided", "z3 reads the formula in another way", "z3")
+            return Confirmation("undecided", "z3 reads another formula than it was given", "z3")
         rewrites = [(lemma.arg(0), lemma.arg(1)) for lemma in lemmas]
         rewritten = [z3.substitute(goal, *rewrites) for goal in goals] if rewrites else goals
         return _first_answer(_z3_attempts(z3, rewritten, [*goals, *lemmas], formula.script.logic), seconds)
@@ -202,8 +202,8 @@ def _ask_z3(formula: _Formula, seconds: float | None) -> Confirmation:
 
 
 def _z3_attempts(z3: Any, rewritten: list[Any], with_lemmas: list[Any], logic: str) -> Iterator[_Attempt]:
-    """z3's own way; without reordering sums, which keeps what two sides share; then its own way again. The second one
-    gives up on some formulas with arrays, so only its `unsat` counts."""
+    """z3's default strategy; without reordering sums, which keeps what two sides share; then the default again. The
+    second one gives up on some formulas with arrays, so only its `unsat` counts."""
     context = rewritten[0].ctx
 
     def usual() -> Any:

@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable
 
+from isoform.check.surroundings import ALONE, Runner, Surroundings
 from isoform.load.image import Image
-from isoform.model.allocation import LibraryCall
-from isoform.model.callee import Callees
 from isoform.model.errors import Unsupported
 from isoform.model.outcome import Inputs, Outcome
-
-
-class Runner(Protocol):
-    def __call__(
-        self,
-        image: Image,
-        entry: int,
-        inputs: Inputs,
-        fuel: int,
-        trace: bool = False,
-        call_arguments: Callees | None = None,
-        stack_argument_bytes: int = 0,
-        outside: Mapping[int, str] | None = None,
-        watched: Sequence[tuple[int, int]] = (),
-        through: Mapping[int, str] | None = None,
-        library: Sequence[LibraryCall] = (),
-    ) -> Outcome: ...
 
 
 def _riscv() -> tuple[str, Runner]:
@@ -57,17 +38,7 @@ def _without_calls(plain: Callable[[Image, int, Inputs, int, bool], Outcome]) ->
     """The uniform call for a machine that has neither outside calls nor arguments on the stack."""
 
     def run(
-        image: Image,
-        entry: int,
-        inputs: Inputs,
-        fuel: int,
-        trace: bool = False,
-        call_arguments: Callees | None = None,
-        stack_argument_bytes: int = 0,
-        outside: Mapping[int, str] | None = None,
-        watched: Sequence[tuple[int, int]] = (),
-        through: Mapping[int, str] | None = None,
-        library: Sequence[LibraryCall] = (),
+        image: Image, entry: int, inputs: Inputs, fuel: int, trace: bool = False, around: Surroundings = ALONE
     ) -> Outcome:
         return plain(image, entry, inputs, fuel, trace)
 

@@ -137,8 +137,8 @@ def _concolic(goals: Sequence[Obligation], index: Index) -> Iterator[str]:
 
 
 def _loops(goals: Sequence[Obligation], index: Index) -> Iterator[str]:
-    """From every cut on the way: where the two go on to, that what is claimed at the next cut holds there, and what is
-    compared at the end. Cut 0 is the entry."""
+    """From every cut that is reached: where the two go next, that what is claimed at the next cut holds there, and what
+    is compared at the end. Cut 0 is the entry."""
     from_cut = {_cut(goal, "from") for goal in goals}
     edges = {(_cut(goal, "from"), _cut(goal, "to")) for goal in goals if "to" in goal}
     if None in from_cut or any(None in edge for edge in edges):
@@ -149,7 +149,7 @@ def _loops(goals: Sequence[Obligation], index: Index) -> Iterator[str]:
         by_place.setdefault((_cut(goal, "from"), _cut(goal, "to")), []).append(goal["name"])
     for cut in sorted({0, *from_cut, *(to for _, to in edges if to != END)}):
         if "covered" not in by_place.get((cut, ""), ()):
-            yield f"There is no goal 'covered' from cut {cut}: the two may go on in different ways from there."
+            yield f"There is no goal 'covered' from cut {cut}: the two may take different paths from there."
     if _reached(edges) != from_cut | {0}:
         yield "Some cuts of the proof are not reached from the entry."
     for (cut, to), names in by_place.items():

@@ -6,15 +6,12 @@ Nothing here knows of micro-ops. What asks the machine or operating system aroun
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping, Sequence
 from functools import cache
 
+from isoform.check.surroundings import ALONE, Surroundings
 from isoform.check.unicorn_cpu import MemoryLimitError, UnicornCpu
-from isoform.check.unicorn_run import Execution, Names
+from isoform.check.unicorn_run import Execution, Names, run_alone
 from isoform.load.image import Image
-from isoform.model.allocation import LibraryCall
-from isoform.model.callee import Callees
 from isoform.model.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
 
 ARGUMENTS, TEMPORARY = tuple(f"a{n}" for n in range(8)), tuple(f"t{n}" for n in range(7))
@@ -25,34 +22,12 @@ ENDING = {0x0010_0073: "trap", 0x9002: "trap", 0xC000_1073: "undefined instructi
 """`ebreak` and `unimp`, of 32 and of 16 bits."""
 RETURNS = (0x0000_8067, 0x8082)
 
-_one_at_a_time = threading.Lock()
-
 
 def run(
-    image: Image,
-    entry: int,
-    inputs: Inputs,
-    fuel: int,
-    trace: bool = False,
-    call_arguments: Callees | None = None,
-    stack_argument_bytes: int = 0,
-    outside: Mapping[int, str] | None = None,
-    watched: Sequence[tuple[int, int]] = (),
-    through: Mapping[int, str] | None = None,
-    library: Sequence[LibraryCall] = (),
+    image: Image, entry: int, inputs: Inputs, fuel: int, trace: bool = False, around: Surroundings = ALONE
 ) -> Outcome:
-    """Runs the function at `entry` until control leaves the image's code. The parameters are as for x86-64."""
-    with _one_at_a_time:
-        externals = {**image.externals, **(outside or {})}
-        execution = _Execution(_cpu(), image, inputs, fuel, call_arguments, externals, library, stack_argument_bytes)
-        execution.watched = watched
-        execution.through = through or {}
-        stop_watching = _cpu().watch_memory() if watched else lambda: None
-        try:
-            execution.follow(entry)
-        finally:
-            stop_watching()
-        return execution.outcome(trace)
+    """Runs the function at `entry` until control leaves the image's code."""
+    return run_alone(_Execution, _cpu(), image, entry, inputs, fuel, trace, around)
 
 
 @cache

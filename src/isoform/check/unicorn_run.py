@@ -4,16 +4,20 @@ the contract says, and how it ends is noted.
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from isoform.check.entry_memory import ADDRESS_MASK, EntryMemory
+from isoform.check.surroundings import Surroundings
 from isoform.check.unicorn_cpu import PAGE_LIMIT, MemoryLimitError, UnicornCpu
 from isoform.load.image import Image
-from isoform.model.allocation import AllocationCall, Blocks, LibraryCall
-from isoform.model.callee import LONGEST_FORMAT, NOTHING, Callee, Callees, Part, Parts
+from isoform.model.allocation import AllocationCall, Blocks
+from isoform.model.callee import LONGEST_FORMAT, Callee, Part, Parts
 from isoform.model.contract import NoValueError, OutputCall, PureCall, stored_size
+from isoform.model.library import library_function
+from isoform.model.library_function import Meaning
 from isoform.model.outcome import (
     FRAME_LIMIT,
     MOST_SIGHTS,
@@ -60,29 +64,24 @@ class Execution(ABC):
         image: Image,
         inputs: Inputs,
         fuel: int,
-        call_arguments: Callees | None,
-        externals: Mapping[int, str],
-        library: Sequence[LibraryCall],
-        stack_argument_bytes: int,
+        around: Surroundings,
     ) -> None:
         self._cpu, self._image, self._inputs, self._fuel = cpu, image, inputs, fuel
-        self._library = {call.name: call for call in library}
+        self._library = {call.name: call for call in around.library}
         self._blocks = Blocks(lambda a: cpu.read(a, 1)[0], lambda a, byte: cpu.write(a, bytes([byte])))
-        self._stack_argument_bytes = stack_argument_bytes
-        self._call_arguments, self._externals = call_arguments or (lambda _name: NOTHING), externals
+        self._around = around
+        self._externals = {**image.externals, **around.outside}
         self._stack_pointer = inputs.registers.get(self.names.stack, STACK_POINTER) & ADDRESS_MASK
         self._ending: tuple[Status, str] | None = None
         self._return_target = 0
         self._steps = 0
         self._trace: list[int] = []
         self._calls: list[CallRecord] = []
-        self.through: Mapping[int, str] = {}
         self._call_sites: set[int] = set()
         self._came_back = False
         """Whether an outside function returned, and no code was run since."""
         self._rewritten = False
         """Whether the run was stopped only because the next instruction was rewritten."""
-        self.watched: Sequence[tuple[int, int]] = ()
         self._read: set[int] = set()
         self._written: set[int] = set()
         cpu.reset(self, EntryMemory(image, inputs, self._stack_pointer, has_return_slot=self.names.above > 0))
@@ -113,7 +112,7 @@ class Execution(ABC):
 
     @abstractmethod
     def _fault(self, error: str, address: int) -> None:
-        """The CPU model could not go on."""
+        """The CPU model could not continue."""
 
     @abstractmethod
     def _jumped(self) -> bool:
@@ -176,8 +175,8 @@ class Execution(ABC):
         return True
 
     def access(self, address: int, size: int, is_write: bool) -> None:
-        for byte in range(address, address + size) if self.watched else ():
-            if any(low <= byte < high for low, high in self.watched) and byte not in self._written:
+        for byte in range(address, address + size) if self._around.watched else ():
+            if any(low <= byte < high for low, high in self._around.watched) and byte not in self._written:
                 (self._written if is_write else self._read).add(byte)
 
     def _end(self, status: Status, reason: str = "") -> None:
@@ -185,14 +184,14 @@ class Execution(ABC):
             self._ending = status, reason
 
     def _leave(self, address: int) -> int:
-        """Control arrived at an address that is no code of the image: where it goes on, if it does."""
+        """Control arrived at an address that is no code of the image: where it continues, if it does."""
         own_code = self._image.aliases.get(address)
         name = self._externals.get(address)
         called = bool(self._trace) and self._trace[-1] in self._call_sites
         if not called and self._jumped() and self._cpu.get(self.names.stack) == self._stack_pointer:
             called = True  # with the stack as at entry: a call whose result is the function's own
         called = called and not self._came_back
-        if self._is_absent(name) or (called and address == 0 and own_code is None):
+        if self._is_absent(name):
             self._end(Status.ABORTED, "call of a null address")
             return address
         if own_code is None and name is None and (address == RETURN_ADDRESS or not called):
@@ -227,7 +226,9 @@ class Execution(ABC):
         return None
 
     def _outside_call(self, name: str, address: int) -> int:
-        callee = self._call_arguments(name or self.through.get(self._trace[-1] if self._trace else 0, ""))
+        callee = self._around.call_arguments(
+            name or self._around.through.get(self._trace[-1] if self._trace else 0, "")
+        )
         if callee.refused:
             self._end(Status.UNSUPPORTED, callee.refused)
             return 0
@@ -281,7 +282,7 @@ class Execution(ABC):
         return self._blocks.left(changes, {*arguments, *self._passed()}).observed(changes, ())
 
     def _outside_frame(self, changed: dict[int, int]) -> dict[int, int]:
-        above = self.names.above + self._stack_argument_bytes
+        above = self.names.above + self._around.stack_argument_bytes
         frame = range(self._stack_pointer - FRAME_LIMIT, self._stack_pointer + above)
         return {address: byte for address, byte in changed.items() if address not in frame}
 
@@ -340,14 +341,15 @@ class Execution(ABC):
 
     def _library_call(self, name: str, arguments: tuple[int, ...]) -> int | None:
         """The result of memset, memcpy, memmove or strlen, done; None if it is none of them."""
-        if name == "strlen" and len(arguments) == 1:
-            return self._text_length(arguments[0])
-        if name not in ("memset", "memcpy", "memmove") or len(arguments) != 3:
+        meaning = library_function(name).meaning
+        if meaning is None or len(arguments) != meaning.arguments:
             return None
+        if meaning is Meaning.LENGTH:
+            return self._text_length(arguments[0])
         destination, source, size = arguments
         if size > LARGEST_COPY:
             raise MemoryLimitError
-        data = bytes([source & 0xFF]) * size if name == "memset" else self._read_for_call(source, size)
+        data = bytes([source & 0xFF]) * size if meaning is Meaning.FILL else self._read_for_call(source, size)
         self._cpu.write(destination, data)
         self.access(destination, size, is_write=True)
         return destination
@@ -397,3 +399,28 @@ class Execution(ABC):
             for start in range(0, PAGE, 64) if before != after else ():
                 if before[start : start + 64] != after[start : start + 64]:
                     yield from ((base + n, after[n]) for n in range(start, start + 64) if before[n] != after[n])
+
+
+_one_at_a_time = threading.Lock()
+"""A machine of Unicorn is used again from run to run."""
+
+
+def run_alone(
+    execution: type[Execution],
+    cpu: UnicornCpu,
+    image: Image,
+    entry: int,
+    inputs: Inputs,
+    fuel: int,
+    trace: bool,
+    around: Surroundings,
+) -> Outcome:
+    """One run from `entry` until control leaves the image's code, while no other thread runs anything."""
+    with _one_at_a_time:
+        running = execution(cpu, image, inputs, fuel, around)
+        stop_watching = cpu.watch_memory() if around.watched else lambda: None
+        try:
+            running.follow(entry)
+        finally:
+            stop_watching()
+        return running.outcome(trace)

@@ -10,18 +10,16 @@ with values of its own.
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any
 
 from isoform.check.entry_memory import ADDRESS_MASK
+from isoform.check.surroundings import ALONE, Surroundings
 from isoform.check.unicorn_cpu import GENERAL, VECTOR, MemoryLimitError, UnicornX86
-from isoform.check.unicorn_run import Execution, Names
+from isoform.check.unicorn_run import Execution, Names, run_alone
 from isoform.check.x86_shared import OutOfReachError, with_shared_addresses
 from isoform.load.image import Image
-from isoform.model.allocation import LibraryCall
-from isoform.model.callee import Callees
 from isoform.model.outcome import THREAD_POINTER, Inputs, Outcome, Status
 
 REPEAT_LIMIT = 1 << 18
@@ -60,39 +58,13 @@ RIP_RELATIVE_MISTAKEN = frozenset({"shld", "shrd", "rorx"})
 SYSTEM_REGISTER = re.compile(r"\b(?:cr|dr)\d+\b|^(?:[c-g]s|ss)(?:,|$)|, (?:[c-g]s|ss)$")
 UNDEFINED_INSTRUCTIONS = frozenset({"ud0", "ud1", "ud2"})
 
-_one_at_a_time = threading.Lock()
-
 
 def run(
-    image: Image,
-    entry: int,
-    inputs: Inputs,
-    fuel: int,
-    trace: bool = False,
-    call_arguments: Callees | None = None,
-    stack_argument_bytes: int = 0,
-    outside: Mapping[int, str] | None = None,
-    watched: Sequence[tuple[int, int]] = (),
-    through: Mapping[int, str] | None = None,
-    library: Sequence[LibraryCall] = (),
+    image: Image, entry: int, inputs: Inputs, fuel: int, trace: bool = False, around: Surroundings = ALONE
 ) -> Outcome:
-    """Runs the function at `entry` until control leaves the image's code. `call_arguments` says which
-    arguments of an outside function are recorded ("" for a call through a pointer); `outside` names
-    functions that the image does have but whose calls count as calls to outside code; of the ranges `watched` the
-    outcome says what was read before it was written. `through` says what `call_arguments` is asked for a call through
-    a pointer, by the address of the instruction; `library` says what is known of outside functions."""
-    with _one_at_a_time:
-        externals = {**image.externals, **(outside or {})}
-        image = image.without(inputs.registers.get("absent", 0))
-        execution = _Execution(_cpu(), image, inputs, fuel, call_arguments, externals, library, stack_argument_bytes)
-        execution.watched = watched
-        execution.through = through or {}
-        stop_watching = _cpu().watch_memory() if watched else lambda: None
-        try:
-            execution.follow(entry)
-        finally:
-            stop_watching()
-        return execution.outcome(trace)
+    """Runs the function at `entry` until control leaves the image's code."""
+    present = image.without(inputs.registers.get("absent", 0))
+    return run_alone(_Execution, _cpu(), present, entry, inputs, fuel, trace, around)
 
 
 @cache

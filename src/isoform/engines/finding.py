@@ -24,7 +24,7 @@ class _Report:
     """Seconds, by what they were spent on."""
     steps: tuple[SearchStep, ...] = field(default=(), kw_only=True, compare=False)
     """How a search by runs went."""
-    turns_vary: bool = field(default=False, kw_only=True)
+    iterations_vary: bool = field(default=False, kw_only=True)
     """Whether runs showed that loops iterate as often as the input says."""
 
 

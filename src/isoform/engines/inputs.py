@@ -63,15 +63,15 @@ class InputMaker:
         """One buffer begins a few elements into another, and every number is a length for which that matters: code
         that was compiled for buffers apart shows there, and seldom elsewhere."""
         inner, outer = self._overlaps[number % len(self._overlaps)]
-        turn = number // len(self._overlaps) + number
-        length = _LENGTHS[turn % len(_LENGTHS)]
+        variant = number // len(self._overlaps) + number
+        length = _LENGTHS[variant % len(_LENGTHS)]
         values = self._values(number)
         for position, argument in enumerate(self._contract.arguments):
             if argument.type.kind is TypeKind.INTEGER:
                 values[position] = length & ((1 << max(1, argument.type.bits)) - 1)
             elif argument.type.kind is TypeKind.POINTER:
                 values[position] = BUFFERS + position * _SPACING
-        values[inner] = BUFFERS + outer * _SPACING + _SHIFTS[turn % len(_SHIFTS)]
+        values[inner] = BUFFERS + outer * _SPACING + _SHIFTS[variant % len(_SHIFTS)]
         return values
 
     def _background(self, number: int) -> dict[str, int]:

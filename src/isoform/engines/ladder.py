@@ -150,7 +150,7 @@ class Ladder:
         """Keep what a finding brings with it. What the engine said."""
         self.timings |= finding.timings
         self.steps = finding.steps or self.steps
-        climb.turns_vary |= finding.turns_vary
+        climb.iterations_vary |= finding.iterations_vary
         return sentence(finding)
 
     def _tell(self) -> None:

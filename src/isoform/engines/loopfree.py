@@ -17,7 +17,7 @@ from isoform.engines.obligations import NOTHING_VALID, Obligations
 from isoform.model.budget import Budget
 from isoform.model.verdict import Proof
 from isoform.sym.compare import Goal
-from isoform.sym.policy import MOST_FIXED_TURNS
+from isoform.sym.policy import MOST_FIXED_ITERATIONS
 from isoform.sym.recursion import calls_itself
 from isoform.sym.summary import GapKind
 
@@ -68,14 +68,14 @@ def _close_gaps(question: Question, obligations: Obligations) -> Finding:
     if other:
         return Failed(other[0].why)
     if open_gaps:
-        return _within(min(question.options.unroll, MOST_FIXED_TURNS))
+        return _within(min(question.options.unroll, MOST_FIXED_ITERATIONS))
     if obligations.is_vacuous():
         return Failed(NOTHING_VALID)
     proof = Proof(tuple(encoding.obligations))
     return Proved(proof, encoding.grounds(HOW), said=f"{len(proof.obligations)} obligations shown")
 
 
-def _within(turns: int) -> WithinBound:
-    why = f"no difference while loops turn at most {turns} times in all; nothing is claimed beyond that"
-    covered = f"every input on which the loops of each function turn at most {turns} times in all"
-    return WithinBound({"unroll": turns, "covered": covered}, why)
+def _within(iterations: int) -> WithinBound:
+    why = f"no difference while the loops make at most {iterations} iterations in all; nothing is claimed beyond that"
+    covered = f"every input on which the loops of each function make at most {iterations} iterations in all"
+    return WithinBound({"unroll": iterations, "covered": covered}, why)

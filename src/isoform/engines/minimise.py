@@ -140,8 +140,8 @@ class _Minimiser:
             for i in range(extended_size(self._question.contract.machine, argument.type, place))
         }
         for address in self._groups(sorted(inputs[0].memory.keys() - arguments)):
-            gone = set(address)
-            left, right = (replace(i, memory={a: b for a, b in i.memory.items() if a not in gone}) for i in inputs)
+            removed = set(address)
+            left, right = (replace(i, memory={a: b for a, b in i.memory.items() if a not in removed}) for i in inputs)
             inputs = self._first(inputs, iter([(left, right)]))
         return inputs
 

@@ -28,7 +28,7 @@ from isoform.sym.compare import POSSIBLE_RESULT, Goal
 from isoform.sym.validity import private_frame, valid_addresses
 
 UNCLEAR_RESULT = (
-    "the two leave different values in a register of which the code does not show whether it is the result, or how wide"
+    "the two leave different values in a register, and the code does not show whether it is the result, or how wide"
 )
 UNCLEAR_ARGUMENTS = "the two may differ only for arguments that do not fit the narrow type that one of them reads"
 NOTHING_VALID = "every input makes one of them use memory that it may not use, so nothing can be compared"
@@ -134,7 +134,7 @@ class Obligations:
             finding = self._from_model(goal)
             if finding is not None:
                 return finding
-        return Failed(f"no usable input was found for or against it: whether {goal.shows}")
+        return Failed(f"it is open whether {goal.shows}: no usable input was found for or against it")
 
     def _decide(
         self, labelled: list[tuple[str, Term]], seconds: float | None, solver: Solver | None = None
@@ -189,6 +189,8 @@ class Obligations:
         candidates = inputs_from_model(self._question, self.encoding, self.solver)
         if candidates is None and any(s.side.uses_caller_stack for s in (self.encoding.target, self.encoding.rewrite)):
             candidates = self._with_stack_in_place(goal.bad)
+        if candidates is None:
+            candidates = self._with_what_is_likely(goal.bad)
         if candidates is None and goal.name == POSSIBLE_RESULT:
             return Failed(UNCLEAR_RESULT, "give --signature")
         if candidates is None and self._question.contract.narrow:
@@ -204,16 +206,25 @@ class Obligations:
         return Found(result)
 
     def _with_stack_in_place(self, bad: Term) -> tuple[Inputs, Inputs] | None:
-        """Inputs from a model in which the stack is where runs have it, so that pointers to it point there. Only for a
-        model: that there is none says nothing about other places of the stack."""
+        """Inputs from a model in which the stack is where runs have it, so that pointers to it point there."""
         sides = self.encoding.target.side, self.encoding.rewrite.side
         pointers = dict.fromkeys(side.entry.stack_pointer for side in sides)
         placed = self._terms.all_of(
             [self._terms.eq(p, self._terms.bv(STACK_POINTER, self._terms.width(p))) for p in pointers if p is not None]
         )
         rules = [*valid_addresses(*sides), *(rule for side in sides for rule in private_frame(side))]
+        return self._from_model_with(bad, [*rules, ("stack", placed)])
+
+    def _with_what_is_likely(self, bad: Term) -> tuple[Inputs, Inputs] | None:
+        """Inputs from a model in which the two stay inside the objects that they probably mean."""
+        sides = self.encoding.target.side, self.encoding.rewrite.side
+        rules = [("likely", self._terms.implies(*rule)) for side in sides for rule in side.likely]
+        return self._from_model_with(bad, rules) if rules else None
+
+    def _from_model_with(self, bad: Term, rules: Sequence[tuple[str, Term]]) -> tuple[Inputs, Inputs] | None:
+        """Inputs from a model in which more holds. Only for a model: that there is none says nothing."""
         solver = Solver(self._terms, self._budget)
-        answer, _, _ = self._decide([*self._assertions(bad), *rules, ("stack", placed)], QUICK_SECONDS, solver)
+        answer, _, _ = self._decide([*self._assertions(bad), *rules], QUICK_SECONDS, solver)
         return inputs_from_model(self._question, self.encoding, solver) if answer is Answer.SAT else None
 
     def _depends_on_layout(self, goal: Goal) -> Failed:
@@ -244,13 +255,13 @@ class Obligations:
         unclear = ", ".join(dict.fromkeys(name for name, _, _ in self._question.border.unclear))
         if unclear:
             return Failed(
-                f"whether {goal.shows} may depend on what {unclear} holds, of which it is not clear whether anything "
+                f"whether {goal.shows} may depend on what {unclear} holds, and it is not clear whether anything "
                 "writes it",
                 "give object files, built with -fdata-sections",
             )
         if may_hold_bools(self._question):
             return Failed(f"whether {goal.shows} may depend on a bool in memory that is neither 0 nor 1")
-        return Failed(f"the solver found an input against it that {goal.shows}, {self._why_not_run(goal)}")
+        return Failed(f"the solver found a counterexample to '{goal.shows}', {self._why_not_run(goal)}")
 
     def _why_not_run(self, goal: Goal) -> str:
         """Why runs may not show what a model says."""

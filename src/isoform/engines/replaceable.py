@@ -9,32 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from isoform.borders.allocator import ALLOCATORS
-from isoform.borders.library_names import COUNTED_IN_MEMORY, NUMBERS
-from isoform.borders.output import WRITERS
 from isoform.model.callee import Callees
 from isoform.model.differences import events
+from isoform.model.library import library_function
+from isoform.model.library_function import Computes, Replaced, ResultRange
 from isoform.model.outcome import CallRecord, Outcome
-
-# fmt: off
-_MEMORY = frozenset({
-    "mempcpy", "memcmp", "bcmp", "bcopy", "bzero", "memchr",
-    "strlen", "strnlen", "strcpy", "stpcpy", "strncpy", "stpncpy", "strcat", "strncat", "strcmp", "strncmp",
-    "strchr", "strrchr", "strspn", "strcspn", "strpbrk", "strstr",
-    "__memcpy_chk", "__memmove_chk", "__memset_chk", "__mempcpy_chk", "__strcpy_chk", "__stpcpy_chk",
-    "__strncpy_chk", "__stpncpy_chk", "__strcat_chk", "__strncat_chk",
-    "abs", "labs", "llabs", "ffs", "ffsl", "ffsll", "isascii", "isdigit", "toascii",
-    "div", "ldiv", "lldiv", "frexp", "frexpf", "__mulsc3", "__divsc3",
-    "__popcountdi2", "__clzdi2", "__ctzdi2", "__multi3", "__udivti3", "__umodti3", "__divti3", "__modti3",
-})
-_EXCHANGED = ALLOCATORS | WRITERS | COUNTED_IN_MEMORY | frozenset({
-    "strndup", "vprintf", "vfprintf",
-    "bsearch", "atof", "strtod", "atoi", "atol", "atoll", "strtol", "strtoll", "strtoul", "strtoull",
-    "getchar", "getc", "fgetc", "_IO_getc", "getchar_unlocked", "getc_unlocked", "fgetc_unlocked", "__uflow",
-    "feof_unlocked", "ferror_unlocked",
-    "printf_unlocked", "puts_unlocked", "putchar_unlocked", "fputs_unlocked", "fputc_unlocked", "fwrite_unlocked",
-})
-# fmt: on
 
 
 def rests_on_replaceable_calls(
@@ -50,10 +29,12 @@ def rests_on_replaceable_calls(
     names = [[call.callee for call in side] for side in called]
     # Functions of numbers are calls only where the code looks at errno or the rounding mode: compilers then put code
     # before the call for the arguments that set nothing.
-    numbers = {name for side in names for name in side if name in NUMBERS and callees(name).is_library}
-    if numbers or any(name in _MEMORY for side in names for name in side):
+    called_at_all = [library_function(name) for side in names for name in side]
+    if any(f.computes is Computes.NUMBER and callees(f.name).is_library for f in called_at_all):
         return True
-    if names[0] != names[1] and any(name in _EXCHANGED or name in inlined for side in names for name in side):
+    if any(f.replaced is Replaced.BY_CODE for f in called_at_all):
+        return True
+    if names[0] != names[1] and any(f.replaced is Replaced.BY_CALL or f.name in inlined for f in called_at_all):
         return True
     return _only_in_another_order(called) or _have_other_results(target, rewrite) or _count_alike(called)
 
@@ -62,7 +43,9 @@ def _count_alike(called: list[list[CallRecord]]) -> bool:
     """Whether the two make the same calls, one of which returns the length of a text: a compiler that knows the length
     does not use the result, so that the two may differ in nothing but a result that the real function never gives."""
     made = [[(call.callee, call.arguments) for call in side] for side in called]
-    return made[0] == made[1] and any(name in COUNTED_IN_MEMORY for name, _ in made[0])
+    return made[0] == made[1] and any(
+        library_function(name).result is ResultRange.LENGTH_IN_MEMORY for name, _ in made[0]
+    )
 
 
 def _have_other_results(target: Outcome, rewrite: Outcome) -> bool:
@@ -70,8 +53,8 @@ def _have_other_results(target: Outcome, rewrite: Outcome) -> bool:
     inputs may say of one call only that it failed."""
     written = []
     for outcome in (target, rewrite):
-        calls = [call for call in outcome.calls if call.callee in WRITERS]
-        results = [result for result in outcome.results if result.callee in WRITERS]
+        calls = [call for call in outcome.calls if _writes_text(call.callee)]
+        results = [result for result in outcome.results if _writes_text(result.callee)]
         written.append([(call.output, result.registers) for call, result in zip(calls, results, strict=False)])
     return any(
         left[0] is not None and left[0] == right[0] and left[1] != right[1]
@@ -81,14 +64,23 @@ def _have_other_results(target: Outcome, rewrite: Outcome) -> bool:
 
 def _only_in_another_order(called: list[list[CallRecord]]) -> bool:
     """Whether the two ask the allocator for the same, in another order: where blocks are is then no difference."""
-    asked = [[(call.callee, call.arguments) for call in side if call.callee in ALLOCATORS] for side in called]
+    asked = [
+        [(call.callee, call.arguments) for call in side if library_function(call.callee).allocation is not None]
+        for side in called
+    ]
     return asked[0] != asked[1] and sorted(asked[0]) == sorted(asked[1])
 
 
 def _texts_were_compared(target: Outcome, rewrite: Outcome) -> bool:
     """Whether it is known what every call wrote, and that differs whichever stream is the standard output."""
-    written = [call for outcome in (target, rewrite) for call in outcome.calls if call.callee in WRITERS]
+    written = [
+        call for outcome in (target, rewrite) for call in outcome.calls if library_function(call.callee).writes_text
+    ]
     if any(call.output is None for call in written):
         return False
     streams = {call.output[0] for call in written if call.output is not None}
     return all(events(target, stream) != events(rewrite, stream) for stream in streams)
+
+
+def _writes_text(name: str) -> bool:
+    return library_function(name).writes_text

@@ -25,7 +25,7 @@ LAST_SECONDS = 10.0
 """For unrolling loops after no proof about them was found: so much, or as much as was spent until then. It can only
 give a bound, and what takes longer hardly ever finishes."""
 SEARCH_SECONDS, EXPLORE_SECONDS = 12.0, 2.5
-"""For the concolic engine as a rung of the ladder: what it finds it mostly finds early. And while a proof goes on."""
+"""For the concolic engine as a rung of the ladder: what it finds it mostly finds early. And during a proof attempt."""
 SEARCH_SHARE = 1 / 4
 """Of what is left of the budget, at most, for either."""
 
@@ -35,7 +35,7 @@ Reached = Verdict | Failed | None
 
 @dataclass
 class Climb:
-    """What is known on the way up."""
+    """What is known so far."""
 
     question: Question
     budget: Budget
@@ -44,7 +44,7 @@ class Climb:
     reached: Reached = None
     explored: Reached = None
     """What the concolic engine said while a proof of loops took long."""
-    turns_vary: bool = False
+    iterations_vary: bool = False
     """Whether tests showed that loops iterate as often as the input says."""
     last_said: str = ""
     meanwhile: Meanwhile | None = None
@@ -62,8 +62,8 @@ class Climb:
 
     @property
     def leaves_more(self) -> bool:
-        """Whether another engine may say more than what was reached. A bug of isoform's is told, not hidden behind a
-        bound, and so is that the answer is another one for another layout."""
+        """Whether another engine may say more than what was reached. A bug of isoform's is reported, not hidden behind
+        a bound, and so is an answer that depends on the layout."""
         if isinstance(self.reached, Failed):
             return not self.reached.is_bug and not self.reached.is_final
         return self.reached is None or isinstance(self.reached, Bounded)
@@ -103,7 +103,7 @@ class Rung:
 
 
 def _quick_look(climb: Climb) -> Budget:
-    seconds = GLANCE_SECONDS if climb.turns_vary else QUICK_SECONDS
+    seconds = GLANCE_SECONDS if climb.iterations_vary else QUICK_SECONDS
     return climb.budget.counted_part(min(seconds, climb.budget.left * QUICK_SHARE))
 
 

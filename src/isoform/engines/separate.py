@@ -7,7 +7,6 @@ from random import Random
 
 from isoform.borders.apart import Apart
 from isoform.borders.library import with_signs_only
-from isoform.borders.library_names import ORDERS
 from isoform.borders.question import Question
 from isoform.borders.result_space import with_space_apart
 from isoform.engines.aligned import differs_aligned
@@ -16,6 +15,7 @@ from isoform.engines.inputs import BUFFERS
 from isoform.engines.replaceable import rests_on_replaceable_calls
 from isoform.load.image import Image
 from isoform.model.contract import Contract, argument_value
+from isoform.model.library import library_function
 from isoform.model.outcome import (
     FRAME_LIMIT,
     RESULT_SPACES,
@@ -30,7 +30,7 @@ from isoform.model.signature import TypeKind
 from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS
 
 NOT_COMPARED = "the runs differ only in what is not compared, such as padding or undefined values"
-"""Of runs that end differently for a reason that no `different` may rest on: they show nothing either way."""
+"""Of runs that end differently for a reason that no `different` may rest on: they show nothing."""
 
 _FILLED_BYTES = (4, 8, 64, 16, 1, 2, 12, 32, -64)
 """Sizes in bytes that a callee may write into a local whose size is not known. A difference must be visible for each of
@@ -100,8 +100,8 @@ def _rests_on_calls(question: Question, outcomes: tuple[Outcome, Outcome]) -> bo
 
 
 def _differs_by_signs(question: Question, inputs: Pair, outcomes: tuple[Outcome, Outcome]) -> bool:
-    """Whether the difference also shows if `memcmp` and its like give -1 or 1 where they do not give 0."""
-    if not any(result.callee in ORDERS for outcome in outcomes for result in outcome.results):
+    """Whether the difference also shows if `memcmp` and the like give -1 or 1 where they do not give 0."""
+    if not any(library_function(result.callee).only_sign for outcome in outcomes for result in outcome.results):
         return True
     other = replace(question, target=with_signs_only(question.target), rewrite=with_signs_only(question.rewrite))
     return bool(other.differences(*other.run_both(inputs)))

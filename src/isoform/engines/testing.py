@@ -22,7 +22,7 @@ from isoform.model.verdict import Witness
 QUICK_TESTS = 24
 THOROUGH_TESTS = 20_000
 STUCK_TESTS = 5
-"""If so many tests, beside the user's own, all did not come to an end, no other will."""
+"""If so many tests, beside the user's own, all did not end, no other will."""
 QUICK_STEPS = 250_000
 """A quick look, of a quarter of a second: what takes more steps is for the engines that reason."""
 
@@ -37,8 +37,9 @@ class Tested:
     undecided: int
     """Tests on which a side did not stop, or reached something without semantics."""
     why_undecided: str = ""
-    turns_vary: bool = False
-    """Whether the target took so many more steps on some inputs than on others that its loops must have turned more."""
+    iterations_vary: bool = False
+    """Whether the target took so many more steps on some inputs than on others that its loops must have made more
+    iterations."""
 
     def sentence(self) -> str:
         if self.witness is not None:
@@ -61,7 +62,7 @@ class Testing:
         tested = run_tests(question, budget, self.thorough, self.own)
         timings = {"test": time.perf_counter() - started}
         finding = _finding(tested, question.options.fuel)
-        return replace(finding, said=tested.sentence(), timings=timings, turns_vary=tested.turns_vary)
+        return replace(finding, said=tested.sentence(), timings=timings, iterations_vary=tested.iterations_vary)
 
 
 def _finding(tested: Tested, fuel: int) -> Finding:
@@ -73,7 +74,7 @@ def _finding(tested: Tested, fuel: int) -> Finding:
         return Failed("no test satisfies the preconditions", "drop --engine testing")
     decided = tested.ran - tested.undecided
     if not decided:
-        why = f"on none of {tested.ran} tests both came to an end ({tested.why_undecided})"
+        why = f"in none of {tested.ran} tests did both end ({tested.why_undecided})"
         return Failed(why, "another engine, or a larger --fuel, may help")
     bound = {"tests": tested.ran, "undecided": tested.undecided, "fuel": fuel}
     undecided = f" ({tested.undecided} more were undecided)" if tested.undecided else ""
@@ -157,5 +158,5 @@ class _SoFar:
         if self.witness is not None:
             return Tested(self.witness, None, self.ran, self.undecided)
         steps = self.target_steps
-        turns_vary = max(steps, default=0) - min(steps, default=0) > len(self.question.target.instructions)
-        return Tested(None, self.unconfirmed, self.ran, self.undecided, self.why, turns_vary)
+        iterations_vary = max(steps, default=0) - min(steps, default=0) > len(self.question.target.instructions)
+        return Tested(None, self.unconfirmed, self.ran, self.undecided, self.why, iterations_vary)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from isoform.borders.padding import leave_out
 from isoform.borders.question import Question
 from isoform.check.replay import independent_runner
+from isoform.check.surroundings import Surroundings
 from isoform.engines.bools import rests_on_bools
 from isoform.engines.minimise import minimise
 from isoform.engines.outside import outside_results, show_value
@@ -140,12 +141,14 @@ def _run_elsewhere(question: Question, inputs: Pair) -> tuple[str, list[Outcome]
             function.entry.address,
             side,
             4 * question.options.fuel + 100,
-            call_arguments=question.callees,
-            stack_argument_bytes=question.contract.of(number).stack_argument_bytes,
-            outside=_left_out(question, function),
-            watched=question.watched,
-            through=_through(function),
-            library=function.library,
+            around=Surroundings(
+                question.callees,
+                question.contract.of(number).stack_argument_bytes,
+                outside=_left_out(question, function),
+                watched=question.watched,
+                through=_through(function),
+                library=function.library,
+            ),
         )
         for number, ((_, runner), function, side) in enumerate(zip(models, functions, found, strict=True))
     )

@@ -1,7 +1,7 @@
 """Where in the submission a difference shows: the instruction that made the wrong observable, on the separating input.
 
-For a wrong result that is the last executed instruction that writes the result register; for a run that ends in the
-wrong way the instruction it ends at; for wrong memory the last store. A root cause that an engine found comes first.
+For a wrong result that is the last executed instruction that writes the result register; for a run that should not end
+there the instruction it ends at; for wrong memory the last store. A root cause that an engine found comes first.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def divergence_of(verdict: Different, question: Question) -> Divergence:
     trace = _exact_trace(witness, question)
     root = _root_cause(verdict)
     if root is not None:
-        return Divergence(root, "this is where the two programs part", trace)
+        return Divergence(root, "this is where the two programs diverge", trace)
     return Divergence(*_showing(witness, question, trace), trace)
 
 

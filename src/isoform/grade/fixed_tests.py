@@ -168,7 +168,7 @@ def refuse_useless_tests(tests: Sequence[BoundTest], question: Question) -> None
         outcome, _ = question.run_both((test.inputs, test.inputs))
         if outcome.status in _UNDECIDED:
             ending = outcome_in_words(outcome, question)
-            raise UserError(f"{test.test.where}: the reference {ending}: mend the test or raise --fuel.")
+            raise UserError(f"{test.test.where}: the reference {ending}: fix the test or raise --fuel.")
 
 
 def run_fixed_tests(tests: Sequence[BoundTest], question: Question, budget: Budget) -> FixedTestResults:

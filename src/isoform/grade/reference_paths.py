@@ -29,7 +29,7 @@ FEWEST_RUNS, RUNS_OF_ENDLESS = 3, 8
 
 
 def inputs_of_paths(question: Question) -> tuple[Inputs, ...]:
-    """Inputs on which the reference comes to its end, one for each path explored. `question` has the reference on
+    """Inputs on which the reference ends, one for each path explored. `question` has the reference on
     both sides."""
     budget = Budget(SECONDS)
     try:
@@ -61,7 +61,7 @@ def _driver(question: Question, budget: Budget) -> Driver:
 
 
 def never_stops(question: Question, inputs: tuple[Inputs, ...]) -> bool:
-    """Whether the submission comes to its end on none of the first few inputs, where the reference does: then there is
+    """Whether the submission ends on none of the first few inputs, where the reference does: then there is
     nothing to compare."""
     first = inputs[:RUNS_OF_ENDLESS]
     return len(first) >= FEWEST_RUNS and all(

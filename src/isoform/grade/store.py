@@ -1,4 +1,4 @@
-"""Answers kept in a file, so that grading goes on from where it was interrupted.
+"""Answers kept in a file, so that grading resumes where it was interrupted.
 
 JSON lines: a header, then one answer a line under a key that says all it depends on but the budget. A line is appended
 and flushed as soon as its answer is known. A damaged line (the machine went down while it was written) is ignored.

@@ -99,7 +99,7 @@ def _same_file(path: Path, reference: Path) -> bool:
 
 
 def _refuse_unreadable(path: Path, folder: Path) -> None:
-    """Whoever collected the files must mend this, not the student: it stops the whole grading."""
+    """Whoever collected the files must fix this, not the student: it stops the whole grading."""
     if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         raise UserError(f"{path} is a link to a file outside {folder}: put the file itself there.")
     if not path.is_file():

@@ -33,7 +33,7 @@ from isoform.model.processes import processor_seconds
 from isoform.model.values import dataclass
 
 TICK = 0.2
-"""Seconds after which whoever waits for workers gets a turn."""
+"""Seconds after which the waiting process runs in between."""
 _GO, _SKIP = b"go", b"skip"
 _KILL_AFTER = 2.0
 _COMPILER_MEMORY = 4
@@ -134,7 +134,7 @@ def _work(
     examiner: Examiner, submission: Submission, limits: Limits, connection: Connection, inherited: Sequence[Connection]
 ) -> None:
     for other in inherited:
-        other.close()  # or a worker would keep the others from hearing that their parent is gone
+        other.close()  # or a worker would keep the others from hearing that their parent has ended
     _set_up(limits)
     try:
         _limit_memory(limits.memory * (_COMPILER_MEMORY if submission.path.suffix in (".c", ".s", ".S") else 1))

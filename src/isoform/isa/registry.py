@@ -80,5 +80,11 @@ def byte_order(name: str) -> Order:
     return _MACHINES[name].byte_order
 
 
+def require_machine(name: str) -> None:
+    """For options, which are checked when they are made."""
+    if name not in _MACHINES:
+        raise ValueError(f"isa must be one of {', '.join(map(repr, _MACHINES))}, not {name!r}")
+
+
 def machine_names() -> tuple[str, ...]:
     return tuple(_MACHINES)

@@ -1,7 +1,7 @@
 """SLEIGH's p-code as micro-ops: the one place that touches pypcode.
 
 SLEIGH is borrowed and not trusted (DESIGN section 3): each machine passes a table of amendments that
-replace or mend what it gives for an instruction.
+replace or correct what it gives for an instruction.
 """
 
 from __future__ import annotations

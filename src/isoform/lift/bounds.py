@@ -47,8 +47,8 @@ class _Pointer:
 
 @dataclass(frozen=True)
 class _Mixed:
-    """A number that is computed from addresses in another way, for example the distance between two objects: added to
-    an address it may give an address of another object."""
+    """A number that is computed from addresses by other operations, for example the distance between two objects: added
+    to an address it may give an address of another object."""
 
 
 _MIXED = _Mixed()
@@ -354,7 +354,8 @@ class _Writer:
         size = op.out.size if op.out is not None else op.ins[1].size
         is_store = op.kind is Kind.STORE
         if pointer.reference is not None:
-            bound = Bound(pointer.reference.name, pointer.reference.ranges, size, False, is_store)
+            is_sure = not self._function.image.base  # a linker's number does not say which object is meant
+            bound = Bound(pointer.reference.name, pointer.reference.ranges, size, False, is_store, is_sure)
             return self._assume(bound, op.ins[0], [(_start(low, pointer.origin), low) for low, _ in bound.ranges])
         here = [v for v in self._variables_in(context) if v.can_be_indexed and v.start <= address < v.end]
         return self._check_local(here, state, pointer, op.ins[0], size, is_store)
@@ -394,6 +395,42 @@ class _Writer:
                 ):
                     yield array.offset
 
+    @cached_property
+    def _is_unoptimised(self) -> bool:
+        """Whether nothing in the frame is found by the stack pointer itself. What debug information says of a file need
+        not be true of each function in it (`__attribute__((optimize))`), and code that was not optimised has a frame
+        pointer."""
+        pointer, blocks = self._flow.stack_pointer, self._function.blocks.values()
+        addresses = {op.ins[0] for block in blocks for op in block.ops if op.kind in (Kind.LOAD, Kind.STORE)}
+        return not any(
+            op.out in addresses and pointer in op.ins and not self._pushes(address)
+            for block in blocks
+            for op, address in zip(block.ops, block.addresses, strict=True)
+        )
+
+    def _is_end(self, array: Local, pointer: _Pointer) -> bool:
+        """Whether an address at the start of an array may be the end of what lies below it and is not listed."""
+        return pointer.offset == array.offset and array.offset - 1 in self._unlisted
+
+    @cached_property
+    def _unlisted(self) -> frozenset[int]:
+        """Bytes of the frame that are accessed and belong to no variable that is listed. What was pushed does not
+        count."""
+        touched: set[int] = set()
+        for block in self._function.blocks.values():
+            state = dict(self._flow.entries.get(block.id, {}))
+            for op, address, is_first in _in_order(block):
+                if is_first:
+                    _drop_temps(state)
+                pointer = self._flow.value(state, op.ins[0], address) if op.kind in (Kind.LOAD, Kind.STORE) else None
+                if isinstance(pointer, _Pointer) and pointer.reference is None and not self._pushes(address):
+                    size = op.out.size if op.out is not None else op.ins[1].size
+                    touched |= {*range(pointer.offset, pointer.offset + size)}
+                self._flow.step(state, op, address)
+        contexts = {block.id.context for block in self._function.blocks.values()}
+        listed = (v for context in contexts for v in self._variables_in(context))
+        return frozenset(touched.difference(*(range(v.offset, v.offset + v.size) for v in listed)))
+
     def _pushes(self, address: int) -> bool:
         """Whether an instruction moves the stack pointer: it saves a register or a return address."""
         instruction = self._function.instructions.get(address)
@@ -420,7 +457,7 @@ class _Writer:
             return []
         ranges = tuple(dict.fromkeys((a.offset, a.offset + a.size) for a in here))
         names = " or ".join(dict.fromkeys(a.name for a in here))
-        is_sure = all(a.is_settled for a in named)
+        is_sure = self._is_unoptimised and all(a.is_settled and not self._is_end(a, pointer) for a in named)
         bound = Bound(names, ranges, size, True, is_store, is_sure)
         ops, starts = [], []
         for low, _ in ranges:

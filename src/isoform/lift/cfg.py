@@ -207,12 +207,12 @@ class _Inliner:
         name = self._routines.outside_name(target) or ""
         present = self._routines.real(target) not in self._image.externals
         call, back = BlockId(context, address, _TAIL), BlockId(context, address, _TAIL + 1)
-        gone = not present and leaves(self._image, name)
-        exit_ = Call(name, value, None if gone else back, present=present)
+        never_returns = not present and leaves(self._image, name)
+        exit_ = Call(name, value, None if never_returns else back, present=present)
         guard = null_guard(exit_, self._image, self._machine)
         kept = (*guard, *self._keep_return_address())
         self._blocks[call] = Block(call, kept, (address,) * len(kept), (), exit_)
-        if gone:
+        if never_returns:
             return call, []
         ops, caller = self._return_ops()
         leave, follow = self._return(back, caller, chain)
@@ -227,7 +227,7 @@ class _Inliner:
         return (MicroOp(Kind.COPY, registers[convention.kept_return_address], (registers[convention.return_address],)),)
 
     def _return_ops(self) -> tuple[tuple[MicroOp, ...], Var]:
-        """What finds the return address once the callee has come back and popped it."""
+        """What finds the return address once the callee has returned and popped it."""
         convention, registers = self._machine.convention, self._machine.registers
         if convention.return_address is not None:
             return (), registers[convention.kept_return_address or convention.return_address]

@@ -66,7 +66,7 @@ class Call:
     """None: through a pointer, whose value is `value`."""
     value: Var
     then: BlockId | None
-    """None: it never comes back."""
+    """None: it never returns."""
     system: bool = False
     """Whether it asks the operating system, by the convention's rules for that."""
     present: bool = False

@@ -1,8 +1,8 @@
 """Calls of library functions that compilers put in the place of loops, written out as the loops they stand for.
 
-`for (i = 0; i < n; i++) a[i] = 0;` becomes a call of memset, and code that walks to the end of a text one of strlen.
-Written out, such a call is a loop like any other to everything that comes after. The loop lives in registers that the
-callee may use as it likes; at its end stands a `Call` that is `carried_out`, and leaves behind what every call does.
+`for (i = 0; i < n; i++) a[i] = 0;` becomes a call of memset, and code that searches the end of a text one of strlen.
+Written out, such a call is a loop like any other to everything that comes after. The loop uses registers that the
+callee may change; at its end is a `Call` with `carried_out`, which has the effects that every call has.
 """
 
 from __future__ import annotations
@@ -14,19 +14,17 @@ from typing import NamedTuple
 
 from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto
 from isoform.lift.simplify import overlaps
+from isoform.model.library import library_function
+from isoform.model.library_function import Meaning
 from isoform.model.microop import Kind, MicroOp, Space, Var, const
 
 MOST_BYTES = 1024
-"""Calls of a constant size up to this are carried out at once, without a loop."""
-ARGUMENTS = {"memset": 3, "memcpy": 3, "memmove": 3, "strlen": 1}
-"""The functions whose meaning is known, and how many arguments each takes."""
-EITHER_WAY = frozenset({"memset", "memcpy"})
-"""Those of which it does not say in which direction they go through memory."""
+"""Calls of a constant size up to this are executed at once, without a loop."""
 _SIZE = 2
 """Which argument is the size, where there are three."""
 _MOST_ZEROS = 4
 MOST_STEP = 64
-"""Bytes that a loop goes ahead in one turn."""
+"""Bytes that a loop processes in one iteration."""
 _PART = 1 << 21
 """Micro-op index of the blocks made here: no instruction has so many, and no tail call (`cfg.py`)."""
 
@@ -38,8 +36,8 @@ def library_calls(function: Function) -> Counter[str]:
 
 
 def written_out(function: Function, names: Collection[str], downward: bool = False) -> Function:
-    """The function with its calls of `names` as loops, but for those of a small constant size. `downward`: where it
-    makes no difference in which direction memory is gone through, from the last byte to the first."""
+    """The function with its calls of `names` as loops, except those of a small constant size. `downward`: if the
+    direction does not matter, from the last byte to the first."""
     sizes = _sizes(function)
     blocks: dict[BlockId, Block] = {}
     for number, block in function.blocks.items():
@@ -54,14 +52,19 @@ def written_out(function: Function, names: Collection[str], downward: bool = Fal
 
 
 def _callee(block: Block, sizes: Mapping[BlockId, _Number]) -> str | None:
-    """The function that a block ends with a call of, if that can be written out and is not better carried out."""
-    call = block.exit
-    if not isinstance(call, Call) or call.callee not in ARGUMENTS:
+    """The function that a block ends with a call of, if that can be written out and is not better executed at once."""
+    call, meaning = block.exit, _meaning(block)
+    if not isinstance(call, Call) or meaning is None:
         return None
     if call.then is None or call.system or call.present or call.carried_out or block.id not in sizes:
         return None
-    size = sizes[block.id].value if ARGUMENTS[call.callee] > _SIZE else None
+    size = sizes[block.id].value if meaning.arguments > _SIZE else None
     return call.callee if size is None or size > MOST_BYTES else None
+
+
+def _meaning(block: Block) -> Meaning | None:
+    call = block.exit
+    return library_function(call.callee or "").meaning if isinstance(call, Call) else None
 
 
 class _Body:
@@ -72,7 +75,8 @@ class _Body:
 
     def __init__(self, function: Function, block: Block, name: str, size: _Number, downward: bool) -> None:
         assert isinstance(block.exit, Call)
-        self._block, self._call, self._name, self._downward = block, block.exit, name, downward
+        self._block, self._call, self._downward = block, block.exit, downward
+        self._meaning = library_function(name).meaning
         self._address = block.steps[-1] if block.steps else block.id.address
         registers, convention = function.machine.registers, function.machine.convention
         self._result = registers[convention.result[0]]
@@ -86,13 +90,13 @@ class _Body:
         self._temps = _PART
 
     def blocks(self) -> list[Block]:
-        write: Callable[[], None] = {
-            "memset": self._memset,
-            "memcpy": self._memory_copy,
-            "memmove": self._memory_copy,
-            "strlen": self._strlen,
-        }[self._name]
-        write()
+        match self._meaning:
+            case Meaning.FILL:
+                self._memset()
+            case Meaning.COPY | Meaning.MOVE:
+                self._memory_copy()
+            case Meaning.LENGTH:
+                self._strlen()
         self._add(_END, [], replace(self._call, carried_out=True))
         return self._made
 
@@ -102,9 +106,9 @@ class _Body:
         values = [word._replace(size=size) for _, size in self._words]
         less = self._step(self._size, -1)
         if self._downward:
-            self._turn(_FORWARD, [less, *self._from_end(self._first, lambda place: self._stores(place, values))])
+            self._loop(_FORWARD, [less, *self._from_end(self._first, lambda place: self._stores(place, values))])
         else:
-            self._turn(_FORWARD, [*self._stores(self._first, values), self._step(self._first, 1), less])
+            self._loop(_FORWARD, [*self._stores(self._first, values), self._step(self._first, 1), less])
 
     def _repeated_byte(self, word: Var) -> list[MicroOp]:
         """Makes a word of the low byte."""
@@ -116,36 +120,37 @@ class _Body:
         return ops
 
     def _memory_copy(self) -> None:
-        """memcpy may be called only where the two do not overlap; it is taken as memmove, whatever it is called for."""
+        """memcpy may be called only if the two do not overlap; it is modelled as memmove in any case."""
         self._begin([self._set(self._result, self._first)], _CHOICE)
         self._choice()
         # All words of a step are read before one is written, so that only the order of steps matters.
         values = [self._temp(size) for _, size in self._words]
         less = self._step(self._size, -1)
         both = [*self._loads(self._second, values), *self._stores(self._first, values)]
-        self._turn(_FORWARD, [*both, self._step(self._first, 1), self._step(self._second, 1), less])
+        self._loop(_FORWARD, [*both, self._step(self._first, 1), self._step(self._second, 1), less])
         loads = self._from_end(self._second, lambda place: self._loads(place, values))
         stores = self._from_end(self._first, lambda place: self._stores(place, values))
-        self._turn(_BACKWARD, [less, *loads, *stores])
+        self._loop(_BACKWARD, [less, *loads, *stores])
 
     def _choice(self) -> None:
-        """Which way to go. Let d be the distance from source to target modulo 2^64. Forward is wrong only if the target
-        begins inside the source, 0 < d < size; backward only if 0 < -d < size. For sizes up to 2^63 these rules are all
-        right: forward unless d < size, as copies without overlap go; backward unless -d < size, as they may go too; and
-        forward unless d > 0 as a number with sign, which needs no size: a compiler makes a memmove of a shift, where d
-        is a constant."""
-        distance, other_way = self._temp(self._first.size), self._temp(1)
-        ends = (self._second, self._first) if self._name == "memcpy" and self._downward else (self._first, self._second)
+        """The direction of the copy. Let d be the distance from source to target modulo 2^64. Forward is wrong only if
+        the target begins inside the source, 0 < d < size; backward only if 0 < -d < size. For sizes up to 2^63 these
+        rules are all right: forward unless d < size, as copies without overlap go; backward unless -d < size, as they
+        may go too; and forward unless d > 0 as a signed number, which needs no size: a compiler makes a memmove of a
+        shift, where d is a constant."""
+        distance, first_choice = self._temp(self._first.size), self._temp(1)
+        is_copy = self._meaning is Meaning.COPY
+        ends = (self._second, self._first) if is_copy and self._downward else (self._first, self._second)
         subtract = MicroOp(Kind.INT_SUB, distance, ends)
-        ways = (_BACKWARD, _FORWARD) if ends[0] == self._first else (_FORWARD, _BACKWARD)
-        if self._name == "memcpy":
-            compare = MicroOp(Kind.INT_LESS, other_way, (distance, self._size))
+        directions = (_BACKWARD, _FORWARD) if ends[0] == self._first else (_FORWARD, _BACKWARD)
+        if is_copy:
+            compare = MicroOp(Kind.INT_LESS, first_choice, (distance, self._size))
         else:
-            compare = MicroOp(Kind.INT_SLESS, other_way, (const(0, distance.size), distance))
-        self._add(_CHOICE, [subtract, compare], Branch(other_way, *map(self._id, ways)))
+            compare = MicroOp(Kind.INT_SLESS, first_choice, (const(0, distance.size), distance))
+        self._add(_CHOICE, [subtract, compare], Branch(first_choice, *map(self._id, directions)))
 
     def _strlen(self) -> None:
-        """The result register goes along the text."""
+        """The result register moves along the text."""
         load, ends = self._test_text()
         exit_ = Branch(ends, self._id(_LENGTH), self._id(_FORWARD))
         self._add_to_call([self._set(self._result, self._first), *load], exit_)
@@ -178,17 +183,17 @@ class _Body:
         return ops
 
     def _from_end(self, start: Var, accesses: Callable[[Var], list[MicroOp]]) -> list[MicroOp]:
-        """What is done at the part of a range that the size, which is counted down, has just left."""
+        """The accesses to the last step of a range, after the size was decreased by one step."""
         place = self._temp(start.size)
         return [MicroOp(Kind.INT_ADD, place, (start, self._size)), *accesses(place)]
 
     def _begin(self, ops: list[MicroOp], first: int) -> None:
-        """Before a loop: it does not turn at all for a size of zero."""
+        """Before a loop: it makes no iteration for a size of zero."""
         test, empty = self._test_size()
         self._add_to_call([*ops, test], Branch(empty, self._id(_END), self._id(first)))
 
-    def _turn(self, part: int, ops: list[MicroOp]) -> None:
-        """A loop that goes on until the size is used up."""
+    def _loop(self, part: int, ops: list[MicroOp]) -> None:
+        """A loop that runs until the size is used up."""
         test, done = self._test_size()
         self._add(part, [*ops, test], Branch(done, self._id(_END), self._id(part)))
 
@@ -234,7 +239,7 @@ def _words(size: int) -> list[tuple[int, int]]:
 
 
 def _ops_up_to(function: Function, block: Block) -> list[MicroOp]:
-    """What was done last whichever way the end of a block was reached: a tail call is a block of its own."""
+    """The last micro-ops on every path to the end of a block: a tail call is a block of its own."""
     ops, seen = list(block.ops), {block.id}
     while len(before := function.predecessors[block.id]) == 1 and block.id != function.entry:
         block = function.blocks[before[0]]
@@ -246,7 +251,7 @@ def _ops_up_to(function: Function, block: Block) -> list[MicroOp]:
 
 
 def _factor(ops: list[MicroOp], register: Var) -> int:
-    """A number that what the register holds after all of `ops` is a multiple of, as it is one of a count of 32 bits
+    """A number that divides what the register holds after all of `ops`, as it is a multiple of a count of 32 bits
     there. With a factor below 2^31 nothing wraps in 64 bits. 1 if nothing is known."""
     known: dict[Var, tuple[int, int]] = {}  # which count, by the micro-op that extends it, and the factor
     for number, op in enumerate(ops):
@@ -272,11 +277,11 @@ def _factor(ops: list[MicroOp], register: Var) -> int:
 
 
 class _Number(NamedTuple):
-    """What is known of a number whichever way its place is reached."""
+    """What is known of a number on every path to its place."""
 
     value: int | None
     zeros: int
-    """So many of its lowest bits are 0 (of at most `_MOST_ZEROS` that are looked at)."""
+    """How many of its lowest bits are 0 (of at most `_MOST_ZEROS`)."""
 
 
 _ANY = _Number(None, 0)
@@ -286,7 +291,7 @@ _Numbers = dict[Var, _Number]
 def _sizes(function: Function) -> dict[BlockId, _Number]:
     """The third argument at the end of each block that calls one of the functions (forward data flow)."""
     names = function.machine.convention.integer_arguments
-    calls = {n for n, b in function.blocks.items() if isinstance(b.exit, Call) and b.exit.callee in ARGUMENTS}
+    calls = {n for n, b in function.blocks.items() if _meaning(b) is not None}
     if not calls or len(names) <= _SIZE:
         return {}
     lost = _lost_in_calls(function)
@@ -300,7 +305,9 @@ def _sizes(function: Function) -> dict[BlockId, _Number]:
             _after(op, numbers)
         at_exit[block.id] = numbers
         if isinstance(block.exit, Call):
-            numbers = {var: known for var, known in numbers.items() if not any(overlaps(var, gone) for gone in lost)}
+            numbers = {
+                var: known for var, known in numbers.items() if not any(overlaps(var, written) for written in lost)
+            }
         numbers = {var: known for var, known in numbers.items() if var.space is Space.REGISTER}
         for successor in block.successors:
             before = at_entry.get(successor)

@@ -1,4 +1,4 @@
-"""The whole way from an address to a function that is ready to run or to prove things about."""
+"""From an address to a function that is ready to run or to prove things about."""
 
 from __future__ import annotations
 

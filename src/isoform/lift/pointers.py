@@ -156,8 +156,8 @@ class _Flow:
         call = outside_call(block.exit)
         if call is None or call.system or call.then != successor:
             return kept
-        gone = [k for k in kept if isinstance(k, Var) and any(overlaps(k, lost) for lost in self._lost)]
-        for place in gone:
+        overwritten = [k for k in kept if isinstance(k, Var) and any(overlaps(k, lost) for lost in self._lost)]
+        for place in overwritten:
             del kept[place]
         pointer = kept.get(self._pointer)
         moved = _moved(pointer, self._adjustment) if isinstance(pointer, (_Stack, _Aligned)) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 
 from isoform.lift.alone import refuse_surroundings
@@ -12,8 +12,6 @@ from isoform.load.image import Image
 from isoform.model.errors import Unsupported
 from isoform.model.microop import Kind, number_of
 
-NEAR_BASE = 1 << 12
-"""Bytes between an object and an address in the code from which a compiler may count to it."""
 _SECTION_BOUNDS = ("__start_", "__stop_")
 
 
@@ -72,18 +70,16 @@ class _Places:
         named |= {start: (end, image.name_at(start) or "an object") for start, end, _ in image.moved if start in moved}
         objects = [(start, end, moved.get(start, start) - start, name) for start, (end, name) in named.items()]
         self._objects = sorted([*objects, *_unnamed(image, named)])
-        self._starts = [start for start, _, _, _ in self._objects]
-        self._largest = max((end - start for start, end, _, _ in self._objects), default=0)
+        self._starts = frozenset(start for start, _, _, _ in self._objects)
 
     def other_meaning(self, number: int, is_moving: bool, used: list[int]) -> str:
-        """The name of an object that an address may also be meant for, if that was moved by another distance."""
+        """The name of an object that an address may also be meant for, if that was moved by another distance. An index
+        may begin at any number (`days[year - 1900]`), so the object may be any distance from the address."""
         own = self._image.own_address(number)
         moved_by = number - own
-        first = bisect_left(self._starts, own - NEAR_BASE - self._largest)
-        near = self._objects[first : bisect_right(self._starts, own + NEAR_BASE)]
-        is_start = any(start == own for start, _, _, _ in near)
-        for start, end, distance, name in near:
-            if distance == moved_by or not start - NEAR_BASE <= own <= end + NEAR_BASE:
+        is_start = own in self._starts
+        for start, end, distance, name in self._objects:
+            if distance == moved_by:
                 continue
             if is_moving and not is_start:
                 return name
@@ -94,8 +90,9 @@ class _Places:
 
 
 def _unnamed(image: Image, named: Mapping[int, tuple[int, str]]) -> Iterator[tuple[int, int, int, str]]:
-    """Stretches of data between named objects, where objects may be whose names were removed."""
-    for section in image.sections if not image.names_variables else ():
+    """Stretches of data between named objects, where objects may be whose names were removed. (That others have names
+    says nothing: a file may be linked from some with names and some without.)"""
+    for section in image.sections:
         if section.executable or not section.writable:
             continue
         at = section.address

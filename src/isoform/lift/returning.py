@@ -1,4 +1,4 @@
-"""Which calls come back: by the declaration, by a name of the C library, or by there being no code after the call."""
+"""Which calls return: by the declaration, by a name of the C library, or because there is no code after the call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 
 from isoform.lift.function import Block, BlockId, Call, Function
 from isoform.load.image import Image, Symbol
-from isoform.load.known import NO_RETURN
+from isoform.model.library import library_function
 from isoform.model.microop import Instruction, Kind, Space
 
 
@@ -28,7 +28,7 @@ class Returning:
         declared = self._image.signatures.get(name or "")
         if declared is not None:
             return declared.returns
-        return name not in NO_RETURN or self._only_follows_call(address, after)
+        return not library_function(name or "").never_returns or self._only_follows_call(address, after)
 
     def nothing_follows(self, address: int, after: int) -> bool:
         """Whether what stands after a call is no code of the function that makes it: the next function, or nothing. A
@@ -82,9 +82,9 @@ class Returning:
 
 
 def leaves(image: Image, name: str) -> bool:
-    """Whether an outside function never comes back to its caller: by its declaration, else by its name."""
+    """Whether an outside function never returns to its caller: by its declaration, else by its name."""
     declared = image.signatures.get(name)
-    return name in NO_RETURN if declared is None else not declared.returns
+    return library_function(name).never_returns if declared is None else not declared.returns
 
 
 def never_returning(functions: Collection[Function]) -> frozenset[str]:

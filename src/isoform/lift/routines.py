@@ -237,8 +237,8 @@ class Routines:
         return found if found is not None and address < found.address + max(found.size, 1) else None
 
     def _constants_at_entry(self, blocks: dict[Position, RawBlock], starts: set[Position]) -> dict[Position, Known]:
-        """Registers that hold the same constant whichever way a block is reached (forward data flow).
-        Nothing is known at `starts`: the entry and the targets of computed jumps."""
+        """Registers that hold the same constant on every path to a block (forward data flow). Nothing is known at
+        `starts`: the entry and the targets of computed jumps."""
         entries: dict[Position, Known] = {position: {} for position in starts}
         pending = list(starts)
         while pending:

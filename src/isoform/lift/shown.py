@@ -138,7 +138,7 @@ class _Page:
                 yield f"return to {infix.operand(value)}" if to is None else f"return → {self._at(to)}"
             case Call(callee, value, then):
                 called = callee if callee is not None else f"through {infix.operand(value)}"
-                yield f"call {called}" + (f" → {self._at(then)}" if then is not None else ", which does not come back")
+                yield f"call {called}" + (f" → {self._at(then)}" if then is not None else ", which does not return")
             case Stop(why):
                 yield f"stop: {why}" if why else "stop"
 

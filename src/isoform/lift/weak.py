@@ -1,4 +1,4 @@
-"""Null addresses of code: a weak symbol that has no definition is one, and calling one is a fault.
+"""Weak symbols that may have no definition: their address is null then, and calling one is a fault.
 
 Whether there is one is an input like any other, the same for both sides: a bit of `Machine.absent_symbols`. Micro-ops
 that name such a symbol are rewritten to choose by it, so that nothing after lifting needs to know of weak symbols.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from isoform.lift.function import Call, Exit, Switch
+from isoform.lift.function import Call, Exit
 from isoform.load.image import Image, WeakSymbol
 from isoform.model.machine import Machine
 from isoform.model.microop import (
@@ -102,18 +102,14 @@ def absent_flag(symbol: WeakSymbol, absent: Var, bits: Var, flag: Var, ops: list
 
 
 def null_guard(exit_: Exit, image: Image, machine: Machine) -> tuple[MicroOp, ...]:
-    """What a call of a weak symbol or through a pointer does first: it faults if the address is null."""
+    """What a call of a weak symbol does first: it faults if there is no definition."""
     flag = Var(Space.TEMP, _FIRST_TEMP, 1)
     fault = MicroOp(Kind.ABORT, None, (flag, abort_reason("call of a null address")))
-    through = exit_.elsewhere if isinstance(exit_, Switch) else exit_
-    if not isinstance(through, Call) or through.system:
+    if machine.absent_symbols is None or not isinstance(exit_, Call) or exit_.callee is None:
         return ()
-    if through.callee is None:
-        value, has_null = through.value, machine.memory is not None and not machine.memory.zeroed
-        return (MicroOp(Kind.INT_EQUAL, flag, (value, const(0, value.size))), fault) if has_null else ()
-    if machine.absent_symbols is None or through.callee not in image.weak or through.present:
+    if exit_.callee not in image.weak or exit_.present:
         return ()
     ops: list[MicroOp] = []
     absent = machine.registers[machine.absent_symbols]
-    absent_flag(image.weak[through.callee], absent, Var(Space.TEMP, _FIRST_TEMP + 16, 8), flag, ops)
+    absent_flag(image.weak[exit_.callee], absent, Var(Space.TEMP, _FIRST_TEMP + 16, 8), flag, ops)
     return (*ops, fault)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from isoform.isa.registry import DEFAULT
+from isoform.isa.registry import DEFAULT, require_machine
 from isoform.load.elf import FUNCTION, GLOBAL, NOTYPE, FileSection, FileSymbol, ParsedFile, parse_elf
 from isoform.model.errors import UserError
 from isoform.model.values import dataclass
@@ -34,13 +34,14 @@ class Code:
     """C prototype of both sides, unless the options say otherwise."""
 
     def __post_init__(self) -> None:
-        """Whatever is of another type raises TypeError."""
+        """Whatever is of another type raises TypeError; another value than can be meant raises ValueError."""
         if not isinstance(self.content, bytes | str):
             raise TypeError(f"code is bytes or the text of its assembly, not {self.content!r}")
         for name in ("isa", "name", "signature"):
             value = getattr(self, name)
             if not isinstance(value, str) and not (value is None and name == "signature"):
                 raise TypeError(f"{name} must be a string, not {value!r}")
+        require_machine(self.isa)
         if not _NAME.fullmatch(self.name):
             raise ValueError(f"'{self.name}' is not the name of a function")
         if not self.content or len(self.content) > CODE_LIMIT:

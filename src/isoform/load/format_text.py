@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import re
 
+from isoform.model.library import library_function
+from isoform.model.library_function import Format
 from isoform.model.signature import VOID, CType, TypeKind
 
 MOST_ARGUMENTS = 64
-
-PRINTF = frozenset(
-    {
-        *("printf", "fprintf", "dprintf", "sprintf", "snprintf", "asprintf", "syslog"),
-        *("__printf_chk", "__fprintf_chk", "__dprintf_chk", "__sprintf_chk", "__snprintf_chk", "__asprintf_chk"),
-        *("err", "errx", "warn", "warnx"),
-    }
-)
-SCANF = frozenset({"scanf", "fscanf", "sscanf", "__isoc99_scanf", "__isoc99_fscanf", "__isoc99_sscanf"}) | {
-    f"__isoc23_{name}" for name in ("scanf", "fscanf", "sscanf")
-}
-"""Of all these the text is the last of the declared parameters."""
 
 _DIRECTIVE = re.compile(
     rb"%[-+ #0'I]*(?P<width>\*|\d*)(?:\.(?P<precision>\*|-?\d*))?(?P<length>hh|h|ll|l|q|j|z|t|L)?(?P<kind>.)",
@@ -35,9 +25,10 @@ _LONG_DOUBLE = CType(TypeKind.FLOAT, 80, True, "long double")
 def promoted_arguments(name: str, text: bytes) -> list[CType] | None:
     """The types of what follows the format of a call of `name`; None where the text does not tell. A character or
     short is passed as an int, but only its own bits are read: it has that width here."""
-    if name in PRINTF:
+    rules = library_function(name).format
+    if rules is Format.PRINTF:
         return _printed(text)
-    return _scanned(text) if name in SCANF else None
+    return _scanned(text) if rules is Format.SCANF else None
 
 
 def _printed(text: bytes) -> list[CType] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 
-from isoform.isa.registry import DEFAULT, TEXT_ISAS, machine_names
+from isoform.isa.registry import DEFAULT, TEXT_ISAS, require_machine
 from isoform.load.code import DISPLAYED, Code, parsed_code
 from isoform.load.elf import ParsedFile, parse_elf
 from isoform.load.image import Image, Line, Local, PointerTypes, Symbol
@@ -28,7 +28,8 @@ class LoadOptions:
     function: str | None = None
 
     def __post_init__(self) -> None:
-        """Flags in one string, as on the command line, are several; what is no text raises TypeError."""
+        """Flags in one string, as on the command line, are several; what is no text raises TypeError, and a machine
+        that isoform does not know ValueError."""
         given: object = self.cflags
         flags = tuple(
             shlex.split(given) if isinstance(given, str) else given if isinstance(given, Iterable) else (None,)
@@ -40,6 +41,8 @@ class LoadOptions:
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
                 raise TypeError(f"{name} must be a string, not {value!r}")
+        if self.isa is not None:
+            require_machine(self.isa)
 
 
 @dataclass(frozen=True)
@@ -128,10 +131,7 @@ def _named(code: Code) -> str | None:
 
 def _isa(path: Path | Code, options: LoadOptions) -> str:
     """The machine of a file: the option, the suffix, or else an ELF file that says so itself."""
-    known = machine_names()
     said = path.isa if isinstance(path, Code) else options.isa
-    if said is not None and said not in known:
-        raise UserError(f"--isa '{said}' is not a machine isoform knows: {', '.join(known)}.")
     return said or TEXT_ISAS.get(path.suffix if isinstance(path, Path) else "", DEFAULT)
 
 

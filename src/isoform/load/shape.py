@@ -30,10 +30,10 @@ def parse_shape(text: str, word_bits: int = 64) -> Parameter:
     return Parameter(named[0].name, ctype)
 
 
-def shaped(signature: Signature, texts: Sequence[str]) -> Signature:
+def shaped(signature: Signature, texts: Sequence[str], word_bits: int = 64) -> Signature:
     """The signature with what is known about the shapes of its pointers."""
     for text in texts:
-        shape = parse_shape(text)
+        shape = parse_shape(text, word_bits)
         names = [parameter.name for parameter in signature.parameters]
         if shape.name not in names:
             known = ", ".join(names) or "none"

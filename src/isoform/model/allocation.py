@@ -1,4 +1,4 @@
-"""Memory from the library in concrete runs: what `malloc` and its like do, the same for every runner and CPU model.
+"""Memory from the library in concrete runs: what `malloc` and the like do, the same for every runner and CPU model.
 
 The n-th block of a run is at the same address on both sides, so that as long as the two call the allocator alike, they
 get the same addresses. What is in a block that nobody can find any more is not observed.
@@ -19,7 +19,7 @@ BLOCKS_END = 0x6800_0000_0000
 """Where blocks are in a run: away from all that a test makes up."""
 _APART = 1 << 12
 _LARGEST = 1 << 20
-"""A larger block is not to be had."""
+"""A larger block is not available."""
 
 WriteByte = Callable[[int, int], None]
 

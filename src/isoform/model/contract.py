@@ -203,7 +203,7 @@ class PureCall:
     """Bits of registers; what else a result register holds afterwards is open."""
     reads_memory: bool = False
     stores: tuple[tuple[int, str], ...] = ()
-    """Of `sincos` and its like: the argument that says where to store what the named function gives for the first
+    """Of `sincos` and the like: the argument that says where to store what the named function gives for the first
     argument."""
     value: Callable[[tuple[int, ...], ReadByte], tuple[int, ...]] | None = None
     """What the real function gives, one number for each result, then for each store; None if isoform cannot say."""

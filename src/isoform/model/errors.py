@@ -1,10 +1,10 @@
-"""The ways a question can fail to be answered, kept apart from each other and from bugs."""
+"""The reasons why a question is not answered, kept apart from each other and from bugs."""
 
 from __future__ import annotations
 
 
 class UserError(Exception):
-    """The user can mend this. The message is one sentence that names the argument and the fix (exit code 2)."""
+    """The user can fix this. The message is one sentence that names the argument and the fix (exit code 2)."""
 
 
 class Unsupported(Exception):

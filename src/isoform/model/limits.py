@@ -2,7 +2,7 @@
 
 Every loop that may be long asks its budget, and solvers do. What takes long all the same is ended from here, by an
 exception that only the ladder and the verbs catch: nothing of what the interrupted engine had begun is used. The timer
-needs the main thread; elsewhere only the loops' own checks hold. What does not come back to Python at all is for
+needs the main thread; elsewhere only the loops' own checks hold. What does not return to Python at all is for
 `supervise` to end.
 """
 

@@ -158,7 +158,7 @@ class Linkage:
     splits_addresses: bool = False
     """Whether code forms an address in several instructions, so that no field of one holds it."""
     own_addresses: Callable[[bytes], Iterator[tuple[int, int]]] = _none
-    """Where code forms addresses in a way in which they are not recognised: start and end of the instructions."""
+    """Where code forms addresses that isoform does not recognise: start and end of the instructions."""
 
     def rule(self, kind: int) -> Rule:
         return self.relocations.get(kind, _UNKNOWN)

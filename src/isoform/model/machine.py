@@ -136,6 +136,11 @@ class Machine:
     def byte_order(self) -> Order:
         return "big" if self.memory is not None and self.memory.big_endian else "little"
 
+    @property
+    def word_bits(self) -> int:
+        """The width of pointers and of `long`."""
+        return 64 if self.memory is None else 8 * self.memory.address_bytes
+
     @cached_property
     def container_positions(self) -> dict[str, int]:
         """Where a container is in `containers`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from enum import Enum
 from functools import lru_cache
 from random import Random
@@ -20,7 +20,7 @@ class Status(Enum):
     OUT_OF_FUEL = "did not stop within the step bound"
     ABORTED = "aborted"
     EXITED = "ended the program"
-    """`abort`, `exit` and their like."""
+    """`abort`, `exit` and the like."""
     UNSUPPORTED = "reached something isoform has no semantics for"
 
 
@@ -77,7 +77,7 @@ class Inputs:
         returned = (result for effect in self.call_results.values() for result in effect.registers.values())
         if value in self.registers.values() or value in returned:
             return True
-        first, *others = value.to_bytes(8, "little")
+        first, *others = (value >> (8 * i) & 0xFF for i in range(8))
         starts = (address for address, byte in self.memory.items() if byte == first)
         return any(all(self.byte(a + i) == byte for i, byte in enumerate(others, 1)) for a in starts)
 
@@ -197,6 +197,15 @@ THROUGH_A_POINTER = "through a pointer"
 """How a call record names a callee that is known by its address only."""
 FRAME_LIMIT = 8 << 20
 """Bytes below the stack pointer that count as the frame: the stack that a program usually has."""
+
+
+def until_null_call(outcome: Outcome) -> Outcome:
+    """A run up to a call through a null pointer, which is a fault. Runs go on behind it as behind any other call."""
+    calls = enumerate(outcome.calls)
+    number = next((n for n, c in calls if c.callee == THROUGH_A_POINTER and c.arguments[:1] == (0,)), None)
+    if number is None:
+        return outcome
+    return replace(outcome, status=Status.ABORTED, reason="call of a null address", calls=outcome.calls[:number])
 
 
 def in_frame(address: int) -> bool:

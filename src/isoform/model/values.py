@@ -95,7 +95,7 @@ else:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def _init(cls: type, frozen: bool) -> Callable[..., None]:
-        """Fields are set in their order; what is made by a factory is made anew each time."""
+        """Fields are set in their order; what a factory makes is made for each object."""
         fields = dataclasses.fields(cls)
         names: dict[str, Any] = {"_set": object.__setattr__, "_missing": MISSING}
         taken = [field for field in fields if field.init]

@@ -223,20 +223,21 @@ def _proof(verdict: Equivalent) -> Iterator[Entry]:
 
 
 def _proof_by_cuts(proof: Proof) -> Iterator[Entry]:
-    """A proof about loops: what holds where, and what was shown for each way from one cut to the next."""
+    """A proof about loops: what holds where, and what was shown for each path from one cut to the next."""
     invariants = [line for cut in proof.cuts for line in _at_cut(cut, cut.get("invariant", ()))]
     yield Entry("invariants", _at_most(invariants, MOST_INVARIANT_LINES))
-    ways: dict[str, list[Obligation]] = {}
+    by_place: dict[str, list[Obligation]] = {}
     told = [o for o in proof.obligations if o.name in TOLD or o.seconds >= WORTH_TELLING]
     for obligation in told:
-        ways.setdefault(obligation.where, []).append(obligation)
+        by_place.setdefault(obligation.where, []).append(obligation)
     lines = [
         f"{where}: {', '.join(o.shows.removeprefix(f'{where}, ') for o in group)} "
         f"({duration(sum(o.seconds for o in group))})"
-        for where, group in ways.items()
+        for where, group in by_place.items()
     ]
     more = len(proof.obligations) - len(told)
-    yield Entry("proof", (*_at_most(lines, 12), *((f"and {more} more that need no thought",) if more else ())))
+    trivial = (f"and {more} trivial obligation{'s' if more > 1 else ''}",) if more else ()
+    yield Entry("proof", (*_at_most(lines, 12), *trivial))
     every = tuple(f"{o.name}: {o.shows} ({duration(o.seconds)})" for o in proof.obligations)
     yield Entry("obligations", every, detail=True)
     facts = tuple(line for cut in proof.cuts for line in _at_cut(cut, cut.get("facts", ())))

@@ -35,7 +35,7 @@ class Program:
     costs: tuple[int, ...]
     """Steps a block takes (at least one, so that every loop uses fuel)."""
     calls: tuple[tuple[Call, int], ...]
-    """Outside calls and the index of the block to go on with (-1: none)."""
+    """Outside calls and the index of the block to continue with (-1: none)."""
     index: dict[BlockId, int] = field(default_factory=dict)
     guarded: frozenset[int] = frozenset()
     """Addresses that instructions are fetched from and that can be written: storing there would change the program."""

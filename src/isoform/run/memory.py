@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from isoform.load.image import Image, Section
 from isoform.model.machine import Machine
@@ -29,12 +30,15 @@ class CodeModifiedError(Exception):
 
 
 class Memory:
-    """Bytes at entry are, in this order: the image's constants, the inputs', frame garbage, the fill."""
+    """Bytes at entry are, in this order: the image's constants, the inputs', frame garbage, the fill. On a machine
+    whose memory starts as zero they are the program and zeros, whatever the inputs say."""
 
     def __init__(
         self, machine: Machine, image: Image, inputs: Inputs, stack_pointer: int, guarded: frozenset[int]
     ) -> None:
         layout = machine.memory
+        if layout is not None and layout.zeroed:
+            inputs = replace(inputs, memory={}, fill_seed=0)
         self._order = machine.byte_order
         self._inputs = inputs
         if machine.absent_symbols is not None and image.weak_fields:

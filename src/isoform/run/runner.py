@@ -33,7 +33,7 @@ class Visit(NamedTuple):
 
 @dataclass(frozen=True)
 class Traced:
-    """A run with the way it took."""
+    """A run with its path."""
 
     outcome: Outcome
     visits: list[Visit]
@@ -64,7 +64,7 @@ def run(program: Program, inputs: Inputs, options: RunOptions, callees: Callees 
 def run_traced(
     program: Program, inputs: Inputs, options: RunOptions, callees: Callees = lambda name: NOTHING
 ) -> Traced:
-    """The same, with every block on the way."""
+    """The same, with every block of its path."""
     return _Run(program, inputs, options, callees, watched=True).traced()
 
 
@@ -247,8 +247,6 @@ class _Run:
 
     def _tail_call(self) -> tuple[Status, str]:
         """A jump through a pointer with the stack as at entry: a call whose result is ours."""
-        if self._memory.target == 0:
-            return Status.ABORTED, "call of a null address"
         back = self._memory.load(self._stack_pointer, 8)
         comes_back = self._program.function.entry  # where to does not matter, as it is our caller
         call = Call(None, code_address(self._memory.target), comes_back, through=self._memory.through)

@@ -40,7 +40,7 @@ class Leaves:
         self._variables: dict[str, Term] = {}
         self.parts: dict[tuple[Term, int, int], Term] = {}
         """Parts already taken, by term, highest and lowest bit: without it, a part of a shared term is taken once for
-        every way to reach it."""
+        every path to it."""
         self.uses_floats = False
         """Whether there is any application of a floating-point operation (see `floats.py`)."""
         self.float_numbers: dict[Term, Term] = {}
@@ -129,5 +129,5 @@ class Leaves:
         return term
 
     def unshaped(self, kind: Kind, operands: list[Term]) -> Term:
-        """A term that no rule looks into."""
+        """A term that no rule examines."""
         return self.manager.mk_term(kind, operands)

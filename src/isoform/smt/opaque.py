@@ -1,7 +1,7 @@
-"""Products and quotients of two unknowns as functions of which nothing is known but their names.
+"""Products and quotients of two unknowns as uninterpreted functions.
 
-What is unsatisfiable whatever these functions are is so for the true ones: where both sides multiply the same numbers,
-a solver need not know what a product is, and not knowing it saves it the search through multipliers. A model, however,
+If the formula is unsatisfiable with uninterpreted functions, it is unsatisfiable with the real ones: if both sides
+multiply the same numbers, a solver need not know what a product is, and is spared the multipliers. A model, however,
 may rest on a product that no multiplication gives.
 """
 
@@ -20,9 +20,9 @@ _EXTENSIONS = (K.BV_ZERO_EXTEND, K.BV_SIGN_EXTEND)
 
 
 class Opaque:
-    """Rewrites terms of one question; what was rewritten is remembered. A product is the same both ways round: by the
-    order of its factors as terms, or, if `symmetric`, by the order of their values, which takes more of a solver but
-    tells that k·i is n·k where i is n."""
+    """Rewrites terms of one question; results are memoised. The product is commutative: its operands are ordered as
+    terms, or, if `symmetric`, by their values, which is harder for a solver but implies that k·i is n·k where i is
+    n."""
 
     def __init__(self, terms: Terms, symmetric: bool = False) -> None:
         self._terms = terms

@@ -178,7 +178,7 @@ class Normalizer(Extensions):
         self._count(shape)
         self._normal[number] = self._represent(polynomial, node.sort().bv_size(), shape)
         if self._carrying and self._meanings.get(self._normal[number].id(), polynomial) != polynomial:
-            # The same sum was met before with its carries written in another way.
+            # The same sum was met before with its carries written differently.
             self._polynomials[number] = self._meanings[self._normal[number].id()]
 
     def _over(self, node: Term, children: list[Term]) -> Term:

@@ -37,7 +37,7 @@ PAIR_SECONDS = 3.0
 WHOLE_SECONDS = 1.0
 _MOST_IN_SKELETON = 400
 MOST_REFUTED = 400
-"""After so many pairs that samples could not tell apart but the solver could, sweeping stops paying."""
+"""After so many pairs that samples could not distinguish but the solver could, sweeping stops paying."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ Skeleton = tuple[tuple[K | str | int | tuple[int, ...], ...], ...]
 def sweep(
     terms: Terms, solver: Solver, roots: Sequence[Term], seconds: float, known: dict[Skeleton, bool] | None = None
 ) -> Sweep:
-    """Merge what can be shown equal among the subterms of `roots` within so many seconds. `known` tells, and is told,
-    of which pairs of terms that was tried before, and whether it could be shown."""
+    """Merge the subterms of `roots` that can be proved equal within so many seconds. `known` records which pairs of
+    terms were tried before, and whether they were proved equal."""
     if seconds < LEAST_SECONDS:
         return Sweep(list(roots))
     return _Sweeper(terms, solver, roots, seconds, {} if known is None else known).run()
@@ -189,7 +189,7 @@ class _Sweeper:
 
     def _is_shown(self, left: Term, right: Term) -> bool:
         """Whether the two could be shown to be equal. An equation that holds for all values of its variables holds
-        whatever they are called: what is done in every lane, or every turn, is shown once."""
+        whatever they are called: what is done in every lane, or every iteration, is shown once."""
         skeleton = _skeleton(left, right)
         shown = self._known.get(skeleton) if skeleton is not None else None
         if shown is None:

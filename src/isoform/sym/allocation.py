@@ -22,7 +22,7 @@ their own: a program may replace each of them, and blocks are given back by diff
 
 
 class Allocations:
-    """Carries out calls of the allocator on states of one function."""
+    """Executes calls of the allocator on states of one function."""
 
     def __init__(self, scope: Scope, after: AfterCall) -> None:
         self._scope = scope

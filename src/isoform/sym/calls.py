@@ -1,4 +1,4 @@
-"""Calls to code that is not here, carried out on a symbolic state.
+"""Calls to code that is not here, executed on a symbolic state.
 
 Results and memory after such a call are functions of its arguments and memory, unless more is known of the callee.
 """
@@ -31,12 +31,12 @@ from isoform.sym.summary import CallSite, Ending, GapKind
 
 CALLS_AGREE = Assumption(
     "calls-agree",
-    "a function that is called and not here comes back, with the same results for the same arguments and memory, and "
+    "a function that is called and not here returns, gives the same results for the same arguments and memory, and "
     "takes its arguments where the machine's usual calling convention puts them",
 )
 SYSTEM_CALLS = Assumption(
     "system-calls-agree",
-    "a system call comes back, with the same result for the same arguments and memory, and changes nothing but memory",
+    "a system call returns, gives the same result for the same arguments and memory, and changes nothing but memory",
 )
 CALLEE_FRAME = Assumption("callees-keep-frames", "functions called leave their caller's stack frame alone")
 
@@ -45,7 +45,7 @@ Event = tuple[str, tuple[Term, ...]]
 
 
 class Calls:
-    """Carries out the calls of one function."""
+    """Executes the calls of one function."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
@@ -57,7 +57,7 @@ class Calls:
         self._allocations = Allocations(scope, self._after)
 
     def tail_call(self, block: Block, value: Term, state: State) -> Term:
-        """A call through a pointer that is not null, whose result is ours. The address that it returns to."""
+        """A call through a pointer whose result is ours. The address that it returns to."""
         through = block.exit.through if isinstance(block.exit, Switch) else ""
         passed = self._arguments.passed(Call(None, code(0), None, through=through), value, state)
         self._refuse_frame_addresses(THROUGH_POINTER, passed.arguments, state)
@@ -66,12 +66,14 @@ class Calls:
         return target
 
     def call(self, block: Block, call: Call, value: Term, state: State) -> BlockId | None:
-        """The call that ends a block. Where execution goes on, None if it does not."""
+        """The call that ends a block. Where execution continues, None if it does not."""
         if call.callee is None:
-            call = self._resolved(call, value)
+            call = self._resolved(call, value, state)
         if call.callee is None:
             refuse_inside(self._scope, value)
             discover(self._scope, block, value)
+            is_null = self._terms.eq(value, self._terms.bv(0, self._terms.width(value)))
+            self._side.likely.append((state.condition, self._terms.negate(is_null)))
         passed = self._arguments.passed(call, value, state)
         if call.then is None:
             name, arguments = _name(call), passed.arguments
@@ -81,22 +83,22 @@ class Calls:
             self._return_from_unknown(call, passed, state)
         return call.then
 
-    def _resolved(self, call: Call, value: Term) -> Call:
-        """A call through a pointer that can only be to one outside function. (Where the pointer is null, the code has
-        ended in a fault before.)"""
+    def _resolved(self, call: Call, value: Term, state: State) -> Call:
+        """A call through a pointer that can only be to one outside function, or a fault where the pointer is null."""
         image = self._function.image
         callee = only_external(self._terms, image, value)
         if callee is None:
             return call
+        self._scope.abort(state, self._terms.eq(value, self._terms.bv(0, self._terms.width(value))))
         return replace(call, callee=callee, then=None if leaves(image, callee) else call.then)
 
     def _end_in(self, name: str, arguments: tuple[Term, ...], condition: Term, state: State) -> None:
-        """A call does not come back, under a condition."""
+        """A call does not return, under a condition."""
         summary = self._scope.summary
         summary.endings.append(Ending(condition, name, arguments, state.heap, summary.may_have_called))
 
     def _is_known(self, call: Call, passed: Passed, state: State) -> bool:
-        """Carry out a call whose effect is known, if it is one."""
+        """Execute a call whose effect is known, if it is one."""
         if call.carried_out:
             self._leave_carried_out(call.pure, state)
             return True

@@ -39,7 +39,7 @@ class Stored:
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """Two ways of getting here, told apart by `selector`."""
+    """Two paths to here, distinguished by `selector`."""
 
     selector: Term
     then: Node
@@ -159,8 +159,10 @@ class Chain:
             top, depth = pending[-1]
             if depth > _MOST_NESTED:
                 raise Unsupported(f"a load looks through more than {_MOST_NESTED} branches")
-            ways = [self._skip(n, address, size) for n in (top.then, top.otherwise)] if isinstance(top, Joined) else []
-            missing = [n for n in ways if (id(n), address, size) not in self._loads]
+            joined = (
+                [self._skip(n, address, size) for n in (top.then, top.otherwise)] if isinstance(top, Joined) else []
+            )
+            missing = [n for n in joined if (id(n), address, size) not in self._loads]
             if missing:
                 pending += [(n, depth + 1) for n in missing]
                 continue
@@ -168,7 +170,7 @@ class Chain:
             if (id(top), address, size) in self._loads:
                 continue
             if isinstance(top, Joined):
-                value = self.terms.ite(top.selector, *(self._loads[id(n), address, size][1] for n in ways))
+                value = self.terms.ite(top.selector, *(self._loads[id(n), address, size][1] for n in joined))
             else:
                 value = self._load(top, address, size)
             self._loads[id(top), address, size] = (top, value)
@@ -192,7 +194,7 @@ class Chain:
         return node
 
     def _look_further(self, node: Node, address: Term, size: int) -> None:
-        """Let the context note what it cannot tell about earlier stores either, so that all is looked into at once."""
+        """Let the context note what it cannot tell about earlier stores either, so that all is examined at once."""
         for _ in range(_MOST_SWAPS):
             if not isinstance(node, Stored):
                 return
@@ -228,7 +230,7 @@ class Chain:
         return node.size <= distance <= (1 << self.address_width) - size
 
     def _is_reserved_from(self, *accesses: Access) -> bool:
-        """Whether one of two accesses is inside what is reserved, and the other reaches it in no way."""
+        """Whether one of two accesses is inside what is reserved, and the other cannot reach it."""
         if self.reserved is None:
             return False
         start, length = self.reserved

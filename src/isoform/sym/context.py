@@ -3,7 +3,7 @@
 Whoever makes a context answers for it: in the case at hand the edges that it calls dead are not taken, the addresses
 that it calls the same are, and the accesses that it calls apart do not overlap. Execution then leaves out, unifies and
 skips accordingly; its formulas mean the same as without the context wherever the case holds. Execution also notes in it
-what it could not tell, as what to look into next.
+what it could not tell, as what to examine next.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Context:
     """Stores and later loads or stores of which it could not be told whether they overlap."""
 
     def forget(self) -> None:
-        """Begin noting anew."""
+        """Begin recording again."""
         self.edges, self.bases, self.doubts = {}, {}, {}
 
     def branch(self, terms: Terms, here: tuple[int, BlockId], state: Term, condition: Term) -> tuple[Term, Term]:

@@ -34,7 +34,7 @@ class Differing:
         self._width = width
         self._big_endian = big_endian
         self.met: list[Met] | None = None
-        """Where something that differs between the sides is read or given away. None: nobody will show that this never
+        """Where something that differs between the sides is read or given away. None: nothing will show that this never
         happens, so it is refused at once."""
         self.keeps_address = False
         """Whether an address of such a thing was put into the frame."""

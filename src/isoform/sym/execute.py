@@ -57,7 +57,7 @@ class Execution:
     # -- blocks ---------------------------------------------------------------------------------
 
     def ops(self, state: State, temps: Temps, first: int = 0) -> bool:
-        """Carry out the micro-ops of the scope's block, from `first` on. Whether any input comes to its end."""
+        """Execute the micro-ops of the scope's block, from `first` on. Whether any input reaches its end."""
         scope = self._scope
         ops = scope.block.ops
         self._budget.charge(OP_SECONDS * len(ops))
@@ -102,7 +102,7 @@ class Execution:
     # -- exits ----------------------------------------------------------------------------------
 
     def leave(self, state: State, temps: Temps) -> None:
-        """Carry out the end of the scope's block."""
+        """Execute the end of the scope's block."""
         if self._policy.leave(self._scope, state, temps):
             return
         match self._scope.block.exit:
@@ -162,7 +162,6 @@ class Execution:
         if state.condition == terms.false:
             return
         if is_tail_call(self._scope, block, value, state):
-            self._policy.fault(self._scope, state, terms.eq(value, terms.bv(0, terms.width(value))))
             self._policy.finish(self._scope, self._calls.tail_call(block, value, state), state)
             return
         discover(self._scope, block, value)

@@ -1,4 +1,4 @@
-"""Library functions with a known meaning, carried out on a symbolic state instead of taken as unknowns.
+"""Library functions with a known meaning, executed on a symbolic state instead of taken as unknowns.
 
 Compilers put calls to these where there was code and code where there was a call.
 """
@@ -6,6 +6,8 @@ Compilers put calls to these where there was code and code where there was a cal
 from __future__ import annotations
 
 from isoform.lift.library import MOST_BYTES
+from isoform.model.library import library_function
+from isoform.model.library_function import Meaning
 from isoform.model.verdict import Assumption
 from isoform.smt.terms import Term
 from isoform.sym.state import State
@@ -21,7 +23,8 @@ LIBRARY_MEANING = Assumption(
 def carry_out(state: State, name: str, arguments: tuple[Term, ...]) -> Term | None:
     """The result of the call, its effect on memory done; None if it is no such call, or its size is not a
     constant (see `lift/library.py` for those)."""
-    if name not in ("memset", "memcpy", "memmove") or len(arguments) != 3:
+    meaning = library_function(name).meaning
+    if meaning is None or meaning is Meaning.LENGTH or len(arguments) != meaning.arguments:
         return None
     destination, source, count = arguments
     size = state.side.terms.value(count)
@@ -29,7 +32,7 @@ def carry_out(state: State, name: str, arguments: tuple[Term, ...]) -> Term | No
         return None
     state.side.world.assume(LIBRARY_MEANING)
     pieces = [(start, min(_CHUNK, size - start)) for start in range(0, size, _CHUNK)]
-    if name == "memset":
+    if meaning is Meaning.FILL:
         values = [_repeated(state, source, length) for _, length in pieces]
     else:  # everything is read before anything is written: right for memmove, and memcpy may not overlap
         values = [state.load(_at(state, source, start), length) for start, length in pieces]

@@ -23,13 +23,13 @@ def unread_padding(sides: Sequence[Side], where: Term, bits: Term) -> tuple[Term
     stored, each_time = [], []
     used: dict[Padded, None] = {}
     for store in (store for side in sides for store in side.stores):
-        ways = {}
+        padding_stores = {}
         for padded in sides[0].world.contract.padded:
-            way = _stores_padding(sides[0], store, where, bits, padded)
-            if way != terms.false:
-                ways[padded] = way
-        used.update(dict.fromkeys(ways))
-        as_padding = terms.any_of([*ways.values()])
+            condition = _stores_padding(sides[0], store, where, bits, padded)
+            if condition != terms.false:
+                padding_stores[padded] = condition
+        used.update(dict.fromkeys(padding_stores))
+        as_padding = terms.any_of([*padding_stores.values()])
         stored.append(as_padding)
         each_time.append(terms.implies(_covers(sides[0], store, where), as_padding))
     return terms.conj(terms.any_of(stored), terms.all_of(each_time)), [*used]

@@ -18,7 +18,7 @@ from isoform.sym.state import State, initial_state
 from isoform.sym.step import Temps
 from isoform.sym.summary import GapKind
 
-MOST_FIXED_TURNS = 4096
+MOST_FIXED_ITERATIONS = 4096
 """Iterations of a loop whose exit does not depend on inputs."""
 
 
@@ -95,7 +95,7 @@ class Policy:
         return terms.conj(state.condition, condition), terms.conj(state.condition, terms.negate(condition))
 
     def leave(self, scope: Scope, state: State, temps: Temps) -> bool:
-        """Whether the policy has carried out the end of the block itself, since it knows where that leads."""
+        """Whether the policy has executed the end of the block itself, since it knows where that leads."""
         return False
 
     # -- what instructions do -------------------------------------------------------------------
@@ -124,6 +124,8 @@ class Policy:
         bound = scope.function.bounds[number]
         if bound.is_sure:
             scope.side.assume_bound(state.condition, inside, bound.name)
+        else:
+            scope.side.likely.append((state.condition, inside))
 
     def unsupported(self, scope: Scope, state: State) -> None:
         """An instruction without semantics is reached."""
@@ -156,7 +158,7 @@ class Unrolled(Policy):
     def follow(self, scope: Scope, target: BlockId, state: State) -> int | None:
         if (scope.block.id, target) not in scope.function.back_edges:
             return scope.layer
-        if scope.layer + 1 > MOST_FIXED_TURNS or self._symbolic_layers >= self.unroll:
+        if scope.layer + 1 > MOST_FIXED_ITERATIONS or self._symbolic_layers >= self.unroll:
             self._note_loop(scope, target, state)
             return None
         return scope.layer + 1

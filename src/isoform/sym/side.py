@@ -70,6 +70,9 @@ class Side:
         self.frame_accesses: list[tuple[Term, Term, int]] = []
         """Condition, offset and size of accesses to the frame at computed offsets."""
         self.bounds: list[tuple[Term, Term]] = []
+        self.likely: list[tuple[Term, Term]] = []
+        """What probably holds: that accesses are inside the object in which their address is, and that pointers which
+        are called are not null. For choosing inputs, never for a proof."""
         """Of the target: the conditions of accesses, and that they are inside the objects they are meant for."""
         self.heap_accesses: list[tuple[Term, Term, int]] = []
         """Condition, address and size of accesses to the rest of memory at computed addresses."""
@@ -197,7 +200,7 @@ class Side:
         self.world.assume_in_bounds(name)
 
     def note_call(self) -> None:
-        """From here on accesses depend on whether what was called comes back."""
+        """From here on accesses depend on whether what was called returns."""
         if self.before_calls is None:
             self.before_calls = len(self.heap_accesses)
         self.note_release()

@@ -39,7 +39,7 @@ def write(state: State, temps: Temps, var: Var, value: Term) -> None:
 
 
 def step(state: State, temps: Temps, op: MicroOp) -> None:
-    """Carry out a micro-op that neither aborts nor moves control."""
+    """Execute a micro-op that neither aborts nor moves control."""
     kind = op.kind
     if kind is Kind.STORE:
         address, value = op.ins

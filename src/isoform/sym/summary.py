@@ -18,7 +18,7 @@ class GapKind(Enum):
 
     LOOP_BOUND = "loops run longer than they were unrolled"
     UNSUPPORTED = "an instruction without semantics is reached"
-    UNRESOLVED = "a computed jump goes where isoform did not follow"
+    UNRESOLVED = "a computed jump has a target that isoform did not follow"
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class CallSite:
 
 @dataclass(frozen=True)
 class Ending:
-    """The program ended in a call that does not come back."""
+    """The program ended in a call that does not return."""
 
     condition: Term
     callee: str

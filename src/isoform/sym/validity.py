@@ -50,7 +50,7 @@ def private_frame(side: Side) -> list[tuple[str, Term]]:
 
 
 def fresh_blocks(side: Side) -> list[tuple[str, Term]]:
-    """Blocks from the library's allocator are apart from everything that is reached in another way (`fresh-memory`):
+    """Blocks from the library's allocator are apart from everything that is reached by another name (`fresh-memory`):
     through an address that was not computed from the block's, while it cannot have been taken back."""
     terms = side.terms
     found = []
@@ -82,9 +82,9 @@ def reserve_result(side: Side, entry: State) -> None:
 
 
 def result_apart(side: Side, entry: State) -> list[tuple[str, Term]]:
-    """The space for a result in memory is apart from everything that is reached in another way (`result-space-apart`):
+    """The space for a result in memory is apart from everything that is reached by another name (`result-space-apart`):
     through an address that was not computed from the space's. Only for a whole function followed from its entry on:
-    where a path starts anew with unknowns for what it has, one of them may be the space's address."""
+    where a path starts again with unknowns for what it has, one of them may be the space's address."""
     contract, terms = side.contract, side.terms
     if not _is_result_apart(side):
         return []
@@ -113,10 +113,10 @@ def _may_be_taken_back(side: Side, block: AllocatedBlock, access: int) -> bool:
 
 
 def valid_addresses(*sides: Side, through: Collection[Term] | None = None) -> list[tuple[str, Term]]:
-    """Accesses to the rest of memory are to addresses that a program may use (`valid-memory`): not the page
-    around null, nor beyond what the machine gives to programs. If asked for, only those `through` some pointers. Blocks
-    are followed in order, so what is noted before the first outside call is made before it; what comes later is not
-    made at all if that does not come back."""
+    """Accesses to the rest of memory are to addresses that a program may use (`valid-memory`): not the page around
+    null, nor beyond what the machine gives to programs. If asked for, only those `through` some pointers. Blocks are
+    followed in order, so accesses recorded before the first outside call are made before it; later ones are not made at
+    all if it does not return."""
     found = []
     for side in sides:
         terms = side.terms

@@ -78,5 +78,8 @@ class World:
     def assume_in_bounds(self, name: str) -> None:
         self._bounded[name] = None
         shown = ", ".join(list(self._bounded)[:4]) + (", …" if len(self._bounded) > 4 else "")
-        why = f"the target reads and writes {shown} only within bounds (--bounds ignore drops this)"
+        why = (
+            f"the target reads and writes {shown} only within bounds, and what it counts from an address there is "
+            "there (--bounds ignore drops this)"
+        )
         self.assumptions["in-bounds"] = Assumption("in-bounds", why)

@@ -37,3 +37,36 @@ int sized(unsigned k, int j)
 }
 
 int sized_wrong(unsigned k, int j) { return sized(k, j) + (j == 10); }
+
+/* Compiled as if optimised, in a file that is not: the address of the end of v is that of t. */
+volatile unsigned some, more;
+
+#define OPTIMISED(name, wrong) \
+    __attribute__((optimize("O2"))) int name(void) \
+    { \
+        if (some == 5) \
+            return 0; \
+        unsigned char t[8] = {1, 2, 3, 4, 5, 6, 7, 8}; \
+        unsigned long v = 0; \
+        t[more & 7] = some; \
+        ((unsigned char *)(&v + 1))[(long)((some & 7) | -8L)] = more; \
+        return (int)(v >> 3) + t[some & 7] + wrong; \
+    }
+OPTIMISED(optimised, 0)
+OPTIMISED(optimised_wrong, 1)
+
+/* The end of a literal that is not listed is where t begins. */
+#define LITERAL(name, wrong) \
+    int name(unsigned n, unsigned m) \
+    { \
+        if (n == 5) \
+            return 0; \
+        unsigned r = 0; \
+        int t[4] = {n}; \
+        t[m % 4] = n; \
+        r += t[n % 4]; \
+        r += (&((int[4]){n, [1] = m})[4])[(long)((n & 3) | -4L)]; \
+        return (r & 0xffff) + wrong; \
+    }
+LITERAL(literal_end, 0)
+LITERAL(literal_end_wrong, 1)

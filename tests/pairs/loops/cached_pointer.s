@@ -21,7 +21,7 @@ twice:
         ret
         .size   twice, .-twice
 
-# It is cached in a register over the turns.
+# It is cached in a register over the iterations.
         .globl  twice_cached
         .type   twice_cached, @function
 twice_cached:

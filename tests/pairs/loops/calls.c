@@ -1,4 +1,4 @@
-/* Loops that call a function from outside each turn. */
+/* Loops that call a function from outside in each iteration. */
 
 int visit(int x);
 int leave(int x);

@@ -1,4 +1,4 @@
-# y += a * x, four elements a turn; where the vector of four a is made.
+# y += a * x, four elements in each iteration; where the vector of four a is made.
         .intel_syntax noprefix
         .text
 

@@ -55,7 +55,7 @@ void copy_ranges_broken(struct range *restrict to, const struct range *restrict 
     memcpy(to, from, n > 0 ? n * sizeof(struct range) - 8ul : 0);
 }
 
-/* It counts down, so that memory is gone through from the end. */
+/* It counts down, so that memory is traversed from the end. */
 void zero_down(int *a, int n) {
     while (n-- > 0)
         a[n] = 0;
@@ -122,7 +122,7 @@ long clear_broken(long *a, int n) {
     return (long)memset(a, 0, n > 0 ? n * sizeof(long) : 0);
 }
 
-/* A call in each turn of a loop. */
+/* A call in each iteration of a loop. */
 void clear_rows(long *a, int n, int width, long stride) {
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < width; k++)

@@ -1,4 +1,4 @@
-; The first turn does not add to 0.
+; The first iteration does not add to 0.
       sub $4, $0, $1
       sub $5, $0, $2
       lis $6

@@ -288,7 +288,7 @@ unsigned collatz_broken(unsigned n) {
     return steps;
 }
 
-/* Euclid's algorithm, and two of its turns with the two numbers in each other's place. */
+/* Euclid's algorithm, and two of its iterations with the two numbers in each other's place. */
 unsigned gcd(unsigned a, unsigned b) {
     while (b) {
         unsigned rest = a % b;
@@ -389,7 +389,7 @@ unsigned by_factor_broken(const unsigned *a, int n) {
     return s;
 }
 
-/* A loop by two that does an odd turn first. */
+/* A loop by two that does an odd iteration first. */
 void raised(int *a, int n) {
     for (int i = 0; i < n; i++) a[i] += 3;
 }

@@ -1,4 +1,4 @@
-/* Strength reduction: a product with the loop's counter becomes a sum that grows each turn. */
+/* Strength reduction: a product with the loop's counter becomes a sum that grows in each iteration. */
 
 unsigned strength(int y, int n) {
     unsigned x = 0, i = 0;

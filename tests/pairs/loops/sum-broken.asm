@@ -1,4 +1,4 @@
-; The test for 0 comes one turn too early.
+; The test for 0 comes one iteration too early.
       add $3, $0, $0
       slt $6, $0, $1
       beq $6, $0, done

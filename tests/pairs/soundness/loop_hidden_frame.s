@@ -1,4 +1,4 @@
-# Addresses of the frame that are around while a loop turns, and are used only behind it.
+# Addresses of the frame that are around while a loop iterates, and are used only after it.
 .intel_syntax noprefix
 
 # One of two addresses of the frame, written through where memory is no output.

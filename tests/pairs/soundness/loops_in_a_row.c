@@ -1,4 +1,4 @@
-/* Two loops, of n turns each. */
+/* Two loops, of n iterations each. */
 unsigned both(unsigned n, volatile unsigned *p) {
     for (unsigned i = 0; i < n; i++) *p = i;
     for (unsigned i = 0; i < n; i++) *p = i + 1;

@@ -28,7 +28,7 @@ MOST_RESTARTS = 64
 
 @dataclass(frozen=True)
 class Proposal:
-    """Inputs for a path nobody took yet, and which one."""
+    """Inputs for a path that no run took yet, and which one."""
 
     inputs: Inputs
     node: TreeNode | None = None
@@ -105,7 +105,7 @@ class Driver:
         """Inputs that take `path` and none of the other side's paths."""
         terms = self._terms
         assert path.inputs is not None
-        # One that leaves the contract is all about the memory it uses; of others that does not matter.
+        # A path that leaves the contract is about the memory it accesses; for others that does not matter.
         taken = [other.condition if other.end is End.OUTSIDE else other.free_condition for other in others]
         away = terms.all_of([terms.negate(condition) for condition in taken])
         edges = [decision.edge for decision in path.decisions]
@@ -117,11 +117,11 @@ class Driver:
         if node is None or flip is None:
             path = self._walker.walk(traced)
             return Explored(path, self.tree.insert(path, proposal.inputs))
-        as_predicted = _same_way(node.decision.before, traced)
+        as_predicted = _same_path(node.decision.before, traced)
         path = self._walker.walk(traced, node.decision.before if as_predicted else None)
-        gone = frozenset(node.children)
+        taken = frozenset(node.children)
         is_new = self.tree.insert(path, proposal.inputs)
-        restart = path.end.value if path.end is End.ASTRAY else _departure(node, flip, path, gone)
+        restart = path.end.value if path.end is End.ASTRAY else _departure(node, flip, path, taken)
         if restart:
             node.closed[flip.label] = Closed.MISSED
             self.restarts.append(restart)
@@ -129,8 +129,8 @@ class Driver:
         return Explored(path, is_new, restart)
 
 
-def _same_way(before: PathSnapshot, traced: Traced) -> bool:
-    """Whether a run went the same way as another one up to a decision of that one."""
+def _same_path(before: PathSnapshot, traced: Traced) -> bool:
+    """Whether a run took the same path as another one up to a decision of that one."""
     old = before.path.traced
     until = before.visit
     return (
@@ -141,15 +141,15 @@ def _same_way(before: PathSnapshot, traced: Traced) -> bool:
     )
 
 
-def _departure(node: TreeNode, flip: Flip, path: Path, gone: Collection[Key]) -> str:
-    """How a run left the path that its inputs were made for; empty if it did not. `gone` are the ways of the decision
-    that runs went before."""
+def _departure(node: TreeNode, flip: Flip, path: Path, taken: Collection[Key]) -> str:
+    """How a run left the path that its inputs were made for; empty if it did not. `taken` are the branches of the
+    decision that earlier runs took."""
     predicted = _decisions_to(node)
     for number, (decision, key) in enumerate([*predicted, (node.decision, flip.label)]):
         if number >= len(path.decisions) or path.decisions[number].term != decision.term:
-            return f"it did not come to {decision.kind.value} at {decision.address:#x}"
-        if not _agrees(decision, key, path.decisions[number].key, gone):
-            return f"{decision.kind.value} at {decision.address:#x} went another way"
+            return f"it did not reach {decision.kind.value} at {decision.address:#x}"
+        if not _agrees(decision, key, path.decisions[number].key, taken):
+            return f"{decision.kind.value} at {decision.address:#x} took another branch"
     return ""
 
 
@@ -161,7 +161,7 @@ def _decisions_to(node: TreeNode) -> list[tuple[Decision, Key]]:
     return found[::-1]
 
 
-def _agrees(decision: Decision, wanted: Key, found: Key, gone: Collection[Key]) -> bool:
+def _agrees(decision: Decision, wanted: Key, found: Key, taken: Collection[Key]) -> bool:
     if decision.kind is DecisionKind.TARGET and wanted in (INSIDE, CALLER, ELSEWHERE) and found != wanted:
-        return isinstance(found, int) and found not in gone  # a new target of the class that was asked for
+        return isinstance(found, int) and found not in taken  # a new target of the class that was asked for
     return wanted == found

@@ -36,7 +36,7 @@ class Concolic:
                 said = f"all {target} paths of the target and {rewrite} of the rewrite, nothing cut"
                 return replace(finding, said=said)
             case WithinBound(why=why) if not search.counts.compared and not self.is_alone:
-                # A bound within which nothing came to its end would hide what another engine found.
-                return Failed("no run of both came to its end within the step bound (--fuel)", said=why)
+                # A bound within which no run ended would hide what another engine found.
+                return Failed("no run of both functions ended within the step bound (--fuel)", said=why)
             case _:
                 return finding

@@ -1,4 +1,4 @@
-"""The inputs a search begins with, and fresh ones for when a run went astray."""
+"""The inputs a search begins with, and fresh ones for when a run left its predicted path."""
 
 from __future__ import annotations
 

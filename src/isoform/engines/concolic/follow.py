@@ -1,4 +1,4 @@
-"""The encoder's policy for a single path: the run decides where to go, and the path collects the conditions of that."""
+"""The encoder's policy for a single path: the run decides each branch, and the path collects the conditions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Following(Policy):
         self._fixed_caller = self._side.entry.has_fixed_caller
 
     def follow(self, scope: Scope, target: BlockId, state: State) -> int | None:
-        """The run says where it goes on."""
+        """The run decides what is executed next."""
         return None
 
     # -- decisions ------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class Following(Policy):
     # -- exits ----------------------------------------------------------------------------------
 
     def leave(self, scope: Scope, state: State, temps: Temps) -> bool:
-        """Computed jumps, returns and calls lead to where the run went."""
+        """Computed jumps, returns and calls lead to the targets of the run."""
         target = self.record.path.traced.targets[self.record.position]
         match scope.block.exit:
             case Switch(_, targets, Call() as elsewhere) if target not in dict(targets):
@@ -183,8 +183,6 @@ class Following(Policy):
         scope, record = self._scope, self.record
         if not record.goes_on and self._status is Status.DONE and not self._fixed_caller:
             if self._terms.layout.number(value) is None and is_tail_call(scope, scope.block, value, record.state):
-                is_null = self._terms.eq(value, self._terms.bv(0, self._terms.width(value)))
-                record.decide(DecisionKind.FAULT, is_null, False)
                 self._end_with(self._calls.tail_call(scope.block, value, record.state))
             if value != self._side.entry.return_address:
                 record.end_as(End.LOST, "a computed jump leaves the function")
@@ -193,7 +191,7 @@ class Following(Policy):
         self._arrive_at(value, target)
 
     def _go_to(self, value: Term, target: int) -> None:
-        """Note where a computed jump went."""
+        """Record the target of a computed jump."""
         value = in_code(self._scope, value)
         known = self._terms.value(value)
         if known is not None:
@@ -229,7 +227,7 @@ class Following(Policy):
 
     def _come_back(self, value: Term, to: BlockId | None, target: int) -> None:
         if to is None and not self._fixed_caller:
-            if self.record.goes_on:  # from a recursive call, else into code that returning there was not known to reach
+            if self.record.goes_on:  # from a recursive call, else into code that this return was not known to reach
                 if self._terms.value(value) != target:
                     self.record.end_as(End.LOST, "it returns to an address that was computed")
                 return
@@ -259,7 +257,7 @@ class Following(Policy):
             self.record.path.kept.append(self._terms.raw_equal(*arrays))
         if ends:
             if call.then is not None:
-                self.record.end_as(End.LOST, f"{call.callee} did not come back")
+                self.record.end_as(End.LOST, f"{call.callee} did not return")
             self.record.end_as(End.EXITED)
 
     def _is_to_code(self, value: Term) -> bool:

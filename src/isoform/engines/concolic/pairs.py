@@ -162,7 +162,7 @@ class Pairs:
         return self._terms.negate(self._terms.any_of([path.condition for path in paths]))
 
     def _rules(self, trees: tuple[Tree, Tree]) -> list[tuple[str, Term]]:
-        """The assumptions about memory: whoever comes to an access makes a valid one."""
+        """The assumptions about memory: whatever reaches an access makes a valid one."""
         found: dict[Term, str] = {}
         for side, tree in zip(self._sides, trees, strict=True):
             for number, decision in enumerate(tree.accesses(), 1):

@@ -25,7 +25,7 @@ ELSEWHERE = "elsewhere"
 
 
 class DecisionKind(Enum):
-    """What was decided, with the words for a run that decided otherwise than predicted."""
+    """What was decided, with the text for a run that decided otherwise than predicted."""
 
     BRANCH = "a branch"
     FAULT = "a fault"
@@ -37,10 +37,10 @@ class DecisionKind(Enum):
 
 @dataclass(frozen=True, eq=False)
 class PathSnapshot:
-    """Everything a walk needs to go on from a decision."""
+    """Everything a walk needs to resume at a decision."""
 
     path: Path
-    """The path it was taken on; its lists are good up to the counts below."""
+    """The path it was taken on; its lists are valid up to the counts below."""
     state: State
     temps: Temps
     visit: int
@@ -57,7 +57,7 @@ class PathSnapshot:
     kept: int
 
     def forget_the_rest(self) -> None:
-        """Nothing will be resumed behind this point: the rest of the run is not needed any more."""
+        """Nothing will be resumed after this point: the rest of the run is not needed any more."""
         traced = self.path.traced
         del traced.visits[self.visit + 1 :]
         del traced.targets[self.visit + 1 :]
@@ -94,7 +94,7 @@ class End(Enum):
     """Its conditions say so: no input of the contract takes it."""
     ASTRAY = "takes a pointer to its own stack frame for one of its inputs"
     """This one run does; other inputs of the same conditions do not."""
-    LOST = "goes where its conditions cannot be followed"
+    LOST = "reaches code where its conditions cannot be followed"
 
 
 COMPLETE = frozenset({End.RETURNED, End.ABORTED, End.EXITED})
@@ -114,14 +114,14 @@ class Path:
     why: str = ""
     """Of a path that is not followed to its end."""
     loads: list[tuple[Term, int]] = field(default_factory=list)
-    """Address and size of what was read, but from the frame."""
+    """Address and size of loads, except from the frame."""
     stores: list[tuple[Term, int]] = field(default_factory=list)
-    """Where the program can be overwritten: address and size of what was written."""
+    """Where the program can be overwritten: address and size of stores."""
     pointers: list[Term] = field(default_factory=list)
     """Addresses without their constant part that were read or written through."""
 
     kept: list[Term] = field(default_factory=list)
-    """That outside calls left memory as it was: true of runs, and so of the inputs that are looked for."""
+    """That outside calls left memory unchanged: true of runs, and so of the inputs that are searched."""
     number: int = 0
     """In its tree, from 1 on."""
     last: PathSnapshot | None = None

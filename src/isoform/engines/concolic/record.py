@@ -22,7 +22,7 @@ class EndOfPathError(Exception):
 
 
 class Record:
-    """Begun anew, or from an earlier path's snapshot. The scope says in which block and at which micro-op it is."""
+    """Started at the entry, or from an earlier path's snapshot. The scope has the block and the micro-op."""
 
     def __init__(
         self, scope: Scope, entry: Callable[[Side], State], depth: int, traced: Traced, resume: PathSnapshot | None
@@ -72,7 +72,7 @@ class Record:
         )
 
     def enter(self, position: int) -> None:
-        """Come to the next block of the run."""
+        """Enter the next block of the run."""
         visit = self.path.traced.visits[position]
         if visit.program not in self.programs:
             self.programs.append(visit.program)
@@ -97,7 +97,7 @@ class Record:
         raise EndOfPathError
 
     def decide(self, kind: DecisionKind, condition: Term, key: bool) -> None:
-        """Note that the run decided a condition as `key` says, unless that was clear before."""
+        """Record that the run decided a condition as `key` says, unless that was implied before."""
         terms = self._terms
         if condition in (terms.true, terms.false):
             if (condition == terms.true) != key:

@@ -15,14 +15,20 @@ MOST_CONDITIONS = 50
 
 
 def row(
-    question: Question, number: int, turn: int, inputs: Inputs, explored: Explored, driver: Outcome, verifier: Outcome
+    question: Question,
+    number: int,
+    driving: int,
+    inputs: Inputs,
+    explored: Explored,
+    driver: Outcome,
+    verifier: Outcome,
 ) -> SearchStep:
     results = [result(question, outcome) for outcome in (driver, verifier)]
-    if turn == 1:
+    if driving == 1:
         results.reverse()
     return SearchStep(
         number,
-        ("target", "rewrite")[turn],
+        ("target", "rewrite")[driving],
         tuple((a.name, _value(question, a.name, inputs)) for a in question.contract.arguments),
         tuple(_conditions(explored)),
         results[0],

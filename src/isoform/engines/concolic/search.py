@@ -46,7 +46,7 @@ MOST_ROWS = 1000
 class Counts:
     runs: int = 0
     compared: int = 0
-    """Runs on which both came to their end, on inputs that the contract allows."""
+    """Runs in which both ended, on inputs that the contract allows."""
     undecided: Counter[str] = field(default_factory=Counter)
     out_of_fuel: int = 0
 
@@ -71,7 +71,7 @@ class Search:
         self._fresh = fresh_inputs(question)
         self._met: dict[int, list[Path]] = {}
         """For a path of the target, by its number: the paths of the rewrite that share inputs with it, all of them."""
-        self._turn = 0
+        self._next_driver = 0
         self.rows: list[SearchStep] = []
         self.counts = Counts()
         self._unconfirmed: NotConfirmed | None = None
@@ -90,7 +90,7 @@ class Search:
     # -- figure 4 -------------------------------------------------------------------------------
 
     def answer(self) -> Finding:
-        """First only by runs; every so often, and at the end, also by what can be said of all inputs of a path."""
+        """First only by runs; at intervals, and at the end, also for all inputs of a path at once."""
         meet_at = FIRST_MEETING
         while not self._budget.exhausted:
             finding = self._explore(meet_at)
@@ -108,29 +108,29 @@ class Search:
         """Let the two take turns until there were so many runs, or nothing is left to explore."""
         finished = [False, False]
         while not all(finished) and self.counts.runs < runs and not self._budget.exhausted:
-            turn = self._turn
-            self._turn = 1 - turn
-            proposal = None if finished[turn] else self._drivers[turn].propose(self._fresh)
+            driving = self._next_driver
+            self._next_driver = 1 - driving
+            proposal = None if finished[driving] else self._drivers[driving].propose(self._fresh)
             if proposal is None:
-                finished[turn] = True
+                finished[driving] = True
                 continue
-            finding = self._step(turn, proposal)
+            finding = self._step(driving, proposal)
             if finding is not None:
                 return finding
         return None
 
-    def _step(self, turn: int, proposal: Proposal) -> Found | Failed | None:
-        driver = self._drivers[turn]
+    def _step(self, driving: int, proposal: Proposal) -> Found | Failed | None:
+        driver = self._drivers[driving]
         inputs = proposal.inputs
         traced = driver.run(inputs)
-        other = run(self._question.programs[1 - turn], inputs, self._options, self._question.callees)
+        other = run(self._question.programs[1 - driving], inputs, self._options, self._question.callees)
         explored = driver.explore(proposal, traced)
         self.counts.runs += 1
         if self._question.options.narrate and len(self.rows) < MOST_ROWS:
-            self.rows.append(row(self._question, len(self.rows) + 1, turn, inputs, explored, traced.outcome, other))
+            self.rows.append(row(self._question, len(self.rows) + 1, driving, inputs, explored, traced.outcome, other))
         if self.counts.runs % 16 == 0:
             self._question.options.progress(self._progress())
-        outcomes = (traced.outcome, other) if turn == 0 else (other, traced.outcome)
+        outcomes = (traced.outcome, other) if driving == 0 else (other, traced.outcome)
         return self._compare(inputs, outcomes, explored.path)
 
     def _progress(self) -> str:
@@ -234,7 +234,8 @@ class Search:
             found.append(f"{_many(unmet, 'path')} of the target not compared with all they meet in the rewrite")
         for name, driver in zip(("target", "rewrite"), self._drivers, strict=True):
             found += [
-                f"{_many(count, 'path')} of the {name} {_WAYS[end]}" for end, count in _ends(driver.tree.paths).items()
+                f"{_many(count, 'path')} of the {name} {_NOT_COMPLETE[end]}"
+                for end, count in _ends(driver.tree.paths).items()
             ]
             lost = [p.why for p in driver.tree.paths if p.why]
             found += [f"the {name}: {why}" for why in dict.fromkeys(lost)]
@@ -247,7 +248,7 @@ class Search:
         return found
 
     def _why_all_was_lost(self) -> str:
-        """If not one path of a side could be followed: a few runs say too little to speak of a bound."""
+        """If no path of a side could be followed: a few runs are too little for a bound."""
         for driver in self._drivers:
             ends = [path.end for path in driver.tree.paths if path.end is not End.OUTSIDE]
             if ends and all(end is End.LOST for end in ends):
@@ -257,10 +258,10 @@ class Search:
     def _why_nothing_was_compared(self) -> str:
         if self.counts.undecided:
             why, _ = self.counts.undecided.most_common(1)[0]
-            return f"no run of both came to its end ({why})"
+            return f"no run of both functions ended ({why})"
         if any(driver.tree.paths for driver in self._drivers):
             return "every input makes one of them use memory that it may not use, so nothing can be compared"
-        return "no run of both came to its end"
+        return "no run of both functions ended"
 
     def _sentence(self, cut: list[str]) -> str:
         target, rewrite = self.paths
@@ -290,12 +291,12 @@ class Search:
 
     @property
     def paths(self) -> tuple[int, int]:
-        """How many paths of each were explored, but those that leave the contract."""
+        """How many paths of each were explored, except those that leave the contract."""
         target, rewrite = (sum(p.end is not End.OUTSIDE for p in driver.tree.paths) for driver in self._drivers)
         return target, rewrite
 
 
-_WAYS = {
+_NOT_COMPLETE = {
     End.FUEL: "cut by the step bound",
     End.DEPTH: "cut by the depth",
     End.LOST: "that could not be followed",
@@ -303,7 +304,7 @@ _WAYS = {
 
 
 def _ends(paths: list[Path]) -> Counter[End]:
-    return Counter(path.end for path in paths if path.end in _WAYS)
+    return Counter(path.end for path in paths if path.end in _NOT_COMPLETE)
 
 
 def _many(count: int, what: str) -> str:

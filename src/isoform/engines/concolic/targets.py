@@ -1,4 +1,4 @@
-"""Where a computed jump can go: to code of the program, to the caller, or elsewhere (seed 000, figure 8)."""
+"""The targets of a computed jump: code of the program, the caller, or elsewhere (seed 000, figure 8)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Targets:
         return target, self._terms.eq(value, self._constant(value, target))
 
     def inside(self, value: Term, explored: Sequence[int]) -> Term:
-        """To code where nobody went yet."""
+        """To code that no run reached yet."""
         terms = self._terms
         return terms.conj(self._in_code(value), self._none_of(value, explored))
 

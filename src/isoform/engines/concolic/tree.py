@@ -17,17 +17,17 @@ MOST_TARGETS = 64
 
 
 class Closed(Enum):
-    """Why one way of a decision is not followed (any more)."""
+    """Why one branch of a decision is not followed (any more)."""
 
-    INFEASIBLE = "no input goes there"
-    UNKNOWN = "the solver could not say whether any input goes there"
-    MISSED = "the input for it went another way"
+    INFEASIBLE = "no input takes it"
+    UNKNOWN = "the solver could not say whether any input takes it"
+    MISSED = "the input for it took another path"
     TOO_MANY = "a computed jump has more targets than are followed"
 
 
 @dataclass(frozen=True)
 class Flip:
-    """A way of a decision where no run went yet."""
+    """A branch of a decision that no run took yet."""
 
     label: Key
     """The key that a run must have there; of a class of jump targets, its name."""
@@ -41,14 +41,14 @@ INSIDE, CALLER = "inside", "caller"
 class TreeNode:
     decision: Decision
     inputs: Inputs
-    """Of the first run that came here."""
+    """Of the first run that reached it."""
     parent: TreeNode | None
     key: Key
-    """Which way of the parent leads here."""
+    """Which branch of the parent leads here."""
     children: dict[Key, TreeNode | Path] = field(default_factory=dict)
     closed: dict[Key, Closed] = field(default_factory=dict)
     edges: dict[Key, Term] = field(default_factory=dict)
-    """The condition of each way that was gone."""
+    """The condition of each branch that was taken."""
     done: bool = False
     """Whether nothing here or below is left to try."""
 
@@ -95,7 +95,7 @@ class Tree:
         return True
 
     def known(self, path: Path) -> Path | None:
-        """The path of the tree that went the same way."""
+        """The leaf with the same path."""
         place = self.root
         for decision in path.decisions:
             if not isinstance(place, TreeNode) or place.decision.term != decision.term:
@@ -115,7 +115,7 @@ class Tree:
         return what  # type: ignore[return-value]
 
     def deepest_open(self) -> tuple[TreeNode, Flip] | None:
-        """The deepest decision on the way last gone that has a way left to try, and that way."""
+        """The deepest decision on the latest path that has an untried branch, and that branch."""
         node = self.root if isinstance(self.root, TreeNode) else None
         while node is not None and not node.done:
             below = next((c for c in reversed(node.children.values()) if isinstance(c, TreeNode) and not c.done), None)
@@ -177,7 +177,7 @@ class Tree:
                 yield node.decision
 
     def closed(self) -> dict[Closed, int]:
-        """How many ways were not followed, by reason."""
+        """How many branches were not followed, by reason."""
         found: dict[Closed, int] = {}
         for node in self.nodes():
             for reason in node.closed.values():

@@ -23,7 +23,7 @@ class Loops:
     """Tried if a proof takes long."""
 
     def answer(self, question: Question, budget: Budget) -> Finding:
-        """What the first version of the question says that there is an answer to."""
+        """The answer of the first version of the question that has one."""
         question.require_one_machine("loops")
         *earlier, last = question.versions or (question,)
         for version in earlier:

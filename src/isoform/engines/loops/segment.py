@@ -1,4 +1,4 @@
-"""From one cut to the next ones: merged symbolic execution of one side that starts at a block and notes its state at
+"""From one cut to the next ones: merged symbolic execution of one side that starts at a block and records its state at
 every station."""
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Place = str | int
 
 
 class Segment:
-    """Every path from `start` on, until it has passed `horizon` stations or comes to a station that is not in
-    `onward`, or has ended."""
+    """Every path from `start`, until it has passed `horizon` stations, or reaches a station that is not in `onward`, or
+    ends."""
 
     def __init__(
         self,
@@ -53,8 +53,8 @@ class Segment:
 
 @dataclass(kw_only=True)
 class _ToStations(Policy):
-    """Since every loop goes through a station, what lies between two of them has no loops: the layer is the number of
-    stations that were passed."""
+    """Every loop contains a station, so there are no loops between two of them: the layer is the number of stations
+    that were passed."""
 
     first: BlockId
     stations: frozenset[BlockId]
@@ -95,7 +95,7 @@ def start_state(side: Side, known: Callable[[Place], Term], memory: Term) -> Sta
     """A state in which every register and every slot of the frame is what `known` says."""
     terms, machine = side.terms, side.machine
     values = {index: known(name) for index, name in enumerate(machine.containers)}
-    # What is as at entry is left out: reading it there may rest on an assumption, which is noted then.
+    # Values that are as at entry are left out: reading them there may rest on an assumption, which is recorded then.
     registers = {index: value for index, value in values.items() if value != side.initial_register(index)}
 
     def initial(offset: int, size: int, epoch: int) -> Term:
@@ -105,7 +105,7 @@ def start_state(side: Side, known: Callable[[Place], Term], memory: Term) -> Sta
         return terms.extract(known(SLOT_BYTES * slot), 8 * (byte + size) - 1, 8 * byte)
 
     def no_array() -> Term:
-        raise Unsupported("a loop goes on with an array on the stack that is indexed")
+        raise Unsupported("an array on the stack is indexed while a loop runs")
 
     frame = Frame(side.frame_chain, initial, no_array, side.next_epoch)
     return State(side, registers, frame, Base(lambda: memory, side.constant_byte), terms.true)

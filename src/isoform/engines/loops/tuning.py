@@ -1,8 +1,8 @@
-"""The numbers that decide what the loops engine looks at, and for how long.
+"""The numbers that decide what the loops engine tries, and for how long.
 
-None of them decides whether a proof is right: a wrong one costs proofs, or time. Where a measurement chose the
-number, it stands beside it. The others were chosen by hand so that `tests/pairs/loops` is proved; `bench/loops.py`
-says what a change costs or gains. Seconds are of a budget, so of processor time.
+None of them decides whether a proof is right: a bad value costs proofs, or time. If a measurement chose the number, it
+stands beside it. The others were chosen by hand so that `tests/pairs/loops` is proved; `bench/loops.py` says what a
+change costs or gains. Seconds are of a budget, so of processor time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 # -- observe: tests ---------------------------------------------------------------------------------
 
 TESTS_WANTED = 8
-"""Tests, and `FEW_TIMES` more for each loop: too few give facts that hold by chance, and each takes time to pair."""
+"""Tests, and `FEW_TIMES` more for each loop: too few give facts that hold by chance, and each takes time to align."""
 MOST_TESTS_TRIED = 160
 """Tests, of which some are excluded by preconditions, too long, or like others."""
 TESTS_OF_ONE_LENGTH = 3
@@ -20,11 +20,10 @@ GATHERING_SECONDS = 6.0
 TEST_FUEL_STEPS = 3000
 """Steps of one side in a test, if `--fuel` does not allow fewer."""
 LONGEST_TRACE, LONGEST_RARE_TRACE = 60, 130
-"""Stations of one side in a test that is used; and where a loop iterates rarely, as one does that takes many elements
-at once."""
+"""Stations of one side in a test that is used; and if a loop iterates rarely, as a vectorised loop does."""
 FEW_TIMES, SOME_TIMES = 4, 2
-"""Iterations, or tests. A loop that iterated less than a few times, or came up in fewer tests, hardly shows how it
-goes on; a single iteration in straight code is seen enough in some tests."""
+"""Iterations, or tests. A loop that iterated less than a few times, or in fewer tests, hardly shows its behaviour; a
+single iteration in straight code is seen enough in some tests."""
 OFTEN_STATIONS = 12
 """Stations of a test in which other loops iterated often."""
 STRETCH, LARGER_TESTS = 3, 10
@@ -34,12 +33,12 @@ VARIATIONS = 3
 SEVERAL_SINGLE_ITERATIONS = 3
 """Iterations that are straight code, in a row, from which on they get stations of their own."""
 MOST_UNTAKEN_RUNS = 24
-"""Tests that are run again to say which branch none of them takes."""
+"""Tests that are run again to find a branch that none of them takes."""
 
 # -- observe: inputs --------------------------------------------------------------------------------
 
 POINTER_FUEL_STEPS = 400
-"""Steps in which to see what is used as a pointer."""
+"""Steps of a run that shows which values are used as pointers."""
 POINTEE_BYTES = 64
 """Bytes after a pointer that count as what it points to."""
 NOISE_BYTES = 512
@@ -47,13 +46,13 @@ NOISE_BYTES = 512
 LARGE_SIZES = 42
 """Sizes, before they are stretched, of which any is as likely as another."""
 ONLY_SOME_LARGE_SHARE = 0.25
-"""Share of the numbers that stay small where sizes are stretched."""
+"""Share of the numbers that stay small if sizes are stretched."""
 HOLDS_ARGUMENT_SHARE = 0.5
-"""Share of the inputs in which buffers hold something that is passed, too: the code may look for it."""
+"""Share of the inputs in which buffers also hold arguments: the code may search for them."""
 LETTERS_SHARE = 0.9
-"""Share of what is text that is made of bytes that the code tells apart."""
+"""Share of the text that is made of bytes that the code distinguishes."""
 LEADS_BACK_EVERY = 4
-"""Of so many inputs there is one in which pointers lead back to something that was read before."""
+"""One in so many inputs has pointers that form a cycle."""
 LETTERS_SPAN = 40
 """Bytes between two that code compares with: not more than letters of one kind."""
 REGISTERS_SEEN, FRAME_SEEN_BYTES = 40, 96
@@ -64,29 +63,27 @@ REGISTERS_SEEN, FRAME_SEEN_BYTES = 40, 96
 MOST_STEPS = 64
 """Stations that one side may pass while the other takes a step."""
 WIDEST_CHANGE = 34
-"""Stations that one side may pass while the other goes from one loop to another."""
+"""Stations that one side may pass while the other moves from one loop to another."""
 TYPICAL_LENGTH = 20
-"""Stations of the tests that are paired first: how they are paired is least a matter of taste."""
+"""Stations of the tests that are aligned first: their alignment is the least ambiguous."""
 PAIRING_PASSES = 4
-"""Times that all tests are paired, so that all learn from all."""
+"""Passes over all tests, so that all learn from all."""
 FEWEST_TESTS = 5
 """Tests that must be left for a second alignment without those that alone take some edge."""
 SEVERAL_VISITS = 2
 """Visits of two stations from which on they may be paired as one loop."""
 MOST_PARTNERS = 6
-"""Places of the one side in which a value of the other is looked for."""
+"""Places of one side in which a value of the other is searched."""
 MOSTLY_SHARE = 0.75
-"""Share of the visits of a cut on which two places agree, if they belong together."""
+"""Share of the visits of a cut on which two places agree, if they correspond."""
 MUCH_WORSE = 3.0
 """Factor of the best cost beyond which an alignment is not finished."""
 
 EDGE_COST, ITERATION_COST, STATION_COST = 6.0, 0.2, 0.4
-"""Costs make one alignment better than another; only their proportions matter. Of an edge that is not there yet, of
-an iteration, and of a station that is passed on an edge that is no iteration (squared, by how many an iteration
-passes)."""
+"""Costs rank alignments; only their proportions matter. Of an edge that is not there yet, of an iteration, and of a
+station that is passed on an edge that is no iteration (squared, in units of the stations that an iteration passes)."""
 CHANGE_COST, WAITING_COST, UNPAIRED_COST = 1.0, 5.0, 4.0
-"""Of going from one loop to another, of an edge on which one side stands still, and of stations that both pass
-unpaired."""
+"""Of moving from one loop to another, of an edge on which one side waits, and of stations that both pass unpaired."""
 MEMORY_COST = 40.0
 """Of a pair of stations at which memory differs."""
 MOST_AGREEMENT, DISAGREEMENT_COST, SETTLED_DISAGREEMENT_COST = 2.0, 1.5, 5.0
@@ -104,41 +101,41 @@ MOST_OBJECTS = 12
 OBJECT_SLACK_BYTES = 64
 """Bytes beside an object where a pointer to it may be."""
 FEW_BITS = 8
-"""Bits that are taken by themselves where code shifts them out; of more all bits are taken, because words are
-simpler."""
+"""Bits that become separate features if code shifts them out; if there are more, all bits are one feature, because
+words are simpler."""
 MOST_CONSTANTS = 24
 """Numbers that the code compares something with."""
 MOST_PARTS, MOST_PART_BITS = 4, 6
-"""Numbers of low bits that the code sets apart, and the largest: what is left over of a count by 64 at most."""
+"""Numbers of low bits that the code masks, and the largest: the remainder of a count by 64 at most."""
 MOST_IN_COMPARISON = 3
 """Features that one comparison of the code may be about."""
 
 MOST_SUMMANDS = 5
 """Features in one equation: longer ones mostly hold by chance."""
 LARGE_COEFFICIENT = 4096
-"""Coefficients in equations that programs keep are smaller."""
+"""Equations that programs keep have smaller coefficients."""
 SHORT_SUMMANDS = 2
-"""Features in an equation that counts whatever its coefficients are."""
+"""Features in an equation that is kept whatever its coefficients are."""
 REDUCING_SWEEPS = 3
-"""Times that generators are made smaller by each other."""
+"""Times that generators are reduced by each other."""
 MOST_LATTICE_COLUMNS = 64
 """Features for which short vectors are looked for: LLL takes 0.5 s for 60 and 2 s for 80, and no budget ends it."""
 COEFFICIENT_WEIGHT = 256
-"""How much more a coefficient counts than the constant."""
+"""How much more a coefficient weighs than the constant."""
 MOST_FACTORS, MOST_IN_CONGRUENCE, FEW_LOW_BITS = 7, 2, 6
-"""Features in products, and in congruences. What two values have in common is a few low bits or a part as wide as
-words are: where it is something else, they were equal until now, and will have less and less in common."""
+"""Features in products, and in congruences. Two values may agree in a few low bits, or in a part as wide as a word. If
+they agree in anything else, they were equal until now, and will agree less and less."""
 
 MOST_ORDERED = 14
 """Values whose order is looked at: their pairs grow with the square."""
 LOWER_BOUNDS = ((*range(1, 9), 16, 32, 64), tuple(range(1, 9)), (1, 4), (1,))
 UPPER_BOUNDS = tuple(tuple((1 << k) - 1 for k in some) for some in ((1, 2, 3, 4, 8, 16, 31), (8, 31), (31,)))
-"""Bounds that are tried at first, and when those of something were broken once, twice, …: what grows for ever breaks
-the next one too."""
+"""Bounds that are tried at first, and after those of a value were broken once, twice, …: a value that grows for ever
+breaks the next one too."""
 MOST_LEFT_OVER = 15
-"""The largest bound for what may be left over of a count."""
+"""The largest bound for the remainder of a count."""
 BUFFER_DISTANCES = (128, 64, 32, 16)
-"""Bytes between buffers: as many as iterations of vectorised loops take."""
+"""Bytes between buffers: as many as an iteration of a vectorised loop processes."""
 
 # -- prove ------------------------------------------------------------------------------------------
 
@@ -152,33 +149,33 @@ where nothing else is left to try."""
 KEEP_SECONDS, FACT_SECONDS = 0.5, 1.0
 """Seconds for whether an edge keeps all facts together, and one of them by itself."""
 ENOUGH_SECONDS = 2.0
-"""Seconds. What is not decided with less time left may be with more: a fact is then not given up."""
+"""Seconds. A fact is not dropped if less time than this was left: it may be decided with more."""
 MOST_WEAKENINGS = 400
 """Times that invariants are weakened before an attempt is given up."""
 MOST_MODELS, MODEL_SECONDS = 16, 0.2
-"""Models that are taken at once, before a guess is made again, and seconds for each."""
+"""Models that are used at once, before the guess is repeated, and seconds for each."""
 MOST_REPAIRS = 16
 """Edges that are added because a model shows that they were missing."""
 STRAINED_SHARE = 0.25
-"""Share of the facts at a cut that a model may break, and still belong there."""
+"""Share of the facts at a cut that a model may break and still count as a state of that cut."""
 MOST_LENGTHENED = 3
 """Times that a path to the end is made longer than tests showed."""
 SMALL_NUMBER = 40
 """Numbers below it are few iterations of a loop, in inputs that are made of a model."""
 MOST_MEASURED = 8
-"""Features of one width of which it is tried whether they get smaller."""
+"""Features of one width that are tried as ranking functions."""
 
 MOST_NARROWINGS, MOST_CASES = 8, 40
-"""Times that both sides are followed again in one case, and cases of one question."""
+"""Times that both sides are executed again in one case, and cases of one question."""
 MOST_VAIN, FEW_VAIN, VERY_FEW_VAIN = 40, 6, 2
-"""Questions about what holds in a case that may stay undecided: usually, where it is only asked which addresses are
-one, and of pointers that were read from memory."""
+"""Questions about a case that may stay undecided: usually, if only equal addresses are asked for, and of pointers that
+were loaded from memory."""
 MOST_UNDECIDED = 2
-"""Times that one thing is asked about in vain."""
+"""Times that one question is asked in vain."""
 FEW_BRANCHES = 3
-"""Open branches that are quickly gone through."""
+"""Open branches that can be enumerated quickly."""
 NEAR_BYTES, MOST_NEAR = 4096, 6
-"""Bytes between two addresses that may be one and a distance, and simpler addresses that one is tried with."""
+"""Bytes between two addresses that may be one plus a distance, and simpler addresses that one is compared with."""
 
 # -- schedule ---------------------------------------------------------------------------------------
 
@@ -186,13 +183,13 @@ MOST_ALIGNMENTS, MOST_ATTEMPTS = 4, 40
 """Alignments with one choice of stations, and attempts with what one set of tests shows."""
 MOST_LEARNED = 8
 """Tests that are made of models."""
-TURN_SHARE, TURN_SECONDS = 0.06, 1.0
-"""The first turn of an attempt: this share of the budget, but not less than so many seconds."""
+SLICE_SHARE, SLICE_SECONDS = 0.06, 1.0
+"""The first time slice of an attempt: this share of the budget, but not less than so many seconds."""
 BEST_FACTOR, BEST_SECONDS = 2.5, 6.0
-"""How much longer the first turn is with the best alignment, and how many seconds at least."""
+"""How much longer the first time slice is with the best alignment, and how many seconds at least."""
 NEARLY_FACTOR = 8
-"""How much less a turn of an attempt counts that has its invariants."""
+"""How much less a time slice counts for an attempt that has its invariants."""
 MOST_WAITING = 4
-"""Attempts of which everything is kept until their next turn."""
+"""Attempts whose whole state is kept until their next time slice."""
 LONG_SECONDS = 8.0
 """Seconds. Most proofs take less; a longer attempt often fails, and another engine may find a difference soon."""

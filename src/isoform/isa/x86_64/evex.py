@@ -6,17 +6,17 @@ Bytes on which the manual says that processors fault, static rounding, and what 
 from __future__ import annotations
 
 from isoform.isa.x86_64.builder import Builder, Masking
-from isoform.isa.x86_64.evex_operands import (
+from isoform.isa.x86_64.evex_table import ENTRIES, Entry
+from isoform.isa.x86_64.modrm import (
     ModRM,
     general,
-    immediate_byte,
     mask,
     memory,
     read_modrm,
+    read_number,
     shown,
     vector,
 )
-from isoform.isa.x86_64.evex_table import ENTRIES, Entry
 from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand
 from isoform.isa.x86_64.registers import REGISTERS
 from isoform.model.microop import Instruction
@@ -62,7 +62,7 @@ def decode(code: bytes, address: int) -> Instruction:
     access = _access(prefix, modrm, entry, address + length)
     operands = [_operand(kind, prefix, modrm, access) for kind in entry.operands if kind != "I"]
     if "I" in entry.operands:
-        operands.append(Immediate(immediate_byte(code, length - 1)))
+        operands.append(Immediate(read_number(code, length - 1, 1, signed=False)))
     masking = _masking(prefix, entry)
     b = Builder(address, length, masking)
     entry.semantics(b, True, *operands)

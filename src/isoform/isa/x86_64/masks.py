@@ -9,39 +9,18 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from isoform.isa.x86_64.builder import Builder
-from isoform.isa.x86_64.evex_operands import ModRM, general, immediate_byte, mask, memory, read_modrm, shown
 from isoform.isa.x86_64.flags import CF, OF, PF, SF, ZF
+from isoform.isa.x86_64.modrm import ModRM, general, mask, memory, read_modrm, read_number, shown
 from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.vex import FIRST_MAP, THIRD_MAP, VEX_THREE, VEX_TWO, Prefix, read_vex
 from isoform.model.microop import Instruction, Var, const
-from isoform.model.values import dataclass
 
-_VEX_THREE, _VEX_TWO = 0xC4, 0xC5
-_FIRST_MAP, _THIRD_MAP = 1, 3
 _FULL = 8
 _FIRST_OPCODES = frozenset({0x41, 0x42, 0x44, 0x45, 0x46, 0x47, 0x4A, 0x4B, 0x90, 0x91, 0x92, 0x93, 0x98, 0x99})
 _THIRD_OPCODES = frozenset({0x30, 0x31, 0x32, 0x33})
 
 Meaning = Callable[..., None]
 """Takes the builder, the width in bytes and the operands."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prefix:
-    """What VEX says, extension bits not inverted any more."""
-
-    table: int
-    opcode: int
-    mandatory: int
-    """0, or 1, 2, 3 for 66, F3, F2."""
-    wide: int
-    long: int
-    reg: int
-    index: int
-    base: int
-    second: int
-    """VEX.vvvv."""
-    length: int
-    """Bytes up to and with the opcode."""
 
 
 class _Form(NamedTuple):
@@ -57,19 +36,19 @@ def is_mask(code: bytes) -> bool:
     """By the first bytes: no other VEX instruction has these opcodes."""
     if len(code) < 4:
         return False
-    if code[0] == _VEX_TWO:
+    if code[0] == VEX_TWO:
         return code[2] in _FIRST_OPCODES
-    if code[0] != _VEX_THREE:
+    if code[0] != VEX_THREE:
         return False
     table = code[1] & 31
-    return (table == _FIRST_MAP and code[3] in _FIRST_OPCODES) or (table == _THIRD_MAP and code[3] in _THIRD_OPCODES)
+    return (table == FIRST_MAP and code[3] in _FIRST_OPCODES) or (table == THIRD_MAP and code[3] in _THIRD_OPCODES)
 
 
 def decode(code: bytes, address: int) -> Instruction:
     """The instruction with its meaning; `NoSemanticsError` where processors may fault on the bytes."""
     if not is_mask(code):
         raise NoSemanticsError
-    prefix = _prefix(code)
+    prefix = read_vex(code, 0)
     modrm = read_modrm(code, prefix.length, prefix.index, prefix.base)
     in_memory = modrm.address is not None
     form = _FORMS.get((prefix.table, prefix.opcode, prefix.mandatory, prefix.wide, prefix.long, in_memory))
@@ -80,25 +59,6 @@ def decode(code: bytes, address: int) -> Instruction:
     form.meaning(b, form.size, *operands)
     text = f"{form.name.lower()} {','.join(shown(operand) for operand in operands)}"
     return Instruction(address, length, text, b.finish())
-
-
-def _prefix(code: bytes) -> Prefix:
-    if code[0] == _VEX_TWO:
-        last = code[1]
-        return Prefix(_FIRST_MAP, code[2], last & 3, 0, last >> 2 & 1, ~last >> 7 & 1, 0, 0, ~last >> 3 & 15, length=3)
-    first, last = code[1], code[2]
-    return Prefix(
-        table=first & 31,
-        opcode=code[3],
-        mandatory=last & 3,
-        wide=last >> 7,
-        long=last >> 2 & 1,
-        reg=~first >> 7 & 1,
-        index=~first >> 6 & 1,
-        base=~first >> 5 & 1,
-        second=~last >> 3 & 15,
-        length=4,
-    )
 
 
 def _operands(code: bytes, address: int, prefix: Prefix, modrm: ModRM, form: _Form) -> tuple[list[Operand], int]:
@@ -119,7 +79,7 @@ def _operands(code: bytes, address: int, prefix: Prefix, modrm: ModRM, form: _Fo
         elif letter == "G":
             found.append(general(modrm.reg | prefix.reg << 3, max(4, form.size)))
         elif letter == "I":
-            found.append(Immediate(immediate_byte(code, at)))
+            found.append(Immediate(read_number(code, at, 1, signed=False)))
         else:
             assert modrm.address is not None
             found.append(memory(modrm.address, form.size, address + length))
@@ -247,20 +207,20 @@ _Key = tuple[int, int, int, int, int, bool]
 def _forms() -> Iterator[tuple[_Key, _Form]]:
     for suffix, (mandatory, wide, size) in _WIDTHS.items():
         for name, (opcode, meaning) in _BINARY.items():
-            yield (_FIRST_MAP, opcode, mandatory, wide, 1, False), _Form(name + suffix, size, meaning, "KHQ")
+            yield (FIRST_MAP, opcode, mandatory, wide, 1, False), _Form(name + suffix, size, meaning, "KHQ")
         for name, opcode, meaning, operands in _UNARY:
             yield (
-                (_FIRST_MAP, opcode, mandatory, wide, 0, "M" in operands),
+                (FIRST_MAP, opcode, mandatory, wide, 0, "M" in operands),
                 _Form(name + suffix, size, meaning, operands),
             )
     for suffix, (mandatory, wide, size) in _UNPACK_WIDTHS.items():
-        yield (_FIRST_MAP, 0x4B, mandatory, wide, 1, False), _Form(f"KUNPCK{suffix}", size, _binary(_join), "KHQ")
+        yield (FIRST_MAP, 0x4B, mandatory, wide, 1, False), _Form(f"KUNPCK{suffix}", size, _binary(_join), "KHQ")
     for suffix, (mandatory, wide, size) in _GENERAL_WIDTHS.items():
-        yield (_FIRST_MAP, 0x92, mandatory, wide, 0, False), _Form(f"KMOV{suffix}", size, _move, "KR")
-        yield (_FIRST_MAP, 0x93, mandatory, wide, 0, False), _Form(f"KMOV{suffix}", size, _move, "GQ")
+        yield (FIRST_MAP, 0x92, mandatory, wide, 0, False), _Form(f"KMOV{suffix}", size, _move, "KR")
+        yield (FIRST_MAP, 0x93, mandatory, wide, 0, False), _Form(f"KMOV{suffix}", size, _move, "GQ")
     for suffix, (distance, wide, size) in _SHIFT_WIDTHS.items():
         for name, (opcode, meaning) in _SHIFTS.items():
-            yield (_THIRD_MAP, opcode + distance, _66, wide, 0, False), _Form(name + suffix, size, meaning, "KQI")
+            yield (THIRD_MAP, opcode + distance, _66, wide, 0, False), _Form(name + suffix, size, meaning, "KQI")
 
 
 _FORMS: Mapping[_Key, _Form] = dict(_forms())

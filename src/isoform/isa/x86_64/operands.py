@@ -1,27 +1,22 @@
-"""The operands of an x86-64 instruction, read from SLEIGH's disassembly: `EAX,dword ptr [RBX + RCX*0x4 + 0x8]`."""
+"""Operands of x86-64 instructions as values, and what the prefixes of an instruction say."""
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
-from isoform.isa.sleigh import Decoded
 from isoform.isa.x86_64.registers import REGISTERS
 from isoform.model.microop import Space, Var
 from isoform.model.values import dataclass
 
-_MEMORY = re.compile(r"(?:(\w+) ptr )?(?:([C-GS]S):)?\[([^\[\]]+)\]$")
-_TERM = re.compile(r"(?:(-?0x[0-9a-f]+)|(\w+?)(?:\*0x([1248]))?)$")
-_NUMBER = re.compile(r"-?0x[0-9a-f]+$")
-_SIZES = {"byte": 1, "word": 2, "dword": 4, "qword": 8, "xmmword": 16, "ymmword": 32}
 _LEGACY_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
 EVEX = 0x62
 _VEX = frozenset(b"\xc4\xc5\x62")
 _OPERAND_SIZE, _ADDRESS_SIZE, _LOCK = 0x66, 0x67, 0xF0
 _REPEATS = frozenset(b"\xf2\xf3")
-_SEGMENT_OVERRIDES = frozenset(b"\x64\x65")
+_MANDATORY = {0xF3: 2, 0xF2: 3, 0x66: 1}
+_SEGMENTS = {0x64: "fs", 0x65: "gs"}
+_SEGMENT_OVERRIDES = frozenset(b"\x26\x2e\x36\x3e\x64\x65")
 VECTOR_START, VECTOR_END = REGISTERS["zmm0"].offset, REGISTERS["zmm31"].offset + REGISTERS["zmm31"].size
-_MMX = frozenset(f"mm{n}" for n in range(8))
 
 
 class NoSemanticsError(Exception):
@@ -53,7 +48,7 @@ class Memory:
     scale: int
     displacement: int
     size: int | None
-    """As the disassembly has it, which is not always the size of the access; None where it says nothing."""
+    """Bytes that are accessed; None where only the address counts, or the opcode says how many."""
     repeated: int = 0
     """Bytes of the element that EVEX repeats to fill a vector; 0 where the operand is all in memory."""
 
@@ -63,28 +58,47 @@ Operand = Register | Immediate | Memory
 
 @dataclass(frozen=True)
 class Prefixes:
-    """What the bytes before the opcode say beyond what the disassembly shows."""
+    """What the bytes before the opcode say, REX included."""
 
     operand_size: bool
     address_size: bool
-    segment: bool
+    segment: str
+    """`fs`, `gs`, or empty."""
     lock: bool
     doubled: bool
     """Whether one that changes a size is there more than once: SLEIGH takes the second to undo the first."""
+    mandatory: int
+    """0, or 1, 2, 3 for 66, F3, F2: which of several instructions of one opcode it is, where that matters."""
     repeats: int
     """Number of different ones of F2 and F3."""
-    rex_wide: bool
-    rex_low: bool
-    """REX.B: a register in the opcode or in ModRM's lowest field is one of r8 to r15."""
+    rex: int
+    """The prefix, 40 to 4F, or 0 where there is none."""
     opcode: int
     """The first byte after all of them."""
     opcode_at: int
 
+    @property
+    def rex_wide(self) -> bool:
+        return bool(self.rex & 8)
+
+    @property
+    def rex_low(self) -> bool:
+        """REX.B: a register in the opcode or in ModRM's lowest field is one of r8 to r15."""
+        return bool(self.rex & 1)
+
 
 def prefixes(code: bytes) -> Prefixes:
-    count = next((n for n, byte in enumerate(code) if byte not in _LEGACY_PREFIXES), len(code))
-    found = frozenset(code[:count])
-    opcode, following = (*code[count : count + 2], 0, 0)[:2]
+    count = 0
+    while count < len(code) and code[count] in _LEGACY_PREFIXES:
+        count += 1
+    return _prefixes(code[:count], code[count : count + 2])
+
+
+@lru_cache(maxsize=4096)
+def _prefixes(legacy: bytes, rest: bytes) -> Prefixes:
+    """Of `rest` only a REX prefix and the opcode count."""
+    found = frozenset(legacy)
+    opcode, following = (*rest, 0, 0)[:2]
     is_rex = opcode & 0xF0 == 0x40
     # Only a REX right before the opcode counts, and VEX takes the place of most prefixes: not what every decoder
     # makes of it.
@@ -95,74 +109,28 @@ def prefixes(code: bytes) -> Prefixes:
     return Prefixes(
         operand_size=_OPERAND_SIZE in found,
         address_size=_ADDRESS_SIZE in found,
-        segment=bool(found & _SEGMENT_OVERRIDES),
+        segment=_segment(found & _SEGMENT_OVERRIDES),
         lock=_LOCK in found,
-        doubled=max(code[:count].count(_OPERAND_SIZE), code[:count].count(_ADDRESS_SIZE)) > 1,
+        doubled=max(legacy.count(_OPERAND_SIZE), legacy.count(_ADDRESS_SIZE)) > 1,
+        mandatory=_mandatory(found),
         repeats=len(found & _REPEATS),
-        rex_wide=is_rex and bool(opcode & 8),
-        rex_low=is_rex and bool(opcode & 1),
+        rex=opcode if is_rex else 0,
         opcode=following if is_rex else opcode,
-        opcode_at=count + is_rex,
+        opcode_at=len(legacy) + is_rex,
     )
 
 
-def operands(decoded: Decoded, found: Prefixes) -> tuple[Operand, ...]:
-    text = decoded.operands.strip()
-    parsed = tuple(_operand(part.strip()) for part in text.split(",")) if text else ()
-    for operand in parsed:
-        # The disassembly of a 32-bit address without registers does not tell what it is relative to.
-        if isinstance(operand, Memory) and found.address_size and operand.base is None and operand.index is None:
-            raise NoSemanticsError
-    return parsed
+def _mandatory(found: frozenset[int]) -> int:
+    """F2 and F3 come before 66, which then only changes a size. Of both there are no semantics (`repeats`)."""
+    return next((number for byte, number in _MANDATORY.items() if byte in found), 0)
 
 
-def memory_operand(text: str) -> Memory:
-    """The memory that `extended double ptr [RSP + 0x18]` names, whatever its size."""
-    operand = _operand(text.rpartition("ptr ")[2].strip())
-    if not isinstance(operand, Memory):
+def _segment(overrides: frozenset[int]) -> str:
+    """Decoders differ on which of several overrides counts where one of them is fs or gs; the others mean nothing."""
+    chosen = [name for byte, name in _SEGMENTS.items() if byte in overrides]
+    if chosen and len(overrides) > 1:
         raise NoSemanticsError
-    return operand
-
-
-@lru_cache(maxsize=4096)
-def _operand(text: str) -> Operand:
-    if text.lower() in REGISTERS and text.lower() not in _MMX:
-        return Register(REGISTERS[text.lower()])
-    if _NUMBER.match(text):
-        return Immediate(int(text, 16))
-    matched = _MEMORY.match(text)
-    if matched is None:
-        raise NoSemanticsError
-    size, segment, inside = matched.groups()
-    if size is not None and size not in _SIZES:
-        raise NoSemanticsError
-    return _memory(_SIZES.get(size or ""), segment, inside)
-
-
-def _memory(size: int | None, segment: str | None, inside: str) -> Memory:
-    base = index = None
-    scale, displacement = 1, 0
-    for term in inside.split(" + "):
-        matched = _TERM.match(term)
-        if matched is None:
-            raise NoSemanticsError
-        number, name, factor = matched.groups()
-        if number is not None:
-            displacement += int(number, 16)
-        elif factor is None and base is None:
-            base = _address_register(name)
-        elif factor is not None and index is None:
-            index, scale = _address_register(name), int(factor)
-        else:
-            raise NoSemanticsError
-    return Memory(segment.lower() if segment in ("FS", "GS") else "", base, index, scale, displacement, size)
-
-
-def _address_register(name: str) -> Var:
-    var = REGISTERS.get(name.lower())
-    if var is None or var.size not in (4, 8):
-        raise NoSemanticsError
-    return var
+    return chosen[0] if chosen else ""
 
 
 def register(name: str) -> Register:

@@ -44,7 +44,6 @@ from isoform.isa.x86_64.vectors import (
     VectorSemantics,
     binary,
     binary_immediate,
-    carryless,
     chosen_by_top_bit,
     extend,
     shift,
@@ -58,6 +57,8 @@ _EXTENSIONS = {"BW": (1, 2), "BD": (1, 4), "BQ": (1, 8), "WD": (2, 4), "WQ": (2,
 _MOVES = (
     "MOVAPS", "MOVAPD", "MOVUPS", "MOVUPD", "MOVDQA", "MOVDQU", "LDDQU", "MOVNTDQ", "MOVNTPS", "MOVNTPD", "MOVNTDQA",
 )
+_CARRYLESS = ("PCLMULLQLQDQ", "PCLMULHQLQDQ", "PCLMULLQHQDQ", "PCLMULHQHQDQ")
+"""Names of `pclmulqdq` by its control byte, which is an operand all the same."""
 BOTH: Mapping[str, VectorSemantics] = {
     **FLOATS,
     **AES,
@@ -69,8 +70,7 @@ BOTH: Mapping[str, VectorSemantics] = {
     **{name: binary_immediate(*entry) for name, entry in BINARY_IMMEDIATE.items()},
     **{name: shifted_bytes(operator) for name, operator in SHIFTED_BYTES.items()},
     **dict.fromkeys(_MOVES, move),
-    "PCLMULLQLQDQ": carryless(0x00), "PCLMULHQLQDQ": carryless(0x01),
-    "PCLMULLQHQDQ": carryless(0x10), "PCLMULHQHQDQ": carryless(0x11),
+    **dict.fromkeys(_CARRYLESS, binary_immediate(*BINARY_IMMEDIATE["PCLMULQDQ"])),
     "PSLLW": shift(2, Builder.shl), "PSLLD": shift(4, Builder.shl), "PSLLQ": shift(8, Builder.shl),
     "PSRLW": shift(2, Builder.shr), "PSRLD": shift(4, Builder.shr), "PSRLQ": shift(8, Builder.shr),
     "PSRAW": shift(2, Builder.sar), "PSRAD": shift(4, Builder.sar),

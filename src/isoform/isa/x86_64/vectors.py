@@ -12,7 +12,7 @@ from isoform.isa.x86_64.builder import Builder, Masking
 from isoform.isa.x86_64.lanes import HALF, Binary, Unary, split
 from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register
 from isoform.isa.x86_64.registers import REGISTERS
-from isoform.isa.x86_64.shuffles import BINARY_IMMEDIATE, BinaryImmediate, UnaryImmediate
+from isoform.isa.x86_64.shuffles import BinaryImmediate, UnaryImmediate
 from isoform.model.microop import Space, Var, const
 
 VectorSemantics = Callable[..., None]
@@ -157,13 +157,6 @@ def binary_immediate(bits: int, operator: BinaryImmediate) -> VectorSemantics:
         write(b, vex, target, [operator(b, x, y, steer >> bits * n) for n, (x, y) in enumerate(pairs)])
 
     return semantics
-
-
-def carryless(steer: int) -> VectorSemantics:
-    """`pclmulqdq` with the control in its name, as the disassembly has it."""
-    return lambda b, vex, *operands: binary_immediate(*BINARY_IMMEDIATE["PCLMULQDQ"])(
-        b, vex, *operands, Immediate(steer)
-    )
 
 
 def shifted_bytes(operator: UnaryImmediate) -> VectorSemantics:

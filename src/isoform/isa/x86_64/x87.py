@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping
 from isoform.isa.sleigh import Decoded
 from isoform.isa.x86_64 import x87_numbers as numbers
 from isoform.isa.x86_64.builder import Builder
+from isoform.isa.x86_64.encoded import memory_operand
 from isoform.isa.x86_64.flags import CF, OF, PF, SF, ZF
-from isoform.isa.x86_64.operands import Memory, NoSemanticsError, Prefixes, memory_operand
+from isoform.isa.x86_64.operands import Memory, NoSemanticsError, Prefixes
 from isoform.isa.x86_64.registers import X87, X87_CONTROL, X87_DEPTH
 from isoform.isa.x86_64.x87_numbers import DEFAULT_NAN, SIZE
 from isoform.model.microop import Space, Var, const
 
-OPCODES = range(0xD8, 0xE0)
 _REGISTERS = 8
 _REST = SIZE * (_REGISTERS - 1)
 _ST = tuple(Var(Space.REGISTER, X87.offset + SIZE * n, SIZE) for n in range(_REGISTERS))
@@ -227,4 +227,4 @@ def emit(b: Builder, decoded: Decoded, found: Prefixes) -> None:
     if modrm >= 0xC0:
         _on_registers(b, opcode, modrm)
     else:
-        _on_memory(b, opcode, modrm >> 3 & 7, memory_operand(decoded.operands))
+        _on_memory(b, opcode, modrm >> 3 & 7, memory_operand(decoded, found))

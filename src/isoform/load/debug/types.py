@@ -78,13 +78,13 @@ def as_passed(kind: CType) -> CType:
     if kind.kind is not TypeKind.STRUCT or kind.passing is Passing.BY_VALUE:
         return kind
     if kind.passing is Passing.NOT_SAID:
-        raise Unusable("a structure of which it is not said how it is passed")
+        raise Unusable("a structure without a word on how it is passed")
     return CType(TypeKind.POINTER, 64, spelling=f"{kind.spelling} *", pointee=kind)
 
 
 def as_returned(kind: CType) -> CType:
     if kind.kind is TypeKind.STRUCT and kind.passing is Passing.NOT_SAID:
-        raise Unusable("a structure of which it is not said how it is returned")
+        raise Unusable("a structure without a word on how it is returned")
     return kind
 
 

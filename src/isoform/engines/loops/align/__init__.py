@@ -1,1 +1,1 @@
-"""Which stations of the two traces belong together: cuts, and the edges between them."""
+"""Which stations of the two traces correspond: cuts, and the edges between them."""

@@ -1,9 +1,9 @@
-"""Which points of the two traces belong together: cuts and the steps between them, read off runs of both.
+"""Which points of the two traces correspond: cuts and the edges between them, found from runs of both.
 
-A trace is cut up by its *stations*, the arrivals at heads of loops. An alignment picks pairs of stations, one of each
-trace, in order; each pair of heads picked is a cut, and from one to the next each side takes some number of stations.
-One turn against one is the common case; four against one is a loop that was unrolled or vectorised; nothing here is
-believed, the proof shows whether it was a good choice.
+A trace is a sequence of *stations*, the arrivals at loop headers. An alignment picks pairs of stations, one of each
+trace, in order; each pair of headers picked is a cut, and from one cut to the next each side passes some number of
+stations. One iteration against one is the common case; four against one is a loop that was unrolled or vectorised. The
+proof does not trust an alignment: a bad choice only makes it fail.
 """
 
 from __future__ import annotations
@@ -42,19 +42,21 @@ from isoform.lift.function import BlockId
 from isoform.model.values import dataclass
 
 _SHIFTS = ((1, 0), (0, 1))
-"""Where one side does a part of the first turn before its loop, it holds what the other one holds a station later."""
+"""A side that does part of the first iteration before its loop holds the values that the other side holds one station
+later."""
 
 
 _APART = (1, -1)
-"""By how much a count of one side may be ahead of one of the other."""
+"""By how much a counter of one side may be ahead of one of the other."""
 
 Paths = Mapping[int, Sequence[tuple[Edge, int, int]]]
 Agreeing = dict["Cut", frozenset[tuple[int, int, int]]]
-"""For each cut the places, one of each side, that mostly hold the same value there, or values so far apart."""
+"""For each cut the pairs of places, one of each side, that mostly hold equal values there, or values at a constant
+distance."""
 
 
 def _agreeing(tests: Sequence[Traces], paths: Paths) -> Agreeing:
-    """Where nothing is the same, a count that begins with 1 on one side and with 0 on the other may be all there is."""
+    """If no values are equal, a counter that starts at 1 on one side and at 0 on the other may be the only evidence."""
     found = _apart_by(tests, paths, 0, {edge.to for path in paths.values() for edge, _, _ in path})
     for apart in _APART:
         without = {cut for cut, pairs in found.items() if not pairs}
@@ -66,7 +68,7 @@ def _agreeing(tests: Sequence[Traces], paths: Paths) -> Agreeing:
 def _apart_by(tests: Sequence[Traces], paths: Paths, apart: int, cuts: Collection[Cut]) -> Agreeing:
     counts: dict[Cut, Counter[tuple[int, int]]] = {}
     values: dict[Cut, dict[tuple[int, int], Counter[int]]] = {}
-    """How many values a pair had in each run: what never moves tells nothing."""
+    """How many values a pair had in each run: a constant value is no evidence."""
     visits: Counter[Cut] = Counter()
     last: dict[tuple[int, Cut], Words] = {}
     for number, path in paths.items():
@@ -80,7 +82,7 @@ def _apart_by(tests: Sequence[Traces], paths: Paths, apart: int, cuts: Collectio
                 places.setdefault(value, []).append(place)
             count = counts.setdefault(edge.to, Counter())
             seen = values.setdefault(edge.to, {})
-            # Where a run comes only once, what moved since the station before.
+            # If a run reaches a station only once: what changed since the station before.
             before = last.get((number, edge.to), tests[number].words[0][i - 1] if i > 1 else None)
             for place, value in enumerate(left):
                 for other in places.get(value + apart, [])[:MOST_PARTNERS]:
@@ -99,23 +101,23 @@ Ratios = dict[tuple[BlockId, BlockId], Ratio]
 
 
 def alignments(tests: Sequence[Traces]) -> Iterator[Alignment]:
-    """Ways to pair the stations, most promising first, each found when it is asked for: the cheapest; one that begins
-    a station later, if more agrees then; and others, also if what is left over in registers counts."""
+    """Alignments, most promising first, each computed on demand: the cheapest; one that starts a station later, if more
+    values agree then; and others, also with dead register values as evidence."""
     seen: set[frozenset[Edge]] = set()
-    for alignment in _ways(tests):
+    for alignment in _candidates(tests):
         if frozenset(alignment.edges) not in seen:
             seen.add(frozenset(alignment.edges))
             yield alignment
 
 
 def as_counted(tests: Sequence[Traces]) -> Iterator[Alignment]:
-    """The way to pair the stations of all tests, turns as straight code among them, if so many turns go against one as
-    the tests show."""
+    """The alignment of all tests, with iterations in straight code among their stations, that uses the ratios counted
+    in the tests."""
     for alignment in islice(_align(tests, next(_hypotheses(tests))), 1):
         yield replace(alignment, is_comparable=False)
 
 
-def _ways(tests: Sequence[Traces]) -> Iterator[Alignment]:
+def _candidates(tests: Sequence[Traces]) -> Iterator[Alignment]:
     ordered = _by_cost(tests, list(_hypotheses(tests)))
     if not ordered:
         return
@@ -125,7 +127,8 @@ def _ways(tests: Sequence[Traces]) -> Iterator[Alignment]:
     best = max(later, key=lambda a: (a.agreeing, -a.cost), default=None)
     if best is not None and best.agreeing > max(a.agreeing for a, _ in ordered):
         yield best
-    # What is left over is mostly of the turn before, and then misleads; but it may be the one thing both have.
+    # Dead values mostly belong to the iteration before and mislead; but they may be the only values that both sides
+    # share.
     counted = [replace(test, dead=({}, {})) for test in tests]
     yield from (a for a, _ in _by_cost(counted, best_ratios)[:1])
     yield from (a for a, _ in ordered[1:])
@@ -142,8 +145,8 @@ def _by_cost(
 
 
 def _hypotheses(tests: Sequence[Traces]) -> Iterator[Ratios]:
-    """How many turns of one loop go against one of the other, for each pair of loops that turned: as counted over the
-    tests, and one against one."""
+    """How many iterations of one loop correspond to one of the other, for each pair of loops that iterated: as counted
+    over the tests, and one to one."""
     counts = [(Counter(s.point for s in t.target[1:]), Counter(s.point for s in t.rewrite[1:])) for t in tests]
     pairs = list(
         dict.fromkeys(
@@ -156,37 +159,37 @@ def _hypotheses(tests: Sequence[Traces]) -> Iterator[Ratios]:
         yield even
         return
     uneven = [pair for pair in pairs if measured[pair] != (1, 1)]
-    # The loop that turns least against the other is the one that does several turns in one.
+    # The loop with the smallest ratio to the other one is the one that does several iterations at once.
     for chosen in [uneven, *([pair] for pair in sorted(uneven, key=lambda p: sum(measured[p])))]:
         yield even | {pair: measured[pair] for pair in chosen}
     yield even
 
 
 def _ratio(pair: tuple[BlockId, BlockId], counts: Sequence[tuple[Counter[BlockId], Counter[BlockId]]]) -> Ratio:
-    """Turns of the one against turns of the other, where the one that turns more has least over: turns that are left
-    for a loop of their own do not count."""
-    turns = [
+    """The ratio of iterations for which the longer loop leaves the smallest remainder: iterations of a remainder loop
+    do not count."""
+    counted = [
         (left[pair[0]], right[pair[1]])
         for left, right in counts
         if min(left[pair[0]], right[pair[1]]) >= SEVERAL_VISITS
     ]
-    if sum(left for left, _ in turns) >= sum(right for _, right in turns):
-        return _per_turn(turns), 1
-    return 1, _per_turn([(right, left) for left, right in turns])
+    if sum(left for left, _ in counted) >= sum(right for _, right in counted):
+        return _iterations_per_one(counted), 1
+    return 1, _iterations_per_one([(right, left) for left, right in counted])
 
 
-def _per_turn(turns: Sequence[tuple[int, int]]) -> int:
-    """How many of many turns are one of few: of what the numbers leave open rather a power of two, as unrolled loops
-    and vectors do."""
-    least = max(many / (few + 1) for many, few in turns)
-    most = min(many / few for many, few in turns)
+def _iterations_per_one(counted: Sequence[tuple[int, int]]) -> int:
+    """How many iterations of the longer loop correspond to one of the shorter; if the counts allow several numbers,
+    preferably a power of two, as for unrolled and vectorised loops."""
+    least = max(many / (few + 1) for many, few in counted)
+    most = min(many / few for many, few in counted)
     power = 1 << (int(most).bit_length() - 1) if most >= 1 else 1
     return min(MOST_STEPS, power if power > least else max(1, round(most)))
 
 
 @dataclass(frozen=True)
-class _Taste:
-    """What makes one pairing better than another."""
+class _Preference:
+    """What makes one alignment cheaper than another."""
 
     ratios: Ratios
     known: Counter[Edge]
@@ -195,12 +198,12 @@ class _Taste:
     """Stations that each side passes before the first that is paired."""
     longest: Ratio = (2, 2)
     """Stations of each side in any test, with the entry."""
-    ways: dict[tuple[object, int, int, object], float] = field(default_factory=dict)
-    """What edges cost, as far as it was worked out: by the numbers of their cuts, and steps."""
+    edge_costs: dict[tuple[object, int, int, object], float] = field(default_factory=dict)
+    """Costs of edges computed so far, by the numbers of their cuts and the steps."""
 
     @cached_property
     def most(self) -> Ratio:
-        """How many turns of each side go against one of the other at most."""
+        """The most iterations of each side that correspond to one of the other."""
         return max((r[0] for r in self.ratios.values()), default=1), max(
             (r[1] for r in self.ratios.values()), default=1
         )
@@ -209,19 +212,19 @@ class _Taste:
 def _align(
     tests: Sequence[Traces], ratios: Ratios, shift: Ratio = (0, 0), most: float = float("inf")
 ) -> Iterator[Alignment]:
-    """Pair every test, each preferring edges that others use; a few times, so that all learn from all. Nothing, if it
-    looks from the start as if it would cost more than `most`."""
+    """Pair the stations of every test. Each test prefers edges that others use; a few passes let all learn from all.
+    Yields nothing if the first pass costs more than `most`."""
     known: Counter[Edge] = Counter()
-    # Tests with some turns first: how they are paired is least a matter of taste.
+    # Tests of medium length first: their alignment is the least ambiguous.
     ordered = sorted(range(len(tests)), key=lambda n: abs(len(tests[n].target) - TYPICAL_LENGTH))
     paths: dict[int, list[tuple[Edge, int, int]]] = {}
     agreeing: Agreeing = {}
     longest = max(len(t.target) for t in tests), max(len(t.rewrite) for t in tests)
     for _ in range(PAIRING_PASSES):
         used: Counter[Edge] = Counter()
-        settled = _Taste(ratios, known, agreeing, shift, longest) if known else None
+        settled = _Preference(ratios, known, agreeing, shift, longest) if known else None
         for number in ordered:
-            path = _cheapest(tests[number], settled or _Taste(ratios, used, agreeing, shift, longest))
+            path = _cheapest(tests[number], settled or _Preference(ratios, used, agreeing, shift, longest))
             if path is None:
                 return
             paths[number] = path
@@ -230,36 +233,36 @@ def _align(
             break
         first = not known
         known, agreeing = used, _agreeing(tests, paths)
-        if first and _alignment(tests, paths, _Taste(ratios, known, agreeing, shift, longest)).cost > most:
+        if first and _alignment(tests, paths, _Preference(ratios, known, agreeing, shift, longest)).cost > most:
             return
-    taste = _Taste(ratios, known, agreeing, shift, longest)
-    yield _alignment(tests, paths, taste)
-    # A test that alone goes some way may have been paired badly: without it the proof finds out what is missing.
+    preference = _Preference(ratios, known, agreeing, shift, longest)
+    yield _alignment(tests, paths, preference)
+    # A test that is the only one to take an edge may be aligned badly: without it the proof finds the missing edges.
     common = {n: p for n, p in paths.items() if all(known[edge] > 1 for edge, _, _ in p)}
     if FEWEST_TESTS <= len(common) < len(paths) and _paired(common) == _paired(paths):
-        yield _alignment(tests, common, taste)
+        yield _alignment(tests, common, preference)
 
 
 def _paired(paths: Paths) -> set[BlockId | None]:
-    """Stations that are in some cut. A loop that has none is not proved."""
+    """Stations that are in some cut. A loop without one is not proved."""
     cuts = {edge.to for path in paths.values() for edge, _, _ in path}
     return {cut.target for cut in cuts} | {cut.rewrite for cut in cuts}
 
 
-def _alignment(tests: Sequence[Traces], paths: Paths, taste: _Taste) -> Alignment:
+def _alignment(tests: Sequence[Traces], paths: Paths, preference: _Preference) -> Alignment:
     edges = dict.fromkeys(edge for path in paths.values() for edge, _, _ in path)
     matched = [[(e.to, i, j) for e, i, j in paths.get(n, ()) if e.to != END] for n in range(len(tests))]
-    costs = [_cost(tests[n], taste, e, i, j) for n, path in paths.items() for e, i, j in path]
-    # The longest way to the end from a cut is all there is to show of such ways.
+    costs = [_cost(tests[n], preference, e, i, j) for n, path in paths.items() for e, i, j in path]
+    # Of the paths from a cut to the end only the longest counts: proving it covers the others.
     apart = {(e.source, e.to) if e.to == END else e for e in edges}
     cost = EDGE_COST * len(apart) + sum(costs) * len(tests) / max(1, len(paths))
-    same = [[(p, q) for p, q, apart in pairs if not apart] for pairs in taste.agreeing.values()]
+    same = [[(p, q) for p, q, apart in pairs if not apart] for pairs in preference.agreeing.values()]
     partners = [min(len({p for p, _ in pairs}), len({q for _, q in pairs})) for pairs in same]
     return Alignment(sorted(edges, key=_edge_order), matched, cost, min(partners, default=0))
 
 
 def _edge_order(edge: Edge) -> tuple[bool, bool, str, str, int, int]:
-    """From the entry first, to the end last."""
+    """Edges from the entry first, edges to the end last."""
     return (
         edge.source != ENTRY,
         edge.to == END,
@@ -270,8 +273,8 @@ def _edge_order(edge: Edge) -> tuple[bool, bool, str, str, int, int]:
     )
 
 
-def _cheapest(test: Traces, taste: _Taste) -> list[tuple[Edge, int, int]] | None:
-    """The cheapest way from entry to end through pairs of stations (Dijkstra)."""
+def _cheapest(test: Traces, preference: _Preference) -> list[tuple[Edge, int, int]] | None:
+    """The cheapest path from entry to end through pairs of stations (Dijkstra)."""
     goal = (len(test.target), len(test.rewrite))
     best: dict[tuple[int, int], float] = {(0, 0): 0.0}
     came: dict[tuple[int, int], tuple[int, int]] = {}
@@ -284,19 +287,19 @@ def _cheapest(test: Traces, taste: _Taste) -> list[tuple[Edge, int, int]] | None
         if cost > best[i, j]:
             continue
         here = _number_of_cut(test, i, j)
-        for pair in _moves(test, taste, i, j):
+        for pair in _moves(test, preference, i, j):
             known = best.get(pair, float("inf"))
             if cost >= known:
                 continue
             if pair not in arriving:
-                arriving[pair] = _cost_of_pair(test, taste, _cut_at(test, *pair), *pair)
+                arriving[pair] = _cost_of_pair(test, preference, _cut_at(test, *pair), *pair)
             total = cost + arriving[pair]
             if total >= known:
                 continue
-            way = here, pair[0] - i, pair[1] - j, None if pair == goal else _number_of_cut(test, *pair)
-            if way not in taste.ways:
-                taste.ways[way] = _cost_of_way(taste, _edge(test, (i, j), pair))
-            total += taste.ways[way]
+            edge = here, pair[0] - i, pair[1] - j, None if pair == goal else _number_of_cut(test, *pair)
+            if edge not in preference.edge_costs:
+                preference.edge_costs[edge] = _cost_of_edge(preference, _edge(test, (i, j), pair))
+            total += preference.edge_costs[edge]
             if total < known:
                 best[pair] = total
                 came[pair] = i, j
@@ -324,7 +327,7 @@ def _edge(test: Traces, source: tuple[int, int], to: tuple[int, int]) -> Edge:
 
 
 def _number_of_cut(test: Traces, i: int, j: int) -> tuple[int, int] | None:
-    """Stands for a cut, and is faster to look up."""
+    """Identifies a cut, and is faster to look up."""
     return None if i == j == 0 else (test.numbers[0][i], test.numbers[1][j])
 
 
@@ -332,7 +335,7 @@ def _cut_at(test: Traces, i: int, j: int) -> Cut:
     return ENTRY if i == j == 0 else Cut(test.target[i].point, test.rewrite[j].point)
 
 
-def _turn(ratios: Ratios, cut: Cut) -> Ratio:
+def _ratio_at(ratios: Ratios, cut: Cut) -> Ratio:
     if cut.target is None or cut.rewrite is None:
         return 1, 1
     return ratios.get((cut.target, cut.rewrite), (1, 1))
@@ -342,56 +345,57 @@ def _is_repeated(ratios: Ratios, cut: Cut) -> bool:
     return cut.target is not None and cut.rewrite is not None and (cut.target, cut.rewrite) in ratios
 
 
-def _is_turn(ratios: Ratios, edge: Edge) -> bool:
-    """A turn of both, or of one that the other has as straight code; or the last turn before such code."""
+def _is_iteration(ratios: Ratios, edge: Edge) -> bool:
+    """An iteration of both, or of one side while the other has straight code; or the last iteration before such
+    code."""
     if edge.source == edge.to:
         return bool(edge.target_steps and edge.rewrite_steps)
     if edge.source == ENTRY or edge.to == END or not _stays(edge) or _is_repeated(ratios, edge.to):
         return False
-    return (edge.target_steps, edge.rewrite_steps) == _turn(ratios, edge.source)
+    return (edge.target_steps, edge.rewrite_steps) == _ratio_at(ratios, edge.source)
 
 
 def _stays(edge: Edge) -> bool:
-    """Whether one side is in the same place again."""
+    """Whether one side is at the same station again."""
     return edge.source.target == edge.to.target or edge.source.rewrite == edge.to.rewrite
 
 
 def _is_straight(ratios: Ratios, edge: Edge) -> bool:
-    """Turns of one side while the other goes on in straight code."""
+    """Iterations of one side while the other executes straight code."""
     if edge.source == ENTRY or _is_repeated(ratios, edge.source) or _is_repeated(ratios, edge.to):
         return False
     return edge.to == END or (_stays(edge) and bool(edge.target_steps and edge.rewrite_steps))
 
 
-def _too_few(taste: _Taste, edge: Edge) -> Ratio:
-    """On a way outside all loops that do several turns in one: what is too little for any of them may be left to code
-    of its own, and is as good as one turn."""
+def _too_few(preference: _Preference, edge: Edge) -> Ratio:
+    """On an edge outside all unrolled loops: a remainder that is too short for any of them may have code of its own,
+    and counts as one iteration."""
     steps = edge.target_steps, edge.rewrite_steps
-    left, right = (max(n, 1) if n < limit else 1 for n, limit in zip(steps, taste.most, strict=True))
+    left, right = (max(n, 1) if n < limit else 1 for n, limit in zip(steps, preference.most, strict=True))
     return left, right
 
 
-def _moves(test: Traces, taste: _Taste, i: int, j: int) -> Iterator[tuple[int, int]]:
-    """Pairs of stations to which both may go on, or the end."""
-    ratios = taste.ratios
+def _moves(test: Traces, preference: _Preference, i: int, j: int) -> Iterator[tuple[int, int]]:
+    """Pairs of stations that both may reach next, or the end."""
+    ratios = preference.ratios
     ends = len(test.target), len(test.rewrite)
-    if min(taste.longest) == 1:
+    if min(preference.longest) == 1:
         # One side has no loops: it waits until the other one is done.
         yield ends if i + j + 1 == max(ends) else (i + (ends[0] > 1), j + (ends[1] > 1))
         return
     here = _cut_at(test, i, j)
     if ends[0] - i <= MOST_STEPS + 1 and ends[1] - j <= MOST_STEPS + 1:
         yield ends
-    turn = _turn(ratios, here)
-    k, m = i + turn[0], j + turn[1]
+    ratio = _ratio_at(ratios, here)
+    k, m = i + ratio[0], j + ratio[1]
     number = _number_of_cut(test, i, j)
     if here != ENTRY and k < ends[0] and m < ends[1] and _number_of_cut(test, k, m) == number:
         yield k, m
-    reach = min(WIDEST_CHANGE, turn[0] + 1), min(WIDEST_CHANGE, turn[1] + 1)
+    reach = min(WIDEST_CHANGE, ratio[0] + 1), min(WIDEST_CHANGE, ratio[1] + 1)
     if here == ENTRY or not _is_repeated(ratios, here):
         more = 2 if here == ENTRY else 1
-        reach = min(WIDEST_CHANGE, taste.most[0] + more), min(WIDEST_CHANGE, taste.most[1] + more)
-    left_out = tuple(1 + n if any(taste.shift) else 0 for n in taste.shift) if here == ENTRY else (0, 0)
+        reach = min(WIDEST_CHANGE, preference.most[0] + more), min(WIDEST_CHANGE, preference.most[1] + more)
+    left_out = tuple(1 + n if any(preference.shift) else 0 for n in preference.shift) if here == ENTRY else (0, 0)
     lefts, rights = test.numbers
     for k in range(i + left_out[0], min(i + reach[0] + 1, ends[0])):
         elsewhere = k == i or number is None or lefts[k] != number[0]
@@ -400,45 +404,45 @@ def _moves(test: Traces, taste: _Taste, i: int, j: int) -> Iterator[tuple[int, i
                 yield k, m
 
 
-def _cost(test: Traces, taste: _Taste, edge: Edge, k: int, m: int) -> float:
-    return _cost_of_way(taste, edge) + _cost_of_pair(test, taste, edge.to, k, m)
+def _cost(test: Traces, preference: _Preference, edge: Edge, k: int, m: int) -> float:
+    return _cost_of_edge(preference, edge) + _cost_of_pair(test, preference, edge.to, k, m)
 
 
-def _cost_of_way(taste: _Taste, edge: Edge) -> float:
+def _cost_of_edge(preference: _Preference, edge: Edge) -> float:
     cost = ITERATION_COST
-    if not _is_turn(taste.ratios, edge):
-        turn = _turn(taste.ratios, edge.source)
-        if not _is_repeated(taste.ratios, edge.source) and (edge.source != ENTRY or edge.to == END):
-            turn = _too_few(taste, edge)
-        # As much as if the stations left out had been paired, and agreed in nothing; and however many tests go that
-        # way, as if it were not known what agrees: or else what is left out costs less than what is paired.
-        there = _turn(taste.ratios, edge.to)
+    if not _is_iteration(preference.ratios, edge):
+        ratio = _ratio_at(preference.ratios, edge.source)
+        if not _is_repeated(preference.ratios, edge.source) and (edge.source != ENTRY or edge.to == END):
+            ratio = _too_few(preference, edge)
+        # Skipped stations cost as much as pairs that disagree in everything, however many tests take the edge, as if it
+        # were not known yet what agrees: otherwise skipping would be cheaper than pairing.
+        there = _ratio_at(preference.ratios, edge.to)
         steps = edge.target_steps, edge.rewrite_steps
-        skipped = max(-(min(0, turn[n] - steps[n]) // there[n]) for n in (0, 1))
+        skipped = max(-(min(0, ratio[n] - steps[n]) // there[n]) for n in (0, 1))
         cost += (ITERATION_COST + DISAGREEMENT_COST * MOST_AGREEMENT / 2) * skipped
-        way = 1 + STATION_COST * ((edge.target_steps / turn[0]) ** 2 + (edge.rewrite_steps / turn[1]) ** 2)
-        way += 0.0 if _is_straight(taste.ratios, edge) else EDGE_COST
-        way += DISAGREEMENT_COST * MOST_AGREEMENT * skipped
-        way += UNPAIRED_COST * max(0, min(edge.target_steps, edge.rewrite_steps) - 1)
-        # A way that many tests go is a good one, however long.
-        cost += way / (1 + taste.known[edge])
+        once = 1 + STATION_COST * ((edge.target_steps / ratio[0]) ** 2 + (edge.rewrite_steps / ratio[1]) ** 2)
+        once += 0.0 if _is_straight(preference.ratios, edge) else EDGE_COST
+        once += DISAGREEMENT_COST * MOST_AGREEMENT * skipped
+        once += UNPAIRED_COST * max(0, min(edge.target_steps, edge.rewrite_steps) - 1)
+        # An edge that many tests take is a good one, however long.
+        cost += once / (1 + preference.known[edge])
     if edge.to == END:
-        # But what both pass on the way to the end has to be followed all at once.
+        # But stations that both pass before the end have to be encoded in one formula.
         return cost + UNPAIRED_COST * min(edge.target_steps, edge.rewrite_steps)
-    if edge.source != edge.to and not _is_turn(taste.ratios, edge):
+    if edge.source != edge.to and not _is_iteration(preference.ratios, edge):
         cost += CHANGE_COST
     if not edge.target_steps or not edge.rewrite_steps:
         cost += WAITING_COST
     return cost
 
 
-def _cost_of_pair(test: Traces, taste: _Taste, cut: Cut, k: int, m: int) -> float:
-    """Of a pair of stations, whichever way it was come to."""
+def _cost_of_pair(test: Traces, preference: _Preference, cut: Cut, k: int, m: int) -> float:
+    """Of a pair of stations, whatever edge leads to it."""
     if cut == END:
         return 0.0
     cost = MEMORY_COST if test.digests[0][k] != test.digests[1][m] else 0.0
-    pairs = taste.agreeing.get(cut)
-    if not taste.agreeing:
+    pairs = preference.agreeing.get(cut)
+    if not preference.agreeing:
         common = test.moving[0][k] & test.moving[1][m]
         agreement = min(MOST_AGREEMENT, sum(1.0 if value > 256 else 0.5 for value in common))
     elif not pairs:

@@ -25,14 +25,14 @@ class Cut:
 
 
 Stop = tuple[int, BlockId]
-"""A station, and the how manyth it is on the way."""
+"""A station, and its number on the path."""
 ENTRY, END = Cut(None, None, "entry"), Cut(None, None, "end")
 
 
 @dataclass(frozen=True)
 class Edge:
-    """From one cut to the next: the target passes so many stations, the rewrite so many. On the way to the end the
-    last of them is the last station before it returns."""
+    """From one cut to the next: the target passes so many stations, the rewrite so many. On an edge to the end the last
+    of them is the last station before it returns."""
 
     source: Cut
     target_steps: int
@@ -41,7 +41,7 @@ class Edge:
 
     @property
     def horizons(self) -> tuple[int, int]:
-        """How far each side must be followed."""
+        """How many stations each side must be followed for."""
         more = 1 if self.to == END else 0
         return self.target_steps + more, self.rewrite_steps + more
 
@@ -55,9 +55,9 @@ class Alignment:
     """For each test the pairs, as how many stations each side has passed."""
     cost: float
     agreeing: int = 0
-    """How many places of the one side hold what some place of the other does, at the cut where these are fewest."""
+    """How many places of one side hold a value of the other side, at the cut with the fewest."""
     is_comparable: bool = True
-    """Whether the cost says how good it is beside others: not if there are stations that others have not."""
+    """Whether the cost can be compared with that of others: not if it has stations that others do not have."""
 
     @property
     def cuts(self) -> list[Cut]:
@@ -67,7 +67,7 @@ class Alignment:
         return [edge for edge in self.edges if edge.source == cut]
 
     def passed(self, tests: Sequence[Traces]) -> dict[Cut, tuple[set[Stop], set[Stop]]]:
-        """For each cut the stations that each side passes on its ways to the next ones, those between the two."""
+        """For each cut the stations that each side passes on the edges to the next cuts, excluding both ends."""
         found: dict[Cut, tuple[set[Stop], set[Stop]]] = {cut: (set(), set()) for cut in (ENTRY, *self.cuts)}
         for test, matched in zip(tests, self.matched, strict=True):
             ends = len(test.target), len(test.rewrite)
@@ -81,7 +81,7 @@ class Alignment:
 
 
 def stuttering(edges: Sequence[Edge]) -> list[Edge]:
-    """Edges of cycles in which one side goes round while the other stands still: each needs a reason why it ends."""
+    """Edges of cycles in which one side iterates while the other waits: each needs a ranking function."""
     found: list[Edge] = []
     inner = [e for e in edges if e.to != END]
     for still in ([e for e in inner if not e.target_steps], [e for e in inner if not e.rewrite_steps]):
@@ -90,7 +90,7 @@ def stuttering(edges: Sequence[Edge]) -> list[Edge]:
 
 
 def _in_cycles(edges: list[Edge]) -> list[Edge]:
-    """What is left when edges that lead nowhere or come from nowhere are taken away."""
+    """The edges that are left after those that lead nowhere or come from nowhere are removed."""
     while True:
         kept = [e for e in edges if any(f.source == e.to for f in edges) and any(f.to == e.source for f in edges)]
         if len(kept) == len(edges):

@@ -1,4 +1,4 @@
-"""Words of memory as features: what a loop reads next, or again and again, at an address that its registers give."""
+"""Words of memory as features: what a loop loads next, or again and again, at an address that is a sum of registers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def cells_of(
     places: Mapping[Term, tuple[str, Place]],
     features: Collection[Feature],
 ) -> tuple[Cell, ...]:
-    """The accesses (address, bytes) of a side whose address is a sum over `features` or fixed, as cells. `places` says
-    which variable stands for which place."""
+    """The accesses (address, bytes) of a side whose address is a sum over `features` or constant, as cells. `places`
+    says which variable stands for which place."""
     found: dict[Cell, None] = {}
     for address, size in accesses:
         if size not in (1, 2, 4, 8):
@@ -65,7 +65,7 @@ def _sum(terms: Terms, term: Term, places: Mapping[Term, tuple[str, Place]], dep
         case ShiftLeft(left, right) if terms.value(right) is not None:
             return _scaled(_sum(terms, left, places, depth - 1), 1 << (terms.value(right) or 0), modulus)
         case Concat(high, low) if terms.value(low) == 0:
-            # The sum of `high` is right in its own width, and that is all there is room for.
+            # The sum of `high` is exact in its own width, and there is no room for more.
             return _scaled(_sum(terms, high, places, depth - 1), 1 << terms.width(low), modulus)
         case Negative(inner):
             return _scaled(_sum(terms, inner, places, depth - 1), -1, modulus)
@@ -76,7 +76,7 @@ def _sum(terms: Terms, term: Term, places: Mapping[Term, tuple[str, Place]], dep
 
 
 def _widened(total: Sum | None, extend: Extend, bits: int, modulus: int) -> Sum | None:
-    """An index that was extended, as if it had not wrapped: then it is the sum of what it is made of, extended."""
+    """An extended index, as if it had not wrapped: then it is the sum of its extended summands."""
     if total is None or any(column.feature.bits != bits for column in total[1]):
         return None
     half = 1 << (bits - 1)
@@ -91,7 +91,7 @@ def _scaled(total: Sum | None, factor: int, modulus: int) -> Sum | None:
 
 
 def _column(terms: Terms, term: Term, places: Mapping[Term, tuple[str, Place]]) -> Column | None:
-    """A feature, or one that is extended."""
+    """A feature, or an extended one."""
     item = terms.layout.object_at(term)
     if item is not None:
         return Column(ObjectStart.of(item))

@@ -1,4 +1,4 @@
-"""What the code itself compares: of all comparisons that could be made between features, those that matter first."""
+"""What the code itself compares: of all possible comparisons between features, these come first."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Together = frozenset[frozenset[Feature]]
 @dataclass(frozen=True)
 class Compared:
     together: Together = frozenset()
-    """Features that stand in one comparison; one alone is compared with a number."""
+    """Features that occur in one comparison; one alone is compared with a number."""
     ordered: frozenset[Feature] = frozenset()
-    """Features that are compared for more than being the same."""
+    """Features that are compared for order, not only for equality."""
 
     def also(self, other: Compared, known: Collection[Feature]) -> Compared:
-        """With what else is compared elsewhere, as far as that speaks of several features that are known here."""
+        """With the comparisons of elsewhere, as far as they mention several features that are known here."""
         more = (features for features in other.together if len(features) > 1 and features.issubset(known))
         return Compared(self.together.union(more), self.ordered)
 
@@ -40,8 +40,8 @@ def compared(
     cells: Mapping[Term, Feature],
 ) -> Compared:
     """The features in each comparison under `roots`, where `places` says which variable stands for which place, and
-    `cells` which term is a word of memory that is a feature. Comparisons of what else is read from memory say nothing
-    about the features that give its address."""
+    `cells` which term is a word of memory that is a feature. Comparisons of other loaded words say nothing about the
+    features that form their address."""
     support: dict[Term, frozenset[Feature] | None] = {}
     read = _reader(places, features, given)
     found: set[frozenset[Feature]] = set()
@@ -97,8 +97,8 @@ def pairs_in(together: Together) -> frozenset[frozenset[Feature]]:
 
 
 def links_of(pairs: frozenset[frozenset[Feature]]) -> frozenset[frozenset[Feature]]:
-    """Pairs of features that are each compared with a third one: where one index goes up from the first element and
-    another down from the last until they meet, neither is compared with where the other began, but lies beyond it."""
+    """Pairs of features that are each compared with a third one: if one index goes up from the first element and
+    another down from the last until they meet, neither is compared with the start of the other, but lies beyond it."""
     others: dict[Feature, set[Feature]] = {}
     for pair in pairs:
         for feature in pair:

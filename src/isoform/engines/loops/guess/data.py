@@ -30,8 +30,8 @@ class Data:
         return [f for f in self.given.arguments if f.bits <= 64] if bits >= 32 else []
 
     def still(self, bits: int) -> list[Cell]:
-        """Words of memory at addresses that stay: what a loop reads each time, or once before it begins. They are much
-        like arguments."""
+        """Words of memory at constant addresses: what a loop loads in each iteration, or once before it begins. They
+        are similar to arguments."""
         found: dict[tuple[int, ...], Cell] = {}
         for cell in self.kinds.cells if bits >= 32 else ():
             if cell.bits <= bits and all(self._stays(column.feature) for _, column in cell.summands):
@@ -44,8 +44,7 @@ class Data:
 
     def same_as(self, feature: Feature) -> Feature:
         if isinstance(feature, Cell):
-            # Of words that are always the same the first: one address, most likely, that the two sides have each from
-            # elsewhere.
+            # Of words that are always equal the first: probably one address that each side computes differently.
             return next(
                 c for c in self.kinds.cells if c.bits == feature.bits and self.values(c) == self.values(feature)
             )

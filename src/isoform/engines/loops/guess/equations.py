@@ -1,5 +1,5 @@
-"""From the kernel of the data to equations as a program keeps them: each solved for one value, with the others that are
-solved for written out, and in lowest terms."""
+"""From the kernel of the data to equations as a program keeps them: each solved for one value, with the other solved
+values substituted, and in lowest terms."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ class Equation:
     unit: Summand
     """What it is solved for; its coefficient is odd."""
     is_solved: bool = True
-    """Or else it is kept as it is: 5·x = 4·y, where to solve it takes fractions."""
+    """Or else it is kept as it is: 5·x = 4·y, which cannot be solved without fractions."""
 
     @property
     def sign_of(self) -> Feature | None:
-        """The feature of which it says that both of its extensions are the same."""
+        """The feature whose two extensions it says are equal."""
         features = {column.features for column in self.terms}
         extended = len(self.terms) == 2 and len(features) == 1 and not self.constant
         return features.pop()[0] if extended and sum(self.terms.values()) % (1 << self.bits) == 0 else None
 
     @property
     def mentions_once(self) -> bool:
-        """Whether what it is solved for occurs in nothing else of it."""
+        """Whether what it is solved for occurs nowhere else in it."""
         return sum(not set(column.features).isdisjoint(self.unit.features) for column in self.terms) == 1
 
     def fact(self) -> Linear:
@@ -51,8 +51,7 @@ def equations(
     merit: Callable[[Summand], int],
 ) -> Iterator[Equation]:
     """The equations modulo 2^bits that generators (a constant, then a coefficient for each column) stand for, and the
-    congruences that are left, modulo less. `merit` says how well they are solved for
-    something."""
+    remaining congruences, modulo less. `merit` says how well they can be solved for a column."""
     system = _System([list(generator) for generator in generators], columns, bits, merit)
     for index, row in enumerate(system.rows):
         pivot = system.pivots[index] or _pivot(row, columns, bits, merit)
@@ -66,14 +65,14 @@ def equations(
 
 
 class _System:
-    """Equations, most of them solved for something that is then written out in the others."""
+    """Equations, most of them solved for a column that is then substituted in the others."""
 
     def __init__(
         self, rows: list[list[int]], columns: Sequence[Summand], bits: int, merit: Callable[[Summand], int]
     ) -> None:
         self.rows = rows
         self.pivots = [0] * len(rows)
-        """What is solved for; 0 for what is left as it is."""
+        """What is solved for; 0 for an equation that is left as it is."""
         self._bits = bits
         left = []
         self._put_aside_signs(columns, bits)
@@ -83,8 +82,8 @@ class _System:
                 self._solve(index, pivot)
             else:
                 left.append(index)
-        # To solve what is left takes large coefficients. Where those are fractions (5·x = 4·y), it stays as it is:
-        # written out in others they would hide what these say; and what is a multiple of it says nothing new.
+        # Solving the rest takes large coefficients. If those are fractions (5·x = 4·y), it stays as it is: substituted
+        # in others they would hide what these say; and a multiple of it says nothing new.
         for number, index in enumerate(left):
             row = rows[index]
             pivot = _pivot(row, columns, bits, merit)
@@ -94,9 +93,10 @@ class _System:
                 self._solve(index, pivot)
 
     def _put_aside_signs(self, columns: Sequence[Summand], bits: int) -> None:
-        """Equations that say nothing but that some values always have the same sign hold by chance: no test went from
-        a negative index to one that is not, say. They are not kept, and so nothing may be written out by them; nor is
-        what is shorter without them, as p = a + 4·sext(i) is shorter than p = a + 4·i + 4·sext(n) - 4·n."""
+        """Equations that only say that some values always have the same sign hold by chance: for example, no test went
+        from a negative index to one that is not. They are dropped, and
+        subtracted from every equation that is shorter without them: p = a + 4·sext(i) is shorter than
+        p = a + 4·i + 4·sext(n) - 4·n."""
         chance = [index for index, row in enumerate(self.rows) if _compares_signs(row, columns, bits)]
         modulus = 1 << self._bits
         for index in chance:
@@ -118,7 +118,7 @@ class _System:
 
 
 def _compares_signs(row: Sequence[int], columns: Sequence[Summand], bits: int) -> bool:
-    """Whether an equation is about how several values are extended, and nothing else."""
+    """Whether an equation is only about the extensions of several values."""
     totals: dict[tuple[Feature, ...], int] = {}
     for c, column in zip(row[1:], columns, strict=True):
         if c:
@@ -127,8 +127,8 @@ def _compares_signs(row: Sequence[int], columns: Sequence[Summand], bits: int) -
 
 
 def _pivot(row: Sequence[int], columns: Sequence[Summand], bits: int, merit: Callable[[Summand], int]) -> int:
-    """Where to solve an equation: at the last place, but rather where what is there has no other, and where it takes
-    no large coefficients, as x = 0xcccccccd·y does and y = 5·x does not. 0 if nowhere."""
+    """The column to solve an equation for: the last one, but preferably one without another extension, and one that
+    needs no large coefficients, as x = 0xcccccccd·y does and y = 5·x does not. 0 if none."""
 
     def rank(place: int) -> tuple[bool, bool, int, int]:
         column = columns[place - 1]
@@ -143,8 +143,8 @@ def _is_large_solved(row: Sequence[int], place: int, bits: int) -> bool:
 
 
 def _takes_fractions(row: Sequence[int], place: int, bits: int) -> bool:
-    """Whether to solve an equation for what is at a place makes small coefficients large: written out in others, that
-    would hide what they say."""
+    """Whether solving an equation for this column makes small coefficients large: substituted in others, that would
+    hide what they say."""
     return _is_large_solved(row, place, bits) and not any(_is_large(c, bits) for c in row[1:])
 
 
@@ -157,8 +157,8 @@ def _is_multiple(row: Sequence[int], of: Sequence[int], bits: int) -> bool:
 
 
 def _low_bits(row: Sequence[int], columns: Sequence[Summand], bits: int) -> Iterator[Equation]:
-    """Of 5·x = 4·y, which gives neither by the other, that x is a multiple of 4: a program that takes x in steps of 4
-    and y in steps of 5 keeps that, and the rest is hard for a solver and of no use."""
+    """From 5·x = 4·y, which defines neither by the other, that x is a multiple of 4: a program that increments x by 4
+    and y by 5 keeps that, and the rest is hard for a solver and useless."""
     place = next(i for i, c in enumerate(row) if i and c & 1)
     others = [c for i, c in enumerate(row) if i not in (0, place) and c]
     low = min((c & -c).bit_length() - 1 for c in others)
@@ -180,8 +180,8 @@ def _congruence(row: Sequence[int], columns: Sequence[Summand], bits: int) -> It
         constant = (constant >> shift) % (1 << bits)
         merged: dict[Summand, int] = {}
         for column, c in terms.items():
-            # In as many bits as it has, or fewer, it does not matter how a feature is extended, nor how many more there
-            # are where it begins.
+            # In as many bits as it has, or fewer, the extension of a feature does not matter, nor do further bits above
+            # it.
             key: Summand = column
             if isinstance(column, Column) and column.feature.bits >= bits:
                 feature = column.feature
@@ -192,14 +192,14 @@ def _congruence(row: Sequence[int], columns: Sequence[Summand], bits: int) -> It
 
 
 def _plain_features(columns: Sequence[Summand]) -> list[Feature]:
-    """The features of columns that are nothing more, narrow ones first. A cell is not at a place of its own."""
+    """The features of plain columns, narrow ones first. A cell has no place of its own."""
     found = [c.feature for c in columns if isinstance(c, Column) and not isinstance(c.feature, Cell)]
     return sorted(found, key=lambda feature: feature.bits)
 
 
 def is_plain(fact: Linear) -> bool:
-    """Whether it looks like one that a program keeps. One in twice the bits of any feature in it says, beyond what the
-    same in fewer bits says, that nothing wraps: that holds until a model shows otherwise."""
+    """Whether it looks like one that a program keeps. An equation in twice the bits of any feature in it also says that
+    nothing wraps: that holds until a model shows otherwise."""
     if all(2 * f.bits <= fact.bits for f in fact.features()):
         return False
     if not any(isinstance(column, Product) for _, column in fact.summands):

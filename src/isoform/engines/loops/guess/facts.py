@@ -44,15 +44,15 @@ Bounded = tuple[Column, Column | None]
 
 
 class Fact:
-    """Something that holds at a cut: as a formula over the features, and in words."""
+    """Something that holds at a cut: as a formula over the features, and as text."""
 
     @property
     def bounded(self) -> Bounded | None:
-        """What it bounds by a number, if it does."""
+        """The value that it bounds by a number, if it does."""
         return None
 
     def features(self) -> Iterator[Feature]:
-        """What it speaks of."""
+        """The features that it mentions."""
         raise NotImplementedError
 
     def term(self, terms: Terms, value: Values) -> Term:
@@ -129,7 +129,7 @@ class Linear(Fact):
         return total
 
     def solved(self, terms: Terms, value: Values, column: Summand) -> Term:
-        """What a column with coefficient 1 is, by the others."""
+        """A column with coefficient 1, by the others."""
         return Linear(
             -self.constant % (1 << self.bits),
             tuple((-k % (1 << self.bits), c) for k, c in self.summands if c != column),
@@ -160,7 +160,7 @@ class Linear(Fact):
 
 @dataclass(frozen=True)
 class AtEntry(Fact):
-    """A feature is what it was when the cut was first reached, a value that follows from the inputs alone: what a
+    """A feature equals its value when the cut was first reached, which is a function of the inputs alone: what a
     prologue computes once."""
 
     feature: Feature
@@ -209,7 +209,7 @@ class FoldBy(Enum):
 
     @property
     def is_complement(self) -> bool:
-        """Whether what comes out is turned over in the end."""
+        """Whether the result is complemented at the end."""
         return self in (FoldBy.NOT_AND, FoldBy.NOT_OR)
 
     def numbers(self, a: int, b: int, bits: int) -> int:
@@ -236,7 +236,7 @@ class FoldBy(Enum):
 @dataclass(frozen=True)
 class Fold(Fact):
     """A feature is the greatest, least, … of some others: what a vectorised reduction keeps in its lanes. If these are
-    narrower, it is that with zeros in front."""
+    narrower, it is zero-extended."""
 
     feature: Feature
     by: FoldBy
@@ -261,8 +261,8 @@ class Fold(Fact):
 
 @dataclass(frozen=True)
 class Among(Fact):
-    """A feature is one of some others. With what bounds it by all of them it is the greatest or the least: where the
-    normal form of that does not help, a solver has it easier so than with a chain of choices."""
+    """A feature is one of some others. Together with bounds by all of them it is the greatest or the least: if the
+    normal form of that does not help, this is easier for a solver than a chain of choices."""
 
     feature: Feature
     lanes: tuple[Feature, ...]
@@ -367,7 +367,7 @@ class AtLeast(Fact):
 @dataclass(frozen=True)
 class Within(Fact):
     """`value` lies in the range from `low` to `high`, which it may (`weak`) or may not reach. Measured from `low`, so
-    that it does not matter whether the range goes beyond the last number and on from zero."""
+    that it does not matter whether the range wraps around."""
 
     low: Column
     value: Column

@@ -1,7 +1,7 @@
-"""Features: the values at a cut that matter, as bits of registers and frame slots.
+"""Features: the live values at a cut, as bits of registers and frame slots.
 
-What matters is read off the formulas: a feature is a part of a register or slot that some condition, store, result or
-feature of a later cut depends on. That is liveness to the bit, for slots of the frame as for registers.
+The formulas show what is live: a feature is a part of a register or slot that some condition, store, result or feature
+of a later cut depends on. That is liveness of single bits, for slots of the frame as for registers.
 """
 
 from __future__ import annotations
@@ -147,8 +147,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell(Feature):
-    """A word of memory, at an address that is made of features of one side, or of registers that it never writes: these
-    are values at entry, and in any state of it what they were there."""
+    """A word of memory, at an address that is a sum of features of one side, or of registers that it never writes:
+    these are values at entry, and have them in every state."""
 
     constant: int
     summands: tuple[tuple[int, Column], ...]
@@ -195,8 +195,8 @@ def _index(names: tuple[str, ...], name: str) -> int:
 
 
 def uses(roots: Iterable[Term], variables: dict[Term, int], seen: set[Any]) -> list[tuple[Term, int, int]]:
-    """Uses (variable, lowest bit, highest bit) of `variables` (with their widths) under `roots`. What is in `seen` was
-    looked at before, and is added to it."""
+    """Uses (variable, lowest bit, highest bit) of `variables` (with their widths) under `roots`. Terms in `seen` were
+    visited before; new ones are added to it."""
     found: list[tuple[Term, int, int]] = []
     pending = [_whole(root) for root in roots]
     while pending:
@@ -212,7 +212,7 @@ def uses(roots: Iterable[Term], variables: dict[Term, int], seen: set[Any]) -> l
 
 
 Use = tuple[Term, int, int]
-"""Of a term the bits from the lowest to the highest that matter; of what is no number, all."""
+"""Of a term the bits from the lowest to the highest that are live; of what is no number, all."""
 _BIT_BY_BIT = frozenset({K.BV_AND, K.BV_OR, K.BV_XOR, K.BV_NOT})
 _FROM_BELOW = frozenset({K.BV_ADD, K.BV_SUB, K.BV_MUL, K.BV_NEG})
 
@@ -243,14 +243,14 @@ def _used(term: Term, low: int, high: int) -> list[Use]:
     if kind in (K.BV_SHL, K.BV_SHR) and children[1].is_value():
         amount = int(children[1].value(10)) * (-1 if kind == K.BV_SHL else 1)
         low, high = max(low + amount, 0), min(high + amount, children[0].sort().bv_size() - 1)
-        # Where more than a few bits are left, as of an index, they all are: words are simpler.
+        # If more than a few bits are left, as of an index, all are taken: words are simpler.
         if high - low < FEW_BITS:
             return [(children[0], low, high)] if low <= high else []
     return [_whole(child) for child in children]
 
 
 def _used_parts(children: Iterable[Term], low: int, high: int) -> Iterable[Use]:
-    """Of what is put together, the lowest part last."""
+    """Of a concatenation, the lowest part last."""
     start = 0
     for child in reversed(list(children)):
         end = start + child.sort().bv_size()
@@ -260,8 +260,8 @@ def _used_parts(children: Iterable[Term], low: int, high: int) -> Iterable[Use]:
 
 
 def parts(ranges: Collection[tuple[int, int]], is_register: bool) -> list[tuple[int, int]]:
-    """Uses of one place (lowest and highest bit) as disjoint features (lowest bit, number of bits): uses that overlap
-    are one, bytes that are stored one by one are a word again, and what is wider than a word is cut into lanes."""
+    """Uses of one place (lowest and highest bit) as disjoint features (lowest bit, number of bits): overlapping uses
+    are merged, bytes that are stored one by one are a word again, and what is wider than a word is cut into lanes."""
     merged: list[list[int]] = []
     widths = [high - low + 1 for low, high in ranges]
     for low, high in sorted(ranges):
@@ -269,7 +269,7 @@ def parts(ranges: Collection[tuple[int, int]], is_register: bool) -> list[tuple[
             merged[-1][1] = max(merged[-1][1], high)
         else:
             merged.append([low, high])
-    # An upper half that is used for itself is a lane of its own.
+    # An upper half that is used separately is a lane of its own.
     narrow = not is_register or max(high for _, high in ranges) >= 64 or (LANE_BITS, 2 * LANE_BITS - 1) in ranges
     whole = 32 if narrow else 64
     merged = _words(merged, whole)

@@ -1,8 +1,8 @@
-"""Guessing an invariant: everything of a few kinds that holds in all the data.
+"""Guessing an invariant: all facts of a few kinds that hold in all the data.
 
-Nothing here is believed. Too little data gives facts that do not hold, and the proof finds them out; a model that
-breaks one becomes a further row, and the guess is made again from all rows, so that combinations of equations which
-still hold are not lost.
+Nothing here is trusted. Too little data gives facts that do not hold, and the proof refutes them; a model that breaks
+one becomes a further row, and the guess is repeated from all rows, so that combinations of equations which still hold
+are not lost.
 """
 
 from __future__ import annotations
@@ -53,5 +53,5 @@ def _kept(data: Data) -> None:
         if definition is None:
             data.invariant.define(feature, AtEntry(feature, first))
         elif isinstance(definition, Same) and not definition.right.tag and first.kind() == K.ITE:
-            # In the tests it is what was given, but the code chose it: that tells when it could be so.
+            # In the tests it equals an argument, but the code chose it: its comparisons tell when that can be.
             data.invariant.add(AtEntry(feature, first))

@@ -33,7 +33,7 @@ class Invariant:
     not_negative: set[Feature] = field(default_factory=set)
     """Features whose sign- and zero-extension are the same."""
     measured: dict[Feature, Feature] = field(default_factory=dict)
-    """Features that are best seen as a distance from another one: where a range begins that they are in."""
+    """Features that are best expressed as a distance from another one: the start of a range that contains them."""
     banned: Collection[Fact] = ()
 
     def define(self, feature: Feature, fact: Fact, column: Column | None = None) -> None:
@@ -44,8 +44,8 @@ class Invariant:
             self.definitions[feature] = fact, column
 
     def _rests_on(self, fact: Fact, feature: Feature) -> bool:
-        """Whether a fact, with what is defined written out, speaks of a feature at more than one place: then it says
-        something about the feature, but does not define it."""
+        """Whether a fact, with definitions substituted, mentions a feature more than once: then it says something about
+        the feature, but does not define it."""
         pending = [f for f in fact.features() if f != feature]
         seen = set(pending)
         while pending:
@@ -85,14 +85,14 @@ class Invariant:
 
 @dataclass(frozen=True)
 class GivenAtEntry:
-    """Values at entry that an invariant may speak of."""
+    """Values at entry that an invariant may mention."""
 
     pointer: Feature | None
     """The stack pointer."""
     kept: tuple[Feature, ...]
     """What is carried along unchanged: whole registers and words of the stack."""
     arguments: tuple[Feature, ...]
-    """What equations and comparisons are made with."""
+    """What equations and comparisons may contain."""
 
     @property
     def features(self) -> tuple[Feature, ...]:
@@ -113,13 +113,13 @@ class Kinds:
     degree: int = 1
     """Of the monomials in equations."""
     order: Order = Order.ALL
-    """Of the comparisons none, those between what the code compares, or all."""
+    """Which comparisons: none, those between values that the code compares, or all."""
     compared: Compared = field(default_factory=Compared)
     """What the code compares."""
     at_entry: Mapping[Feature, Term] = field(default_factory=dict)
-    """Features that seem not to change, with their value when the cut is first reached."""
+    """Features that seem constant, with their value when the cut is first reached."""
     cells: tuple[Cell, ...] = ()
-    """Words of memory that facts may speak of."""
+    """Words of memory that facts may mention."""
     pointers: frozenset[Feature] = frozenset()
     """Features that hold addresses: their order relative to other numbers means nothing."""
     steering: frozenset[Feature] | None = None
@@ -127,8 +127,8 @@ class Kinds:
     signs: bool = True
     """Whether it matters that both extensions of a feature are the same."""
     loose: Mapping[Bounded, int] = field(default_factory=dict)
-    """How often a bound of something was broken by a model: what grows for ever breaks the next one too."""
+    """How often a model broke a bound of a value: a value that grows for ever breaks the next one too."""
     uneven: bool = False
-    """Whether one side does several turns in one here."""
+    """Whether one side does several iterations at once here."""
     letters: tuple[int, ...] = ()
-    """Bytes that the code tells apart, in order."""
+    """Bytes that the code distinguishes, in order."""

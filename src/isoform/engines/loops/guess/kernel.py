@@ -1,8 +1,8 @@
 """Linear equations that hold in data: the kernel of a matrix over the integers modulo a power of two.
 
-Machine arithmetic wraps, so equations are sought where it happens. The set of all vectors v with row · v = 0 (mod 2^w)
-for every row is a module, not a vector space: it has generators, some of them multiples of a power of two, and those
-say that something is a multiple of a smaller one.
+Machine arithmetic wraps, so the equations are modular. The set of all vectors v with row · v = 0 (mod 2^w) for every
+row is a module, not a vector space: it has generators, some of them multiples of a power of two, and those are
+congruences modulo a smaller power.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class Kernel:
         self._bits = bits
         self._modulus = 1 << bits
         self.generators = [[int(i == j) for j in range(columns)] for i in range(columns)]
-        """Of a generator that is still as it began, column k holds 1 and it says nothing about other columns; columns
-        that come first are the first to be used up, so later columns are expressed by earlier ones."""
+        """An initial generator has 1 in column k and says nothing about other columns. The first columns are used up
+        first, so later columns are expressed by earlier ones."""
 
     def add(self, row: Sequence[int]) -> bool:
-        """Take one more observation into account. True if an equation did not hold of it."""
+        """Take one more observation into account. True if it broke an equation."""
         modulus = self._modulus
         products = [sum(a * b for a, b in zip(row, g, strict=True) if b) % modulus for g in self.generators]
         pivot = self._least_divisible(products)
@@ -76,13 +76,13 @@ class Kernel:
                 factor = product // power * inverse % modulus
                 mine = self.generators[index]
                 self.generators[index] = [(a - factor * b) % modulus for a, b in zip(mine, chosen, strict=True)]
-        # What is left of the chosen one: the multiple of it that is zero here too.
+        # What is left of the pivot: its multiple that is zero here too.
         rest = [modulus // power * a % modulus for a in chosen]
         self.generators[pivot : pivot + 1] = [rest] if any(rest) else []
         return True
 
     def reduced(self) -> list[list[int]]:
-        """The generators with coefficients as small as those that are multiples of a power of two can make them."""
+        """The generators with coefficients reduced by those that are multiples of a power of two."""
         generators = [list(g) for g in self.generators]
         for _ in range(REDUCING_SWEEPS):
             before = [list(g) for g in generators]
@@ -93,8 +93,8 @@ class Kernel:
         return [g for g in generators if any(g)]
 
     def plain(self) -> list[list[int]]:
-        """What of all this a program may keep. From few observations much follows that means nothing: then only what
-        has small coefficients, and what is short."""
+        """The equations that a program may keep. Few observations satisfy many meaningless equations: then only those
+        with small coefficients, and short ones."""
         generators = self.reduced()
         odd = [g for g in generators if any(c & 1 for c in g)]
         if all(self._is_small(g) for g in odd):
@@ -132,7 +132,7 @@ class Kernel:
                 generators[other] = [(a - times * b) % self._modulus for a, b in zip(generator, torsion, strict=True)]
 
     def _least_divisible(self, products: Sequence[int]) -> int | None:
-        """The first product with the fewest factors of two: dividing by it is possible for all the others."""
+        """The first product with the fewest factors of two: all the others are divisible by it."""
         best, least = None, self._modulus
         for index, product in enumerate(products):
             if product and product & -product < least:

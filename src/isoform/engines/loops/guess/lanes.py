@@ -53,7 +53,7 @@ class Lanes:
                         break
 
     def flags(self) -> None:
-        """The same for lanes of which a single bit matters, before equations: sums of such bits mean nothing."""
+        """The same for lanes with a single live bit, before equations: sums of such bits mean nothing."""
         free = self._data.free()
         for tag, other in (("a", "b"), ("b", "a")):
             groups = _lane_groups([f for f in free if f.tag == other and f.bits == 1])

@@ -26,8 +26,8 @@ class LinearFacts:
         self._congruences: list[Linear] = []
 
     def find(self, bits: int) -> None:
-        """Sums first; then, of what they leave, products and words of memory that come by. Memory is full of numbers,
-        and equations between them hold mostly by chance."""
+        """Sums first; then, of what they leave, products and words of memory. Memory is full of numbers, and equations
+        between them hold mostly by chance."""
         self._solve(bits, ())
         if self._data.kinds.degree > 1:
             still = self._data.still(bits)
@@ -55,7 +55,7 @@ class LinearFacts:
     def _equation(self, equation: Equation, bits: int) -> None:
         fact, unit = equation.fact(), equation.unit
         if equation.sign_of is not None:
-            # Of sums in lanes nobody promises it, and nothing depends on it.
+            # Sums in lanes rarely satisfy it, and nothing depends on it.
             if self._data.kinds.signs and (self._data.steers(equation.sign_of) or not self._is_lane(equation.sign_of)):
                 self._not_negative(equation.sign_of)
         elif not is_plain(fact) or isinstance(unit, Product):
@@ -78,8 +78,8 @@ class LinearFacts:
         return isinstance(feature.place, str) and len(parts) > 1
 
     def _merit(self, unit: Summand, bits: int) -> int:
-        """How well an equation is solved for something. What the code orders is better left as it is: an order
-        between sums is hard for a solver."""
+        """How well an equation is solved for a column. A value that the code compares for order is better left free: an
+        order between sums is hard for a solver."""
         if not isinstance(unit, Column) or not self._may_define(unit, bits):
             return 0
         return 1 if unit.feature in self._data.kinds.compared.ordered else 2

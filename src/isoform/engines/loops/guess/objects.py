@@ -1,7 +1,7 @@
 """Pointers into objects in the data of runs.
 
-A run has every object where isoform placed it; a proof must not. So that guesses say "the address of x and 4·i more"
-and not a number, each row is told as it would be with the objects elsewhere: in every row somewhere else.
+A run has every object where isoform placed it; a proof must not rely on that. So that guesses say "the address of x
+plus 4·i" and not a number, each row is rewritten with the objects at other addresses: different ones in every row.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ObjectStarts:
         return list(found)[:MOST_OBJECTS]
 
     def spread(self, row: Row, number: int) -> Row:
-        """A row as it would be with the objects elsewhere."""
+        """A row with the objects at other addresses."""
         told: dict[Feature, int] = {}
         for feature, value in row.items():
             item = self.pointed_to(feature, value) if self._objects else None
@@ -65,5 +65,5 @@ class ObjectStarts:
 
 
 def _moved(item: ObjectStart, number: int) -> int:
-    """How far an object is elsewhere in a row."""
+    """How far an object is moved in a row."""
     return item.item.alignment * Random(f"{item.item.start} {number}").randrange(_MOST_STEPS)

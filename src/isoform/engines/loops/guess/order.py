@@ -1,4 +1,4 @@
-"""Comparisons, with and without sign, between what decides where the loops go."""
+"""Signed and unsigned comparisons between values that decide branches."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Ordering:
         return self._every or any(feature in features for features in self._named)
 
     def _order(self, columns: Sequence[Column], bits: int) -> None:
-        """What is between numbers of one width."""
+        """Comparisons between numbers of one width."""
         pointers = self._data.kinds.pointers
         numbers = {c: [c.of_row(row, bits) for row in self._data.rows] for c in columns}
         for column in columns:
@@ -85,9 +85,8 @@ class Ordering:
             self._pair(left, right, a, b, bits)
 
     def _buffers(self) -> None:
-        """Pointers that are passed, if they lie some way from each other, and where programs may have memory. Where
-        code looks first whether buffers overlap, that is what it comes to; to show it once is easier than in each
-        turn."""
+        """That pointer arguments are some distance apart, and where programs may have memory. This is what a check for
+        overlap in the code establishes; proving it once is easier than in each iteration."""
         arguments = [f for f in self._data.given.arguments if not isinstance(f, ObjectStart)]
         passed = [Column(f) for f in arguments if f in self._data.kinds.pointers]
         apart: dict[Column, None] = {}
@@ -103,7 +102,7 @@ class Ordering:
                 self._invariant.add(Compare(one, Relation.AT_MOST, HIGHEST_ADDRESS - 1, one.feature.bits))
 
     def _between_letters(self, column: Column, numbers: Sequence[int], bits: int) -> None:
-        """Of the bytes that the code tells apart the nearest on both sides; further away each time one is broken."""
+        """Of the bytes that the code distinguishes the nearest on both sides; further away each time one is broken."""
         broken = self._data.kinds.loose.get((column, None), 0)
         below = [letter for letter in self._data.kinds.letters if letter <= min(numbers)]
         above = [letter for letter in self._data.kinds.letters if letter >= max(numbers)]
@@ -121,7 +120,7 @@ class Ordering:
 
     @cached_property
     def _named(self) -> frozenset[frozenset[Feature]]:
-        """What the code compares, by what it is the same as."""
+        """What the code compares, by the representative of equal features."""
         return frozenset(
             frozenset(map(self._data.same_as, features)) for features in self._data.kinds.compared.together
         )
@@ -135,7 +134,7 @@ class Ordering:
         return links_of(self._pairs)
 
     def _compared(self) -> list[Column]:
-        """Free features and those that are no fixed distance or value, each once, and the arguments."""
+        """Free features and those that are no constant distance or value, each once, and the arguments."""
         fixed = (Constant, OnStack, Same)
         chosen = [
             f
@@ -153,7 +152,7 @@ class Ordering:
         return columns + [Column(f, Extend.SIGN) for f in signed]
 
     def _is_in_object(self, feature: Feature) -> bool:
-        """Whether it is an object's address and something more: the order of that says all, and is easier."""
+        """Whether it is an object's address plus a sum: the order of the sum says everything, and is easier."""
         fact = self._invariant.definitions.get(feature, (None, None))[0]
         return isinstance(fact, Linear) and any(isinstance(f, ObjectStart) for f in fact.features())
 
@@ -172,8 +171,7 @@ class Ordering:
             self._invariant.add(AtLeast(column, None, bound, bits))
         rungs = self._rungs(UPPER_BOUNDS, (column, None))
         if bits == 64 and isinstance(self._invariant.definitions.get(column.feature, (None,))[0], Linear):
-            # Of a multiple of what is counted how large it is follows from how far that goes, unless it is what is left
-            # over.
+            # The bounds of a multiple of a counter follow from those of the counter, unless it is a remainder.
             rungs = [b for b in rungs if b <= MOST_LEFT_OVER]
         upper = next((b for b in rungs if b >= most and b < 1 << (bits - 1)), None)
         if upper is not None:
@@ -184,7 +182,7 @@ class Ordering:
         return ladders[min(first + self._data.kinds.loose.get(what, 0), len(ladders) - 1)]
 
     def _is_bounded(self, column: Column) -> bool:
-        """Whether bounds by any number are worth a try: where the code compares with one."""
+        """Whether bounds by any number are worth trying: if the code compares with one."""
         return self._data.kinds.order is Order.ALL or frozenset((column.feature,)) in self._named
 
     def _pair(self, left: Column, right: Column, a: Sequence[int], b: Sequence[int], bits: int) -> None:
@@ -203,8 +201,8 @@ class Ordering:
             self._invariant.add(Compare(left, Relation.DIFFERENT, right, bits))
 
     def _multiple_between(self, left: Column, right: Column, a: Sequence[int], b: Sequence[int], bits: int) -> None:
-        """How far a count is from where it ends is a multiple of what one turn takes: several turns of the other side's
-        loop, and neither would stop if it came to lie beyond."""
+        """The distance of a counter from its end is a multiple of its step: several iterations of the other side's
+        loop, and neither would stop if the counter went past the end."""
         distances = [(x - y) % (1 << bits) for x, y in zip(a, b, strict=True)]
         apart = reduce(or_, (distance ^ distances[0] for distance in distances))
         low = (apart & -apart).bit_length() - 1
@@ -224,8 +222,8 @@ class Ordering:
                 self._invariant.add(AtLeast(one, other, bound, bits))
 
     def _range(self, left: Column, right: Column, bits: int) -> None:
-        """That of two pointers one lies between where it begins, an argument, and the other. Which of them is greater
-        says less: nobody promises that a buffer does not go beyond the last address."""
+        """That a pointer lies between its start, an argument, and another pointer. Which of two is greater says less:
+        nothing guarantees that a buffer does not wrap around the last address."""
         pointers = self._data.kinds.pointers
         if not {left.feature, right.feature} <= pointers:
             return

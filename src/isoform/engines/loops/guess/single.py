@@ -1,5 +1,4 @@
-"""Facts about one feature: a constant, the same as another one, an address of the frame or of an object, an
-extension."""
+"""Facts about one feature: a constant, equal to another one, an address of the frame or of an object, an extension."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ class Single:
         self._invariant = data.invariant
 
     def find(self) -> None:
-        """Constants, and features that are always the same as another or as a value at entry."""
+        """Constants, and features that always equal another one or a value at entry."""
         seen: dict[tuple[int, tuple[int, ...]], Feature] = {}
         for feature in self._data.given.kept:
             if feature.bits > 64:
@@ -26,7 +25,7 @@ class Single:
                 low = Feature(feature.tag, feature.place, feature.low, bits)
                 values = tuple(v & ((1 << bits) - 1) for v in self._data.values(feature))
                 seen.setdefault((bits, values), low)
-        # What is left over of a count, too: code that goes on with it looks at no more bits.
+        # Remainders of a count, too: code that uses them looks at no more bits.
         for feature in self._data.given.arguments:
             seen.setdefault((feature.bits, self._data.values(feature)), feature)
         for cell in self._data.kinds.cells:
@@ -64,7 +63,7 @@ class Single:
         return False
 
     def extensions(self) -> None:
-        """Words that are always another feature, extended as machines do in passing."""
+        """Words that always equal another feature, extended as machines do as a side effect."""
         for bits in (64, 32, 16):
             narrow = [*self._data.kinds.cells, *(f for f in self._data.free() if f.bits in (8, 16, 32))]
             seen: dict[tuple[int, ...], Column] = {}

@@ -1,1 +1,1 @@
-"""Runs of both functions, and what they show at the stations of their loops."""
+"""Runs of both functions, and the states at the stations of their loops."""

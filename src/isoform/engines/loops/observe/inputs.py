@@ -1,4 +1,4 @@
-"""Inputs on which loops turn a few times: small numbers, buffers that may overlap, text, linked structures."""
+"""Inputs that make loops iterate a few times: small numbers, buffers that may overlap, text, linked structures."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LoopInputs:
         """How many times as large as usual sizes are."""
         self._letters = [found for f in (question.target, question.rewrite) if (found := letters(f))]
         self._follows_pointers = False
-        """Whether the target was seen to use what it reads as an address."""
+        """Whether the target was observed to use a loaded value as an address."""
         memory = question.contract.machine.memory
         kinds = [argument.type.kind for argument in question.contract.arguments]
         self._pointers = [position for position, kind in enumerate(kinds) if kind is TypeKind.POINTER]
@@ -94,7 +94,7 @@ class LoopInputs:
         bits = max(1, kind.bits)
         choice = random.random()
         if self.stretch > 1 and choice < ONLY_SOME_LARGE_SHARE:
-            # Where loops are nested, or of several in sequence: not all of them can turn often.
+            # For nested loops, or several in sequence: not all of them can make many iterations.
             return random.randrange(4)
         if choice < 0.55 or kind.is_float:
             value = size + random.choice((0, 0, 0, -1, 1, random.randrange(20)))
@@ -117,8 +117,8 @@ class LoopInputs:
         return BUFFERS + position * _SPACING + 16 * random.randrange(4) + random.choice((0, 0, 0, 4, 8, 1))
 
     def _contents(self) -> dict[int, int]:
-        """What the buffers hold: noise, small words, or text that ends, alike in all of them up to some place. All
-        other memory is zero, so that a pointer made of noise leads nowhere far."""
+        """The contents of the buffers: noise, small words, or terminated text, equal in all of them up to some offset.
+        All other memory is zero, so that a pointer made of noise does not lead far."""
         memory: dict[int, int] = {}
         style = self._number % 4
         random = self._random
@@ -143,14 +143,14 @@ class LoopInputs:
         return memory
 
     def _put(self, contents: dict[int, int], values: Sequence[int], size: int) -> None:
-        """Put what is passed into the buffers here and there: it may be what the code looks for. If no number is, a
-        size."""
+        """Put the arguments into the buffers at some places: the code may search for them. If no argument is a number,
+        a size."""
         kinds = [argument.type for argument in self._contract.arguments]
         pointers = [v for v, kind in zip(values, kinds, strict=True) if kind.kind is TypeKind.POINTER and v]
         words = [(v, kind.bits // 8) for v, kind in zip(values, kinds, strict=True) if kind.kind is TypeKind.INTEGER]
         near = size + 2
         if not words:
-            # What says how often a loop turns is in memory, then, near where a structure begins.
+            # Then the trip count is in memory, near the start of a structure.
             words, near = [(size, 4), (size, 8)], 4
         for _ in range(self._random.randrange(1, 4) if pointers else 0):
             value, count = self._random.choice(words)
@@ -164,7 +164,7 @@ class LoopInputs:
     # -- structures -----------------------------------------------------------------------------
 
     def _linked(self, inputs: Inputs) -> tuple[Inputs, Inputs]:
-        """Where the target follows what it reads as a pointer, put pointers to further cells, and null in the end."""
+        """Where the target dereferences a loaded value, put pointers to further cells, and null in the last one."""
         length = self._random.randrange(_MOST_NODES)
         placed: set[int] = set()
         for _ in range(_MOST_NODES):
@@ -186,13 +186,13 @@ class LoopInputs:
 
     def _run(self, inputs: Inputs) -> Outcome:
         options = RunOptions(POINTER_FUEL_STEPS, False, True, self._contract.stack_argument_bytes)
-        # With noise everywhere even a zero that is written changes something.
+        # With noise everywhere, even a stored zero changes something.
         noisy = replace(inputs, fill_seed=inputs.fill_seed or 1)
         return run(self._question.programs[0], noisy, options, self._question.callees)
 
 
 def _pointer_cells(outcome: Outcome) -> list[int]:
-    """Where the run read eight bytes of memory whose value is the address of something else that it used."""
+    """Where the run loaded eight bytes whose value is the address of something else that it accessed."""
     addresses = sorted({*outcome.reads, *outcome.writes})
     found = []
     for cell in sorted(outcome.reads):

@@ -1,4 +1,4 @@
-"""Bytes that code tells apart: text made of them goes where noise seldom does."""
+"""Bytes that the code distinguishes: text made of them takes branches that noise seldom takes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _LARGEST, _HALF_WORD = 0xFF, 2
 
 
 def letters(function: Function) -> tuple[int, ...]:
-    """Bytes that the code compares something with, those beside them and those between two of them. A range may also be
-    asked for by taking its least byte away first and comparing what is left."""
+    """Bytes that the code compares with, their neighbours, and those between two of them. A range test may also
+    subtract the least byte and compare the difference."""
     compared: set[int] = {0}
     taken_away: set[int] = set()
     for block in function.blocks.values():

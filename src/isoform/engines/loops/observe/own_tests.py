@@ -35,10 +35,10 @@ MOST_BYTES = 1 << 18
 """Of memory that one test describes."""
 _ABOVE_STACK = 1 << 16
 _ALIGNMENT, _GAP = 64, 64
-"""Buffers lie apart, so that nothing next to one is in another."""
+"""Buffers lie apart, so that no two of them are adjacent."""
 _HEX = re.compile(r"[+-]?0[xX][0-9a-fA-F]{1,40}")
 _BYTE = CType(TypeKind.INTEGER, 8, spelling="unsigned char")
-_WAYS = "null, a number, a list of elements, an object of fields, 'to', 'text' or 'same_as'"
+_FORMS = "null, a number, a list of elements, an object of fields, 'to', 'text' or 'same_as'"
 
 
 def read_own_tests(path: str, contract: Contract) -> tuple[Pair, ...]:
@@ -111,10 +111,10 @@ class _Test:
     order: str
     memory: dict[int, int] = field(default_factory=dict)
     addresses: dict[str, int] = field(default_factory=dict)
-    """Of pointer parameters that are settled."""
+    """Addresses of pointer parameters that are decided."""
     _given: Mapping[str, Any] = field(default_factory=dict)
     _pending: list[tuple[str, int, CType, Any]] = field(default_factory=list)
-    """Cells that have their place and are still to be filled: what they are called, where, of what type, with what."""
+    """Cells that have an address and are still to be filled: their name, address, type and value."""
     _next: int = BUFFERS
     _bytes: int = 0
 
@@ -175,7 +175,7 @@ class _Test:
         return address
 
     def _pointer(self, name: str, kind: CType, value: Any, coming_from: tuple[str, ...] = ()) -> int:
-        """The address that a value describes; its buffer is set aside and filled later."""
+        """The address that a value describes; its buffer is reserved and filled later."""
         if value is None:
             return 0
         if _is_number(value):
@@ -184,7 +184,7 @@ class _Test:
         if isinstance(value, list):
             return self._elements(name, pointee, value)
         if not isinstance(value, dict):
-            raise self._wrong(name, f"is a pointer, which is given as {_WAYS}")
+            raise self._wrong(name, f"is a pointer, which is given as {_FORMS}")
         if pointee.fields and value.keys() <= _field_names(pointee):
             return self._elements(name, pointee, [value])
         match sorted(value):
@@ -206,7 +206,7 @@ class _Test:
 
     def _unknown_keys(self, pointee: CType, value: Mapping[str, Any]) -> str:
         if not pointee.fields:
-            return f"is a pointer, which is given as {_WAYS}"
+            return f"is a pointer, which is given as {_FORMS}"
         wrong = next(key for key in value if key not in _field_names(pointee))
         return f"has no field {wrong!r}: {pointee.spelling} has {', '.join(sorted(_field_names(pointee)))}"
 
@@ -240,7 +240,7 @@ class _Test:
             raise self._wrong(name, f"is too large: {MOST_BYTES >> 10} KiB of memory are the most for one test")
 
     def _pointee(self, kind: CType) -> CType:
-        """What a pointer points to, with its fields; bytes where nothing is known."""
+        """What a pointer points to, with its fields; bytes if the type is not known."""
         pointee = kind.pointee
         name = _bare(pointee.spelling if pointee is not None and pointee.spelling else kind.spelling.rstrip("* "))
         if pointee is None or pointee.kind in (TypeKind.STRUCT, TypeKind.VOID):
@@ -252,7 +252,7 @@ class _Test:
     # -- cells ----------------------------------------------------------------------------------
 
     def _fill(self) -> None:
-        """Lists of cells may be long: one after the other, not one inside the other."""
+        """Lists of cells may be long: iterate, do not recurse."""
         while self._pending:
             name, address, kind, value = self._pending.pop()
             if kind.kind is TypeKind.STRUCT:
@@ -323,7 +323,7 @@ class _Test:
     # -- further memory -------------------------------------------------------------------------
 
     def _extra(self, item: Mapping[str, Any]) -> None:
-        """What "memory" says: bytes in hex, or elements where a pointer points to."""
+        """The contents of "memory": bytes in hex, or elements where a pointer points to."""
         names = {argument.name: argument.type for argument in self.contract.arguments}
         if "memory" in names or "memory" not in item:
             return
@@ -359,7 +359,7 @@ class _Test:
         self.memory.update(enumerate(data, address))
 
     def _address(self, name: str, address: int) -> int:
-        """Refuses what the contract rules out: the stack of the function itself."""
+        """Refuses addresses that the contract rules out: the stack of the function itself."""
         if not 0 <= address < 1 << 64:
             raise self._wrong(name, f"{address:#x} is no address")
         if STACK_POINTER - FRAME_LIMIT <= address < STACK_POINTER + _ABOVE_STACK:
@@ -371,7 +371,7 @@ class _Test:
 
 
 def _field_names(kind: CType) -> set[str]:
-    """Arrays are spelled out element by element in a type, and are one list in a test."""
+    """Arrays are expanded element by element in a type, and are one list in a test."""
     return {label.partition("[")[0] for label, _, _ in kind.fields}
 
 

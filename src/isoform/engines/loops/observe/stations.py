@@ -1,4 +1,4 @@
-"""Stations: blocks of a function such that every loop goes through one of them. Cuts are pairs of stations."""
+"""Stations: blocks of a function such that every loop contains one of them. Cuts are pairs of stations."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ Stations = tuple[frozenset[BlockId], frozenset[BlockId]]
 
 
 def choices(target: Function, rewrite: Function) -> Iterator[Stations]:
-    """Ways to choose the stations of both, most common first: where loops begin, or where their first test that may
-    leave them is passed. The compiler that turns a `while` into a `do` moves the one to the other. What one side has in
-    single turns as straight code, too many to follow at once, has a station for each of them."""
+    """Choices of stations for both, most common first: the loop headers, or the blocks after the first test that may
+    leave the loop. A compiler that turns a `while` into a `do` moves one to the other. If one side has iterations as
+    straight code, too many to follow at once, each of them has a station."""
     left, right = (heads(target), past_tests(target)), (heads(rewrite), past_tests(rewrite))
-    single = single_turns(target), single_turns(rewrite)
+    single = straight_iterations(target), straight_iterations(rewrite)
     if any(single):
         yield left[0] | single[0], right[0] | single[1]
     yield from dict.fromkeys(((left[0], right[0]), (left[1], right[1]), (left[0], right[1]), (left[1], right[0])))
 
 
 def heads(function: Function) -> frozenset[BlockId]:
-    """Blocks that some loop comes back to. One that can be entered at several places comes back to each of them: of
-    these there are no more than it takes, so that a turn is one station."""
+    """Loop headers. A loop with several entries has several headers: no more of them than needed, so that an iteration
+    is one station."""
     found = {target for _, target in function.back_edges}
     side_doors = found - {target for source, target in function.back_edges if _dominates(function, target, source)}
     for head in (block for block in function.order if block in side_doors):
@@ -34,7 +34,7 @@ def heads(function: Function) -> frozenset[BlockId]:
 
 
 def _dominates(function: Function, block: BlockId, other: BlockId) -> bool:
-    """Whether there is no way to another block but through this one."""
+    """Whether this block dominates another one."""
     pending, known = [function.entry], {function.entry, block}
     while pending and block != function.entry:
         more = {s for s in function.blocks[pending.pop()].successors if s not in known}
@@ -44,7 +44,7 @@ def _dominates(function: Function, block: BlockId, other: BlockId) -> bool:
 
 
 def past_tests(function: Function) -> frozenset[BlockId]:
-    """For each loop the block that follows a test that may leave it, if that alone cuts the loop; else its head."""
+    """For each loop the block that follows a test that may leave it, if that alone cuts the loop; else its header."""
     first = heads(function)
     chosen = set(first)
     for head in first:
@@ -60,9 +60,9 @@ def past_tests(function: Function) -> frozenset[BlockId]:
     return frozenset(chosen)
 
 
-def single_turns(function: Function) -> frozenset[BlockId]:
-    """Blocks after all loops that access memory, if there are several in a row: what is left over when a loop takes
-    many at a time is done one by one in code of its own."""
+def straight_iterations(function: Function) -> frozenset[BlockId]:
+    """Blocks after all loops that access memory, if there are several in a row: the remainder of an unrolled loop may
+    be done one by one in code of its own."""
     pointer = function.machine.convention.stack_pointer
     frame = function.machine.registers[pointer] if pointer is not None else None
     before = _that_reach(function, heads(function))
@@ -81,7 +81,7 @@ def _is_computed(address: Var, frame: Var | None) -> bool:
 
 
 def _that_reach(function: Function, wanted: frozenset[BlockId]) -> set[BlockId]:
-    """The blocks from which there is a path to one of these."""
+    """The blocks from which one of these can be reached."""
     found, pending = set(wanted), list(wanted)
     while pending:
         more = [before for before in function.predecessors[pending.pop()] if before not in found]
@@ -91,7 +91,7 @@ def _that_reach(function: Function, wanted: frozenset[BlockId]) -> set[BlockId]:
 
 
 def body_of(function: Function, head: BlockId) -> set[BlockId]:
-    """The natural loop of a head: what reaches one of its back edges without going through it."""
+    """The natural loop of a header: the blocks that reach one of its back edges without passing the header."""
     body = {head}
     pending = [source for source, target in function.back_edges if target == head]
     while pending:
@@ -103,15 +103,15 @@ def body_of(function: Function, head: BlockId) -> set[BlockId]:
 
 
 def multiplications(function: Function) -> int:
-    """How many there are of two values that are no constants, in its loops."""
+    """How many multiplications of two values that are no constants its loops contain."""
     inside = {block for head in heads(function) for block in body_of(function, head)}
     ops = (op for block in inside for op in function.blocks[block].ops if op.kind is Kind.INT_MULT)
     return sum(all(number_of(var) is None for var in op.ins) for op in ops)
 
 
 def cut_order(function: Function, stations: frozenset[BlockId]) -> tuple[BlockId, ...] | None:
-    """An order of the blocks in which every edge that does not lead to a station goes forward; None if there is none,
-    that is, if some loop goes through no station."""
+    """A topological order of the blocks in which every edge that does not lead to a station goes forward; None if there
+    is none, that is, if some loop contains no station."""
     reached = set(function.order)
     waiting = {b: sum(before in reached for before in function.predecessors[b]) for b in function.order}
     ready = [b for b in reversed(function.order) if b in stations or not waiting[b]]

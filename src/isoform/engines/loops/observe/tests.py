@@ -1,4 +1,4 @@
-"""Traces for guessing: both functions run on inputs on which their loops turn a few times."""
+"""Traces for guessing: both functions run on inputs that make their loops iterate a few times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from random import Random
 
 from isoform.borders.question import Question
 from isoform.engines.loops.observe.inputs import LoopInputs
-from isoform.engines.loops.observe.stations import Stations, body_of, heads, single_turns
+from isoform.engines.loops.observe.stations import Stations, body_of, heads, straight_iterations
 from isoform.engines.loops.observe.traces import Dead, Traces
 from isoform.engines.loops.tuning import (
     FEW_TIMES,
@@ -36,40 +36,40 @@ from isoform.run.observe import MOST_SNAPSHOTS, Snapshot, TooManySnapshotsError,
 from isoform.run.runner import RunOptions
 
 Head = tuple[int, BlockId]
-"""Of a loop: the side, and where."""
-_TURNED = "the loops turned more than"
+"""A loop header: the side, and the block."""
+_TOO_LONG = "the loops made more than"
 
 
 @dataclass
 class Gathered:
-    """The traces, and what was seen on the way."""
+    """The traces, and what else the runs showed."""
 
     traces: list[Traces] = field(default_factory=list)
     inputs: list[tuple[Inputs, Inputs]] = field(default_factory=list)
     differing: tuple[Inputs, Inputs] | None = None
-    """Inputs on which the two end in different ways."""
+    """Inputs on which the outcomes of the two differ."""
     differs: bool = False
-    """Whether they do so surely, and nothing else need be tried."""
+    """Whether the difference is certain, so that nothing else need be tried."""
     ended: Counter[str] = field(default_factory=Counter)
-    """How runs ended that were of no use."""
+    """How useless runs ended, and how many of each kind."""
     ran: int = 0
     excluded: int = 0
     """Inputs that the preconditions do not allow."""
     own: int = 0
     own_excluded: int = 0
     own_unused: list[str] = field(default_factory=list)
-    """Why some of the user's tests were of no use."""
+    """Why some of the user's tests could not be used."""
 
     def note(self, what: str, number: int) -> None:
-        """The test of this number was of no use."""
+        """The test of this number could not be used."""
         self.ended[what] += 1
         if number <= self.own:
             self.own_unused.append(f"on test {number} of --tests {what}")
 
 
 def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[Inputs, Inputs]] = ()) -> Gathered:
-    """Run both on `own` inputs and then on made-up ones until there are enough traces; on larger ones too, if a loop
-    turned so rarely that one cannot tell how it goes on: one that does many turns of the other's in one, say."""
+    """Run both on `own` inputs and then on generated ones until there are enough traces; on larger ones too, if a loop
+    made too few iterations to show its behaviour, for example one that does many iterations of the other's at once."""
     found = Gathered(own=len(own))
     until = budget.left - GATHERING_SECONDS
     inputs = LoopInputs(question, seed)
@@ -104,23 +104,23 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
 
 
 def add_test(question: Question, found: Gathered, inputs: Inputs) -> bool:
-    """Run one test more. True if it goes another way than those before: not only more or fewer turns."""
+    """Run one more test. True if it takes another path than those before, apart from the number of iterations."""
     gathering = _Gathering(question, found)
-    before = {way for trace in found.traces for way in gathering.ways(trace)}
+    before = {step for trace in found.traces for step in gathering.transitions(trace)}
     count = len(found.traces)
     gathering.take((inputs, replace(inputs, side_seed=inputs.side_seed + 1)))
-    return found.differs or any(not gathering.ways(trace) <= before for trace in found.traces[count:])
+    return found.differs or any(not gathering.transitions(trace) <= before for trace in found.traces[count:])
 
 
 class _Gathering:
-    """Runs tests and keeps what is of use."""
+    """Runs tests and keeps the useful ones."""
 
     def __init__(self, question: Question, found: Gathered) -> None:
         self._question = question
         self._found = found
         self._heads = heads(question.target), heads(question.rewrite)
         functions = question.target, question.rewrite
-        self._single = single_turns(functions[0]), single_turns(functions[1])
+        self._single = straight_iterations(functions[0]), straight_iterations(functions[1])
         self._stations = self._heads[0] | self._single[0], self._heads[1] | self._single[1]
         self._bodies = {
             (side, head): body_of(function, head) for side, function in enumerate(functions) for head in heads(function)
@@ -129,19 +129,19 @@ class _Gathering:
         self._lengths: Counter[tuple[int, int]] = Counter()
         self._number = found.ran + found.excluded
         self.rarely: dict[Head, int] = {}
-        """If any: only tests are kept in which one of these loops turns more often than so many times, and some in
-        which it turns some times: one for what is left over never turns more often."""
+        """If not empty: only tests are kept in which one of these loops makes more iterations than this, and some in
+        which it makes a few: a remainder loop never makes more."""
         self._no_more = 0
         """How many of the latter there are."""
         self.missing: frozenset[Head] = frozenset()
-        """If any: only tests are kept that go to one of these blocks."""
+        """If not empty: only tests are kept that reach one of these blocks."""
 
     @property
     def loops(self) -> int:
         return len(self._bodies)
 
     def seldom(self) -> frozenset[Head]:
-        """Turns in straight code that too few tests take, and loops that too few come to."""
+        """Iterations in straight code that too few tests execute, and loops that too few reach."""
         seen: Counter[Head] = Counter()
         for trace in self._found.traces:
             seen.update(self._passed(trace))
@@ -149,12 +149,12 @@ class _Gathering:
         found = [block for block in blocks if seen[block] < SOME_TIMES]
         return frozenset(found).union(head for head in self._bodies if seen[head] < FEW_TIMES)
 
-    def ways(self, trace: Traces) -> set[object]:
-        """Which station comes after which, with none before the first and after the last, and which loops of both are
+    def transitions(self, trace: Traces) -> set[object]:
+        """Which station follows which, with none before the first and after the last, and which loops of both are
         entered."""
         found: set[object] = {frozenset(self._passed(trace) & self._bodies.keys())}
         for side, snapshots in enumerate((trace.target, trace.rewrite)):
-            found.update((side, way) for way in pairwise([None, *(s.point for s in snapshots[1:]), None]))
+            found.update((side, step) for step in pairwise([None, *(s.point for s in snapshots[1:]), None]))
         return found
 
     def _passed(self, trace: Traces) -> set[Head]:
@@ -162,18 +162,18 @@ class _Gathering:
         return {(side, snapshot.point) for side, snapshots in sides for snapshot in snapshots[1:]}
 
     def rare(self) -> dict[Head, int]:
-        """Loops that hardly turned while others turned often, and how often: one that takes many elements at once is
-        not even entered for a few."""
+        """Loops that made few iterations while others made many, and how many: a vectorised loop is not even entered
+        for few elements."""
         most: Counter[Head] = Counter()
         often = 0
         for trace in self._found.traces:
-            most |= self._turns(trace)
+            most |= self._iterations(trace)
             often = max(often, len(trace.target), len(trace.rewrite))
         return {head: most[head] for head in self._bodies if most[head] < FEW_TIMES and often >= OFTEN_STATIONS}
 
-    def _turns(self, trace: Traces) -> Counter[Head]:
-        """How often each loop turned at most from when it was entered until it was left: how often it was entered,
-        because a loop around it turned, tells nothing about how it goes on."""
+    def _iterations(self, trace: Traces) -> Counter[Head]:
+        """The most iterations that each loop made between entering and leaving it: how often an outer loop entered it
+        says nothing about its behaviour."""
         most: Counter[Head] = Counter()
         now: Counter[Head] = Counter()
         for side, snapshots in enumerate((trace.target, trace.rewrite)):
@@ -186,11 +186,11 @@ class _Gathering:
         return most
 
     def _is_larger(self, trace: Traces) -> bool:
-        turns = self._turns(trace)
-        if any(turns[head] > max(most, SOME_TIMES - 1) for head, most in self.rarely.items()):
+        iterations = self._iterations(trace)
+        if any(iterations[head] > max(most, SOME_TIMES - 1) for head, most in self.rarely.items()):
             return True
-        self._no_more += any(turns[head] >= SOME_TIMES for head in self.rarely)
-        return any(turns[head] >= SOME_TIMES for head in self.rarely) and self._no_more <= LARGER_TESTS // 2
+        self._no_more += any(iterations[head] >= SOME_TIMES for head in self.rarely)
+        return any(iterations[head] >= SOME_TIMES for head in self.rarely) and self._no_more <= LARGER_TESTS // 2
 
     def take(self, inputs: tuple[Inputs, Inputs]) -> None:
         self._number += 1
@@ -204,7 +204,7 @@ class _Gathering:
         most = MOST_SNAPSHOTS if is_own else LONGEST_RARE_TRACE + 1
         ran = _observe(self._question, inputs, self._options, self._stations, most)
         if ran is None:
-            why = _why_so_long(self._question, inputs) if is_own else f"{_TURNED} {LONGEST_RARE_TRACE} times"
+            why = _why_so_long(self._question, inputs) if is_own else f"{_TOO_LONG} {LONGEST_RARE_TRACE} iterations"
             found.note(why, number)
             return
         (left, target), (right, rewrite) = ran
@@ -212,7 +212,7 @@ class _Gathering:
             self._keep(inputs, Traces(tuple(left), tuple(right)), number)
 
     def _agree(self, inputs: tuple[Inputs, Inputs], target: Outcome, rewrite: Outcome, number: int) -> bool:
-        """Whether both came to their end, with the same outcome."""
+        """Whether both ended, with the same outcome."""
         found, differ = self._found, _differ(self._question, target, rewrite)
         if target.status is not Status.DONE or rewrite.status is not Status.DONE:
             found.note(_how_it_ended(target, rewrite, self._options.fuel), number)
@@ -224,11 +224,11 @@ class _Gathering:
         return not differ
 
     def _keep(self, inputs: tuple[Inputs, Inputs], trace: Traces, number: int) -> None:
-        """If it shows something that others do not."""
+        """Keep it if it shows something that others do not."""
         length = len(trace.target), len(trace.rewrite)
         longest = LONGEST_RARE_TRACE if self.rarely else LONGEST_TRACE
         if max(length) > longest:
-            self._found.note(f"{_TURNED} {longest} times", number)
+            self._found.note(f"{_TOO_LONG} {longest} iterations", number)
             return
         if self.rarely and not self._is_larger(trace):
             return
@@ -245,7 +245,7 @@ def _why_so_long(question: Question, inputs: tuple[Inputs, Inputs]) -> str:
     target, rewrite = question.run_both(inputs)
     if Status.OUT_OF_FUEL in (target.status, rewrite.status):
         return _how_it_ended(target, rewrite, question.options.fuel)
-    return f"{_TURNED} {MOST_SNAPSHOTS} times"
+    return f"{_TOO_LONG} {MOST_SNAPSHOTS} iterations"
 
 
 def _how_it_ended(target: Outcome, rewrite: Outcome, fuel: int) -> str:
@@ -256,7 +256,7 @@ def _how_it_ended(target: Outcome, rewrite: Outcome, fuel: int) -> str:
 
 
 def traced_again(question: Question, gathered: Gathered, stations: Stations) -> list[Traces]:
-    """The same tests, seen at other stations."""
+    """The same tests, observed at other stations."""
     found = []
     outputs = [result.register for result in question.contract.results]
     functions = question.target, question.rewrite
@@ -276,8 +276,8 @@ def _dead(function: Function, outputs: Sequence[str], stations: Collection[Block
 
 
 def _alike(question: Question, inputs: tuple[Inputs, Inputs], stations: Stations, trace: Traces) -> tuple[Traces, ...]:
-    """The same test with other data in memory, where that changes nothing about which stations are passed: equations
-    that hold by chance do not hold there."""
+    """The same test with other data in memory, if it passes the same stations: equations that hold by chance do not
+    hold there."""
     if len(trace.target) <= 2 or not inputs[0].memory:
         return ()
     found = []
@@ -308,7 +308,7 @@ def _run_options(question: Question) -> RunOptions:
 
 
 def _without_results(inputs: tuple[Inputs, Inputs]) -> tuple[Inputs, Inputs]:
-    """A witness must not rest on what outside calls were made to return."""
+    """A witness must not rest on the values that outside calls were made to return."""
     return replace(inputs[0], call_seed=0), replace(inputs[1], call_seed=0)
 
 

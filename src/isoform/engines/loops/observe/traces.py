@@ -13,7 +13,7 @@ from isoform.run.observe import Snapshot
 
 Words = tuple[int, ...]
 Dead = Mapping[BlockId, frozenset[int]]
-"""At each station the registers (by number) that are not read from there on."""
+"""At each station the registers (by number) that are dead there."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class Traces:
     target: tuple[Snapshot, ...]
     rewrite: tuple[Snapshot, ...]
     entry: dict[str, int] = field(default_factory=dict)
-    """Values at entry by name: what both sides were given."""
+    """Values at entry by name: the inputs of both sides."""
     alike: tuple[Traces, ...] = ()
-    """Traces of other tests that pass the same stations: further data, paired in the same way."""
+    """Traces of other tests that pass the same stations: further data, aligned in the same way."""
     dead: tuple[Dead, Dead] = field(default_factory=lambda: ({}, {}))
 
     @cached_property
@@ -35,18 +35,18 @@ class Traces:
 
     @cached_property
     def numbers(self) -> tuple[list[int], list[int]]:
-        """What stands for the point of each station. Should two be alike, an alignment is guessed a little worse."""
+        """A number for the point of each station. If two should collide, the alignment is a little worse."""
         return [hash(s.point) for s in self.target], [hash(s.point) for s in self.rewrite]
 
     @cached_property
     def words(self) -> tuple[tuple[Words, ...], tuple[Words, ...]]:
-        """For each station what is in each register and in the frame near its top."""
+        """For each station the values of the registers and of the frame near its top."""
         left = tuple(_words(s, self.dead[0], -1) for s in self.target)
         return left, tuple(_words(s, self.dead[1], -2) for s in self.rewrite)
 
     @cached_property
     def moving(self) -> tuple[tuple[frozenset[int], ...], tuple[frozenset[int], ...]]:
-        """For each station the values somewhere in it that are not there all along the trace."""
+        """For each station the values in it that are not constant along the trace."""
         return _moving(self.words[0]), _moving(self.words[1])
 
 
@@ -57,8 +57,8 @@ def _moving(side: Sequence[Words]) -> tuple[frozenset[int], ...]:
 
 
 def _words(snapshot: Snapshot, dead: Dead, nothing: int) -> Words:
-    """By place: the registers whole, their low halves, and words of the frame of both sizes. What is left over in a
-    register that is not read any more would agree with a value of the turn before: it counts as `nothing`."""
+    """By place: the registers whole, their low halves, and words of the frame of both sizes. A dead register would
+    agree with a value of the previous iteration: it counts as `nothing`."""
     left_over = dead.get(snapshot.point, frozenset())
     registers = [nothing if n in left_over else r for n, r in enumerate(snapshot.registers[:REGISTERS_SEEN])]
     halves = [value & 0xFFFFFFFF if value >= 0 else value for value in registers]

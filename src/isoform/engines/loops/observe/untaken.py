@@ -1,4 +1,4 @@
-"""Where no test goes: loops that none enters, and branches in and before loops of which none takes one way."""
+"""What no test covers: loops that none repeats, and branches in and before loops with an edge that none takes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIDES = "target", "rewrite"
 
 @dataclass
 class _Seen:
-    """Instructions that were executed, and which came right after which."""
+    """Instructions that were executed, and which followed which."""
 
     addresses: set[int] = field(default_factory=set)
     pairs: set[tuple[int, int]] = field(default_factory=set)
@@ -28,8 +28,8 @@ class _Seen:
 
 
 def untaken(question: Question, inputs: Sequence[tuple[Inputs, Inputs]]) -> list[str]:
-    """What none of the inputs makes either function do, as sentences without a full stop; what keeps tests out of a
-    whole loop first."""
+    """What none of the inputs makes either function do, as sentences without a full stop; first the branches that keep
+    tests out of a whole loop."""
     seen = _Seen(), _Seen()
     for pair in inputs[:MOST_UNTAKEN_RUNS]:
         for sight, outcome in zip(seen, question.run_both(pair, trace=True), strict=True):
@@ -48,20 +48,21 @@ def _loops(function: Function, side: str, seen: _Seen) -> Iterator[str]:
         back = [source for source, target in function.back_edges if target == head]
         if any(seen.reached(function.blocks[source]) for source in back):
             continue
-        way = next((w for w in _ways(function, seen) if _leads_to(function, w[1], {head, *back}, seen)), None)
-        text = f"no test goes round the loop at {offset(function, head.address)} of the {side}"
-        yield text + (f", as none takes {_way(function, *way)}" if way is not None else "")
+        edges = _untaken_edges(function, seen)
+        missing = next((edge for edge in edges if _leads_to(function, edge[1], {head, *back}, seen)), None)
+        text = f"no test repeats the loop at {offset(function, head.address)} of the {side}"
+        yield text + (f", because none takes {_edge_text(function, *missing)}" if missing is not None else "")
 
 
 def _branches(function: Function, side: str, seen: _Seen) -> Iterator[str]:
     inside = {block for head in heads(function) for block in body_of(function, head)}
-    for block, successor in _ways(function, seen):
+    for block, successor in _untaken_edges(function, seen):
         if successor in inside and not seen.reached(function.blocks[successor]):
-            yield f"no test takes {_way(function, block, successor)} of the {side}"
+            yield f"no test takes {_edge_text(function, block, successor)} of the {side}"
 
 
-def _ways(function: Function, seen: _Seen) -> Iterator[tuple[Block, BlockId]]:
-    """Branches that tests reach, with a way that none takes."""
+def _untaken_edges(function: Function, seen: _Seen) -> Iterator[tuple[Block, BlockId]]:
+    """Edges out of branches that tests reach, which no test takes."""
     for name in function.order:
         block = function.blocks[name]
         if isinstance(block.exit, Branch) and block.steps and seen.reached(block):
@@ -84,7 +85,7 @@ def _leads_to(function: Function, start: BlockId, wanted: set[BlockId], seen: _S
     return False
 
 
-def _way(function: Function, block: Block, successor: BlockId) -> str:
+def _edge_text(function: Function, block: Block, successor: BlockId) -> str:
     return f"the branch at {offset(function, block.steps[-1])} to {offset(function, successor.address)}"
 
 

@@ -1,1 +1,1 @@
-"""That a guess is right: both sides followed from cut to cut, and every obligation asked."""
+"""Proof of a guess: both sides are executed symbolically from cut to cut, and every obligation is asked."""

@@ -1,4 +1,4 @@
-"""A case: both sides followed where something holds; and what else may hold in it, as far as one model tells."""
+"""A case: both sides executed where a condition holds; and what else may hold in it, as one model suggests."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from isoform.sym.context import Access, Context
 
 Item = TypeVar("Item")
 Bad = Callable[[Pass], Term]
-"""What must not be, by a pass."""
+"""What must not happen, by a pass."""
 
 
 @dataclass
 class Case:
-    """Both sides followed from a cut where `under` holds."""
+    """Both sides executed from a cut where `under` holds."""
 
     cut: Cut
     under: Term
@@ -34,14 +34,14 @@ class Case:
     narrowed: bool = False
     rounds: int = 0
     outdated: bool = False
-    """Whether more is known than when both sides were followed last."""
+    """Whether more is known than when both sides were executed last."""
     empty: bool = False
-    """Whether `under` cannot hold."""
+    """Whether `under` is unsatisfiable."""
     shown: list[Refutation] = field(default_factory=list)
-    """Why the contexts are right."""
+    """The proofs of the claims in the contexts."""
     parts: tuple[Case, Case] | None = None
     about: Bad | None = None
-    """What was asked last: it may read memory at addresses of its own."""
+    """The last question asked: it may read memory at addresses of its own."""
 
     @property
     def noted(self) -> int:
@@ -50,35 +50,35 @@ class Case:
 
 @dataclass(frozen=True)
 class Candidate:
-    """Something that may hold in a case, and what to do if it does."""
+    """A claim that may hold in a case, and what to do if it does."""
 
     fact: Term
     take: Callable[[], None]
 
 
 class Suggestions:
-    """What the model that the solver has now suggests of a case."""
+    """What the current model of the solver suggests about a case."""
 
     def __init__(self, terms: Terms, questions: Questions) -> None:
         self._terms = terms
         self._questions = questions
 
     def dead(self, case: Case) -> Iterator[Candidate]:
-        """Ways that the model does not go."""
+        """Branches that the model does not take."""
         for context in case.contexts:
-            for way, condition in context.edges.items():
+            for edge, condition in context.edges.items():
                 if condition != self._terms.false and not self._questions.solver.holds(condition):
-                    yield Candidate(self._terms.negate(condition), _adding(context.dead, way))
+                    yield Candidate(self._terms.negate(condition), _adding(context.dead, edge))
 
     def same(self, case: Case) -> Iterator[Candidate]:
         return (c for c in self._near(case) if not self._reads(c.fact))
 
     def same_read(self, case: Case) -> Iterator[Candidate]:
-        """How pointers lie that depend on what is in memory is seldom known, and hard to find out."""
+        """The order of pointers that depend on memory contents is seldom known, and hard to find out."""
         return (c for c in self._near(case) if self._reads(c.fact))
 
     def _near(self, case: Case) -> Iterator[Candidate]:
-        """Addresses that in the model are near a simpler one, as that one and a distance."""
+        """Addresses that are near a simpler one in the model, as that one plus a distance."""
         terms = self._terms
         bases = dict.fromkeys(base for context in case.contexts for base in context.bases)
         values = {base: self._questions.solver.value(base) for base in bases}
@@ -96,8 +96,8 @@ class Suggestions:
                 yield Candidate(terms.eq(base, other), naming(case.contexts, base, other))
 
     def ranges_apart(self, case: Case) -> Iterator[Candidate]:
-        """Of stores and loads at known distances from the same two places, that all from the first to the last do not
-        overlap: what a loop takes from two arrays in a few turns. One question instead of many."""
+        """That stores and loads at known distances from the same two bases do not overlap from the first to the last:
+        the accesses of a few iterations to two arrays. One question instead of many."""
         for context in case.contexts:
             pairs: dict[tuple[Term, Term], list[tuple[Access, Access]]] = {}
             for store, load in context.doubts:
@@ -106,7 +106,7 @@ class Suggestions:
                     pairs.setdefault((one, other), []).append((store, load))
             for doubts in pairs.values():
                 store, load = (self._range(dict.fromkeys(accesses)) for accesses in zip(*doubts, strict=True))
-                # A range that goes once around all addresses has no length that an address could have.
+                # A range that wraps around all addresses has no length that an address could have.
                 if len(doubts) < 2 or max(store[1], load[1]) >> self._terms.width(store[0]):
                     continue
                 fact = self._disjoint(store, load)
@@ -114,7 +114,7 @@ class Suggestions:
                     yield Candidate(fact, partial(context.apart.update, doubts))
 
     def _range(self, accesses: Iterable[Access]) -> Access:
-        """From the first to the last byte of accesses at known distances from one place."""
+        """From the first to the last byte of accesses at known distances from one base."""
         terms = self._terms
         splits = [(*terms.split_sum(address), size) for address, size in accesses]
         base = splits[0][0]

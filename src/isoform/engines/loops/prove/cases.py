@@ -1,8 +1,8 @@
-"""Hard questions, case by case: what holds in a case is shown first, then both sides are followed again in it alone.
+"""Hard questions, case by case: the claims of a case are proved first, then both sides are executed again in it alone.
 
-A merged formula says everything that could happen from a cut on: every number of turns, every order of addresses. On
-one way from a cut to the next little of that is left: which branches are taken, which addresses are one address, which
-accesses do not overlap. One model of the case tells what may be so, the solver shows what is so, and with that as its
+A merged formula describes everything that could happen after a cut: every number of iterations, every order of
+addresses. On one edge to the next cut few possibilities are left: which branches are taken, which addresses are equal,
+which accesses do not overlap. One model of the case suggests claims, the solver proves those that hold, and in that
 context execution gives formulas that often need no solver at all. If a branch is still open, there are two cases.
 """
 
@@ -36,7 +36,7 @@ from isoform.smt.terms import Term
 from isoform.sym.context import Context
 
 _Key = tuple[Cut, int, Term, Horizon, tuple[Horizon, int]]
-"""Of a case: where it begins, which version of the invariant there it goes by, what holds, how far and how broad."""
+"""Of a case: its cut, the version of the invariant there, its condition, its horizon and its widths."""
 
 
 class Cases(Questions):
@@ -52,19 +52,19 @@ class Cases(Questions):
         self._wholes: dict[_Key, Case | None] = {}
         self._cut_short: set[_Key] = set()
         self._same_before: dict[Cut, dict[Term, Term]] = {}
-        """Addresses of which it was shown last that they are one."""
+        """Addresses that were proved equal last."""
         self._looked_at = 0
         self._in_vain = 0
-        """How often a quick look was not enough."""
+        """How often a quick query was not enough."""
         self._undecided: Counter[Term] = Counter()
-        """How often it could not be told of something whether it holds."""
+        """How often a claim could not be decided."""
         self._decided: dict[tuple[_Key, Term], tuple[Sequence[Refutation], float]] = {}
-        """What was shown not to be, by where and what it is; and in what time."""
+        """What was refuted, by cut and condition; and the seconds for it."""
         self.seconds = 0.0
-        """That it took to decide the last question, whenever that was."""
+        """Seconds to decide the last question, whenever that was."""
 
     def decide(self, cut: Cut, under: Term, bad: Bad, horizon: Horizon | None = None) -> Answer:
-        """Whether something bad can happen from a cut where `under` holds: first a quick look, then by cases. Nothing
+        """Whether something bad can happen after a cut where `under` holds: first a quick query, then by cases. Nothing
         bad depends on what comes after the horizon."""
         started = time.perf_counter()
         followed = self.followed(cut)
@@ -77,7 +77,7 @@ class Cases(Questions):
         if decided is not None:
             self.proofs, self.seconds = list(decided[0]), decided[1]
             return Answer.UNSAT
-        # What was a case before was too hard as a whole; and where one question was, the next one may be.
+        # What was split into cases before was too hard as a whole; and if one question was hard, the next may be too.
         seconds = GLANCE_SECONDS if key in self._cases else max(QUICK_SECONDS / (1 + self._in_vain), GLANCE_SECONDS / 3)
         answer = self.look(followed.assumed, whole, seconds)
         self.proofs = [self.proof]
@@ -93,12 +93,12 @@ class Cases(Questions):
     def remember(
         self, cut: Cut, under: Term, bad: Bad, horizon: Horizon, proofs: Sequence[Refutation], seconds: float
     ) -> None:
-        """That something was shown not to be in another way: it is not asked again."""
+        """Record a refutation that was found elsewhere: it is not asked again."""
         whole = self._terms.conj(under, bad(self.followed(cut)))
         self._decided[self._key(cut, under, horizon), whole] = tuple(proofs), seconds
 
     def case(self, cut: Cut, under: Term, horizon: Horizon | None, bad: Bad) -> Case:
-        """Where `under` holds, with all that is known then, and of what `bad` reads."""
+        """The case where `under` holds, with all that is known there, including the memory that `bad` reads."""
         key = self._key(cut, under, horizon)
         found = self._cases.get(key)
         if found is None:
@@ -110,18 +110,18 @@ class Cases(Questions):
         return found
 
     def followed(self, cut: Cut) -> Pass:
-        """Both sides followed from a cut, with addresses that are one written as one."""
+        """Both sides executed from a cut, with equal addresses written as one term."""
         whole = self._whole(cut)
         return self._simulation.passes.followed(cut) if whole is None else whole.followed
 
     def addresses(self, cut: Cut) -> list[Refutation]:
-        """Why those addresses are one. Whatever is decided about the cut rests on it."""
+        """The proofs that those addresses are equal. Everything that is decided about the cut rests on them."""
         whole = self._whole(cut)
         return whole.shown if whole is not None else []
 
-    def go_on(self) -> None:
-        """There is time again. Cases that were begun with what was known of a cut when time ran out rest on that, and
-        what is found now may be something else: they are begun again, too."""
+    def resume(self) -> None:
+        """There is time again. Cases that were begun when time ran out rest on what was known of the cut then; now more
+        may be found, so they are begun again, too."""
         cuts = {key[0] for key in self._cut_short}
         for key in self._cut_short:
             self._wholes.pop(key, None)
@@ -130,8 +130,8 @@ class Cases(Questions):
         self._cut_short.clear()
 
     def _whole(self, cut: Cut) -> Case | None:
-        """All there is from a cut, as a case of which only that is known: it is needed again and again, and without it
-        the solver finds out in the midst of everything else. None if there is nothing to know."""
+        """Everything after a cut, as a case without a condition. Its claims are needed again and again, and otherwise
+        the solver would prove them within every question. None if there is nothing to claim."""
         key = self._key(cut, self._terms.true, None)
         if key not in self._wholes:
             self._wholes[key] = self._unified(cut)
@@ -152,7 +152,7 @@ class Cases(Questions):
             if any(base in context.bases for context in contexts)
         ]
         for number in range(MOST_NARROWINGS):
-            # What was so when the invariant was another one most likely still is.
+            # Claims that held with another version of the invariant most likely still hold.
             if number == 0 and known:
                 taken = [c for chosen in self._shown(case, known, QUICK_SECONDS, FEW_VAIN) for c in chosen]
                 self._take(case, taken)
@@ -180,8 +180,8 @@ class Cases(Questions):
 
     def _key(self, cut: Cut, under: Term, horizon: Horizon | None) -> _Key:
         node = self._simulation.nodes.get(cut)
-        # A way that was added makes the whole of them longer or broader: what was followed before is not enough then,
-        # and which addresses are one, on which every case of the cut rests, is asked anew.
+        # A new edge extends the horizon or the set of paths: the earlier execution is not enough then, and the equal
+        # addresses, on which every case of the cut rests, are asked again.
         reach = self._simulation.routes.furthest(cut)
         version = node.version if node is not None else 0
         return cut, version, under, horizon or reach, (reach, self._simulation.routes.breadth(cut))
@@ -223,8 +223,8 @@ class Cases(Questions):
     # -- what holds in a case -------------------------------------------------------------------
 
     def _narrow(self, case: Case, bad: Bad) -> None:
-        """Follow both sides again, each time with what was shown about the time before, until nothing is new. If time
-        runs out, it goes on from there the next time."""
+        """Execute both sides again, each time with the claims proved before, until there are no new ones. If time runs
+        out, the next call continues."""
         if case.about is not bad:
             noted, case.about = case.noted, bad
             bad(case.followed)
@@ -243,7 +243,7 @@ class Cases(Questions):
             case.narrowed = not case.outdated and not self._budget.exhausted
 
     def _learn(self, case: Case) -> bool:
-        """Take what can be shown into the contexts. True if there was something."""
+        """Add the claims that can be proved to the contexts. True if there was one."""
         assumed = case.followed.assumed
         answer = self.ask(assumed, case.under, QUICK_SECONDS)
         if answer is Answer.UNSAT:
@@ -252,7 +252,7 @@ class Cases(Questions):
         if answer is not Answer.SAT:
             return False
         some = self._suggestions
-        # What is on ways that are not gone is not worth asking about, nor is the distance of what is one address.
+        # Claims about branches that are not taken are not worth asking, nor is the distance of equal addresses.
         for kind in (some.same, some.same_read, some.dead, some.ranges_apart, some.apart):
             limits = (GLANCE_SECONDS, VERY_FEW_VAIN) if kind == some.same_read else (QUICK_SECONDS, MOST_VAIN)
             taken = [candidate for chosen in self._shown(case, list(kind(case)), *limits) for candidate in chosen]
@@ -267,8 +267,7 @@ class Cases(Questions):
     def _shown(
         self, case: Case, candidates: list[Candidate], seconds: float = QUICK_SECONDS, most: int = MOST_VAIN
     ) -> Iterator[list[Candidate]]:
-        """Those that hold, as far as it can be shown: all together, or else the halves of them for themselves, until it
-        could not be told so many times."""
+        """The claims that can be proved: all together, or else each half separately, until too many stay undecided."""
         assumed = case.followed.assumed
         pending = [candidates]
         while pending:
@@ -283,7 +282,7 @@ class Cases(Questions):
             elif answer is Answer.SAT:
                 pending = [[c for c in group if self.solver.holds(c.fact)] for group in (some, *pending)]
             else:
-                # What there was no time for may still be told.
+                # What there was no time for may still be decided.
                 self._undecided.update([c.fact for c in some] if len(some) == 1 and not self._budget.exhausted else ())
                 middle = (len(some) + 1) // 2
                 pending[:0] = [some[:middle], some[middle:]] if len(some) > 1 else []
@@ -294,11 +293,11 @@ class Cases(Questions):
     # -- two cases ------------------------------------------------------------------------------
 
     def _split(self, case: Case, branch: Term) -> tuple[Case, Case]:
-        """By whether a branch is taken."""
+        """Split by whether a branch is taken."""
         if case.parts is None:
             parts = [
-                Case(case.cut, self._terms.conj(case.under, way), case.horizon, _copied(case.contexts), case.followed)
-                for way in (branch, self._terms.negate(branch))
+                Case(case.cut, self._terms.conj(case.under, side), case.horizon, _copied(case.contexts), case.followed)
+                for side in (branch, self._terms.negate(branch))
             ]
             for part in parts:
                 part.followed = self._simulation.passes.followed_in(case.cut, part.contexts, case.horizon)

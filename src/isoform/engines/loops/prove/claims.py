@@ -1,4 +1,4 @@
-"""What must be shown of a candidate, as formulas over what was followed from a cut."""
+"""What must be proved of a candidate, as formulas over the execution from a cut."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from isoform.sym.compare import BEFORE_FAULT, Goal, goals
 from isoform.sym.state import State
 
 STATE_AT = ("state-at-", BEFORE_FAULT)
-"""How the names of goals begin that are about calls which end the program."""
+"""Prefix of the names of goals about calls that end the program."""
 _BY_COVERAGE = ("aborts", "returns", "ends-in-")
-"""Goals (by how their names begin) that the coverage of a cut says already."""
+"""Goals (by the prefix of their names) that the coverage of a cut implies."""
 
 
 class Claims:
@@ -41,7 +41,7 @@ class Claims:
         return value
 
     def going(self, followed: Pass, edge: Edge) -> Term:
-        """The condition that an edge is gone."""
+        """The condition that an edge is taken."""
         if edge.to == END:
             finals = [s.summary.final for s in followed.segments]
             conditions = [f.condition if f is not None else self._terms.false for f in finals]
@@ -53,7 +53,7 @@ class Claims:
         return passing
 
     def _passing(self, followed: Pass, edge: Edge) -> Term:
-        """The condition that both come by where an edge ends."""
+        """The condition that both pass the end of an edge."""
         arrived = followed.arrivals(edge)
         if arrived is None:
             return self._terms.false
@@ -63,8 +63,8 @@ class Claims:
         return self._terms.all_of(conditions)
 
     def broken(self, edge: Edge, arrived: tuple[State, State]) -> list[tuple[Fact | None, Term]]:
-        """For each fact at the end of an edge the condition that it does not hold there; last, without a fact, that
-        the inputs do not let the cut be reached."""
+        """For each fact at the end of an edge the condition that it is broken there; last, without a fact, that the
+        inputs do not let the cut be reached."""
         value = self.arrival_values(arrived)
         found: list[tuple[Fact | None, Term]] = [
             (fact, self._terms.negate(fact.term(self._terms, value))) for fact in self._nodes[edge.to].invariant.facts
@@ -72,7 +72,7 @@ class Claims:
         return [*found, (None, self._terms.negate(self._passes.entered[edge.to]))]
 
     def any_broken(self, edge: Edge, followed: Pass) -> Term:
-        """Some fact at the end of an edge does not hold there."""
+        """Some fact at the end of an edge is broken there."""
         arrived = followed.arrivals(edge)
         if arrived is None:
             return self._terms.false
@@ -86,7 +86,7 @@ class Claims:
         return self._terms.conj(self.going(followed, edge), self._setting.memory.differs(arrived))
 
     def uncovered(self, cut: Cut, followed: Pass) -> Term:
-        """No edge from here is gone, and the two do not abort or end the program together either."""
+        """No edge from here is taken, and the two do not abort or end the program together either."""
         aborts = [s.summary.aborts for s in followed.segments]
         leaving = self._routes.leaving(cut)
         covered = [self.going(followed, e) if e.to == END else self._passing(followed, e) for e in leaving]
@@ -103,13 +103,13 @@ class Claims:
         return self._terms.negate(self._terms.any_of(covered))
 
     def goals_at_end(self, cut: Cut, followed: Pass) -> list[Goal]:
-        """What must be the same where the two end, but for whether they do: the coverage of a cut says that. A cut
-        from which no way leads to a return may still have calls that end the program."""
+        """What must be the same if the two end, except whether they do: the coverage of a cut says that. A cut from
+        which no path returns may still have calls that end the program."""
         left, right = (s.summary for s in followed.segments)
         returns = any(edge.to == END for edge in self._routes.leaving(cut))
         asked = [g for g in goals(self._setting.world, left, right) if not g.name.startswith(_BY_COVERAGE)]
         return [g for g in asked if returns or g.name.startswith(STATE_AT)]
 
     def goal_at_end(self, cut: Cut, goal: Goal, followed: Pass) -> Term:
-        """A goal as another pass has it: where one of the two does not end, there is nothing to show."""
+        """A goal over another pass: if one of the two does not end, there is nothing to prove."""
         return next((g.bad for g in self.goals_at_end(cut, followed) if g.name == goal.name), self._terms.false)

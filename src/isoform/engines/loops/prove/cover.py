@@ -1,4 +1,4 @@
-"""Whether the edges of a candidate are all there are; what a model shows to be missing is added."""
+"""Whether the edges of a candidate cover all paths; what a model shows to be missing is added."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Coverage:
         self._solver = cases.solver
         self._lengthened: Counter[Cut] = Counter()
         self._undecided: set[tuple[Cut, Term]] = set()
-        """What was asked at a glance, and was too hard for that."""
+        """What a quick query could not decide."""
 
     def is_complete(self, glance: bool = False) -> bool:
-        """Whether the edges are all the ways there are, as far as can be seen at a `glance` or for sure. If not, one
-        that a model shows is added."""
+        """Whether the edges cover all paths, as far as a quick query (`glance`) shows or with certainty. If not, an
+        edge that a model takes is added."""
         simulation = self._simulation
         for cut in (ENTRY, *simulation.nodes):
             followed = simulation.passes.followed(cut) if glance else self._cases.followed(cut)
@@ -46,7 +46,8 @@ class Coverage:
                 if self._repair(cut, followed):
                     return False
                 model = model_in_words(simulation, self._solver, cut, followed)
-                why = f"from {at(simulation, cut)} the two may part, as with {model}"
+                lead = f"{model} might lead to different paths (no such input was found)"
+                why = f"it was not proved that both reach the same next cut from {at(simulation, cut)}: {lead}"
                 raise NotShownError(why, inputs=self._inputs(cut, followed))
         return True
 
@@ -55,12 +56,12 @@ class Coverage:
         answer = self._cases.decide(cut, self._terms.true, partial(simulation.claims.uncovered, cut))
         if answer is Answer.UNKNOWN:
             where = at(simulation, cut)
-            why = f"whether the two always go on the same way from {where} was not decided in time"
+            why = f"it was not decided in time whether both always reach the same next cut from {where}"
             raise NotShownError(why, MORE_TIME)
         return answer
 
     def _glance(self, cut: Cut, followed: Pass) -> Answer:
-        """Whether there are other ways from a cut, as far as can be seen at once."""
+        """Whether there are other paths from a cut, by a quick query."""
         uncovered = self._simulation.claims.uncovered(cut, followed)
         if (cut, uncovered) in self._undecided:
             return Answer.UNKNOWN
@@ -70,8 +71,8 @@ class Coverage:
         return answer
 
     def _repair(self, cut: Cut, followed: Pass) -> bool:
-        """Add the way that the model goes: an edge to the end, or to a known cut, of several the one whose invariant
-        the model breaks least; or beyond a station where nothing was followed further. True if there was one."""
+        """Add the path of the model: an edge to the end, or to a known cut, of several the one whose invariant the
+        model breaks least; or extend the horizon beyond a station. True if there was one."""
         simulation = self._simulation
         ended = self._ended(cut, followed)
         left, right = (stations_passed(self._solver, segment.arrivals) for segment in followed.segments)
@@ -95,7 +96,7 @@ class Coverage:
             return True
         reach = simulation.routes.furthest(cut)
         if stopped and all(s is None or s[0] < reach[n] for n, s in enumerate(stands)):
-            simulation.go_on(cut, ([stands[0]] if stands[0] else [], [stands[1]] if stands[1] else []))
+            simulation.follow_beyond(cut, ([stands[0]] if stands[0] else [], [stands[1]] if stands[1] else []))
             return True
         return self._lengthen(cut, stands)
 
@@ -110,30 +111,30 @@ class Coverage:
         return found[0], found[1]
 
     def _ended(self, cut: Cut, followed: Pass) -> Edge | None:
-        """The way to the end, if the model goes it and no edge says so yet."""
+        """The edge to the end, if the model takes it and it is not there yet."""
         passed = []
         for segment in followed.segments:
-            ways = [
+            returned = [
                 n for n, s in segment.finals.items() if s.final is not None and self._solver.holds(s.final.condition)
             ]
-            passed += ways[:1]
+            passed += returned[:1]
         is_new = all(edge.to != END for edge in self._simulation.routes.leaving(cut))
         return Edge(cut, passed[0], passed[1], END) if is_new and len(passed) == len(followed.segments) else None
 
     def _strain(self, edge: Edge, followed: Pass) -> float:
-        """The share of the facts at the end of an edge that do not hold there in the model."""
+        """The share of the facts at the end of an edge that the model breaks."""
         arrived = followed.arrivals(edge)
         assert arrived is not None, "the model goes there"
         broken = self._simulation.claims.broken(edge, arrived)
         return sum(self._solver.holds(bad) for _, bad in broken) / len(broken)
 
     def _lengthen(self, cut: Cut, stands: tuple[Stop | None, Stop | None]) -> bool:
-        """The model goes where nothing was followed to: to the end, perhaps, some turns further on. Whichever side has
-        not ended yet is followed to one station more; if that was not enough some times, at last as far as what a loop
-        that does several turns in one may leave over."""
+        """The model leaves the horizon: it may end some iterations later. Each side that has not ended yet is followed
+        for one more station; after some such repairs, at last for as many as an unrolled loop may leave to its
+        remainder."""
         simulation = self._simulation
-        turning = [e for e in simulation.routes.edges if e.to == e.source and cut in (ENTRY, e.source)]
-        turns = [max((e.horizons[n] for e in turning), default=1) for n in range(len(stands))]
+        cycles = [e for e in simulation.routes.edges if e.to == e.source and cut in (ENTRY, e.source)]
+        stations = [max((e.horizons[n] for e in cycles), default=1) for n in range(len(stands))]
         self._lengthened[cut] += 1
         count = self._lengthened[cut]
         if count > MOST_LENGTHENED:
@@ -142,17 +143,17 @@ class Coverage:
         steps = [reach[n] - 1 if s is None else max(reach[n] - 1, s[0]) for n, s in enumerate(stands)]
         onward: list[list[Stop]] = []
         for n, s in enumerate(stands):
-            left_over = turns[n] * (1 if cut == ENTRY else 2) - 1
+            left_over = stations[n] * (1 if cut == ENTRY else 2) - 1
             if s is not None and count == MOST_LENGTHENED:
                 steps[n] = max(steps[n], left_over)
             onward.append([(k, s[1]) for k in range(s[0], steps[n] + 1)] if s is not None else [])
-        simulation.go_on(cut, (onward[0], onward[1]))
+        simulation.follow_beyond(cut, (onward[0], onward[1]))
         simulation.add(Edge(cut, steps[0], steps[1], END))
         return True
 
     def _inputs(self, cut: Cut, followed: Pass) -> Inputs | None:
-        """Inputs on which the two may go from a cut where nothing was followed to; small ones, if there are such. What
-        the model says of them is all that is known at a cut: they may never lead there."""
+        """Inputs on which the two may leave the horizon from a cut; small ones, if there are any. The model is only a
+        state at a cut: such inputs may never reach it."""
         simulation, terms = self._simulation, self._terms
         uncovered = simulation.claims.uncovered(cut, followed)
         small = terms.all_of([self._is_small(argument) for argument in simulation.setting.question.contract.arguments])

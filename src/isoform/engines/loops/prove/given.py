@@ -1,4 +1,4 @@
-"""What the code and the contract tell about the entry, without any run."""
+"""What the code and the contract say about the entry, without any run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def untouched(function: Function) -> frozenset[str]:
 
 
 def compared_constants(function: Function) -> frozenset[int]:
-    """Numbers that the code compares something with, as far as they stand in it, and their neighbours."""
+    """Constants that the code compares with, and their neighbours."""
     found = {0, 1, -1}
     for block in function.blocks.values():
         for op in block.ops:
@@ -42,7 +42,7 @@ def compared_constants(function: Function) -> frozenset[int]:
 
 
 def parts_taken(function: Function) -> frozenset[int]:
-    """Numbers of low bits that the code sets apart, by masks and shifts: of a count, what is left over when loops take
+    """Numbers of low bits that the code selects, by masks and shifts: the remainder of a count, if loops process
     several at a time."""
     found: set[int] = set()
     for block in function.blocks.values():
@@ -58,13 +58,13 @@ def parts_taken(function: Function) -> frozenset[int]:
 
 
 def extends_signs(function: Function) -> bool:
-    """Whether the code makes words wider by their sign: only then does it help to know which are not negative."""
+    """Whether the code sign-extends words: only then does it help to know which are not negative."""
     ops = (op for block in function.blocks.values() for op in block.ops)
     return any(op.kind is Kind.INT_SEXT and op.ins[0].size >= _WORD for op in ops)
 
 
 def given_at_entry(question: Question) -> GivenAtEntry:
-    """The arguments and what else is carried along from the entry on."""
+    """The arguments and what else is carried along from the entry."""
     contract = question.contract
     machine = contract.machine
     convention = machine.convention

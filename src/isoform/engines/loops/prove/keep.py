@@ -1,4 +1,4 @@
-"""Invariants to a fixpoint: what an edge does not keep is weakened, with the model as a further row of data."""
+"""Invariants to a fixpoint: what an edge does not preserve is weakened, with the model as a further row of data."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from isoform.smt.terms import Term
 from isoform.sym.state import State
 
 Broken = Sequence[tuple[Fact | None, Term]]
-"""Facts, and the condition that each does not hold; None stands for the inputs that reach a cut."""
+"""Facts, and the condition that each is broken; None stands for the inputs that reach a cut."""
 
 
 @dataclass(frozen=True)
 class _Arrival:
-    """The end of an edge, with what is assumed on the way there and what may be broken."""
+    """The end of an edge, with what is assumed along it and what may be broken."""
 
     edge: Edge
     assumed: Assumed
@@ -51,7 +51,7 @@ class _Arrival:
 
 
 class Keeping:
-    """Weakens the invariants of one candidate until every edge keeps them."""
+    """Weakens the invariants of one candidate until every edge preserves them."""
 
     def __init__(self, simulation: Simulation, cases: Cases, budget: Budget) -> None:
         self._simulation = simulation
@@ -62,12 +62,12 @@ class Keeping:
         self._solver = cases.solver
         self._rounds = 0
         self._verified: dict[Edge, tuple[int, int]] = {}
-        """Edges that were seen to keep what is claimed at their ends, by the versions of both."""
+        """Edges that were seen to preserve what is claimed at their ends, by the versions of both."""
         self._hard: set[Edge] = set()
-        """Edges of which it was not decided as a whole whether they keep what is claimed at their end."""
+        """Edges for which it was not decided as a whole whether they preserve what is claimed at their end."""
 
     def to_fixpoint(self) -> None:
-        """Weaken invariants until every edge keeps them."""
+        """Weaken invariants until every edge preserves them."""
         while True:
             edges = [e for e in self._simulation.routes.edges if e.to != END]
             pending = [e for e in edges if self._verified.get(e) != self._versions(e)]
@@ -82,14 +82,14 @@ class Keeping:
         return (nodes[edge.source].version if edge.source in nodes else 0), nodes[edge.to].version
 
     def _keep(self, edge: Edge) -> None:
-        """Weaken the invariant at the end of an edge until the edge keeps it."""
+        """Weaken the invariant at the end of an edge until the edge preserves it."""
         while True:
             self._rounds += 1
             if self._rounds > MOST_WEAKENINGS or self._budget.exhausted:
                 helps = MORE_TIME if self._budget.exhausted else ""
                 raise NotShownError("no invariant was found that the loops keep", helps)
             arrived = self._simulation.passes.followed(edge.source).arrivals(edge)
-            # What has to be known at the cut must hold of what is followed from the changed cut, too.
+            # What has to be known at the cut must also hold in the execution from the changed cut.
             if arrived is None or (not self._changes_structure(edge, arrived) and self._is_kept(edge)):
                 return
 
@@ -100,13 +100,13 @@ class Keeping:
         return node.version != version
 
     def _is_kept(self, edge: Edge) -> bool:
-        """Whether an edge keeps what is claimed at its end. If not, less is claimed from now on."""
+        """Whether an edge preserves what is claimed at its end. If not, less is claimed from now on."""
         claims = self._simulation.claims
         followed = self._cases.followed(edge.source)
         arrived = followed.arrivals(edge)
         if arrived is None:
             return True
-        # Apart from each other: what going this way says holds of all that may be broken.
+        # Separate terms: the condition that the edge is taken applies to everything that may be broken.
         going = claims.going(followed, edge)
         broken = [(fact, bad) for fact, bad in claims.broken(edge, arrived) if bad != self._terms.false]
         if not broken or going == self._terms.false:
@@ -128,7 +128,7 @@ class Keeping:
         return not self._one_by_one(arrival)
 
     def _as_a_whole(self, arrival: _Arrival) -> tuple[Answer, list[Refutation]]:
-        """Whether anything may be broken, all together or else one thing after the other."""
+        """Whether anything may be broken, all together or else one by one."""
         seconds = GLANCE_SECONDS if arrival.edge in self._hard else KEEP_SECONDS
         answer = self._cases.look(arrival.assumed, self._terms.any_of(arrival.bads), seconds)
         if answer is not Answer.UNKNOWN:
@@ -137,7 +137,7 @@ class Keeping:
         return self._separately(arrival.assumed, arrival.bads)
 
     def _in_a_case(self, edge: Edge, going: Term) -> tuple[_Arrival, Answer, list[Refutation]] | None:
-        """The same where both sides are followed in that case alone. None if it does not lead along the edge."""
+        """The same with both sides executed in that case alone. None if the edge is not taken there."""
         claims = self._simulation.claims
         horizon = edge.target_steps, edge.rewrite_steps
         case = self._cases.case(edge.source, going, horizon, partial(claims.any_broken, edge))
@@ -150,7 +150,7 @@ class Keeping:
         return arrival, answer, [*case.shown, self._cases.proof]
 
     def _separately(self, assumed: Assumed, bads: Sequence[Term]) -> tuple[Answer, list[Refutation]]:
-        """Whether something bad can be, one thing after the other: each may be easy though all together are not."""
+        """Whether something bad can happen, one by one: each may be easy though all together are not."""
         proofs = []
         for bad in bads:
             answer = self._cases.ask(assumed, bad, GLANCE_SECONDS)
@@ -160,13 +160,13 @@ class Keeping:
         return Answer.UNSAT, proofs
 
     def _remember(self, edge: Edge, going: Term, proofs: Sequence[Refutation], seconds: float) -> None:
-        """An edge keeps what is claimed at its end: if nothing changes, that is not asked again."""
+        """An edge preserves what is claimed at its end: if nothing changes, that is not asked again."""
         broken, horizon = partial(self._simulation.claims.any_broken, edge), (edge.target_steps, edge.rewrite_steps)
         self._cases.remember(edge.source, going, broken, horizon, proofs, seconds)
 
     def _one_by_one(self, arrival: _Arrival) -> bool:
-        """Each fact for itself, where all together are too hard; what cannot be decided is no longer claimed. True
-        if the invariant changed."""
+        """Each fact separately, if all together are too hard; an undecided fact is dropped. True if the invariant
+        changed."""
         node = self._simulation.nodes[arrival.edge.to]
         undecided: list[Fact] = []
         for fact, bad in arrival.broken:
@@ -176,7 +176,7 @@ class Keeping:
                 return True
             if answer is Answer.UNKNOWN:
                 if self._budget.left < ENOUGH_SECONDS:
-                    # A fact that is given up is given up for good: only for want of a proof, not of time.
+                    # A dropped fact is never claimed again: drop it because no proof was found, not for lack of time.
                     raise NotShownError("it was not decided in time which facts the loops keep", MORE_TIME)
                 if fact is None:
                     raise NotShownError("it could not be decided which inputs reach a cut")
@@ -187,8 +187,8 @@ class Keeping:
         return bool(undecided)
 
     def _learn(self, arrival: _Arrival) -> None:
-        """The model is a further observation; and so are models that break what it leaves whole. But not one that only
-        goes the wrong way."""
+        """The model is a further observation, and so are models that break other facts. But not one that only takes the
+        wrong edge."""
         simulation = self._simulation
         node = simulation.nodes[arrival.edge.to]
         value = simulation.claims.arrival_values(arrival.arrived)
@@ -211,14 +211,15 @@ class Keeping:
         simulation.guess_again(node)
 
     def _forget_changed(self, node: KnownCut, value: Values) -> None:
-        """What is not as it was when the cut was first reached."""
+        """Facts about values that changed since the cut was first reached."""
         for feature, first in list(node.at_entry.items()):
             if self._solver.value(value(feature)) != self._solver.value(first):
                 del node.at_entry[feature]
 
     def _told_apart(self, edge: Edge) -> bool:
-        """Whether the model should go another way to the same cut, on which one side passes more stations or fewer:
-        there all equations between the two sides hold. Then one that is broken here says which way is gone."""
+        """Whether the model should take another edge to the same cut, on which one side passes more stations or fewer,
+        and on which all equations between the two sides hold. Then one that is broken here tells which edge is
+        taken."""
         simulation = self._simulation
         followed = self._cases.followed(edge.source)
         if simulation.routes.is_told_apart(edge) or followed.arrivals(edge) is None:
@@ -229,8 +230,8 @@ class Keeping:
         left, right = (stations_passed(self._solver, segment.arrivals) for segment in followed.segments)
         steps = [(n, edge.rewrite_steps) for n in left.get(edge.to.target, ()) if n != edge.target_steps]
         steps += [(edge.target_steps, n) for n in right.get(edge.to.rewrite, ()) if n != edge.rewrite_steps]
-        ways = [Edge(edge.source, *both, edge.to) for both in steps if any(both)]
-        other = next((way for way in ways if not self._unequal(way, followed)), None)
+        others = [Edge(edge.source, *both, edge.to) for both in steps if any(both)]
+        other = next((candidate for candidate in others if not self._unequal(candidate, followed)), None)
         if other is None:
             return False
         simulation.tell_apart(edge, min(wrong, key=lambda fact: len(list(fact.features()))))
@@ -241,7 +242,7 @@ class Keeping:
         return True
 
     def _unequal(self, edge: Edge, followed: Pass) -> list[Fact]:
-        """The equations between the two sides at the end of an edge that do not hold there in the model."""
+        """The equations between the two sides at the end of an edge that the model breaks."""
         arrived = followed.arrivals(edge)
         assert arrived is not None, "the model goes there"
         return [

@@ -1,4 +1,4 @@
-"""What memory is at a cut: the same on both sides, but for what each has of its own there all along."""
+"""Memory at a cut: the same on both sides, except for what is private to each side all along."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from isoform.sym.state import State
 
 
 class SharedMemory:
-    """Memory of both sides at cuts. On a machine whose program lies in the memory that it reads and writes, each side
-    has its own program there, and where either has it the claim is another one: that nothing has changed."""
+    """Memory of both sides at cuts. On a machine whose program lies in the memory that it accesses, each side has its
+    own program there. For those addresses the claim is another one: that nothing has changed."""
 
     def __init__(self, sides: tuple[Side, Side], is_shared: bool) -> None:
         self._sides = sides
@@ -40,7 +40,7 @@ class SharedMemory:
         return array
 
     def differs(self, arrived: tuple[State, State]) -> Term:
-        """That memory is not at some address what it is claimed to be at a cut: one variable stands for all."""
+        """That memory at some address is not what is claimed at a cut: one variable stands for all addresses."""
         terms = self._terms
         arrays = [state.side.heap.array(state.heap) for state in arrived]
         if not self._is_shared or (not self._own and arrays[0] == arrays[1]):

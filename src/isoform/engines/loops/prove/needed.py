@@ -1,4 +1,4 @@
-"""What matters at a cut: the bits of registers and frame slots that something there or at a later cut depends on."""
+"""What is live at a cut: the bits of registers and frame slots that something there or at a later cut depends on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from isoform.engines.loops.segment import Place
 from isoform.smt.terms import Term
 
 Needed = dict[tuple[str, Place], list[tuple[int, int]]]
-"""By side and place: which bits matter, as lowest and highest."""
+"""By side and place: which bits are live, as lowest and highest."""
 Carried = Callable[[Edge, Sequence[Feature]], list[Term]]
 """Features at the end of an edge, by the values at its start."""
 
@@ -19,7 +19,7 @@ Carried = Callable[[Edge, Sequence[Feature]], list[Term]]
 def needed_at(
     plain: Mapping[Cut, Plain], edges: Sequence[Edge], roots: dict[Cut, list[Term]], carried: Carried
 ) -> dict[Cut, Needed]:
-    """Which bits of what places the roots at each cut depend on, there and at the cuts before."""
+    """Which bits of which places the roots at each cut depend on, there and at the cuts before."""
     needed: dict[Cut, Needed] = {cut: {} for cut in plain}
     seen: dict[Cut, set[object]] = {cut: set() for cut in plain}
     while any(roots.values()):
@@ -28,7 +28,7 @@ def needed_at(
         before = parts_of(needed[cut])
         for variable, low, high in uses(here, plain[cut].widths, seen[cut]):
             needed[cut].setdefault(plain[cut].places[variable], []).append((low, high))
-        # What matters here must be carried here from the cuts before.
+        # What is live here must be carried here from the cuts before.
         new = [f for f in parts_of(needed[cut]) if f not in before]
         for edge in edges:
             if new and edge.to == cut and edge.source in plain:

@@ -1,4 +1,4 @@
-"""A cut with what is known about it, and both sides followed from one."""
+"""A cut with what is known about it, and the execution of both sides from one."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ class KnownCut:
     banned: set[Fact] = field(default_factory=set)
     pointers: frozenset[Feature] = frozenset()
     steering: frozenset[Feature] = frozenset()
-    """Features that decide where the two go from here, or at which addresses."""
+    """Features that decide branches or addresses after this cut."""
     cells: tuple[Cell, ...] = ()
     compared: Compared = field(default_factory=Compared)
-    """What the code compares from here on."""
+    """What the code compares after this cut."""
     at_entry: dict[Feature, Term] = field(default_factory=dict)
     """Features that did not change in any test, with their value when the cut is first reached."""
     loose: Counter[Bounded] = field(default_factory=Counter)
-    """How often a bound of something was broken."""
+    """How often a bound of a value was broken."""
     holds_addresses: tuple[bool, bool] = (False, False)
     suspects: set[tuple[str, Place]] = field(default_factory=set)
-    """Places of a side that may hold an address of its frame though no fact says which."""
+    """Places of a side that may hold an address of its frame without a fact that says which."""
     version: int = 0
 
 
 @dataclass
 class Pass:
-    """Both sides followed from one cut."""
+    """Both sides executed from one cut."""
 
     segments: tuple[Segment, Segment]
     assumed: list[tuple[str, Term]]
@@ -57,7 +57,7 @@ class Pass:
     starts: tuple[State, State] | None = None
 
     def arrivals(self, edge: Edge) -> tuple[State, State] | None:
-        """The states at the end of an edge; None if it cannot be gone."""
+        """The states at the end of an edge; None if it cannot be taken."""
         if edge.to == END or edge.to.target is None or edge.to.rewrite is None:
             return None
         left = self._arrival(0, edge.target_steps, edge.to.target, edge.source.target)

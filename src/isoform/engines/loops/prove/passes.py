@@ -38,7 +38,7 @@ class Passes:
         self._unknowns = [(0, 0), (0, 0)]
         self.by_cut: dict[Cut, Pass] = {}
         self.entered: dict[Cut, Term] = {}
-        """What reaching a cut says about the inputs alone."""
+        """What reaching a cut implies about the inputs alone."""
 
     def followed(self, cut: Cut) -> Pass:
         """Both sides followed from a cut where its invariant holds."""
@@ -53,7 +53,7 @@ class Passes:
         return found
 
     def followed_in(self, cut: Cut, contexts: tuple[Context, Context], horizon: Horizon | None) -> Pass:
-        """The same in a case of which more is known, and no further than needed."""
+        """The same in a case with more known, and no further than needed."""
         if cut == ENTRY:
             found = self.follow(ENTRY, entry_state, contexts, horizon)
             found.assumed = [*self._rules(found), *self._valid_at_entry]
@@ -74,7 +74,7 @@ class Passes:
         segments, starts = [], []
         for number, (function, tag) in enumerate(zip(self._setting.functions, TAGS, strict=True)):
             side = Side(self._setting.world, function.image, tag, contexts[number])
-            # What is unknown on one path is not what is unknown on another, though facts may speak of both.
+            # Unknowns of different paths differ, though facts may mention both.
             side.rewind(self._unknowns[number])
             state = start(side)
             starts.append(state.fork(state.condition))
@@ -114,8 +114,8 @@ class Passes:
 
     @cached_property
     def _valid_at_entry(self) -> list[tuple[str, Term]]:
-        """That pointers that are passed point where programs may, as far as the first turns of loops use them
-        (`valid-memory`): whether or not the way to the next cut comes to such an access, the run does."""
+        """That pointer arguments point to memory that programs may use, as far as the first iterations of loops access
+        it (`valid-memory`): the run makes such an access, whether or not it is before the next cut."""
         pointers = {f for node in self._nodes.values() for f in node.pointers if _is_passed(f)}
         if self._order is Order.NONE or len(pointers) < 2:
             return []  # it matters where code compares pointers
@@ -129,30 +129,30 @@ class Passes:
         self.by_cut.pop(cut, None)
 
     def forget_all(self) -> None:
-        """But for what was followed from the entry."""
+        """Except for what was executed from the entry."""
         self.by_cut = {ENTRY: self.by_cut[ENTRY]}
 
     # -- what reaching a cut says about the inputs ------------------------------------------------
 
     def enter(self) -> None:
-        """What reaching a cut says about the inputs alone: it stays true however often a loop turns."""
+        """What reaching a cut implies about the inputs alone: it stays true for any number of iterations."""
         reached = {cut: {cut} for cut in self._nodes}
         for _ in self._nodes:
             for edge in self._routes.edges:
                 if edge.source in self._nodes and edge.to in self._nodes:
                     reached[edge.to] |= reached[edge.source]
-        ways = dict.fromkeys(self._nodes, self._terms.false)
+        entering = dict.fromkeys(self._nodes, self._terms.false)
         for edge in self._routes.leaving(ENTRY):
             arrived = self.by_cut[ENTRY].arrivals(edge)
             if arrived is not None:
-                way = self._terms.conj(arrived[0].condition, arrived[1].condition)
-                ways[edge.to] = self._terms.disj(ways[edge.to], way)
+                both = self._terms.conj(arrived[0].condition, arrived[1].condition)
+                entering[edge.to] = self._terms.disj(entering[edge.to], both)
         for cut in self._nodes:
-            self.entered[cut] = self._terms.any_of([ways[other] for other in reached[cut]])
+            self.entered[cut] = self._terms.any_of([entering[other] for other in reached[cut]])
 
     def enter_again(self) -> None:
-        """The ways from the entry, or between cuts, are others now. Of a cut that is reached as before nothing that was
-        shown is lost."""
+        """The edges from the entry, or between cuts, have changed. A cut that is reached as before keeps what was
+        proved."""
         before = dict(self.entered)
         self.by_cut[ENTRY] = self.follow(ENTRY, entry_state)
         self.enter()
@@ -160,7 +160,7 @@ class Passes:
             node.version += before[cut] != self.entered[cut]
 
     def changed(self, cut: Cut) -> None:
-        """The ways from a cut are others now, or what they go by: nothing that was followed before is used again."""
+        """The edges from a cut, or its invariant, have changed: nothing that was executed before is used again."""
         self.by_cut.pop(cut, None)
         if cut in self._nodes:
             self._nodes[cut].version += 1

@@ -1,4 +1,4 @@
-"""Proving a candidate: invariants to a fixpoint, then that they are enough."""
+"""Proving a candidate: invariants to a fixpoint, then that they suffice."""
 
 from __future__ import annotations
 
@@ -23,19 +23,18 @@ class Prover:
         self._ranking = Ranking(simulation, self._cases)
         self._recording = Recording(simulation, self._cases, self._ranking)
         self.settled = False
-        """Whether invariants were found that the loops keep, and the edges are all there are: the rest is to show
-        it."""
+        """Whether inductive invariants were found and the edges cover all paths: the rest is to record the proof."""
 
     def prove(self) -> Shown:
-        self._cases.go_on()
+        self._cases.resume()
         for _ in range(MOST_REPAIRS):
-            # What is not enough as guessed is not enough when less of it is left.
+            # If the guessed facts do not suffice, fewer of them do not either.
             if not self._coverage.is_complete(glance=True):
                 continue
             self._keeping.to_fixpoint()
             if self._coverage.is_complete():
                 break
         else:
-            raise NotShownError("the two keep leaving the ways on which they were paired")
+            raise NotShownError("the two keep taking paths on which they were not aligned")
         self.settled = True
         return self._recording.finish(self._ranking.find())

@@ -1,7 +1,7 @@
-"""Questions to the solver: whether something bad can be where something is assumed; and how it is asked.
+"""Questions to the solver: whether something bad is possible under some assumptions; and how it is asked.
 
-First with products and quotients as functions of which little is known, then as they are; in normal form; and where
-that is not enough, with equal parts of both sides merged.
+First with products and quotients as uninterpreted functions, then as they are; in normal form; and if that is not
+enough, with equal subterms of both sides merged.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ Assumed = Sequence[tuple[str, Term]]
 
 @dataclass
 class Refutation:
-    """Something that was shown to be unsatisfiable, with what was used for it."""
+    """Something that was proved unsatisfiable, with what was used for it."""
 
     shows: str
     assumed: Assumed
     bad: Term
     steps: Sequence[Step] = ()
-    """Equations by which parts of `bad` were merged first."""
+    """Equations by which subterms of `bad` were merged first."""
     merged: Term | None = None
     """What `bad` became by them, if there are any."""
 
@@ -46,12 +46,13 @@ class Questions:
         """Of the last question that was asked, if the answer was no."""
         self._opaque, self._symmetric = Opaque(terms), Opaque(terms, symmetric=True)
         self._merging = False
-        """Whether some question was decided only with equal parts of both sides merged."""
+        """Whether some question was decided only with equal subterms of both sides merged."""
         self._swept: dict[Skeleton, bool] = {}
         self._unknowns_of: dict[Term, frozenset[Term]] = {}
 
     def ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
-        """Whether something bad can be, as far as the solver can tell. If it cannot, `proof` says what was shown."""
+        """Whether something bad is possible, as far as the solver can decide. If it is not, `proof` holds the
+        refutation."""
         simple = self._without_products(assumed, bad)
         if simple is not None:
             answer = self._ask(*simple, seconds)
@@ -64,7 +65,7 @@ class Questions:
         return self._ask(assumed, bad, seconds)
 
     def _with_these_factors(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
-        """SAT if there is a true model in which all factors are as in the present one; else UNKNOWN."""
+        """SAT if there is a real model in which all factors are as in the current one; else UNKNOWN."""
         terms, solver = self._terms, self.solver
         factors = self._opaque.operands([*(term for _, term in assumed), bad])
         values = [(factor, terms.bv(solver.value(simple), terms.width(factor))) for factor, simple in factors]
@@ -73,13 +74,13 @@ class Questions:
         return answer if answer is Answer.SAT else Answer.UNKNOWN
 
     def _with_symmetric_products(self, assumed: Assumed, bad: Term) -> Answer:
-        """UNSAT if it cannot be whatever products are, as long as they are the same both ways round; else UNKNOWN."""
+        """UNSAT if it is unsatisfiable for every commutative product; else UNKNOWN."""
         simple = self._without_products(assumed, bad, symmetric=True)
         answer = self._ask(*simple, GLANCE_SECONDS) if simple is not None else Answer.UNKNOWN
         return answer if answer is Answer.UNSAT else Answer.UNKNOWN
 
     def _without_products(self, assumed: Assumed, bad: Term, symmetric: bool = False) -> tuple[Assumed, Term] | None:
-        """What is to be shown with nothing known of products and quotients but that equal operands give equal ones."""
+        """The question with products and quotients as uninterpreted functions."""
         opaque = self._symmetric if symmetric else self._opaque
         *simple, last = opaque.rewritten([*(term for _, term in assumed), bad])
         if last == bad and all(new == old for new, (_, old) in zip(simple, assumed, strict=True)):
@@ -90,7 +91,7 @@ class Questions:
         self.proof = Refutation("", assumed, bad)
         answer = self._ask_in(Normalizer(self._terms.manager), assumed, bad, seconds)
         if answer is Answer.UNKNOWN and not self._budget.exhausted:
-            # Sums of monomials share more of what different sums have in common: that helps at once or never.
+            # Sums of monomials share more subterms: that helps at once or never.
             limit = EXPANDED_SECONDS if seconds is None else min(seconds, EXPANDED_SECONDS)
             answer = self._ask_in(Normalizer(self._terms.manager, expanded=True), assumed, bad, limit)
         return answer
@@ -104,8 +105,8 @@ class Questions:
         return answer
 
     def settle(self, assumed: Assumed, bad: Term, seconds: float, sweeping: float = SWEEP_SECONDS) -> Answer:
-        """Ask, and if that is not enough once more with equal parts of both sides merged: what one compiler wrote in
-        another way than the other is shown to be the same by itself, not in the midst of all that depends on it."""
+        """Ask, and if that is not enough once more with equal subterms of both sides merged: where two compilers wrote
+        an expression differently, the equality is proved by itself, not within everything that depends on it."""
         simple = self._without_products(assumed, bad)
         if simple is not None:
             answer = self._settle(*simple, seconds, sweeping)
@@ -128,13 +129,13 @@ class Questions:
         return answer
 
     def look(self, assumed: Assumed, bad: Term, seconds: float) -> Answer:
-        """Ask; or settle, where questions before were decided only so: the next ones are much like them."""
+        """Ask; or settle, if questions before were decided only so: the next ones are similar."""
         return self.settle(assumed, bad, seconds) if self._merging else self.ask(assumed, bad, seconds)
 
     def _ask_about(self, assumed: Assumed, under: Term, bad: Term, seconds: float) -> Answer:
-        """Whether something bad can be `under` some condition. Ask first without it, and with nothing assumed but what
-        speaks of the same unknowns alone; then with it: how one pair of addresses lies has little to do with a third,
-        but a solver cannot know. What cannot be then cannot be when more is assumed."""
+        """Whether something bad is possible `under` some condition. Ask first without it, assuming only what mentions
+        the same unknowns; then with it: the order of two addresses has little to do with a third, but a solver cannot
+        know that. What is unsatisfiable stays so when more is assumed."""
         for something, limit in ((bad, MERGING_SECONDS), (self._terms.conj(under, bad), seconds)):
             about = self.unknowns(something)
             relevant = [(label, term) for label, term in assumed if self.unknowns(term) <= about]

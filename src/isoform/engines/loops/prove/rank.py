@@ -1,4 +1,4 @@
-"""Why one side cannot turn for ever while the other waits: a number that gets smaller each time."""
+"""Why one side cannot iterate for ever while the other waits: a ranking function."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Measure:
 
 
 def measures(simulation: Simulation, cut: Cut) -> Iterator[Measure]:
-    """Numbers worth trying at a cut: features, and differences between them or an argument and one of them."""
+    """Candidate ranking functions at a cut: features, and differences between them or an argument and one of them."""
     node = simulation.nodes[cut]
     moving = [
         f for f in node.features if not isinstance(node.invariant.definitions.get(f, (None,))[0], Constant | OnStack)
@@ -54,7 +54,7 @@ def measures(simulation: Simulation, cut: Cut) -> Iterator[Measure]:
 
 
 class Ranking:
-    """Finds such a number for each cycle in which one side stands still."""
+    """Finds a ranking function for each cycle in which one side waits."""
 
     def __init__(self, simulation: Simulation, cases: Cases) -> None:
         self._simulation = simulation
@@ -62,18 +62,18 @@ class Ranking:
         self._cases = cases
 
     def find(self) -> dict[Edge, Measure]:
-        """For each way round on which one side stands still, a number that gets smaller each time."""
+        """For each cycle in which one side waits, a ranking function."""
         simulation = self._simulation
         found = {}
-        turning = stuttering(simulation.routes.edges)
-        for edge in turning:
+        cycles = stuttering(simulation.routes.edges)
+        for edge in cycles:
             if edge.source != edge.to:
-                raise NotShownError(f"one side goes round from {at(simulation, edge.source)} while the other waits")
+                raise NotShownError(f"one side iterates from {at(simulation, edge.source)} while the other waits")
             if edge in found:
                 continue
-            # Ways round that alternate need one number between them: each could undo what the other one gains.
+            # Cycles that alternate need one ranking function together: each could undo the decrease of the other.
             still = bool(edge.target_steps)
-            together = [e for e in turning if e.source == edge.source and bool(e.target_steps) == still]
+            together = [e for e in cycles if e.source == edge.source and bool(e.target_steps) == still]
             measure = self._measure(together)
             if measure is None:
                 where = at(simulation, edge.source)
@@ -84,7 +84,7 @@ class Ranking:
         return found
 
     def _measure(self, edges: Sequence[Edge]) -> Measure | None:
-        """A number that gets smaller on each of some ways round one cut."""
+        """A number that decreases on each of some cycles through one cut."""
         followed = self._simulation.passes.followed(edges[0].source)
         for measure in measures(self._simulation, edges[0].source):
             grows = self._terms.any_of([self.not_smaller(edge, measure, followed) for edge in edges])

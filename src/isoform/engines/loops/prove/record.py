@@ -41,14 +41,14 @@ class Recording:
         return shown
 
     def _show_cut(self, shown: Shown, cut: Cut, numbers: Mapping[Cut, int]) -> None:
-        """What is claimed of one cut: where both go from there, and what holds where they arrive or end."""
+        """The claims of one cut: where both go from there, and what holds where they arrive or end."""
         simulation, claims, terms = self._simulation, self._simulation.claims, self._terms
         followed = self._cases.followed(cut)
         where = f"from {at(simulation, cut)}"
         shown.place = {"from": numbers[cut]}
         self._record(shown, "addresses", f"{where}, which addresses are one", where, self._cases.addresses(cut))
         uncovered = partial(claims.uncovered, cut)
-        self._show(shown, cut, where, ("covered", "both go on the same way"), terms.true, uncovered)
+        self._show(shown, cut, where, ("covered", "both reach the same next cut, or both end"), terms.true, uncovered)
         for edge in simulation.routes.leaving(cut):
             if edge.to != END and followed.arrivals(edge) is not None:
                 shown.place = {"from": numbers[cut], "to": numbers[edge.to]}
@@ -63,16 +63,16 @@ class Recording:
     def _show_edge(self, shown: Shown, edge: Edge, followed: Pass, where: str) -> None:
         claims = self._simulation.claims
         going = claims.going(followed, edge)
-        way = f"{where} to {at(self._simulation, edge.to)}"
+        place = f"{where} to {at(self._simulation, edge.to)}"
         horizon = edge.target_steps, edge.rewrite_steps
         kept, same = partial(claims.any_broken, edge), partial(claims.memory_broken, edge)
-        self._show(shown, edge.source, way, ("invariant", "the invariant is kept"), going, kept, horizon)
-        self._show(shown, edge.source, way, ("memory", "memory stays the same"), going, same, horizon)
+        self._show(shown, edge.source, place, ("invariant", "the invariant is kept"), going, kept, horizon)
+        self._show(shown, edge.source, place, ("memory", "memory stays the same"), going, same, horizon)
 
     def _show_end(self, shown: Shown, edge: Edge, measure: Measure) -> None:
         simulation = self._simulation
         text = measure.text(Names(simulation, simulation.nodes[edge.source]).show)
-        named = "ends", f"{text} gets smaller each time one side iterates alone"
+        named = "ends", f"{text} decreases each time one side iterates alone"
         grows = partial(self._ranking.not_smaller, edge, measure)
         self._show(shown, edge.source, f"at {at(simulation, edge.source)}", named, self._terms.true, grows)
 

@@ -1,4 +1,4 @@
-"""What matters at each cut, found once before anything is proved: features, cells, and what the code compares."""
+"""What is live at each cut, found once before anything is proved: features, cells, and what the code compares."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Relevant:
         self._terms = setting.terms
 
     def find(self) -> None:
-        """Follow every cut with plain variables, and see which of them matter."""
+        """Execute from every cut with plain variables, and see which of them are live."""
         plain: dict[Cut, Plain] = {}
         for cut in self._nodes:
             plain[cut] = Plain(self._setting, cut, self._setting.observed[cut])
@@ -79,7 +79,7 @@ class Relevant:
         self._setting.given = replace(self._setting.given, arguments=(*self._setting.given.arguments, *found))
 
     def _compare_before(self) -> None:
-        """What is compared at a cut, and is there at one before, matters there: a loop goes on where another ended."""
+        """What is compared at a cut and available at one before is live there: a loop continues where another ended."""
         for _ in self._nodes:
             for edge in self._routes.edges:
                 if edge.source in self._nodes and edge.to in self._nodes and edge.source != edge.to:
@@ -88,7 +88,7 @@ class Relevant:
                     before.compared = before.compared.also(self._nodes[edge.to].compared, known)
 
     def _steering_roots(self, cut: Cut) -> list[Term]:
-        """What decides where the two go from here, and at which addresses."""
+        """What decides branches and addresses after this cut."""
         segments = self._passes.by_cut[cut].segments
         roots = [s.summary.aborts for s in segments]
         roots += [ending.condition for s in segments for ending in s.summary.endings]
@@ -97,7 +97,7 @@ class Relevant:
         return roots + [address for s in segments for _, address, _ in s.side.heap_accesses]
 
     def _first_roots(self, cut: Cut) -> list[Term]:
-        """Whatever a proof at this cut is about, but for the features of other cuts."""
+        """Whatever a proof at this cut is about, except the features of other cuts."""
         followed = self._passes.by_cut[cut]
         roots = [s.summary.aborts for s in followed.segments]
         roots += [ending.condition for s in followed.segments for ending in s.summary.endings]
@@ -144,7 +144,7 @@ class Relevant:
         return found
 
     def _brought(self, node: KnownCut, feature: Feature, plain: Mapping[Cut, Plain]) -> dict[Feature, Term]:
-        """The same for a feature that comes as it is from an earlier cut, where it is such a one."""
+        """The same for a feature that is copied unchanged from an earlier cut, where it is such a one."""
         for edge in self._routes.edges:
             if edge.to != node.cut or edge.source not in self._nodes or edge.source == node.cut:
                 continue
@@ -164,8 +164,8 @@ class Relevant:
         return in_buffers or self._setting.objects.pointed_to(feature, value) is not None
 
     def _cells(self, cut: Cut, plain: Plain) -> tuple[Cell, ...]:
-        """Words of memory that either side reads from here on, at addresses that the features here give, or values at
-        entry, or none."""
+        """Words of memory that either side loads after this cut, at addresses that are sums of features here, or of
+        values at entry, or constant."""
         features = set(self._nodes[cut].features)
         found: dict[Cell, None] = {}
         for segment, names in zip(self._passes.by_cut[cut].segments, self._setting.untouched, strict=True):
@@ -183,7 +183,7 @@ class Relevant:
 
 
 def _feature_order(feature: Feature) -> tuple[bool, bool, str, int]:
-    """The rewrite's first: it is what the target's are expressed by. Registers before slots."""
+    """The rewrite's first: the target's are expressed by them. Registers before slots."""
     return feature.tag == "a", isinstance(feature.place, int), str(feature.place), feature.low
 
 

@@ -1,4 +1,4 @@
-"""What comes of a candidate: it is shown to be a simulation relation, or why it is not."""
+"""The result for a candidate: it is proved to be a simulation relation, or the reason why not."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ MORE_TIME = "more time (--budget), or a precondition (--assume)"
 
 
 class NotShownError(Exception):
-    """The candidate is not a simulation relation, or it could not be shown to be one."""
+    """The candidate is not a simulation relation, or it could not be proved to be one."""
 
     def __init__(self, why: str, helps: str = "", inputs: Inputs | None = None) -> None:
         super().__init__(why)
         self.why = why
         self.helps = helps
         self.inputs = inputs
-        """On these no test went before."""
+        """Inputs whose path no test took before."""
 
 
 @dataclass

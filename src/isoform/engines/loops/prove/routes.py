@@ -14,10 +14,10 @@ class Routes:
     def __init__(self, edges: Sequence[Edge], onward: Mapping[Cut, tuple[set[Stop], set[Stop]]]) -> None:
         self.edges = list(edges)
         self.onward = onward
-        """Stations beyond which the paths from a cut are followed further. What no test did is not covered: it has to
-        be shown not to happen, or is added."""
+        """Stations beyond which the paths from a cut are followed further. Paths that no test took are not covered:
+        they must be proved infeasible, or are added."""
         self.told: dict[Edge, Fact] = {}
-        """What tells an edge from others between the same cuts."""
+        """What distinguishes an edge from others between the same cuts."""
 
     def leaving(self, cut: Cut) -> list[Edge]:
         return [edge for edge in self.edges if edge.source == cut]
@@ -45,8 +45,8 @@ class Routes:
         self.edges.append(edge)
 
     def shorten(self, edge: Edge) -> bool:
-        """Paths to the end that lead through the cut at the end of an edge need not be followed all at once any more;
-        if one is still needed, it will be missed. True if there were such."""
+        """Paths to the end that pass the cut at the end of an edge need not be followed at once any more; if one is
+        still needed, the coverage check finds it. True if there were such paths."""
         known = [e for e in self.leaving(edge.source) if e.to == END]
         longer = [e for e in known if e.target_steps >= edge.target_steps and e.rewrite_steps >= edge.rewrite_steps]
         if len(longer) == len(known):
@@ -54,8 +54,8 @@ class Routes:
         self.edges = [e for e in self.edges if e not in longer]
         return True
 
-    def go_on(self, cut: Cut, stops: tuple[Iterable[Stop], Iterable[Stop]]) -> None:
-        """From here on follow each side beyond some stations, too."""
+    def follow_beyond(self, cut: Cut, stops: tuple[Iterable[Stop], Iterable[Stop]]) -> None:
+        """From now on follow each side beyond some stations, too."""
         for known, more in zip(self.onward[cut], stops, strict=True):
             known.update(more)
 
@@ -64,8 +64,8 @@ class Routes:
         self.told.update(dict.fromkeys(alike, fact))
 
     def comes_first(self, shorter: Edge, edge: Edge) -> bool:
-        """Whether both may come by where a shorter edge ends before they come to the end of this one. Of several edges
-        that could be gone the shortest is: since the two are together there, all that follows is shown from there."""
+        """Whether both may pass the end of a shorter edge before they reach the end of this one. Of several edges that
+        could be taken the shortest is: since both are at its cut then, everything after it is proved from there."""
         onward = self.onward[edge.source]
         if END in (shorter.to, edge.to) or shorter == edge:
             return False

@@ -45,7 +45,7 @@ class Setting:
         self.given = given_at_entry(question)
         self.objects = ObjectStarts(self.functions)
         self.untouched = tuple(untouched(f) for f in self.functions)
-        """Registers that a side never writes: everywhere they are what they were at entry."""
+        """Registers that a side never writes: everywhere they hold their values at entry."""
         self.constants = frozenset(number for f in self.functions for number in compared_constants(f))
         self.letters = tuple(sorted({letter for f in self.functions for letter in letters(f)}))
         self.extends_signs = any(extends_signs(f) for f in self.functions)
@@ -65,15 +65,15 @@ class Setting:
         return bool(live.entry[block] & live.mask(self.machine.registers[str(feature.place)]))
 
     def cell_here(self, cell: Cell, value: Callable[[Feature], Term]) -> Term:
-        """What memory holds at a cut at an address that the features there give."""
+        """The contents of memory at a cut at an address that is a sum of features there."""
         side = self.sides[TAGS.index(cell.tag)]
         memory = self.memory.here(side)
         address = cell.at(self.terms, value, side.width)
         return side.heap.load(Base(lambda: memory, side.constant_byte), address, cell.bits // 8)
 
     def _shares_memory(self) -> bool:
-        """Whether memory is claimed to be the same on both sides at every cut. What outside calls did shows in the
-        memory that they left, and in nothing else. Where memory is no output, tests tell whether to claim it."""
+        """Whether memory is claimed to be the same on both sides at every cut. The effects of outside calls show only
+        in the memory that they leave. If memory is no output, tests decide whether to claim it."""
         if self.question.contract.memory is MemoryRule.COMPARE or self._calls():
             return True
         return all(left.changes == right.changes for seen in self.observed.values() for _, left, right in seen)

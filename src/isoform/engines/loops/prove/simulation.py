@@ -21,7 +21,7 @@ from isoform.model.budget import Budget
 
 
 class Simulation:
-    """The nodes and routes of one alignment. A change of either makes what was followed before out of date."""
+    """The nodes and routes of one alignment. A change of either invalidates what was executed before."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Simulation:
         )
 
     def _kinds(self, node: KnownCut) -> Kinds:
-        turns = [edge for edge in self.routes.leaving(node.cut) if edge.to == node.cut]
+        cycles = [edge for edge in self.routes.leaving(node.cut) if edge.to == node.cut]
         return Kinds(
             self._degree,
             self._order,
@@ -69,7 +69,7 @@ class Simulation:
             node.steering,
             self.setting.extends_signs,
             node.loose,
-            any(edge.target_steps != edge.rewrite_steps for edge in turns),
+            any(edge.target_steps != edge.rewrite_steps for edge in cycles),
             self.setting.letters,
         )
 
@@ -88,13 +88,13 @@ class Simulation:
         if self.routes.shorten(edge):
             self.passes.changed(edge.source)
 
-    def go_on(self, cut: Cut, stops: tuple[Iterable[Stop], Iterable[Stop]]) -> None:
-        self.routes.go_on(cut, stops)
+    def follow_beyond(self, cut: Cut, stops: tuple[Iterable[Stop], Iterable[Stop]]) -> None:
+        self.routes.follow_beyond(cut, stops)
         self.passes.changed(cut)
 
     def tell_apart(self, edge: Edge, fact: Fact) -> None:
         """Of several edges between two cuts, on which one side passes more stations or fewer, one is taken only if a
-        fact holds at its end. Whatever the fact is, nothing is taken for granted: that one of them is always taken is
-        part of what is shown of the cut."""
+        fact holds at its end. The choice of the fact assumes nothing: that one of them is always taken is an obligation
+        of the cut."""
         self.routes.tell_apart(edge, fact)
         self.passes.changed(edge.source)

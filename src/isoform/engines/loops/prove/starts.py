@@ -1,4 +1,4 @@
-"""States to start from at a cut: of plain variables, to see what matters, or such that an invariant holds."""
+"""States to start from at a cut: of plain variables, to see what is live, or such that an invariant holds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Plain:
         self._setting = setting
         self._cut = cut
         self.pinned: list[Feature] = []
-        """Places that matter and hold an address of the frame."""
+        """Live places that hold an address of the frame."""
         self._observed = observed
         self.widths: dict[Term, int] = {}
         self.places: dict[Term, tuple[str, Place]] = {}
@@ -73,7 +73,8 @@ class Plain:
 
 
 class Known:
-    """A start state in which an invariant holds: what it defines is written out, what it leaves is a variable."""
+    """A start state in which an invariant holds: defined features are expressed by their definitions, the others are
+    variables."""
 
     def __init__(self, setting: Setting, node: KnownCut) -> None:
         self._setting = setting
@@ -103,13 +104,13 @@ class Known:
             else:
                 found = terms.variable(feature_name(feature), feature.bits)
                 if feature in invariant.measured:
-                    # Any value is at some distance from any other: nothing is assumed by this.
+                    # Any value is at some distance from any other: this assumes nothing.
                     found = terms.add(self.value(invariant.measured[feature]), found)
             self._values[feature] = found
         return found
 
     def _known(self, side: Side, place: Place) -> Term:
-        """A whole register or slot: its features, and variables for the bits that do not matter."""
+        """A whole register or slot: its features, and variables for the bits that are dead."""
         machine, terms = self._setting.machine, side.terms
         if place in self._setting.untouched[TAGS.index(side.tag)]:
             return side.entry.register(str(place))

@@ -1,5 +1,5 @@
-"""What formulas cannot say about a cut: that addresses of a frame, and of what each side has its own of, stay known as
-such. A loop that goes on without that is refused."""
+"""What formulas cannot express about a cut: that addresses of a frame, and of objects private to each side, stay known
+as such. A loop that does not keep that is refused."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Structure:
         self._calls_by_address = any(_calls_by_address(f) for f in simulation.setting.functions)
 
     def check(self, edge: Edge, arrived: tuple[State, State]) -> None:
-        """Refuse what is not known enough. What has to be known at the cut from now on changes its version."""
+        """Refuse what is not known enough. A new requirement at the cut changes its version."""
         node = self._simulation.nodes[edge.to]
         for state in arrived:
             if state.escaped:
-                raise Unsupported("an address of the stack frame is stored in memory and a loop goes on")
+                raise Unsupported("an address of the stack frame is in memory while a loop runs")
             if state.frame.is_indexed:
-                raise Unsupported("a loop goes on with an array on the stack that is indexed")
+                raise Unsupported("an array on the stack is indexed while a loop runs")
             self._note_addresses(node, state)
             for feature in (f for f in node.features if f.tag == state.side.tag):
                 self._check_feature(node, feature, state)
@@ -55,12 +55,12 @@ class Structure:
         if self._is_own_address(state.side, term) and not _is_written_out(node, feature):
             raise Unsupported(
                 f"{feature.text(self._machine)} is an address of code or of constants that differ between the sides, "
-                "and a loop goes on with it"
+                "and a loop carries it"
             )
 
     def _suspect(self, edge: Edge, state: State) -> None:
-        """What is no feature is an unknown at a cut, and an unknown is taken for no address of the frame. Ways that
-        were added since features were found, or memory that is no output, may make it matter all the same."""
+        """What is no feature is an unknown at a cut, and an unknown is assumed to be no address of the frame. Edges
+        that were added after features were found, or memory that is no output, may make it live nevertheless."""
         nodes, tag = self._simulation.nodes, state.side.tag
         node = nodes[edge.to]
         slots = state.frame.written_slots()
@@ -78,8 +78,8 @@ class Structure:
             node.version += 1
 
     def _is_own_address(self, side: Side, term: Term) -> bool:
-        """Whether a value may be the address of something that each side has its own of: what is there is not shared
-        then, though the address is. Where nothing is called or jumped to by its address, code is no such thing."""
+        """Whether a value may be the address of something private to each side: then the contents are not shared,
+        though the address is. If nothing is called or jumped to by its address, code is no such thing."""
         if side.differing.is_reached_by(term):
             return True
         if not self._calls_by_address:
@@ -97,7 +97,7 @@ def _is_on_stack(node: KnownCut, feature: Feature) -> bool:
 
 
 def _is_written_out(node: KnownCut, feature: Feature) -> bool:
-    """Whether the cut's state has a feature with all constants that it is made of."""
+    """Whether the cut's state expresses a feature with all its constants."""
     if isinstance(feature, ObjectStart):
         return True
     fact = node.invariant.definitions.get(feature, (None, None))[0]

@@ -65,7 +65,8 @@ def complete(simulation: Simulation, node: KnownCut) -> list[str]:
 
 
 def telling(simulation: Simulation, node: KnownCut) -> list[str]:
-    """The facts without what every function keeps and what others say already; comparisons that meet are joined."""
+    """The facts without what every function preserves and what others imply; comparisons that share an operand are
+    joined."""
     names = Names(simulation, node)
     facts = [fact for fact in node.invariant.facts if _is_telling(fact, names)]
     compared = [fact for fact in facts if isinstance(fact, Compare)]
@@ -77,7 +78,7 @@ def telling(simulation: Simulation, node: KnownCut) -> list[str]:
 
 
 def model_in_words(simulation: Simulation, solver: Solver, cut: Cut, followed: Pass) -> str:
-    """The state in which something goes wrong: the arguments, and what is free at the cut."""
+    """The state in which something goes wrong: the arguments, and the free features at the cut."""
 
     def value(feature: Feature) -> int:
         return solver.value(followed.value(feature))
@@ -95,7 +96,7 @@ def model_in_words(simulation: Simulation, solver: Solver, cut: Cut, followed: P
 
 @dataclass(frozen=True)
 class Names:
-    """What features are called at one cut: variables where debug information has them, else registers and slots."""
+    """Names of features at one cut: variables where debug information has them, else registers and slots."""
 
     simulation: Simulation
     node: KnownCut | None
@@ -184,7 +185,7 @@ class Names:
 
 
 def _is_telling(fact: Fact, names: Names) -> bool:
-    """Not what every function keeps: its frame, and what it must give back."""
+    """Not what every function preserves: its frame, and callee-saved registers."""
     match fact:
         case OnStack() | AtLeast():
             return False
@@ -206,7 +207,7 @@ def _is_telling(fact: Fact, names: Names) -> bool:
 
 
 def _is_same_cell(left: Feature, right: Feature, node: KnownCut | None) -> bool:
-    """Whether two words of memory were always at one address: that memory is the same says all about them."""
+    """Whether two words of memory were always at one address: then equal memory implies that they are equal."""
     if not isinstance(left, Cell) or not isinstance(right, Cell) or node is None or left.bits != right.bits:
         return False
     return all(
@@ -217,7 +218,7 @@ def _is_same_cell(left: Feature, right: Feature, node: KnownCut | None) -> bool:
 
 
 def _equations(texts: Iterable[str]) -> list[str]:
-    """Without those that say nothing, and with one of those that differ in how they extend."""
+    """Without those that say nothing, and with one of those that differ only in the extension."""
     found: dict[str, str] = {}
     for text in texts:
         left, _, right = text.partition(" = ")
@@ -245,8 +246,7 @@ def _comparisons(facts: Sequence[Compare], names: Names) -> list[Comparison]:
 
 
 def _without_weaker(facts: Iterable[Comparison]) -> Iterator[Comparison]:
-    """Of what the numbers and what the same numbers without sign say, the one that has a sign; `≠` only where no
-    order is known."""
+    """Of a signed and an unsigned form of the same comparison, the signed one; `≠` only if no order is known."""
     known = {(_plain(left), relation, _plain(right)) for left, relation, right in facts}
     ordered = {frozenset((left, right)) for left, relation, right in known if relation in _ORDERS}
     seen = set()

@@ -1,1 +1,1 @@
-"""Attempts at a proof, and how they take turns."""
+"""Attempts at a proof, and their time slices."""

@@ -19,7 +19,7 @@ from isoform.model.errors import Unsupported
 from isoform.model.values import dataclass
 
 _USUAL = (1, Order.COMPARED)
-"""if it has the degree, and the comparisons, that most proofs need."""
+"""The degree and the comparisons that most proofs need."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Attempt:
 
     @property
     def key(self) -> Hashable:
-        """What another test may change: where it is the same, it would fail for the same reason."""
+        """What another test may change: if it is the same, the attempt would fail for the same reason."""
         return self.stations, frozenset(self.alignment.edges), self.degree, self.order
 
     def simulation(self, question: Question, budget: Budget) -> Simulation:
@@ -41,12 +41,12 @@ class Attempt:
 
 @dataclass
 class Run:
-    """An attempt that was begun. What was learned stays when its time is up."""
+    """An attempt that was begun. It keeps what it learned when its time slice ends."""
 
     attempt: Attempt
     number: int
     place: int
-    """Of its pairing, in the order in which they are found: of two that look alike the first one is better."""
+    """Of its alignment, in the order in which they are found: of two with similar costs the first one is better."""
     budget: Budget
     used: float = 0.0
     """Seconds that it got so far."""
@@ -54,8 +54,8 @@ class Run:
     out_of_time: bool = False
 
     def cost(self, least: float, best: float) -> float:
-        """Of its next turn: less for what looks good from the start, with a pairing as good as the `best`, few facts
-        and no products; and for what is nearly done."""
+        """Priority of its next time slice (smaller is sooner): less for a promising attempt, with an alignment as good
+        as the `best`, few facts and no products; and for one that is nearly done."""
         attempt = self.attempt
         pairing = attempt.alignment.cost / best if attempt.alignment.is_comparable else 1.5
         weight = sqrt(self.place) * pairing * attempt.degree
@@ -63,9 +63,9 @@ class Run:
             weight *= 2  # without comparisons it succeeds, or fails, soon
         return weight * (self.used + max(least, self.used)) / (NEARLY_FACTOR if self.is_settled else 1)
 
-    def turn(self, least: float, best: float) -> float:
-        """How long its next turn is: much of one goes to what the one before had not come to the end of. The best
-        pairing is the right one more often than not."""
+    def slice_seconds(self, least: float, best: float) -> float:
+        """The length of its next time slice: much of it repeats what the slice before had not finished. The best
+        alignment is the right one more often than not."""
         attempt, pairing = self.attempt, self.attempt.alignment
         is_best = pairing.is_comparable and pairing.cost <= best and (attempt.degree, attempt.order) == _USUAL
         first = max(least * BEST_FACTOR, BEST_SECONDS) if is_best else least
@@ -76,8 +76,8 @@ class Run:
         """Whether it has its invariants."""
         return self.prover is not None and self.prover.settled
 
-    def go_on(self, question: Question, seconds: float, whole: Budget) -> Shown | NotShownError:
-        """One turn. The `whole` budget is for all attempts."""
+    def resume(self, question: Question, seconds: float, whole: Budget) -> Shown | NotShownError:
+        """One time slice. The `whole` budget is for all attempts."""
         self.budget.renew(seconds)
         self.used += seconds
         try:
@@ -88,6 +88,6 @@ class Run:
             reason = error
         except Unsupported as error:
             reason = NotShownError(str(error), MORE_TIME if self.budget.exhausted else "")
-        # What was not decided in what was left of a turn may be in the next one, if that is longer.
+        # What was not decided in the rest of a time slice may be in the next one, if that is longer.
         self.out_of_time = self.budget.exhausted or (reason.helps == MORE_TIME and self.used < whole.left)
         return reason

@@ -1,4 +1,4 @@
-"""Which attempts there are, and in which order they are begun."""
+"""Which attempts there are, and their order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from isoform.borders.question import Question
 from isoform.engines.loops.align.alignments import alignments, as_counted
 from isoform.engines.loops.align.cuts import Alignment
 from isoform.engines.loops.guess.invariant import Order
-from isoform.engines.loops.observe.stations import Stations, choices, heads, multiplications, single_turns
+from isoform.engines.loops.observe.stations import Stations, choices, heads, multiplications, straight_iterations
 from isoform.engines.loops.observe.tests import Gathered, traced_again
 from isoform.engines.loops.observe.traces import Traces
 from isoform.engines.loops.schedule.attempt import Attempt, Run
@@ -23,7 +23,7 @@ from isoform.model.budget import Budget, processor_time
 
 Guess = TypeVar("Guess")
 Paired = tuple[Stations, list[Traces], list[Alignment]]
-"""A choice of stations, the traces cut up at them, and pairings of these."""
+"""A choice of stations, the traces observed at them, and alignments of these."""
 
 
 class Candidates:
@@ -33,19 +33,19 @@ class Candidates:
         self._question = question
         self._gathered = gathered
         self.seconds = 0.0
-        """On the wall clock, spent on pairing traces."""
+        """On the wall clock, spent on aligning traces."""
 
     def __iter__(self) -> Iterator[Attempt]:
-        """Equations first, then with comparisons that the code makes; the same with stations elsewhere; then with other
-        pairings; then with all comparisons; then with products, which come earlier where one side multiplies in its
-        loops what the other does not, or does without a loop: there it must have come by it in another way."""
+        """Equations first, then with comparisons that the code makes; the same with other stations; then with other
+        alignments; then with all comparisons; then with products, which come earlier if one side multiplies in its
+        loops what the other does not, or does without a loop: then it must compute the product differently."""
         sides = self._question.target, self._question.rewrite
         early = self._question.options.degree > 1 and not _multiply_alike(*sides)
-        single = frozenset.union(*map(single_turns, sides))
+        single = frozenset.union(*map(straight_iterations, sides))
         found: list[Paired] = []
         pairings: list[Iterator[Alignment]] = []
         for stations in choices(*sides):
-            # Where iterations are straight code on one side, how many are left decides everything.
+            # If iterations are straight code on one side, the number of remaining iterations decides everything.
             is_single = bool(single & (stations[0] | stations[1]))
             first = (Order.COMPARED,) if is_single else (Order.NONE, Order.COMPARED)
             traces = self._timed(partial(traced_again, self._question, self._gathered, stations))
@@ -68,7 +68,7 @@ class Candidates:
                 break
 
     def _paired(self, one: Paired, pairings: Iterator[Alignment], orders: Iterable[Order]) -> Iterator[Attempt]:
-        """With the next pairing at some stations, if there is one."""
+        """With the next alignment at some stations, if there is one."""
         stations, traces, candidates = one
         alignment = self._timed(partial(next, pairings, None))
         if alignment is not None:
@@ -102,19 +102,19 @@ class Coming:
         self._begun = 0
         self._pairings: list[Alignment] = []
         self._seconds = 0.0
-        """Of processor time, to find the last one."""
+        """Seconds of processor time to find the last one."""
 
     @property
     def best(self) -> float:
-        """The cost of the best pairing so far."""
+        """The cost of the best alignment so far."""
         return min((pairing.cost for pairing in self._pairings if pairing.is_comparable), default=1.0)
 
     def cost(self, least: float) -> float:
         return max(len(self._pairings), self._begun - 1) * (least + self._seconds)
 
     def stronger(self, run: Run, budget: Budget) -> Run | None:
-        """After an attempt that had its invariants, but not all that it takes: the same with all comparisons, if that
-        is still to come. How the two belong together is right then, most likely."""
+        """After an attempt that had its invariants, but did not suffice: the same with all comparisons, if that is
+        still to come. Its alignment is most likely right."""
         attempt = replace(run.attempt, order=Order.ALL)
         if not run.is_settled or run.attempt.order is not Order.COMPARED or attempt.key in self._known:
             return None

@@ -15,7 +15,7 @@ from isoform.engines.loops.observe.untaken import untaken
 from isoform.engines.loops.prove.claims import STATE_AT
 from isoform.engines.loops.prove.result import MORE_TIME, Shown
 from isoform.engines.loops.prove.words import cuts, invariants
-from isoform.engines.loops.schedule.turns import Turns
+from isoform.engines.loops.schedule.slices import TimeSlices
 from isoform.engines.loops.tuning import MOST_LEARNED
 from isoform.engines.separate import differs
 from isoform.engines.witness import confirm
@@ -26,11 +26,11 @@ from isoform.model.verdict import Proof, Witness
 
 HOW = (
     "The two functions are cut up at pairs of points, one in each. The obligations of a cut assert its invariant and "
-    "that something goes wrong on the way from it; each is unsatisfiable. 'addresses' says which addresses on the way "
-    "are one, and the others write them as one; 'covered' that the two go on to the same next cut, or abort or end "
-    "together; 'invariant' and 'memory' that what is claimed at the next cut holds there; the others that at the end "
-    "all observables agree. 'ends' says that a number gets smaller whenever one side iterates while the other waits. "
-    "From the entry on, by induction, the two stay together for ever or end alike."
+    "that a claim fails after it; each is unsatisfiable. 'addresses' shows which addresses are equal, and the others "
+    "write equal addresses as one term. 'covered' shows that both reach the same next cut, or abort or end together; "
+    "'invariant' and 'memory' that what is claimed at the next cut holds there; the others that all observables agree "
+    "at the end. 'ends' shows that a number decreases whenever one side iterates while the other waits. By induction "
+    "from the entry, the two stay together for ever or end alike."
 )
 
 
@@ -60,34 +60,34 @@ class Proving:
 
     def _gather(self) -> Gathered:
         started = time.perf_counter()
-        self.question.options.progress("running both on inputs on which their loops turn")
+        self.question.options.progress("running both on inputs that make their loops iterate")
         gathered = gather(self.question, self.budget, self.question.options.seed, self.own)
         self.timings["trace"] = time.perf_counter() - started
         return gathered
 
     def _prove(self, gathered: Gathered) -> Proved | Found | Failed:
         started = time.perf_counter()
-        turns = Turns(self.question, self.budget, self.meanwhile)
-        # Where a proof fails for want of a test, a model is one: with it everything begins again.
+        slices = TimeSlices(self.question, self.budget, self.meanwhile)
+        # If a proof fails because a test is missing, a model becomes one, and everything starts again with it.
         for _ in range(1 + MOST_LEARNED):
-            if not turns.take(gathered) or turns.is_settled:
+            if not slices.run(gathered) or slices.is_settled:
                 break
             if gathered.differs and gathered.differing is not None:
                 result = confirm(self.question, gathered.differing, self.budget)
                 if isinstance(result, Witness):
                     return _found(result)
                 break
-        self.timings["guess"] = turns.guess_seconds
-        self.timings["solve"] = time.perf_counter() - started - turns.guess_seconds
-        if turns.shown is None:
-            return self._failed(gathered, turns)
-        return _proved(turns.shown, len(gathered.traces))
+        self.timings["guess"] = slices.guess_seconds
+        self.timings["solve"] = time.perf_counter() - started - slices.guess_seconds
+        if slices.shown is None:
+            return self._failed(gathered, slices)
+        return _proved(slices.shown, len(gathered.traces))
 
-    def _failed(self, gathered: Gathered, turns: Turns) -> Failed:
+    def _failed(self, gathered: Gathered, slices: TimeSlices) -> Failed:
         """What stopped the strongest attempt, of several the first."""
-        if not turns.reasons:
-            return Failed("the traces of the two could not be paired", _helps(gathered, ""))
-        reason = max(turns.reasons, key=lambda r: (r[1].helps != MORE_TIME, r[0]))[1]
+        if not slices.reasons:
+            return Failed("the traces of the two could not be aligned", _helps(gathered, ""))
+        reason = max(slices.reasons, key=lambda r: (r[1].helps != MORE_TIME, r[0]))[1]
         missed = untaken(self.question, gathered.inputs) if not self.budget.exhausted else []
         why = f"no proof was found for the loops: {reason.why}"
         return Failed(f"{why}; {missed[0]}" if missed else why, _helps(gathered, reason.helps, bool(missed)))
@@ -125,5 +125,5 @@ def _helps(gathered: Gathered, specific: str, missed: bool = False) -> str:
     if gathered.own_unused:
         return f"other tests: {gathered.own_unused[0]}"
     if missed:
-        return "tests that go there (--tests), or a precondition that says that nothing does (--assume)"
+        return "tests that take it (--tests), or a precondition that excludes it (--assume)"
     return specific or "a precondition (--assume), more tests (--tests), or more time (--budget)"

@@ -1,26 +1,43 @@
-"""ModRM, SIB and displacement, read from the bytes: for the encodings whose operands SLEIGH's disassembly loses.
-
-SLEIGH shows `vpcmpneqb` as `vpcmpeqb` and drops the general register of `vpbroadcastd`, so EVEX and mask instructions
-are decoded here. Whatever is doubtful raises `NoSemanticsError`.
-"""
+"""ModRM, SIB, displacement and register numbers as operands. Whatever is doubtful raises `NoSemanticsError`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register
 from isoform.isa.x86_64.registers import REGISTERS
+from isoform.model.microop import Var
 from isoform.model.values import dataclass
 
-_WIDE = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", *(f"r{n}" for n in range(8, 16)))
-_NARROW = ("eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi", *(f"r{n}d" for n in range(8, 16)))
-_VECTORS = {16: "xmm", 32: "ymm", 64: "zmm"}
-_NAMES = {var: name for name, var in REGISTERS.items()}
+_SHORT = ("ax", "cx", "dx", "bx", "sp", "bp", "si", "di")
+_LOW_BYTES = ("al", "cl", "dl", "bl", "spl", "bpl", "sil", "dil")
+
+
+def _general(first: Iterable[str], suffix: str) -> tuple[Register, ...]:
+    return tuple(Register(REGISTERS[name]) for name in (*first, *(f"r{n}{suffix}" for n in range(8, 16))))
+
+
+_GENERAL = {
+    1: _general(_LOW_BYTES, "b"),
+    2: _general(_SHORT, "w"),
+    4: _general((f"e{name}" for name in _SHORT), "d"),
+    8: _general((f"r{name}" for name in _SHORT), ""),
+}
+_BYTES_WITHOUT_REX = (
+    *_GENERAL[1][:4],
+    *(Register(REGISTERS[name]) for name in ("ah", "ch", "dh", "bh")),
+)
+_VECTORS = {
+    size: tuple(Register(REGISTERS[f"{name}{n}"]) for n in range(32))
+    for size, name in ((16, "xmm"), (32, "ymm"), (64, "zmm"))
+}
 _SIZES = {1: "byte", 2: "word", 4: "dword", 8: "qword", 16: "xmmword", 32: "ymmword", 64: "zmmword"}
 _SIB, _NO_INDEX, _NO_BASE = 4, 4, 5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Address:
     """A memory operand before it is known how many bytes are accessed."""
 
@@ -66,7 +83,7 @@ def read_modrm(code: bytes, at: int, index_bit: int, base_bit: int) -> ModRM:
         wide = mode == 2 or relative
         base = None if relative else base
     size = 4 if wide else mode
-    displacement = _signed(code, at + length, size)
+    displacement = read_number(code, at + length, size, signed=True)
     return ModRM(reg, rm, Address(base, index, scale, displacement, mode == 1, relative), length + size)
 
 
@@ -76,27 +93,33 @@ def _byte(code: bytes, at: int) -> int:
     return code[at]
 
 
-def _signed(code: bytes, at: int, size: int) -> int:
+def read_number(code: bytes, at: int, size: int, signed: bool) -> int:
     if at + size > len(code):
         raise NoSemanticsError
-    return int.from_bytes(code[at : at + size], "little", signed=True)
+    return int.from_bytes(code[at : at + size], "little", signed=signed)
 
 
-def immediate_byte(code: bytes, at: int) -> int:
-    return _byte(code, at)
-
-
-def memory(address: Address, size: int, next_address: int, unit: int = 1, repeated: int = 0) -> Memory:
+def memory(
+    address: Address,
+    size: int | None,
+    next_address: int,
+    unit: int = 1,
+    repeated: int = 0,
+    segment: str = "",
+    address_bytes: int = 8,
+) -> Memory:
+    """The displacement of one byte counts `unit` bytes; registers of an address have `address_bytes`."""
     displacement = address.displacement * unit if address.short else address.displacement
     if address.relative:
         displacement += next_address
-    base = None if address.base is None else REGISTERS[_WIDE[address.base]]
-    index = None if address.index is None else REGISTERS[_WIDE[address.index]]
-    return Memory("", base, index, address.scale, displacement, size, repeated)
+    registers = _GENERAL[address_bytes]
+    base = None if address.base is None else registers[address.base].var
+    index = None if address.index is None else registers[address.index].var
+    return Memory(segment, base, index, address.scale, displacement, size, repeated)
 
 
 def vector(number: int, size: int) -> Register:
-    return Register(REGISTERS[f"{_VECTORS[size]}{number}"])
+    return _VECTORS[size][number]
 
 
 def mask(number: int) -> Register:
@@ -107,19 +130,29 @@ def mask(number: int) -> Register:
 
 
 def general(number: int, size: int) -> Register:
-    return Register(REGISTERS[(_WIDE if size == 8 else _NARROW)[number]])
+    return _GENERAL[size][number]
+
+
+def byte_without_rex(number: int) -> Register:
+    """Numbers 4 to 7 are ah, ch, dh, bh where the instruction has no REX prefix."""
+    return _BYTES_WITHOUT_REX[number]
 
 
 # For people
 
 
+@cache
+def _names() -> Mapping[Var, str]:
+    return {var: name for name, var in REGISTERS.items()}
+
+
 def shown(operand: Operand) -> str:
     """In the manner of SLEIGH's disassembly."""
     if isinstance(operand, Register):
-        return _NAMES[operand.var]
+        return _names()[operand.var]
     if isinstance(operand, Immediate):
         return f"{operand.value:#x}"
-    terms = [_NAMES[operand.base]] if operand.base else []
-    terms += [f"{_NAMES[operand.index]}*{operand.scale:#x}"] if operand.index else []
+    terms = [_names()[operand.base]] if operand.base else []
+    terms += [f"{_names()[operand.index]}*{operand.scale:#x}"] if operand.index else []
     terms += [f"{operand.displacement:#x}"] if operand.displacement or not terms else []
     return f"{_SIZES[operand.repeated or operand.size or 1]} ptr [{' + '.join(terms)}]"

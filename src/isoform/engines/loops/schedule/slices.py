@@ -1,5 +1,5 @@
-"""Attempts take turns: the first ones get more time than later ones, but none waits for long, since the right one is
-often quick."""
+"""Attempts run in time slices: the first ones get more time than later ones, but none waits for long, since the right
+one is often quick."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from isoform.engines.loops.observe.tests import Gathered, add_test
 from isoform.engines.loops.prove.result import NotShownError, Shown
 from isoform.engines.loops.schedule.attempt import Run
 from isoform.engines.loops.schedule.candidates import Candidates, Coming
-from isoform.engines.loops.tuning import LONG_SECONDS, MOST_WAITING, TURN_SECONDS, TURN_SHARE
+from isoform.engines.loops.tuning import LONG_SECONDS, MOST_WAITING, SLICE_SECONDS, SLICE_SHARE
 from isoform.model.budget import Budget
 from isoform.model.values import dataclass
 
 
 @dataclass
-class Turns:
+class TimeSlices:
     question: Question
     budget: Budget
     meanwhile: Callable[[], bool] | None = None
@@ -31,25 +31,25 @@ class Turns:
     guess_seconds: float = 0.0
     _tried: set[Hashable] = field(default_factory=set)
     _waiting: list[Run] = field(default_factory=list)
-    """Attempts that were begun. They go on beside those that a further test leads to."""
+    """Attempts that were begun. They continue beside those that a further test leads to."""
 
-    def take(self, gathered: Gathered) -> bool:
-        """Until there is a proof, or nothing is left to try, or no time. True if an attempt led to a test that was
-        missing."""
+    def run(self, gathered: Gathered) -> bool:
+        """Run attempts until there is a proof, or nothing is left to try, or no time. True if an attempt led to a test
+        that was missing."""
         candidates = Candidates(self.question, gathered)
         try:
-            return self._take(gathered, candidates)
+            return self._run(gathered, candidates)
         finally:
             self.guess_seconds += candidates.seconds
 
-    def _take(self, gathered: Gathered, candidates: Candidates) -> bool:
+    def _run(self, gathered: Gathered, candidates: Candidates) -> bool:
         waiting = self._waiting
-        quick = max(TURN_SECONDS, self.budget.left * TURN_SHARE)
+        quick = max(SLICE_SECONDS, self.budget.left * SLICE_SHARE)
         coming = Coming(candidates, self._tried.union(run.attempt.key for run in waiting))
         learned = False
         while not self.budget.exhausted and not self._look_elsewhere():
             run = min(waiting, key=lambda r: r.cost(quick, coming.best), default=None)
-            # Only now: where it cuts the loops, and how the traces go together there, may take a while to find out.
+            # Only now: choosing the stations and aligning the traces may take a while.
             if run is None or coming.cost(quick) < run.cost(quick, coming.best):
                 if learned:
                     return True
@@ -59,7 +59,7 @@ class Turns:
                     continue
             if run is None:
                 break
-            reason = self._turn(run, run.turn(quick, coming.best), coming)
+            reason = self._slice(run, run.slice_seconds(quick, coming.best), coming)
             if reason is None:
                 return False
             learned |= reason.inputs is not None and add_test(self.question, gathered, reason.inputs)
@@ -69,10 +69,10 @@ class Turns:
                 dropped.prover = None
         return learned
 
-    def _turn(self, run: Run, seconds: float, coming: Coming) -> NotShownError | None:
-        """One turn of an attempt. None if there is a proof now."""
+    def _slice(self, run: Run, seconds: float, coming: Coming) -> NotShownError | None:
+        """One time slice of an attempt. None if there is a proof now."""
         self.question.options.progress(f"proving loops, attempt {run.number}")
-        result = run.go_on(self.question, seconds, self.budget)
+        result = run.resume(self.question, seconds, self.budget)
         if isinstance(result, Shown):
             self.shown = result
             return None

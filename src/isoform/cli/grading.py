@@ -1,0 +1,165 @@
+"""`isoform grade`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from isoform.cli.options import Cc, Cflags, Isa, checked_seconds, engine_named, load_options
+from isoform.cli.streams import INTERRUPTED, complain, refuse_unwritable, write_whole
+from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, ReturnAs
+from isoform.model.errors import UserError
+
+if TYPE_CHECKING:
+    from isoform.model.grades import Grades
+
+GRADE_HELP = """Compare every submission in a folder with one reference.
+
+REF is `path[:function]`, as A of `compare`. The submissions are the files of REF's kind in DIR and its folders; each is
+named by its path in DIR without the suffix. Rows that are done are kept: the same command resumes where it was
+interrupted.
+
+Exit code: 0 when every submission has its row, whatever the verdicts; 2 trouble."""
+
+
+def grade(
+    reference: Annotated[
+        str, typer.Argument(metavar="REF", help="The reference: path[:function].", show_default=False)
+    ],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the submissions.", show_default=False)],
+    function: Annotated[
+        str | None, typer.Option("--function", "-f", metavar="NAME", help="The function's name in every file.")
+    ] = None,
+    signature: Annotated[str | None, typer.Option(metavar="PROTOTYPE", help="C prototype of the function.")] = None,
+    assume: Annotated[
+        list[str] | None, typer.Option(metavar="FACT", help="Precondition, as for compare. Repeatable.")
+    ] = None,
+    shape: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DECLARATION", help="What a pointer parameter points to, as for compare."),
+    ] = None,
+    return_as: Annotated[ReturnAs, typer.Option(help="How the return value is compared.")] = ReturnAs.VALUE,
+    memory: Annotated[MemoryRule, typer.Option(help="Whether memory left behind is compared.")] = MemoryRule.COMPARE,
+    aborts: Annotated[
+        AbortRule, typer.Option(help="equal: both abort or neither; refine: where REF aborts, anything goes.")
+    ] = AbortRule.EQUAL,
+    calls: Annotated[CallRule, typer.Option(help="What to do with calls to code that is present.")] = CallRule.AUTO,
+    data: Annotated[
+        DataRule,
+        typer.Option(help="initial: data that holds other values at first is a difference; any: it may hold anything."),
+    ] = DataRule.INITIAL,
+    pure: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="An outside function that only computes. Repeatable.")
+    ] = None,
+    bounds: Annotated[
+        BoundsRule,
+        typer.Option(
+            help="assume: the target stays inside objects of known size; ignore: take memory as the machine does."
+        ),
+    ] = BoundsRule.ASSUME,
+    engine: Annotated[str, typer.Option(metavar="ENGINE", help="As for compare.")] = "auto",
+    budget: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for each submission.", min=0.01)] = 2.0,
+    fuel: Annotated[int, typer.Option(metavar="STEPS", help="Steps a concrete run may take.", min=1)] = 10_000,
+    depth: Annotated[int, typer.Option(metavar="N", help="Path conditions that a search follows.", min=1)] = 50,
+    unroll: Annotated[int, typer.Option(metavar="N", help="Loop iterations that are unrolled.", min=0)] = 16,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of random tests.", min=0)] = 1,
+    tests: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Fixed inputs to run as well, one test a line: see docs/grading.md."),
+    ] = None,
+    pattern: Annotated[
+        str | None, typer.Option(metavar="GLOB", help="Names of submissions, as '*.c'. Default: by REF's kind.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("-j", "--jobs", metavar="N", help="Submissions at the same time.", min=1, max=512)
+    ] = None,
+    memory_limit: Annotated[
+        int, typer.Option(metavar="MIB", help="Memory that one submission may take.", min=64, max=1 << 20)
+    ] = 2048,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the rows as CSV.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a report as one HTML page.")] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where rows that are done are kept. Default: beside --csv or --html."),
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget the rows that are kept.")] = False,
+    isa: Isa = None,
+    cc: Cc = None,
+    cflags: Cflags = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the summary.")] = False,
+) -> None:
+    from isoform.api import grade as grade_all
+    from isoform.borders.question import Options
+    from isoform.grade.grade import GradeOptions
+    from isoform.grade.store import state_beside
+    from isoform.report.grade_table import GradeProgress, print_grades
+
+    outputs = {"--csv": csv, "--html": html, "--state": state}
+    for option, path in outputs.items():
+        refuse_unwritable(path, option)
+    _refuse_clashes({**outputs, "REF": Path(reference), "--tests": tests})
+    options = Options(
+        signature=signature,
+        assume=tuple(assume or ()),
+        return_as=return_as,
+        memory=memory,
+        aborts=aborts,
+        calls=calls,
+        data=data,
+        pure=tuple(pure or ()),
+        bounds=bounds,
+        engine=engine_named(engine),
+        budget=checked_seconds(budget),
+        fuel=fuel,
+        depth=depth,
+        unroll=unroll,
+        seed=seed,
+        shapes=tuple(shape or ()),
+    )
+    loading = load_options(cc, cflags, isa, function)
+    kept = state or state_beside((csv, html), reference, folder)
+    with GradeProgress(enabled=not (quiet or as_json)) as progress:
+        grading = GradeOptions(jobs, tests, kept, fresh, pattern, memory_limit, progress, outputs)
+        grades = grade_all(reference, folder, options, loading, loading, grading)
+    if not grades.interrupted:
+        _write_grades(grades, csv, html)
+    if as_json:
+        from isoform.report.grade_json import grades_dumps
+
+        print(grades_dumps(grades))
+    else:
+        print_grades(grades, quiet)
+    if grades.interrupted:
+        unwritten = " and ".join(str(path) for path in (csv, html) if path is not None)
+        kept_too = "done and kept; the same command does the rest" if kept is not None else "done"
+        said = f"{len(grades.rows)} of {grades.total} submissions are {kept_too}"
+        complain(f"{said}; {unwritten} is not written before all are." if unwritten else f"{said}.")
+        sys.stdout.flush()
+        raise typer.Exit(INTERRUPTED)
+
+
+def _write_grades(grades: Grades, csv: Path | None, html: Path | None) -> None:
+    if csv is not None:
+        from isoform.report.grade_csv import grades_as_csv
+
+        write_whole(csv, grades_as_csv(grades), "--csv")
+    if html is not None:
+        from isoform.report.grade_html import grades_as_html
+
+        write_whole(html, grades_as_html(grades), "--html")
+
+
+def _refuse_clashes(files: dict[str, Path | None]) -> None:
+    """One file for two purposes: the later one would destroy the earlier one."""
+    seen: dict[str, str] = {}
+    for option, path in files.items():
+        if path is None:
+            continue
+        other = seen.setdefault(os.path.realpath(path), option)
+        if other != option:
+            raise UserError(f"{other} and {option} are both {path}: name two files.")

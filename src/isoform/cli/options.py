@@ -1,0 +1,87 @@
+"""Options that several commands take, and what their words mean."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from isoform.isa.registry import machine_names
+from isoform.model.errors import UserError
+
+if TYPE_CHECKING:
+    from isoform.borders.question import Engine
+    from isoform.load.open import LoadOptions
+
+LEAST_MEMORY = 64 << 20
+_SHIFTS = {"K": 10, "M": 20, "G": 30, "T": 40}
+_ISAS = machine_names()
+
+Spec = Annotated[str, typer.Argument(metavar="A", help="The target (reference): path[:function].", show_default=False)]
+Isa = Annotated[
+    str | None,
+    typer.Option(metavar="ISA", help=f"Machine: {', '.join(_ISAS[:-1])} or {_ISAS[-1]}. Default: by the file."),
+]
+Cc = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CC", help="Compiler for .c and .s files: gcc, clang, zig, a path. Default: cc, else zig's clang."
+    ),
+]
+Cflags = Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags. Default: -O2.")]
+
+
+def load_options(cc: str | None, cflags: str | None, isa: str | None, function: str | None) -> LoadOptions:
+    from isoform.load.open import LoadOptions
+
+    if isa is not None and isa not in _ISAS:
+        raise UserError(f"--isa '{isa}' is not a machine isoform knows: {', '.join(_ISAS)}.")
+    return LoadOptions(cc, compiler_flags(cflags), isa, function)
+
+
+def compiler_flags(text: str | None) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text)) if text else ()
+    except ValueError:
+        raise UserError(f"--cflags {text!r} has an unclosed quote.") from None
+
+
+def engine_named(name: str) -> Engine:
+    from isoform.borders.question import Engine
+
+    try:
+        return Engine(name)
+    except ValueError:
+        known = ", ".join(e.value for e in Engine)
+        raise UserError(f"--engine '{name}' is not an engine of this version: {known}.") from None
+
+
+def checked_seconds(budget: float) -> float:
+    if not math.isfinite(budget):
+        raise UserError("--budget must be a number of seconds.")
+    return budget
+
+
+def size_in_bytes(text: str) -> int:
+    """Bytes."""
+    found = re.fullmatch(r"(\d{1,12})(?:([KMGT])(?:i?B)?)?", text.strip(), re.IGNORECASE)
+    size = int(found[1]) << _SHIFTS[(found[2] or "M").upper()] if found else 0
+    if size < LEAST_MEMORY:
+        raise UserError(f"--memory-limit '{text}' is not a size of at least 64M: write 2G or 512M.")
+    return size
+
+
+def checked_degree(degree: int) -> int:
+    if not 1 <= degree <= 3:
+        raise UserError(f"--degree {degree} is not 1, 2 or 3.")
+    return degree
+
+
+def argument_number(text: str) -> int:
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise UserError(f"'{text}' is not a number: arguments are decimal, 0x… or negative.") from None
