@@ -168,3 +168,22 @@ def test_both_sides_are_heard_in_one_round(tmp_path: Path) -> None:
         discovery.require(needs)
     assert discovery.hints(0) == discovery.hints(1) == {here: frozenset({here})}
     discovery.require(needs)
+
+
+@needs_gcc
+def test_accesses_in_found_code_are_held_against_its_own_bounds(tmp_path: Path) -> None:
+    source = """
+    int t[4];
+    int f(int n) {
+        void *p = &&one;
+        __asm__("" : "+r"(p));
+        if (n == 9) p = &&two;
+        goto *p;
+    one: return t[n];
+    two: return 1;
+    }
+    """
+    found = lifted(open_one(f"{built(tmp_path, source, 'bounds.o', '-O0', '-c')}:f"))
+    inside, past = (run(compile_function(found), Inputs({"rdi": n}), RunOptions()) for n in (3, 4))
+    assert (inside.status, inside.outside) == (Status.DONE, "")
+    assert (past.status, past.outside) == (Status.DONE, "reads past t (16 bytes)")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from isoform.lift.listing import view_of
-from isoform.load.image import Image, Line
+from isoform.load.described import Line
+from isoform.load.image import Image
 from isoform.model.contract import Argument, Contract, Place, Result, SignatureSource
 from isoform.model.differences import Difference
 from isoform.model.listing import View

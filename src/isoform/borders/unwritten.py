@@ -19,7 +19,8 @@ from isoform.lift.cfg import control_flow_graph
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
 from isoform.load.differing import differing
-from isoform.load.image import Image, Section, Statics, Symbol
+from isoform.load.fields import Statics
+from isoform.load.image import Image, Section, Symbol
 from isoform.load.place import private_ranges
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported

@@ -12,6 +12,7 @@ from isoform.lift.discovery import Discovery
 from isoform.lift.function import Function, Hints
 from isoform.lift.lift import lift
 from isoform.lift.listing import views_of
+from isoform.lift.refusals import has_ambiguous_bases
 from isoform.load.open import Loaded
 from isoform.model.budget import Budget
 from isoform.model.contract import CallRule, Contract, SignatureSource
@@ -27,6 +28,9 @@ def answer(loaded: tuple[Loaded, Loaded], options: Options, budget: Budget, disc
     try:
         inline = options.calls is not CallRule.UNINTERPRETED
         target, rewrite = (lifted(side, inline, budget, discovery.hints(n)) for n, side in enumerate(loaded))
+        if loaded[0].together is not None and has_ambiguous_bases(target, rewrite):
+            sides = enumerate(loaded[0].together())
+            target, rewrite = (lifted(side, inline, budget, discovery.hints(n)) for n, side in sides)
         question = pose(target, rewrite, options, budget, discovery)
     except Unsupported as reason:
         return refused(subjects, options, budget, str(reason))

@@ -15,8 +15,12 @@ from dataclasses import replace
 from functools import cache, cached_property
 
 from isoform.lift.function import Block, BlockId, Bound, Call, Function
+from isoform.lift.moving import Moving
 from isoform.lift.simplify import overlaps
-from isoform.load.image import Image, Local, Reference
+from isoform.load.described import Local
+from isoform.load.fields import Reference
+from isoform.load.image import Image
+from isoform.load.referred import LinkedReferences
 from isoform.model.errors import Unsupported
 from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
 from isoform.model.values import dataclass
@@ -71,10 +75,11 @@ def with_bounds(function: Function) -> Function:
     return replace(function, blocks=blocks, bounds=tuple(writer.bounds)) if writer.bounds else function
 
 
-def moving_bases(function: Function) -> frozenset[int]:
-    """Addresses of data in the code to which something computed is added, or from which something is taken away."""
+def moving_bases(function: Function) -> dict[int, int | None]:
+    """Addresses of data in the code to which something computed is added, or from which something is taken away; and
+    how much is added at most, None if that may be anything."""
     if function.machine.convention.stack_pointer is None:
-        return frozenset()
+        return {}
     image = function.image
 
     def refers(number: int) -> Reference | None:
@@ -82,14 +87,20 @@ def moving_bases(function: Function) -> frozenset[int]:
         is_data = section is not None and not section.executable
         return Reference(number, False, "", ((number, number + 1),)) if is_data else None
 
-    flow = _Flow(function, refers)
-    flow.solve()
-    return frozenset(flow.moving)
+    moving = Moving()
+    _Flow(function, refers, moving).solve()
+    return moving.bases
 
 
 class _Flow:
-    def __init__(self, function: Function, refers: Callable[[int], Reference | None] | None = None) -> None:
-        self._refers = function.image.reference_to if refers is None else refers
+    def __init__(
+        self,
+        function: Function,
+        refers: Callable[[int], Reference | None] | None = None,
+        moving: Moving | None = None,
+    ) -> None:
+        self._refers = LinkedReferences(function.image).to if refers is None else refers
+        self._moving = moving
         self._function = function
         self._image = function.image
         name = function.machine.convention.stack_pointer
@@ -97,8 +108,6 @@ class _Flow:
         self.stack_pointer = function.machine.registers[name]
         self.entries: dict[BlockId, _State] = {}
         self._may_hold_distances = cache(self._find_distances)
-        self.moving: set[int] = set()
-        """Addresses of objects to which something computed is added, or from which something is taken away."""
         self._hides_distances = False
         """Whether a mixed number was stored: what is loaded may be one, too."""
 
@@ -115,6 +124,8 @@ class _Flow:
         while pending:
             block = function.blocks[pending.pop()]
             state = dict(self.entries[block.id])
+            if self._moving is not None:
+                self._moving.begin_block()
             for op, address, is_first in _in_order(block):
                 if is_first:
                     _drop_temps(state)
@@ -145,18 +156,25 @@ class _Flow:
         if op.out is None:
             return
         result = self._result(state, op, address)
+        if self._moving is not None and not is_of_bound(op):
+            self._note_moving(self._moving, state, op, address, result)
         _forget(state, op.out)
         if result is not None:
             state[op.out] = result
-        self._note_moving(state, op, address, result)
 
-    def _note_moving(self, state: _State, op: MicroOp, address: int, result: _Value) -> None:
+    def _note_moving(self, moving: Moving, state: _State, op: MicroOp, address: int, result: _Value) -> None:
+        values = [self.value(state, var, address) for var in op.ins]
+        added = moving.step(op, [v.indexed if isinstance(v, _Pointer) else None for v in values])
         if isinstance(result, _Pointer) and result.reference is not None:
-            if result.indexed or result.offset < result.reference.target:
-                self.moving.add(result.reference.target)
+            target = result.reference.target
+            if result.offset < target:
+                moving.note(target, None)
+            elif result.indexed:
+                moving.note(target, None if added is None else result.offset - target + added)
         elif isinstance(result, _Mixed) and op.kind is not Kind.LOAD:
-            values = (self.value(state, var, address) for var in op.ins)
-            self.moving |= {v.reference.target for v in values if isinstance(v, _Pointer) and v.reference is not None}
+            for value in values:
+                if isinstance(value, _Pointer) and value.reference is not None:
+                    moving.note(value.reference.target, None)
 
     def _result(self, state: _State, op: MicroOp, address: int) -> _Value:
         if op.kind is Kind.LOAD:
@@ -264,6 +282,11 @@ def _in_order(block: Block) -> Iterator[tuple[MicroOp, int, bool]]:
         last = address
 
 
+def is_of_bound(op: MicroOp) -> bool:
+    """Whether something is computed for an ASSUME, and not by the function."""
+    return op.out is not None and op.out.space is Space.TEMP and op.out.offset >= _FIRST_TEMP
+
+
 def _drop_temps(state: _State) -> None:
     """A temp's number means nothing outside its instruction."""
     for var in [v for v in state if v.space is Space.TEMP]:
@@ -352,13 +375,20 @@ class _Writer:
         if not isinstance(pointer, _Pointer) or not pointer.indexed:
             return []
         size = op.out.size if op.out is not None else op.ins[1].size
-        is_store = op.kind is Kind.STORE
+        is_store, where = op.kind is Kind.STORE, op.ins[0]
         if pointer.reference is not None:
             is_sure = not self._function.image.base  # a linker's number does not say which object is meant
             bound = Bound(pointer.reference.name, pointer.reference.ranges, size, False, is_store, is_sure)
-            return self._assume(bound, op.ins[0], [(_start(low, pointer.origin), low) for low, _ in bound.ranges])
+            each = [
+                bound._replace(ranges=(extent,), is_sure=False, meant_by=pointer.reference.target)
+                for extent in pointer.reference.objects
+            ]
+            return [op for one in (bound, *each) for op in self._assume_object(one, pointer, where)]
         here = [v for v in self._variables_in(context) if v.can_be_indexed and v.start <= address < v.end]
-        return self._check_local(here, state, pointer, op.ins[0], size, is_store)
+        return self._check_local(here, state, pointer, where, size, is_store)
+
+    def _assume_object(self, bound: Bound, pointer: _Pointer, where: Var) -> list[MicroOp]:
+        return self._assume(bound, where, [(_start(low, pointer.origin), low) for low, _ in bound.ranges])
 
     def _find_shared_places(self) -> set[int]:
         """Where in the frame arrays begin in whose place there may be something else, too. Compilers give objects that
@@ -476,9 +506,9 @@ class _Writer:
             ops.append(MicroOp(Kind.INT_SUB, distance, (where, start)))
             ops.append(MicroOp(Kind.INT_LESSEQUAL, flag, (distance, const(high - low - bound.size, 8))))
             flags.append(flag)
-        if not flags:
+        if not flags and bound.meant_by is None:
             return []
-        total = flags[0]
+        total = flags[0] if flags else const(0, 1)
         for flag in flags[1:]:
             both = self._temp(1)
             ops.append(MicroOp(Kind.BOOL_OR, both, (total, flag)))

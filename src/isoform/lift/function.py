@@ -195,6 +195,9 @@ class Bound(NamedTuple):
     is_sure: bool = True
     """Whether no other object can be meant. Otherwise a run that leaves the object shows no difference, but a proof may
     not leave it out."""
+    meant_by: int | None = None
+    """An address in the code that is meant for this object or for another one: what is counted from it is inside one of
+    them, always the same one. A run that leaves each of them shows no difference."""
 
     @property
     def object_bytes(self) -> int:

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 
 from isoform.lift.alone import refuse_surroundings
-from isoform.lift.bounds import moving_bases
+from isoform.lift.bounds import is_of_bound, moving_bases
 from isoform.lift.function import Function
 from isoform.load.image import Image
 from isoform.model.errors import Unsupported
@@ -38,19 +38,30 @@ def _refuse_ambiguous_bases(function: Function) -> None:
     """Refuse an address in code that was linked if it may belong to one object or to another near it. `t[i - 1]` is
     compiled with a base before `t`, and a loop may end at the end of `t`, which is where the next object starts. In the
     file each is one number, but objects that both sides have are moved apart (`Image.moved`)."""
+    other = _other_meaning(function)
+    if other:
+        raise Unsupported(
+            f"{function.name} uses an address that may be one of {other} or of what lies beside it; "
+            "give object files instead of linked ones"
+        )
+
+
+def has_ambiguous_bases(*functions: Function) -> bool:
+    """Whether there is such an address: it may be clear if objects that lie alike in both files are kept together."""
+    return any(_other_meaning(function) for function in functions)
+
+
+def _other_meaning(function: Function) -> str:
+    """An object that an address in the code may be meant for, though it is in or at another one."""
     image = function.image
     if not image.base or not any(_is_data(image, start) for start, _, _ in image.moved):
-        return
+        return ""
     places = _Places(image)
     formed, used = _formed_addresses(function)
     moving = moving_bases(function)
-    for number in sorted(formed | moving):
-        other = places.other_meaning(number, number in moving, used)
-        if other:
-            raise Unsupported(
-                f"{function.name} uses an address that may be one of {other} or of what lies beside it; "
-                "give object files instead of linked ones"
-            )
+    numbers = sorted(formed | moving.keys())
+    meanings = (places.other_meaning(n, n in moving, moving.get(n), used) for n in numbers)
+    return next((other for other in meanings if other), "")
 
 
 def _refuse_masked_memory(function: Function) -> None:
@@ -66,23 +77,31 @@ class _Places:
     def __init__(self, image: Image) -> None:
         self._image = image
         moved = {start: shared for start, _, shared in image.moved if _is_data(image, start)}
-        named = {s.address: (s.address + s.size, s.name) for s in image.symbols if s.size and not s.is_function}
-        named |= {start: (end, image.name_at(start) or "an object") for start, end, _ in image.moved if start in moved}
+        named = {start: (end, image.name_at(start) or "an object") for start, end, _ in image.moved if start in moved}
+        sized = sorted((s for s in image.symbols if s.size and not s.is_function), key=lambda s: s.size)
+        named |= {s.address: (s.address + s.size, s.name) for s in sized}
         objects = [(start, end, moved.get(start, start) - start, name) for start, (end, name) in named.items()]
         self._objects = sorted([*objects, *_unnamed(image, named)])
-        self._starts = frozenset(start for start, _, _, _ in self._objects)
+        self._ends: dict[int, list[int]] = {}
+        """By where named objects start."""
+        for start, (end, _) in named.items():
+            self._ends.setdefault(start, []).append(end)
 
-    def other_meaning(self, number: int, is_moving: bool, used: list[int]) -> str:
+    def other_meaning(self, number: int, is_moving: bool, added: int | None, used: list[int]) -> str:
         """The name of an object that an address may also be meant for, if that was moved by another distance. An index
-        may begin at any number (`days[year - 1900]`), so the object may be any distance from the address."""
+        may begin at any number (`days[year - 1900]`), so the object may be any distance from the address. `added`: how
+        much code adds to it at most, None if that may be anything."""
         own = self._image.own_address(number)
         moved_by = number - own
-        is_start = own in self._starts
+        stays_inside = added is not None and any(own + added < end for end in self._ends.get(own, ()))
+        is_moving = is_moving and not stays_inside
         for start, end, distance, name in self._objects:
             if distance == moved_by:
                 continue
-            if is_moving and not is_start:
+            if is_moving and own not in self._ends:
                 return name
+            if is_moving and start > own and end > start + 1:
+                return name  # `t[i - 8]` is counted from there if eight elements of another object are before `t`
             touches = end == own
             if touches and (is_moving or _any_within(used, start + distance, end + distance)):
                 return name
@@ -98,10 +117,10 @@ def _unnamed(image: Image, named: Mapping[int, tuple[int, str]]) -> Iterator[tup
         at = section.address
         for start in sorted(start for start in named if section.address <= start < section.end):
             if at < start:
-                yield at, start, 0, "data without a name"
+                yield at, start, image.moved_ranges.shared_around(at) - at, "data without a name"
             at = max(at, named[start][0])
         if at < section.end:
-            yield at, section.end, 0, "data without a name"
+            yield at, section.end, image.moved_ranges.shared_around(at) - at, "data without a name"
 
 
 def _is_data(image: Image, address: int) -> bool:
@@ -113,7 +132,7 @@ def _formed_addresses(function: Function) -> tuple[set[int], list[int]]:
     """The numbers in the code that are not only the place of an access; and all of them, in order."""
     formed: set[int] = set()
     used: set[int] = set()
-    for op in (op for block in function.blocks.values() for op in block.ops):
+    for op in (op for block in function.blocks.values() for op in block.ops if not is_of_bound(op)):
         for position, var in enumerate(op.ins):
             number = number_of(var) if var.size == 8 else None
             if number is not None:

@@ -154,8 +154,7 @@ class _BlockWriter:
                 stop = "; ".join([*self._write_back(), why, f"return {ABORTED}"])
                 self._lines.append(f"if {self.read(op.ins[0])}: {stop}")
             case Kind.ASSUME:
-                note = f"M.outside = {op.ins[1].offset}"
-                self._lines.append(f"if not {self.read(op.ins[0])} and M.outside is None: {note}")
+                self._lines.append(f"if not {self.read(op.ins[0])}: M.leave({op.ins[1].offset})")
             case Kind.UNSUPPORTED:
                 address = self._block.addresses[position]
                 self._lines.append(f"M.reason = {address}; return {UNSUPPORTED}")

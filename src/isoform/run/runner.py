@@ -93,6 +93,7 @@ class _Run:
         self._stack_pointer = self._registers[self._position[pointer]] if pointer else 0
         kind = WatchedMemory if watched else RunningMemory
         self._memory = kind(machine, program.function.image, inputs, self._stack_pointer, program.guarded)
+        self._memory.bounds = program.function.bounds
         self._visits: list[Visit] = []
         self._targets: list[int] = []
         self._memory.side_seed = inputs.side_seed
@@ -169,12 +170,14 @@ class _Run:
                                 return Status.UNSUPPORTED, f"a call through a pointer to {self._name(present)}"
                             recursions.append((call.then.address, program, index))
                             program, code, costs = entered, entered.code, entered.costs
+                            memory.bounds = program.function.bounds
                             index = program.index[program.function.entry]
                         elif self._outside.make(call) or index < 0:
                             return Status.EXITED, call.callee or "a function"
                     elif index == RETURNED and recursions and memory.target == recursions[-1][0]:
                         _, program, index = recursions.pop()
                         code, costs = program.code, program.costs
+                        memory.bounds = program.function.bounds
                     elif index in (RETURNED, UNRESOLVED) and memory.target != self._return_address:
                         going_on = program_at(program, memory.target)
                         if going_on is None:
@@ -183,6 +186,7 @@ class _Run:
                             self._note_jump(program)
                         memory.fetch(going_on.guarded)
                         program, code, costs, index = going_on, going_on.code, going_on.costs, 0
+                        memory.bounds = program.function.bounds
                     else:
                         return self._end(index, program)
         finally:
@@ -271,7 +275,7 @@ class _Run:
             tuple(self._trace),
             frozenset(self._memory.stores or ()),
             frozenset(),
-            "" if self._memory.outside is None else str(self._program.function.bounds[self._memory.outside]),
+            "" if self._memory.outside is None else str(self._memory.outside),
             overlaps=self._memory.overlaps,
         )
 

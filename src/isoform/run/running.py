@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
+from isoform.lift.function import Bound
 from isoform.model.evaluate import evaluate
 from isoform.model.microop import Kind
 from isoform.model.outcome import mixed_number
@@ -21,10 +23,31 @@ class RunningMemory(Memory):
     """Type of the pointer that the last computed jump went through, where known."""
     jump = 0
     """The address of that jump."""
-    outside: int | None = None
-    """Number of the first ASSUME that did not hold."""
+    outside: Bound | None = None
+    """What the first ASSUME was about that did not hold."""
+    bounds: tuple[Bound, ...] = ()
+    """What the ASSUMEs of the code that runs are about."""
     side_seed = 0
     _undefined = 0
+
+    def leave(self, number: int) -> None:
+        """An ASSUME does not hold."""
+        if self.outside is None and self._has_left_all(self.bounds[number]):
+            self.outside = self.bounds[number]
+
+    def _has_left_all(self, bound: Bound) -> bool:
+        if bound.meant_by is None:
+            return True
+        left = self._left.setdefault(bound.meant_by, set())
+        if bound.ranges in left:
+            return False
+        left.add(bound.ranges)
+        return all(one.ranges in left for one in self.bounds if one.meant_by == bound.meant_by)
+
+    @cached_property
+    def _left(self) -> dict[int, set[tuple[tuple[int, int], ...]]]:
+        """Of addresses that may be meant for several objects: those that accesses counted from there were not in."""
+        return {}
 
     def undefined(self, size: int) -> int:
         self._undefined += 1
