@@ -73,7 +73,7 @@ def with_constants(functions: Functions, inline: bool, budget: Budget) -> Consta
     left = replace(left, differing=apart, private=private_ranges(left, right))
     right = replace(right, differing=apart, private=private_ranges(right, left))
     again = [
-        lift(image, f.machine, f.name, f.entry.address, inline, budget=budget)
+        replace(lift(image, f.machine, f.name, f.entry.address, inline, f.hints, budget), alone=f.alone)
         for f, image in zip(functions, (left, right), strict=True)
     ]
     names = ", ".join(dict.fromkeys(name for own in found for name in own))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -219,6 +219,10 @@ class Bound(NamedTuple):
         return any(low <= address - origin <= high - self.size for low, high in self.ranges)
 
 
+Hints = Mapping[int, frozenset[int]]
+"""Targets of computed jumps and calls, by the instruction's address, that a formula or a run has found out."""
+
+
 @dataclass(frozen=True)
 class Function:
     name: str
@@ -244,6 +248,12 @@ class Function:
     """The callees of which something is known (`known_calls.py`)."""
     refused: dict[int, str] = field(default_factory=dict)
     """Instructions, by address, that have semantics and are not followed all the same, and why (`alignment.py`)."""
+    inlines: bool = True
+    """Whether calls to code that is present became part of it."""
+    hints: Hints = field(default_factory=dict)
+    """The targets of computed jumps that it was lifted with."""
+    alone: tuple[int, int] | None = None
+    """Of code that is in no file: the addresses from its start to its end."""
 
     @cached_property
     def as_listed(self) -> Function:

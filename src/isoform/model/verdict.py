@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any, ClassVar
 
-from isoform.model.contract import Contract, Difference
+from isoform.model.contract import Contract
+from isoform.model.differences import Difference
 from isoform.model.outcome import Inputs, Outcome
 from isoform.model.presenting import presenter
 from isoform.model.values import dataclass
