@@ -29,10 +29,11 @@ from isoform import LoadOptions, Options
 from isoform.engines.answer import lifted, subject
 from isoform.engines.ladder import Ladder
 from isoform.engines.pose import pose
+from isoform.lift.discovery import Discovery
 from isoform.load.open import open_pair
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
-from isoform.model.verdict import Equivalent
+from isoform.model.verdict import Equivalent, Verdict
 from pairfile import PAIRS, Pair, read_all
 from pairs import arguments_of
 
@@ -88,13 +89,17 @@ def measure(name: str, a: str, b: str, options: Options, load_a: LoadOptions, lo
     started = time.perf_counter()
     row = Row(name, "unknown", 0.0)
     loaded = open_pair(a, b, load_a, load_b)
-    with contextlib.suppress(Unsupported):
-        functions = [lifted(side) for side in loaded]
+    budget = Budget(options.budget)
+
+    def ask(discovery: Discovery) -> tuple[Ladder, Verdict]:
+        functions = [lifted(side, hints=discovery.hints(number)) for number, side in enumerate(loaded)]
         row.instructions = sum(len(f.instructions) for f in functions)
-        budget = Budget(options.budget)
-        question = pose(functions[0], functions[1], options, budget)
+        question = pose(functions[0], functions[1], options, budget, discovery)
         ladder = Ladder(question, (subject(loaded[0]), subject(loaded[1])), budget)
-        verdict = ladder.climb()
+        return ladder, ladder.climb()
+
+    with contextlib.suppress(Unsupported):
+        ladder, verdict = Discovery(budget).fixpoint(ask)
         row.verdict = verdict.word
         row.parts = {part: ladder.timings[part] for part in PARTS if part in ladder.timings}
         if isinstance(verdict, Equivalent):

@@ -22,6 +22,7 @@ from isoform.cli import app
 from isoform.engines.answer import lifted, subject
 from isoform.engines.ladder import Ladder
 from isoform.engines.pose import pose
+from isoform.lift.discovery import Discovery
 from isoform.load.open import open_pair
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
@@ -68,13 +69,17 @@ def measure(pair: Pair) -> Row:
     loaded = open_pair(a, b, load_a, load_b)
     lap("load")
     word = "unknown"
-    with contextlib.suppress(Unsupported):
-        functions = [lifted(side) for side in loaded]
+    budget = Budget(options.budget)
+
+    def ask(discovery: Discovery) -> tuple[Ladder, str]:
+        functions = [lifted(side, hints=discovery.hints(number)) for number, side in enumerate(loaded)]
         lap("lift")
-        budget = Budget(options.budget)
-        question = pose(functions[0], functions[1], options, budget)
+        question = pose(functions[0], functions[1], options, budget, discovery)
         ladder = Ladder(question, (subject(loaded[0]), subject(loaded[1])), budget)
-        word = ladder.climb().word
+        return ladder, ladder.climb().word
+
+    with contextlib.suppress(Unsupported):
+        ladder, word = Discovery(budget).fixpoint(ask)
         spent |= {name: 1000 * seconds for name, seconds in ladder.timings.items()}
     spent["total"] = 1000 * (time.perf_counter() - started)
     spent["rest"] = spent["total"] - sum(spent.get(name, 0.0) for name in COLUMNS[:5])

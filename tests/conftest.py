@@ -16,6 +16,7 @@ SLOW = (
     "bench/test_border_campaign.py",
     "bench/test_compilers.py",
     "bench/test_minicompiler.py::test_compilers_agree_with_the_tree",
+    "borders/test_linked_groups.py",
     "borders/test_linking.py",
     "borders/test_reach.py",
     "borders/test_unknown_types.py",

@@ -10,12 +10,12 @@ from random import Random
 from isoform.borders.question import Question
 from isoform.check.replay import independent_runner
 from isoform.check.surroundings import Surroundings
-from isoform.engines.inputs import put_argument
 from isoform.engines.separate import uses_valid_memory
 from isoform.lift.function import Function
 from isoform.model.contract import Contract
 from isoform.model.microop import Kind, Space
 from isoform.model.outcome import CallEffect, CallKey, Inputs, Outcome, Status
+from isoform.model.placement import put_argument
 from isoform.model.signature import CType, TypeKind
 
 Sides = tuple[Inputs, Inputs]
@@ -156,7 +156,7 @@ class AttackInputs:
         for position, argument in enumerate(self._contract.arguments):
             value = self._value(argument.type, position, boundary)
             garbage = random.getrandbits(64) if random.random() < 0.8 else 0
-            put_argument(self._contract, argument, value, registers, memory, garbage)
+            put_argument(self._contract.machine, argument, value, registers, memory, garbage)
         fill = 0 if random.random() < 0.15 else random.getrandbits(32) + 1
         return (
             Inputs(registers, memory, fill, 2 * number + 1),

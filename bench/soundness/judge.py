@@ -6,12 +6,14 @@ import tempfile
 import time
 import traceback
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from isoform.borders.question import Engine, Options, Question
 from isoform.borders.settle import settle
 from isoform.check.certificate import check_certificate
 from isoform.engines.answer import answer, lifted
+from isoform.lift.discovery import Discovery
 from isoform.load.open import Loaded
 from isoform.model.budget import Budget
 from isoform.model.check_report import CheckResult
@@ -66,7 +68,8 @@ def _judge(pair: Pair, sides: tuple[Loaded, Loaded], rules: Rules) -> Judged:
             budget=rules.budget,
             cert=f"{folder}/certificate" if doubtful else None,
         )
-        verdict = answer(sides, options, Budget(options.budget))
+        budget = Budget(options.budget)
+        verdict = Discovery(budget).fixpoint(partial(answer, sides, options, budget))
         seconds = time.monotonic() - started
         wrong = contradiction(pair, sides, verdict, options, rules)
         second = ""

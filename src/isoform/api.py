@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,8 @@ from isoform import __version__
 from isoform.borders.question import Options
 from isoform.borders.settle import settle
 from isoform.engines.answer import Explainer, answer, explained, lifted, refused, seconds_for_explaining
-from isoform.engines.inputs import put_argument
 from isoform.isa.registry import DEFAULT, TEXT_ISAS
+from isoform.lift.discovery import Discovery
 from isoform.lift.function import Function
 from isoform.load.code import DISPLAYED, Code
 from isoform.load.open import SOURCE_SUFFIXES, Kept, Loaded, LoadOptions, open_one, open_pair
@@ -25,6 +26,7 @@ from isoform.model.contract import BoundsRule, CallRule, Contract, DataRule
 from isoform.model.errors import OutOfLimits, Unsupported, UserError
 from isoform.model.limits import DEFAULT_MEMORY, enforced
 from isoform.model.outcome import Inputs, Outcome
+from isoform.model.placement import put_argument
 from isoform.model.saved import Asked, saved_from_json
 from isoform.model.values import dataclass
 from isoform.model.verdict import Different, Subject, Verdict
@@ -120,7 +122,7 @@ def _ask(
             subjects = _unread(sides[0], load_target), _unread(sides[1], load_rewrite)
             return refused(subjects, options, budget, f"{reason} while the files were read")
         budget.end_loading()
-        verdict = answer(loaded, options, budget, _explainer(options))
+        verdict = Discovery(budget).fixpoint(partial(answer, loaded, options, budget, _explainer(options)))
     return _with_files(verdict, (target, rewrite), (load_target, load_rewrite))
 
 
@@ -294,7 +296,7 @@ def run_one(
         bits = 8 * sum(p.size for p in argument.places)
         if not -(1 << (bits - 1)) <= value < 1 << bits:
             raise UserError(f"{value} does not fit the {bits} bits of argument {argument.name}.")
-        put_argument(question.contract, argument, value & ((1 << bits) - 1), registers, memory, 0)
+        put_argument(question.contract.machine, argument, value & ((1 << bits) - 1), registers, memory, 0)
     inputs = Inputs(registers, memory)
     options = RunOptions(fuel, trace, True, question.contract.stack_argument_bytes)
     outcome = run(compile_function(function), inputs, options, question.callees)

@@ -13,7 +13,7 @@ from isoform.load.debug.entries import Entry
 from isoform.load.debug.lines import lines
 from isoform.load.debug.read import read_debug
 from isoform.load.debug.signatures import signatures
-from isoform.load.image import PointerTypes
+from isoform.load.described import PointerTypes
 from isoform.load.place import place_files
 from isoform.model.signature import Signature, TypeKind
 

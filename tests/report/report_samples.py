@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from isoform.lift.listing import view_of
-from isoform.load.image import Image, Line
-from isoform.model.contract import Argument, Contract, Difference, Place, Result, SignatureSource
+from isoform.load.described import Line
+from isoform.load.image import Image
+from isoform.model.contract import Argument, Contract, Place, Result, SignatureSource
+from isoform.model.differences import Difference
 from isoform.model.listing import View
 from isoform.model.machine import Convention, Machine, MemoryLayout, registers_of
 from isoform.model.microop import Instruction, Kind, MicroOp, code

@@ -12,7 +12,8 @@ import report_samples as samples
 
 from isoform.lift.listing import view_of
 from isoform.load.image import Image, Symbol
-from isoform.model.contract import AbortRule, Difference, MemoryRule, ReturnAs
+from isoform.model.contract import AbortRule, MemoryRule, ReturnAs
+from isoform.model.differences import Difference
 from isoform.model.listing import Row, View, lines_of
 from isoform.model.microop import Instruction
 from isoform.model.outcome import Outcome, Status

@@ -9,7 +9,8 @@ from enum import Enum
 
 from isoform.load.differing import leading_to
 from isoform.load.image import Image
-from isoform.model.contract import Contract, Difference, MemoryRule, ReturnAs
+from isoform.model.contract import Contract, MemoryRule, ReturnAs
+from isoform.model.differences import Difference
 from isoform.model.outcome import Outcome, Status
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Companion

@@ -39,12 +39,19 @@ class CalleeTable:
 
     @cached_property
     def _evidence(self) -> tuple[Evidence, Evidence]:
-        convention = self._machine.convention
-        at_entry = {p.register for a in self._contract.arguments for p in a.places if p.register is not None}
-        if self._contract.source is SignatureSource.LIVENESS:
-            at_entry |= {*convention.integer_arguments, *convention.float_arguments}
-        target, rewrite = (Evidence(function, at_entry) for function in self._functions)
+        target, rewrite = (
+            Evidence(function, self._at_entry(function, self._contract.of(side)))
+            for side, function in enumerate(self._functions)
+        )
         return target, rewrite
+
+    def _at_entry(self, function: Function, contract: Contract) -> set[str]:
+        """The registers in which a side may find arguments."""
+        found = {p.register for a in contract.arguments for p in a.places if p.register is not None}
+        if contract.source is SignatureSource.LIVENESS:
+            convention = function.machine.convention
+            found |= {*convention.integer_arguments, *convention.float_arguments}
+        return found
 
     def names(self) -> set[str]:
         """Names of what is called; "" for pointers of whatever type, tail calls among them."""

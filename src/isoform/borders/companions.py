@@ -110,7 +110,7 @@ class Companions:
 
     @cached_property
     def _initialisers(self) -> tuple[tuple[Initialiser, ...], tuple[Initialiser, ...]]:
-        left, right = (initialisers(self.functions[0].machine, image) for image in self.images)
+        left, right = (initialisers(function.machine, function.image) for function in self.functions)
         return left, right
 
     @property
@@ -134,8 +134,8 @@ class Companions:
         own = all(f.entry.address == entry for f, entry in zip(self.functions, entries, strict=True))
         if self.compared and own:
             return None
-        machine = self.functions[0].machine
-        same = is_same_code(machine, images, entries)
+        machines = [function.machine for function in self.functions]
+        same = machines[0].name == machines[1].name and is_same_code(machines[0], images, entries)
         lifted = []
         for side in range(2):
             with suppress(Unsupported, UserError):
@@ -234,16 +234,17 @@ class Companions:
 
     def _unseen_initialisers(self) -> list[str]:
         """Names of constructors that differ between the two sides and might write data that is compared."""
-        machine, compared, names = self.functions[0].machine, self._compared, []
-        if are_alike(machine, self.images, self._initialisers, self._functions_apart()):
+        compared, names = self._compared, []
+        one, other = (function.machine for function in self.functions)
+        if one.name == other.name and are_alike(one, self.images, self._initialisers, self._functions_apart()):
             return []
-        for one in (one for side in self._initialisers for one in side):
-            if _overlap(one.uses.named, compared.named):
+        for first in (first for side in self._initialisers for first in side):
+            if _overlap(first.uses.named, compared.named):
                 raise Unsupported(
-                    f"{one.name} runs when the file is loaded, uses the same data, and is not the same code"
+                    f"{first.name} runs when the file is loaded, uses the same data, and is not the same code"
                 )
-            if not one.uses.complete or _overlap(one.uses.data, compared.data):
-                names.append(one.name)
+            if not first.uses.complete or _overlap(first.uses.data, compared.data):
+                names.append(first.name)
         return list(dict.fromkeys(names))
 
     def _met(self, companion: _Companion, apart: Sequence[Apart]) -> tuple[Apart, ...]:

@@ -18,7 +18,7 @@ def known_calls(target: Function, rewrite: Function, pure: Iterable[str], callee
     that it means the library's function."""
     said = set(pure)
     computing = library.pure_calls(target, rewrite, said)
-    if target.machine.convention.extends_by_rule:
+    if any(function.machine.convention.extends_by_rule for function in (target, rewrite)):
         # What isoform computes for the library's functions is not extended to a whole register.
         computing = tuple(call for call in computing if call.name in said)
     others: tuple[LibraryCall, ...] = (

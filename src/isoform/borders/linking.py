@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 
 from isoform.borders.library import callees
-from isoform.lift.bounds import moving_bases
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function
 from isoform.load.image import Image, Symbol
-from isoform.model.errors import Unsupported
-from isoform.model.microop import Kind, number_of
+from isoform.model.microop import number_of
 from isoform.model.verdict import Assumption
 
 SHOWN_NAMES = 4
-_SECTION_BOUNDS = ("__start_", "__stop_")
 
 
 def link_assumptions(target: Function, rewrite: Function) -> list[Assumption]:
@@ -54,117 +51,6 @@ def _listed(names: Sequence[str]) -> str:
 def _own_if_replaceable(function: Function) -> Iterator[str]:
     own = function.entry.address
     yield from (s.name for s in function.image.symbols if s.replaceable and s.is_function and s.address == own)
-
-
-def refuse_section_bounds(*functions: Function) -> None:
-    """Ends the question if code uses the start or end of a section that a linker puts together (`__start_x`): what
-    other objects the section has, and what they hold, is not followed."""
-    for function in functions:
-        externals = function.image.externals
-        names = {n for n in externals.values() if n.startswith(_SECTION_BOUNDS)}
-        used = (externals.get(address) for address in _addresses(function)) if names else ()
-        found = next((name for name in used if name in names), None)
-        if found is not None:
-            raise Unsupported(f"{function.name} uses {found}: what a linker puts into that section is not known")
-
-
-def refuse_ambiguous_bases(*functions: Function) -> None:
-    """Ends the question if an address in code that was linked may belong to one object or to another near it.
-    `t[i - 1]` is compiled with a base before `t`, and a loop may end at the end of `t`, which is where the next object
-    starts. In the file each is one number, but objects that both sides have are moved apart (`Image.moved`)."""
-    for function in functions:
-        image = function.image
-        if not image.base or not any(_is_data(image, start) for start, _, _ in image.moved):
-            continue
-        places = _Places(image)
-        formed, used = _formed_addresses(function)
-        moving = moving_bases(function)
-        for number in sorted(formed | moving):
-            other = places.other_meaning(number, number in moving, used)
-            if other:
-                raise Unsupported(
-                    f"{function.name} uses an address that may be one of {other} or of what lies beside it; "
-                    "give object files instead of linked ones"
-                )
-
-
-class _Places:
-    """Where the data of a linked file is in it, and how far each object was moved from there."""
-
-    def __init__(self, image: Image) -> None:
-        self._image = image
-        moved = {start: shared for start, _, shared in image.moved if _is_data(image, start)}
-        named = {s.address: (s.address + s.size, s.name) for s in image.symbols if s.size and not s.is_function}
-        named |= {start: (end, image.name_at(start) or "an object") for start, end, _ in image.moved if start in moved}
-        objects = [(start, end, moved.get(start, start) - start, name) for start, (end, name) in named.items()]
-        self._objects = sorted([*objects, *_unnamed(image, named)])
-        self._starts = frozenset(start for start, _, _, _ in self._objects)
-
-    def other_meaning(self, number: int, is_moving: bool, used: list[int]) -> str:
-        """The name of an object that an address may also be meant for, if that was moved by another distance. An index
-        may begin at any number (`days[year - 1900]`), so the object may be any distance from the address."""
-        own = self._image.own_address(number)
-        moved_by = number - own
-        is_start = own in self._starts
-        for start, end, distance, name in self._objects:
-            if distance == moved_by:
-                continue
-            if is_moving and not is_start:
-                return name
-            touches = end == own
-            if touches and (is_moving or _any_within(used, start + distance, end + distance)):
-                return name
-        return ""
-
-
-def _unnamed(image: Image, named: Mapping[int, tuple[int, str]]) -> Iterator[tuple[int, int, int, str]]:
-    """Stretches of data between named objects, where objects may be whose names were removed. (That others have names
-    says nothing: a file may be linked from some with names and some without.)"""
-    for section in image.sections:
-        if section.executable or not section.writable:
-            continue
-        at = section.address
-        for start in sorted(start for start in named if section.address <= start < section.end):
-            if at < start:
-                yield at, start, 0, "data without a name"
-            at = max(at, named[start][0])
-        if at < section.end:
-            yield at, section.end, 0, "data without a name"
-
-
-def _is_data(image: Image, address: int) -> bool:
-    section = image.section_at(address)
-    return section is not None and not section.executable
-
-
-def _formed_addresses(function: Function) -> tuple[set[int], list[int]]:
-    """The numbers in the code that are not only the place of an access; and all of them, in order."""
-    formed: set[int] = set()
-    used: set[int] = set()
-    for op in (op for block in function.blocks.values() for op in block.ops):
-        for position, var in enumerate(op.ins):
-            number = number_of(var) if var.size == 8 else None
-            if number is not None:
-                used.add(number)
-                if op.kind not in (Kind.LOAD, Kind.STORE) or position:
-                    formed.add(number)
-    return formed, sorted(used)
-
-
-def _any_within(numbers: list[int], low: int, high: int) -> bool:
-    index = bisect_left(numbers, low)
-    return index < len(numbers) and numbers[index] < high
-
-
-def _addresses(function: Function) -> Iterator[int]:
-    """The numbers in the code, and what the slots hold that they are the addresses of."""
-    for instruction in function.instructions.values():
-        for number in (number_of(var) for op in instruction.ops for var in op.ins if var.size >= 4):
-            if number is not None:
-                yield number
-                held = function.image.constant_bytes(number, 8)
-                if held is not None:
-                    yield int.from_bytes(held, function.image.byte_order)
 
 
 def fixed_assumptions(target: Function, rewrite: Function) -> list[Assumption]:

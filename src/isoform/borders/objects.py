@@ -7,7 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from isoform.load.image import NO_VARIABLES, OF_LOADER, RUN_BY_LOADER, Field, Image, Section, Symbol
+from isoform.load.fields import Field
+from isoform.load.image import NO_VARIABLES, OF_LOADER, RUN_BY_LOADER, Image, Section, Symbol
 from isoform.model.outcome import THREAD_POINTER
 
 _SLOTS = ".got"
@@ -207,6 +208,11 @@ class Objects:
         if home is None or home.name.startswith(NO_VARIABLES):
             return () if home is not None and home.name.startswith(_SLOTS) else self.variables
         return tuple(self._variables_of([home]))
+
+    def moved_alike(self, number: int) -> list[Range]:
+        """Objects of a linked file that were moved with what is at an address, which may be meant for any of them."""
+        alike = [(low, high) for low, high, _ in self._image.moved_ranges.alike(number)]
+        return alike if len(alike) > 1 else []
 
     def is_writable(self, extent: Range) -> bool:
         home = self._home(extent[0])

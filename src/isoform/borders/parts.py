@@ -27,7 +27,8 @@ from isoform.borders.objects import Objects, Range
 from isoform.borders.reach import addresses_in, as_signed, pages_of
 from isoform.isa.registry import machine
 from isoform.lift.addresses import with_addresses
-from isoform.load.image import OF_LOADER, Field, Image, Symbol
+from isoform.load.fields import Field
+from isoform.load.image import OF_LOADER, Image, Symbol
 from isoform.model.contract import BoundsRule, CallRule, DataRule
 from isoform.model.machine import Machine, Order
 from isoform.model.microop import Instruction, Space, Var, number_of, origin_of

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import field, replace
 from enum import Enum
 from functools import cached_property
 from os import PathLike, fspath
 
 from isoform.borders.apart import Border, apart_differences
 from isoform.borders.padding import without_padding
+from isoform.lift.discovery import Discovery, Need, Targets
 from isoform.lift.function import Function
+from isoform.model.abi import broken_duties, mapped_inputs
 from isoform.model.callee import Callees
 from isoform.model.cause import Explain
 from isoform.model.contract import (
@@ -20,13 +22,14 @@ from isoform.model.contract import (
     CallRule,
     Contract,
     DataRule,
-    Difference,
     MemoryRule,
     ReturnAs,
     argument_value,
 )
+from isoform.model.differences import Difference
+from isoform.model.errors import Unsupported
 from isoform.model.limits import DEFAULT_MEMORY
-from isoform.model.outcome import Inputs, Outcome, until_null_call
+from isoform.model.outcome import Inputs, Outcome, Pair, until_null_call
 from isoform.model.signature import TypeKind
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Verdict
@@ -163,6 +166,9 @@ def _require_number(name: str, value: object, least: float, most: float) -> None
         raise ValueError(f"{name} must be {limits}, not {value!r}")
 
 
+_UNFOUND = "nobody was asked to find the code that its jumps lead to"
+
+
 @dataclass(frozen=True)
 class Question:
     target: Function
@@ -179,22 +185,68 @@ class Question:
     proofs about loops try them. None: only this one."""
     unreplayed: list[str] = field(default_factory=list, compare=False, repr=False)
     """Differences that an engine found and the independent CPU model could not confirm, each as a sentence."""
+    discovery: Discovery | None = field(default=None, compare=False, repr=False)
+    """Who finds the code that turns out to be needed; None: what is not in the functions is left out."""
+
+    def require_code(self, targets: tuple[Targets, Targets]) -> tuple[str, str]:
+        """Ask again if these targets of computed jumps lead to more code. Else, for each side, why they do not; "" if
+        they are none. A difference that could not be replayed stands whatever else there is."""
+        if self.unreplayed:
+            return "", ""
+        if self.discovery is None:
+            return _UNFOUND if targets[0] else "", _UNFOUND if targets[1] else ""
+        target, rewrite = Need(0, self.target, targets[0]), Need(1, self.rewrite, targets[1])
+        self.discovery.require((target, rewrite))
+        return self.discovery.why_without(target), self.discovery.why_without(rewrite)
+
+    def require_met_code(self) -> str:
+        """Ask again if runs came to code that the functions do not have. Else why they do not have it; "" if there is
+        none."""
+        whys: list[str] = []
+        for question in (self, *self.versions):
+            if "programs" in vars(question):
+                target, rewrite = question.programs
+                whys += question.require_code((target.pieces.jumps, rewrite.pieces.jumps))
+        return next(filter(None, whys), "")
 
     @cached_property
     def programs(self) -> tuple[Program, Program]:
         return compile_function(self.target), compile_function(self.rewrite)
 
-    def run_both(
-        self, inputs: tuple[Inputs, Inputs], trace: bool = False, record: bool = False
-    ) -> tuple[Outcome, Outcome]:
-        inline = self.contract.calls is not CallRule.UNINTERPRETED
+    def run_both(self, inputs: Pair, trace: bool = False, record: bool = False) -> tuple[Outcome, Outcome]:
+        """Both runs. `inputs` are in the places of the target; what differs between the two is each side's own."""
         record = record or bool(self.watched)
-        padded = self._is_padded
-        options = RunOptions(self.options.fuel, trace, record, self.contract.stack_argument_bytes, inline, padded)
+        found = self.inputs_of_sides(inputs)
         left, right = (
-            run(program, side, options, self.callees) for program, side in zip(self.programs, inputs, strict=True)
+            run(program, side, self.run_options(number, trace, record), self.callees)
+            for number, (program, side) in enumerate(zip(self.programs, found, strict=True))
         )
-        return self.without_padding(inputs[0], (left, right))
+        return self.without_padding(inputs[0], self.judged_alone(found, (left, right)))
+
+    def require_one_machine(self, engine: str) -> None:
+        if self.contract.abis is not None:
+            raise Unsupported(f"the {engine} engine compares functions for one machine only")
+
+    def run_options(self, side: int, trace: bool = False, record: bool = False) -> RunOptions:
+        inline = self.contract.calls is not CallRule.UNINTERPRETED
+        passed = self.contract.of(side).stack_argument_bytes
+        return RunOptions(self.options.fuel, trace, record, passed, inline, self._is_padded)
+
+    def inputs_of_sides(self, inputs: Pair) -> Pair:
+        """The inputs where each side finds them."""
+        abis = self.contract.abis
+        return inputs if abis is None else (inputs[0], mapped_inputs(inputs[1], *abis))
+
+    def judged_alone(self, inputs: Pair, outcomes: tuple[Outcome, Outcome]) -> tuple[Outcome, Outcome]:
+        """The outcomes of two machines, each with what it should have restored and did not."""
+        abis = self.contract.abis
+        if abis is None:
+            return outcomes
+        left, right = (
+            replace(outcome, broken_duties=tuple(broken_duties(abi, side, outcome)))
+            for abi, side, outcome in zip(abis, inputs, outcomes, strict=True)
+        )
+        return left, right
 
     @property
     def _is_padded(self) -> bool:

@@ -156,6 +156,8 @@ class _Code:
             is_access = kind in (Kind.LOAD, Kind.STORE) and position == 0
             if var.space is Space.ADDRESS and origin_of(var) == self._image.base and not is_access:
                 found += objects.meant_in_file(number)
+            elif var.space is Space.ADDRESS and not is_access:
+                found += objects.moved_alike(number)
             elif var.space is Space.CONST and number != instruction.next_address and self._is_in_code(number):
                 found += objects.variables
         return found

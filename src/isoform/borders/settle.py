@@ -11,7 +11,7 @@ from isoform.borders.callees import CalleeTable
 from isoform.borders.convention import argument_assumptions, place_signature
 from isoform.borders.inferred import Inferred, infer, readings_as_bool, refuse_unlikely_void
 from isoform.borders.known_calls import known_calls, library_assumptions
-from isoform.borders.linking import fixed_assumptions, link_assumptions, refuse_ambiguous_bases, refuse_section_bounds
+from isoform.borders.linking import fixed_assumptions, link_assumptions
 from isoform.borders.other_convention import (
     refuse_declared_conventions,
     refuse_kept_registers,
@@ -20,11 +20,13 @@ from isoform.borders.other_convention import (
 from isoform.borders.padding import padded_arguments, padded_variables
 from isoform.borders.question import Options, Question
 from isoform.borders.result_space import RESULT_APART
+from isoform.borders.two_machines import with_own_abis
 from isoform.borders.unusual_returns import unusual_return_assumptions
 from isoform.lift.function import Function
 from isoform.lift.known_calls import with_known_calls
 from isoform.lift.library import library_calls, written_out
 from isoform.lift.pointers import Passed, with_pointer_types
+from isoform.lift.refusals import refuse_code
 from isoform.lift.returning import never_returning, without_returns
 from isoform.load.prototype import parse_prototype
 from isoform.load.shape import shaped
@@ -45,14 +47,18 @@ Functions = tuple[Function, Function]
 def settle(target: Function, rewrite: Function, options: Options) -> Question:
     """The question that these two functions and options make."""
     refuse_declared_conventions(target, rewrite)
-    refuse_code(target, rewrite)
+    refuse_code(target)
+    refuse_code(rewrite)
     no_return = never_returning((target, rewrite))
     functions = without_returns(target, no_return), without_returns(rewrite, no_return)
-    contract = _contract(functions, options, no_return)
+    contract = with_own_abis(_contract(functions, options, no_return), functions, options.signature)
     if contract.source is SignatureSource.DWARF:
         contract = _held_against_code(contract, functions, no_return)
     _refuse_without_result(contract, options)
-    target, rewrite = (with_pointer_types(side, _single_words(side, contract)) for side in functions)
+    target, rewrite = (
+        with_pointer_types(function, _single_words(function, contract.of(side)))
+        for side, function in enumerate(functions)
+    )
     assumptions = [*_contract_assumptions(contract, target, rewrite)]
     assumptions += link_assumptions(target, rewrite)
     assumptions += fixed_assumptions(target, rewrite)
@@ -68,21 +74,6 @@ def settle(target: Function, rewrite: Function, options: Options) -> Question:
     return _with_loops_for_calls(question, callees)
 
 
-def refuse_code(*functions: Function) -> None:
-    """Ends the question if code uses what no engine follows. Code that is found later is held against this, too."""
-    refuse_section_bounds(*functions)
-    refuse_ambiguous_bases(*functions)
-    _refuse_masked_memory(*functions)
-
-
-def _refuse_masked_memory(*functions: Function) -> None:
-    """Assuming that all lanes of such an access are valid addresses would exclude inputs on which the code is right."""
-    for function in functions:
-        masked = next((i for i in function.instructions.values() if i.masks_memory), None)
-        if masked is not None:
-            raise Unsupported(f"{function.name} has `{masked.text}`, which accesses only the lanes that a mask chooses")
-
-
 # -- the contract ---------------------------------------------------------------------------------
 
 
@@ -91,7 +82,7 @@ def _contract(functions: Functions, options: Options, no_return: Collection[str]
     machine = target.machine
     declared, source = _signature(target, rewrite, options)
     inferred = None
-    if declared is None and machine.convention.extends_by_rule:
+    if declared is None and any(function.machine.convention.extends_by_rule for function in functions):
         raise Unsupported(
             f"how wide the arguments of {target.name} are is not known, and code relies on it: give --signature, or "
             "build the files with debug information"
@@ -139,11 +130,12 @@ def _held_against_code(contract: Contract, functions: Functions, no_return: Coll
     """A contract from debug information with the padding that this tells of; refused where the code contradicts it."""
     signature = contract.signature
     assert signature is not None
-    placement = place_signature(contract.machine, signature)
     for function in functions:
-        refuse_other_conventions(function, signature, placement)
+        refuse_other_conventions(function, signature, place_signature(function.machine, signature))
         if signature.result.kind is TypeKind.VOID:
             refuse_unlikely_void(function, contract.calls is not CallRule.UNINTERPRETED, no_return)
+    if contract.abis is not None:
+        return contract  # a structure need not have the same padding on another machine
     declared = [function.image.signatures.get(function.name) for function in functions]
     return replace(
         contract,
@@ -163,7 +155,8 @@ def _refuse_without_result(contract: Contract, options: Options) -> None:
 
 
 def _contract_assumptions(contract: Contract, target: Function, rewrite: Function) -> Iterator[Assumption]:
-    yield from argument_assumptions(contract.machine, contract.arguments)
+    for side in range(1 if contract.abis is None else 2):
+        yield from argument_assumptions(contract.of(side).machine, contract.of(side).arguments)
     if contract.signature is not None:
         yield from _source_assumptions(contract.source, target, rewrite, contract.signature)
     if contract.result_space:

@@ -19,7 +19,8 @@ from isoform.lift.cfg import control_flow_graph
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
 from isoform.load.differing import differing
-from isoform.load.image import Image, Section, Statics, Symbol
+from isoform.load.fields import Statics
+from isoform.load.image import Image, Section, Symbol
 from isoform.load.place import private_ranges
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
@@ -72,7 +73,7 @@ def with_constants(functions: Functions, inline: bool, budget: Budget) -> Consta
     left = replace(left, differing=apart, private=private_ranges(left, right))
     right = replace(right, differing=apart, private=private_ranges(right, left))
     again = [
-        lift(image, f.machine, f.name, f.entry.address, inline, budget=budget)
+        replace(lift(image, f.machine, f.name, f.entry.address, inline, f.hints, budget), alone=f.alone)
         for f, image in zip(functions, (left, right), strict=True)
     ]
     names = ", ".join(dict.fromkeys(name for own in found for name in own))

@@ -13,10 +13,11 @@ from isoform.engines.ladder import UNFINISHED, Ladder
 from isoform.engines.pose import pose
 from isoform.engines.witness import NotConfirmed, replayed
 from isoform.isa.registry import machine
-from isoform.lift.alone import refuse_surroundings
-from isoform.lift.function import Function
+from isoform.lift.discovery import Discovery
+from isoform.lift.function import Function, Hints
 from isoform.lift.lift import lift
 from isoform.lift.listing import views_of
+from isoform.lift.refusals import has_ambiguous_bases
 from isoform.load.open import Loaded
 from isoform.model.budget import Budget
 from isoform.model.cause import RootCause
@@ -33,15 +34,19 @@ EXPLAINING_SHARE, EXPLAINING_SECONDS = 1 / 3, 5.0
 
 
 def answer(
-    loaded: tuple[Loaded, Loaded], options: Options, budget: Budget, explainer: Explainer | None = None
+    loaded: tuple[Loaded, Loaded], options: Options, budget: Budget, explainer: Explainer | None, discovery: Discovery
 ) -> Verdict:
-    """The verdict on two loaded functions."""
+    """The verdict on two loaded functions, with the code that was found so far. Raises `CodeNeeded` where it depends on
+    more."""
     subjects = (subject(loaded[0]), subject(loaded[1]))
     options.so_far(refused(subjects, options, budget, UNFINISHED))
     try:
         inline = options.calls is not CallRule.UNINTERPRETED
-        functions = tuple(lifted(side, inline, budget) for side in loaded)
-        question = pose(functions[0], functions[1], options, budget)
+        target, rewrite = (lifted(side, inline, budget, discovery.hints(n)) for n, side in enumerate(loaded))
+        if loaded[0].together is not None and has_ambiguous_bases(target, rewrite):
+            sides = enumerate(loaded[0].together())
+            target, rewrite = (lifted(side, inline, budget, discovery.hints(n)) for n, side in sides)
+        question = pose(target, rewrite, options, budget, discovery)
     except Unsupported as reason:
         return refused(subjects, options, budget, str(reason))
     except (OutOfLimits, MemoryError) as reason:
@@ -153,13 +158,11 @@ def _hint(question: Question) -> str:
     )
 
 
-def lifted(loaded: Loaded, inline: bool = True, budget: Budget | None = None) -> Function:
+def lifted(loaded: Loaded, inline: bool = True, budget: Budget | None = None, hints: Hints | None = None) -> Function:
     """The micro-ops and control-flow graph of a loaded function."""
     symbol = loaded.symbol
-    found = lift(loaded.image, machine(loaded.image.machine), symbol.name, symbol.address, inline, budget=budget)
-    if loaded.is_alone:
-        refuse_surroundings(found, symbol.address, symbol.address + symbol.size)
-    return found
+    found = lift(loaded.image, machine(loaded.image.machine), symbol.name, symbol.address, inline, hints, budget)
+    return replace(found, alone=(symbol.address, symbol.address + symbol.size)) if loaded.is_alone else found
 
 
 def subject(loaded: Loaded) -> Subject:

@@ -59,10 +59,15 @@ def rests_on_bools(question: Question, inputs: tuple[Inputs, Inputs]) -> bool:
 
 def _is_unchanged(question: Question, inputs: Pair, outcomes: tuple[Outcome, Outcome], bits: Mapping[int, int]) -> bool:
     """Whether a side does the same with these bytes in memory, what it leaves in them aside."""
-    for old, new in zip(outcomes, question.run_both(_with_memory(inputs, bits)), strict=True):
-        if not question.contract.differences(_apart_from(old, bits), _apart_from(new, bits)):
-            return True
-    return False
+    before = [_apart_from(outcome, bits) for outcome in outcomes]
+    after = [_apart_from(outcome, bits) for outcome in question.run_both(_with_memory(inputs, bits))]
+    return not all(_changes(question, before, after))
+
+
+def _changes(question: Question, before: Sequence[Outcome], after: Sequence[Outcome]) -> list[bool]:
+    """For each side, whether two runs of it differ."""
+    runs = enumerate(zip(before, after, strict=True))
+    return [bool(question.contract.of(side).differences(old, new)) for side, (old, new) in runs]
 
 
 def _agree_with(question: Question, inputs: Pair, bits: Mapping[int, int]) -> bool:
@@ -143,17 +148,14 @@ def _bools_in_words(question: Question, inputs: Pair) -> Iterator[tuple[str, int
 
 
 def _is_read_as_bool(question: Question, inputs: Pair, name: str, shift: int, byte: int) -> bool:
-    lowest_bit_only = zip(
-        question.run_both(inputs), question.run_both(_with_byte(inputs, name, shift, byte & 1)), strict=True
-    )
-    if all(question.contract.differences(old, new) for old, new in lowest_bit_only):
+    lowest_bit_only = question.run_both(_with_byte(inputs, name, shift, byte & 1))
+    if all(_changes(question, question.run_both(inputs), lowest_bit_only)):
         return False
     for value in (byte, 0, 1):
         changed = _with_byte(inputs, name, shift, value)
         above = _with_registers(changed, {name: changed[0].registers[name] ^ 0xFFFFFF00 << shift})
-        for old, new in zip(question.run_both(changed), question.run_both(above), strict=True):
-            if question.contract.differences(old, new):
-                return False
+        if any(_changes(question, question.run_both(changed), question.run_both(above))):
+            return False
     return True
 
 
@@ -186,8 +188,7 @@ def _may_be_bool(declared: Signature | None) -> bool:
 def _looks_at_bytes_only(question: Question, inputs: Pair, results: Sequence[CallKey]) -> bool:
     """Whether a side does the same whatever is above the lowest byte of these results."""
     changed = _with_results(inputs, results, lambda value: value ^ 0xFFFFFF00)
-    before, after = question.run_both(inputs), question.run_both(changed)
-    return any(not question.contract.differences(old, new) for old, new in zip(before, after, strict=True))
+    return not all(_changes(question, question.run_both(inputs), question.run_both(changed)))
 
 
 def _with_results(inputs: Pair, keys: Sequence[CallKey], change: Callable[[int], int]) -> Pair:

@@ -16,6 +16,7 @@ from isoform.check.workers import Workers
 from isoform.engines.grounds import Asserted, Grounds
 from isoform.lift.function import Function
 from isoform.model.budget import Budget
+from isoform.model.errors import Unsupported
 from isoform.model.verdict import Assumption, Subject
 from isoform.smt.certificate import SMT_UNSAT, CertificateWriter, UsedStep, question_text
 from isoform.smt.polynomial import Normalizer
@@ -39,6 +40,8 @@ def write_certificate(
 ) -> str:
     from isoform.report.json import contract_as_json
 
+    if question.contract.abis is not None:
+        raise Unsupported("certificates about two machines are not written yet")
     writer = CertificateWriter(Path(folder))
     steps = _Steps(writer, grounds.terms.manager)
     for part in _confirmable(grounds):

@@ -5,14 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import field
 
-from isoform.borders.linking import link_assumptions
 from isoform.borders.question import Question
-from isoform.borders.settle import refuse_code
 from isoform.engines.grounds import Asserted, Grounds
 from isoform.lift.function import Function
-from isoform.lift.lift import relifted
 from isoform.model.budget import Budget
-from isoform.model.contract import CallRule
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Obligation
 from isoform.smt.terms import Terms
@@ -27,9 +23,6 @@ from isoform.sym.state import initial_state
 from isoform.sym.summary import Gap, Summary
 from isoform.sym.validity import frame_bounds, fresh_blocks, reserve_result, result_apart
 from isoform.sym.world import World
-
-MOST_ROUNDS = 12
-"""How often a function is lifted again because more is known about its jumps."""
 
 
 @dataclass
@@ -62,35 +55,19 @@ class Encoding:
 
 
 def encode(question: Question, budget: Budget) -> Encoding:
-    """Both functions over the same inputs. Where that finds out more about computed jumps, again with those."""
+    """Both functions over the same inputs. Where that leads to more code, the question is asked again."""
     started = time.perf_counter()
-    hints: tuple[dict[int, frozenset[int]], ...] = ({}, {})
-    functions = (question.target, question.rewrite)
-    for _ in range(MOST_ROUNDS):
-        encoding = _encode(question, functions, budget)
-        discovered = encoding.target.discovered, encoding.rewrite.discovered
-        if not any(_add_hints(known, new) for known, new in zip(hints, discovered, strict=True)):
-            break
-        inline = question.contract.calls is not CallRule.UNINTERPRETED
-        functions = (
-            relifted(functions[0], hints[0], inline, budget),
-            relifted(functions[1], hints[1], inline, budget),
-        )
-        refuse_code(*functions)
+    encoding = _encode(question, budget)
+    left_out = question.require_code((encoding.target.discovered, encoding.rewrite.discovered))
+    for summary, why in zip((encoding.target, encoding.rewrite), left_out, strict=True):
+        summary.explain_unresolved(why)
     encoding.timings["encode"] = time.perf_counter() - started
     return encoding
 
 
-def _add_hints(known: dict[int, frozenset[int]], new: dict[int, set[int]]) -> bool:
-    more = {where: known.get(where, frozenset()) | targets for where, targets in new.items()}
-    changed = any(known.get(where) != targets for where, targets in more.items())
-    known.update(more)
-    return changed
-
-
-def _encode(question: Question, functions: tuple[Function, Function], budget: Budget) -> Encoding:
-    unrolled = tuple(Unrolled(unroll=question.options.unroll) for _ in functions)
-    return encode_as(question, functions, (unrolled[0], unrolled[1]), budget)
+def _encode(question: Question, budget: Budget) -> Encoding:
+    policies = Unrolled(unroll=question.options.unroll), Unrolled(unroll=question.options.unroll)
+    return encode_as(question, (question.target, question.rewrite), policies, budget)
 
 
 def encode_as(
@@ -98,13 +75,12 @@ def encode_as(
 ) -> Encoding:
     """Both functions over the same inputs, each executed as its policy says, the target first."""
     world = World(Terms(), question.contract, recursive=calls_itself(*functions))
-    for assumption in link_assumptions(*functions):
-        world.assume(assumption)
     sides = [Side(world, f.image, tag) for f, tag in zip(functions, "ab", strict=True)]
     for side in sides:
         side.differing.met = []
         reserve_result(side, initial_state(side))
-    constrain_entry(world, initial_state(sides[0]))
+    for side in sides[: 1 if question.contract.abis is None else 2]:
+        constrain_entry(world, initial_state(side))
     summaries = [
         Execution(Scope(side, function, question.callees), budget, policy).run()
         for side, function, policy in zip(sides, functions, policies, strict=True)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 from random import Random
 
-from isoform.model.contract import Argument, Contract, Place
-from isoform.model.outcome import STACK_POINTER, Inputs
-from isoform.model.placement import extended_size, extended_value
+from isoform.model.contract import Contract
+from isoform.model.outcome import Inputs
+from isoform.model.placement import put_argument
 from isoform.model.sample_floats import sample_float
 from isoform.model.signature import CType, TypeKind
 
@@ -49,7 +49,7 @@ class InputMaker:
         registers = self._background(number)
         memory: dict[int, int] = {}
         for argument, value in zip(self._contract.arguments, values, strict=True):
-            put_argument(self._contract, argument, value, registers, memory, self._garbage())
+            put_argument(self._contract.machine, argument, value, registers, memory, self._garbage())
         put_bools(self._contract, values, memory, self._random)
         fill = 0 if number % 4 == 0 and not overlapping else number
         return tuple(Inputs(registers, memory, fill, side) for side in (2 * number + 1, 2 * number + 2))  # type: ignore[return-value]
@@ -113,38 +113,3 @@ def put_bools(contract: Contract, values: Sequence[int], memory: dict[int, int],
     for cell in contract.bools:
         first = pointers[cell.argument.name] + cell.offset
         memory.update({first + cell.stride * element: random.getrandbits(1) for element in range(_BOOLS)})
-
-
-def put_argument(
-    contract: Contract,
-    argument: Argument,
-    value: int,
-    registers: dict[str, int],
-    memory: dict[int, int],
-    garbage: int,
-) -> None:
-    """Put an argument where the convention says, extended as callers do, `garbage` in what stays open."""
-    for place in argument.places:
-        part = value & ((1 << (8 * place.size)) - 1)
-        value >>= 8 * place.size
-        if place.register is None:
-            start, size = STACK_POINTER + place.offset, extended_size(contract.machine, argument.type, place)
-            part = extended_value(contract.machine, argument.type, place, part)
-            memory.update({start + i: part >> (8 * i) & 0xFF for i in range(size)})
-        else:
-            registers[place.register] = _in_register(contract, argument.type, place, part, registers, garbage)
-
-
-def _in_register(
-    contract: Contract, kind: CType, place: Place, part: int, registers: dict[str, int], garbage: int
-) -> int:
-    assert place.register is not None
-    size = contract.machine.registers[place.register].size
-    bits = 8 * place.size
-    if extended_size(contract.machine, kind, place) <= size:
-        bits = 8 * extended_size(contract.machine, kind, place)
-        part = extended_value(contract.machine, kind, place, part)
-    whole = (1 << (8 * size)) - 1
-    shift = 8 * place.offset
-    base = registers.get(place.register, 0) if place.offset else garbage
-    return (base & ~(((1 << bits) - 1) << shift) | part << shift) & whole

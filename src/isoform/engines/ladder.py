@@ -76,13 +76,13 @@ class Ladder:
 
     def _within_limits(self) -> Verdict:
         try:
-            return self._climb()
+            verdict = self._climb()
         except OutOfLimits as reason:
-            return self._cut_short(str(reason))
+            verdict = self._cut_short(str(reason))
         except MemoryError:
-            return self._cut_short("memory ran out")
-        finally:
-            self.budget.is_closed = True
+            verdict = self._cut_short("memory ran out")
+        self.budget.is_closed = True
+        return verdict
 
     def _cut_short(self, why: str) -> Verdict:
         if self._so_far is not None:
@@ -119,6 +119,7 @@ class Ladder:
         try:
             budget = climb.budget if climb.is_alone else rung.part(climb)
             finding = rung.make(climb).answer(self.question, budget)
+            finding = self._about_all_code(finding)
             said = self._note(finding, climb)
             if climb.is_alone or isinstance(finding, Found) or not rung.only_differences:
                 result = self._result(rung.name, finding)
@@ -136,6 +137,14 @@ class Ladder:
         if isinstance(result, Verdict):
             self._so_far = result
         return result
+
+    def _about_all_code(self, finding: Finding) -> Finding:
+        """A finding about all inputs that is about all the code that they lead to: else the question is asked again."""
+        if not isinstance(finding, (Proved, WithinBound)):
+            return finding
+        why = self.question.require_met_code()
+        is_open = why and isinstance(finding, Proved)
+        return Failed(f"runs came to code that is not compared: {why}") if is_open else finding
 
     def _note(self, finding: Finding, climb: Climb) -> str:
         """Keep what a finding brings with it. What the engine said."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from isoform.borders.question import Question
-from isoform.engines.inputs import BUFFERS, put_argument
+from isoform.engines.inputs import BUFFERS
 from isoform.model.budget import Budget
 from isoform.model.contract import Argument, argument_value
 from isoform.model.outcome import STACK_POINTER, Inputs, Pair
-from isoform.model.placement import extended_size
+from isoform.model.placement import extended_size, put_argument
 from isoform.model.signature import TypeKind
 
 MOST_TRIALS = 400
@@ -83,7 +83,7 @@ class _Minimiser:
         if registers:
             for argument in self._question.contract.arguments:
                 value = argument_value(argument, inputs)
-                put_argument(self._question.contract, argument, value, kept, memory, 0)
+                put_argument(self._question.contract.machine, argument, value, kept, memory, 0)
         return replace(
             inputs,
             registers=kept if registers else inputs.registers,
@@ -127,7 +127,7 @@ class _Minimiser:
         garbage = 0
         if argument.places and argument.places[0].register is not None:
             garbage = inputs.registers.get(argument.places[0].register, 0)
-        put_argument(self._question.contract, argument, value, registers, memory, garbage)
+        put_argument(self._question.contract.machine, argument, value, registers, memory, garbage)
         return replace(inputs, registers=registers, memory=memory)
 
     def _drop_memory(self, inputs: Pair) -> Pair:

@@ -49,9 +49,9 @@ def values_at_entry(question: Question, side: Side, solver: Solver) -> tuple[dic
 
 
 def _registers(side: Side, solver: Solver) -> dict[str, int]:
-    machine = side.world.machine
+    machine = side.machine
     skip = {*machine.initial, machine.convention.stack_pointer, machine.convention.return_address}
-    return {name: solver.value(side.world.register(name)) for name in machine.containers if name not in skip}
+    return {name: solver.value(side.entry.register(name)) for name in machine.containers if name not in skip}
 
 
 def call_effects(question: Question, sites: Iterable[CallSite], solver: Solver) -> dict[CallKey, CallEffect]:

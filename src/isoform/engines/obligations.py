@@ -236,10 +236,11 @@ class Obligations:
 
     def _with_stack_in_place(self, bad: Term) -> tuple[Inputs, Inputs] | None:
         """Inputs from a model in which the stack is where runs have it, so that pointers to it point there."""
-        pointer = self.encoding.world.stack_pointer
-        assert pointer is not None
-        placed = self._terms.eq(pointer, self._terms.bv(STACK_POINTER, self._terms.width(pointer)))
         sides = self.encoding.target.side, self.encoding.rewrite.side
+        pointers = dict.fromkeys(side.entry.stack_pointer for side in sides)
+        placed = self._terms.all_of(
+            [self._terms.eq(p, self._terms.bv(STACK_POINTER, self._terms.width(p))) for p in pointers if p is not None]
+        )
         rules = [*valid_addresses(*sides), *(rule for side in sides for rule in private_frame(side))]
         return self._from_model_with(bad, [*rules, ("stack", placed)])
 
@@ -293,10 +294,11 @@ class Obligations:
 
     def _why_not_run(self, goal: Goal) -> str:
         """Why runs may not show what a model says."""
-        world, terms = self.encoding.world, self._terms
-        if world.stack_pointer is not None and terms.depends_on(goal.bad, world.stack_pointer):
+        terms, entries = self._terms, [self.encoding.target.side.entry, self.encoding.rewrite.side.entry]
+        pointers = [entry.stack_pointer for entry in entries if entry.stack_pointer is not None]
+        if any(terms.depends_on(goal.bad, pointer) for pointer in pointers):
             return "but that depends on where the stack is, and no address of it counts as a difference"
-        if terms.depends_on(goal.bad, world.return_address):
+        if any(terms.depends_on(goal.bad, entry.return_address) for entry in entries):
             return "but that depends on the address of the caller"
         return (
             "but running it shows no difference within the step bound (--fuel): it may rest on a value the manual "

@@ -12,6 +12,7 @@ from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
 from isoform.borders.unwritten import with_constants
 from isoform.engines.ladder import Ladder
+from isoform.lift.discovery import Discovery
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
 from isoform.model.budget import Budget
@@ -24,24 +25,31 @@ SHARE, SHARE_OF_ALL = 0.2, 0.5
 """Of what is left of the budget: for one companion, and for all of them."""
 
 
-def pose(target: Function, rewrite: Function, options: Options, budget: Budget) -> Question:
+def pose(
+    target: Function, rewrite: Function, options: Options, budget: Budget, discovery: Discovery | None = None
+) -> Question:
     """The question that these two functions and options make, with its border."""
     inline = options.calls is not CallRule.UNINTERPRETED
     constants = with_constants((target, rewrite), inline, budget)
-    border = _Posing(constants.functions, options, budget).border()
+    border = _Posing(constants.functions, options, budget, discovery).border()
     assumptions = (*border.assumptions, *constants.assumptions)
     border = replace(border, assumptions=assumptions, unclear=constants.unclear)
-    return _posed(constants.functions, options, border)
+    return _posed(constants.functions, options, border, discovery)
 
 
-def _posed(functions: tuple[Function, Function], options: Options, border: Border) -> Question:
+def _posed(
+    functions: tuple[Function, Function], options: Options, border: Border, discovery: Discovery | None
+) -> Question:
     images = border.mark_in((functions[0].image, functions[1].image))
     left, right = (replace(f, image=image) for f, image in zip(functions, images, strict=True))
     question = settle(left, right, options)
     assumptions = _merged((*question.assumptions, *border.assumptions))
-    versions = tuple(replace(version, border=border, assumptions=assumptions) for version in question.versions)
+    question = replace(question, border=border, assumptions=assumptions, discovery=discovery)
+    versions = tuple(
+        replace(version, border=border, assumptions=assumptions, discovery=discovery) for version in question.versions
+    )
     contract = replace(question.contract, data_names=border.data)
-    return replace(question, contract=contract, border=border, assumptions=assumptions, versions=versions)
+    return replace(question, contract=contract, versions=versions)
 
 
 def _merged(assumptions: Sequence[Assumption]) -> tuple[Assumption, ...]:
@@ -59,6 +67,7 @@ class _Posing:
     functions: tuple[Function, Function]
     options: Options
     budget: Budget
+    discovery: Discovery | None
 
     def border(self) -> Border:
         left, right = (f.image for f in self.functions)
@@ -86,7 +95,8 @@ class _Posing:
 
     def _lifted(self, name: str, entry: int, side: int) -> Function:
         function = self.functions[side]
-        return lift(function.image, function.machine, name, entry, budget=self._whole)
+        hints = None if self.discovery is None else self.discovery.hints(side)
+        return lift(function.image, function.machine, name, entry, hints=hints, budget=self._whole)
 
     def _ask(self, names: Names, entries: Entries, border: Border) -> Verdict:
         self.options.progress(f"comparing {names[0]}, whose address is taken")
@@ -94,7 +104,7 @@ class _Posing:
         subjects = [Subject(f.image.path, n, f.image.machine) for f, n in zip(self.functions, names, strict=True)]
         try:
             left, right = (self._lifted(names[side], entries[side], side) for side in range(2))
-            question = _posed((left, right), self._plain, border)
+            question = _posed((left, right), self._plain, border, self.discovery)
         except (Unsupported, UserError) as reason:
             contract = settle(*self.functions, self.options).contract
             return Unknown(subjects[0], subjects[1], contract, "lifting", budget.elapsed, why=str(reason))

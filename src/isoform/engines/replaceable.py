@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from isoform.model.callee import Callees
-from isoform.model.contract import events
+from isoform.model.differences import events
 from isoform.model.library import library_function
 from isoform.model.library_function import Computes, Replaced, ResultRange
 from isoform.model.outcome import CallRecord, Outcome

@@ -14,7 +14,7 @@ from isoform.engines.bools import as_if_bools, rests_on_bools
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.replaceable import rests_on_replaceable_calls
 from isoform.load.image import Image
-from isoform.model.contract import argument_value
+from isoform.model.contract import Contract, argument_value
 from isoform.model.library import library_function
 from isoform.model.outcome import (
     FRAME_LIMIT,
@@ -85,7 +85,7 @@ def _differs(question: Question, inputs: Pair) -> bool:
         return False
     if not question.contract.differences(*outcomes) and not _depends_on_what_differs(question, inputs, outcomes):
         return False
-    if any(_shows_frame(question, outcome) for outcome in outcomes):
+    if any(_shows_frame(question.contract.of(side), outcome) for side, outcome in enumerate(outcomes)):
         return False
     if rests_on_bools(question, inputs):
         return False
@@ -150,7 +150,7 @@ def _depends(question: Question, side: int, inputs: Inputs, part: Apart) -> bool
     for value, (outcome, then) in zip(values[1:], ran[1:], strict=True):
         # Bits that both runs leave unchanged do not count: code that sets a bit-field keeps the bits around it.
         changed = (first_left ^ left) | (then ^ value)
-        if question.contract.differences(first, outcome) or (first_left ^ then) & changed:
+        if question.contract.of(side).differences(first, outcome) or (first_left ^ then) & changed:
             return True
     return False
 
@@ -171,10 +171,10 @@ def _are_extended(question: Question, inputs: Inputs) -> bool:
     return all(inputs.registers.get(name, 0) < 1 << (bits - 1) for name, bits in question.contract.narrow)
 
 
-def _shows_frame(question: Question, outcome: Outcome) -> bool:
+def _shows_frame(contract: Contract, outcome: Outcome) -> bool:
     """Whether a run leaves an address of its own frame behind: where that is differs without meaning anything."""
     words = [sum(outcome.writes.get(a + i, 0) << (8 * i) for i in range(8)) for a in outcome.writes]
-    results = [outcome.registers.get(result.register, 0) for result in question.contract.results]
+    results = [outcome.registers.get(result.register, 0) for result in contract.results]
     return any(in_frame(value) for value in (*words, *results))
 
 
@@ -208,10 +208,14 @@ def _is_constant(image: Image, address: int) -> bool:
 
 
 def in_own_frame(question: Question, address: int) -> bool:
-    above = question.contract.machine.convention.stack_arguments_offset
+    """Whether an address is in the frame of a side, or where its return address is."""
+    above = max(question.contract.of(side).machine.convention.stack_arguments_offset for side in range(2))
     return STACK_POINTER - FRAME_LIMIT <= address < STACK_POINTER + above
 
 
 def is_stack_argument(question: Question, address: int) -> bool:
-    start = STACK_POINTER + question.contract.machine.convention.stack_arguments_offset
-    return start <= address < start + question.contract.stack_argument_bytes
+    for contract in (question.contract.of(side) for side in range(2)):
+        start = STACK_POINTER + contract.machine.convention.stack_arguments_offset
+        if start <= address < start + contract.stack_argument_bytes:
+            return True
+    return False

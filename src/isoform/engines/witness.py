@@ -20,7 +20,8 @@ from isoform.engines.separate import as_callers_pass, differs, gives_objects, in
 from isoform.lift.function import Call, Function, Switch
 from isoform.load.image import Image
 from isoform.model.budget import Budget
-from isoform.model.contract import CallRule, Difference, argument_value
+from isoform.model.contract import CallRule, argument_value
+from isoform.model.differences import Difference
 from isoform.model.outcome import THROUGH_A_POINTER, Inputs, Outcome, Pair, Status
 from isoform.model.values import dataclass
 from isoform.model.verdict import Witness
@@ -129,16 +130,17 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
     found = question.differences(*theirs)
     if not found:
         return _not_confirmed(question, name, ours, theirs)
-    for mine, other in zip(ours, theirs, strict=True):
-        if question.contract.differences(mine, other):
+    for number, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
+        if question.contract.of(number).differences(mine, other):
             return NotConfirmed(f"{name} disagrees with isoform's own runner on this input", True)
     return _witness(question, inputs, ours, tuple(found), name)
 
 
 def _run_elsewhere(question: Question, inputs: Pair) -> tuple[str, list[Outcome]]:
     """Both runs on the independent model, and its name."""
-    name, runner = independent_runner(question.contract.machine.name)
-    return name, [
+    functions, found = (question.target, question.rewrite), question.inputs_of_sides(inputs)
+    models = [independent_runner(function.machine.name) for function in functions]
+    left, right = (
         runner(
             function.image,
             function.entry.address,
@@ -146,22 +148,23 @@ def _run_elsewhere(question: Question, inputs: Pair) -> tuple[str, list[Outcome]
             4 * question.options.fuel + 100,
             around=Surroundings(
                 question.callees,
-                question.contract.stack_argument_bytes,
+                question.contract.of(number).stack_argument_bytes,
                 outside=_left_out(question, function),
                 watched=question.watched,
                 through=_through(function),
                 library=function.library,
             ),
         )
-        for function, side in zip((question.target, question.rewrite), inputs, strict=True)
-    ]
+        for number, ((_, runner), function, side) in enumerate(zip(models, functions, found, strict=True))
+    )
+    return " and ".join(dict.fromkeys(name for name, _ in models)), [*question.judged_alone(found, (left, right))]
 
 
 def _may_be_placement(question: Question, inputs: Pair, outcomes: tuple[Outcome, Outcome]) -> bool:
     layout = question.contract.machine.memory
     if layout is None or layout.zeroed:
         return False  # the program itself says where everything is
-    results = {result.register for result in question.contract.results}
+    results = {result.register for side in range(2) for result in question.contract.of(side).results}
     images = question.target.image, question.rewrite.image
     sides = zip(images, reversed(images), outcomes, strict=True)
     return any(rests_on_placement(image, other, outcome, results) for image, other, outcome in sides) or (
@@ -242,7 +245,8 @@ def _not_confirmed(question: Question, name: str, ours: tuple[Outcome, Outcome],
     for outcome in theirs:
         if outcome.status is Status.UNSUPPORTED:
             return NotConfirmed(f"{name} cannot run it: {outcome.reason}", False, unreplayable=True)
-    if all(not question.contract.differences(mine, other) for mine, other in zip(ours, theirs, strict=True)):
+    pairs = enumerate(zip(ours, theirs, strict=True))
+    if all(not question.contract.of(number).differences(mine, other) for number, (mine, other) in pairs):
         return NotConfirmed(f"on {name} the difference does not show", True)
     return NotConfirmed(
         f"the difference found does not show on {name}: it may rest on a value that the manual leaves undefined",

@@ -20,7 +20,7 @@ from isoform.model.budget import Budget
 from isoform.model.evaluate import mask
 from isoform.model.outcome import RETURN_ADDRESS, CallRecord, in_frame
 from isoform.model.values import dataclass
-from isoform.run.runner import Shown
+from isoform.run.running import Shown
 
 _PASSED_ON = (Role.ARGUMENT, Role.RETURNED, Role.LEFT)
 """Roles of values that were made elsewhere."""

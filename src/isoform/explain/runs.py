@@ -21,7 +21,8 @@ from isoform.model.evaluate import mask
 from isoform.model.outcome import CallRecord, Inputs, Outcome, Pair, Status, in_frame, mixed_number
 from isoform.model.values import dataclass
 from isoform.run.compile import Program, compile_function
-from isoform.run.runner import Given, RunOptions, Shown, run_shown
+from isoform.run.runner import RunOptions, run_shown
+from isoform.run.running import Given, Shown
 
 Values = Mapping[int, Sequence[int]]
 """By site: its values in a run, in order."""
@@ -235,7 +236,7 @@ class Runs:
     def _program(self, side: int, cut: frozenset[BlockId]) -> Program:
         if (side, cut) not in self._programs:
             marked = self.marked[side]
-            self._programs[side, cut] = compile_function(without_calls(marked.function, cut), marked.at)
+            self._programs[side, cut] = compile_function(without_calls(marked.function, cut), sites=marked.at)
         return self._programs[side, cut]
 
     def _differ(self, target: Outcome, rewrite: Outcome, inputs: Pair) -> bool:
@@ -258,7 +259,7 @@ class Runs:
     @cached_property
     def _reading(self) -> tuple[tuple[Marked, Program], ...]:
         both = [self._mark(side, operands=True) for side in range(2)]
-        return tuple((marked, compile_function(marked.function, marked.at)) for marked in both)
+        return tuple((marked, compile_function(marked.function, sites=marked.at)) for marked in both)
 
     def _mark(self, side: int, operands: bool = False) -> Marked:
         question = self._question

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import field, fields, replace
+from functools import partial
 from hashlib import sha256
 from itertools import chain, islice
 
@@ -29,6 +30,7 @@ from isoform.grade.fixed_tests import (
 from isoform.grade.reference_paths import inputs_of_paths, never_stops, separated
 from isoform.grade.submissions import Submission
 from isoform.isa.registry import TEXT_ISAS
+from isoform.lift.discovery import Discovery
 from isoform.lift.listing import views_of
 from isoform.load.image import Image
 from isoform.load.open import Kept, Loaded, LoadOptions, open_pair
@@ -106,15 +108,17 @@ class Examiner:
         budget = Budget(self.options.budget)
         with enforced(budget):
             try:
-                return self._answer(loaded, budget)
+                return Discovery(budget).fixpoint(partial(self._answer, loaded, budget))
             except OutOfLimits as reason:
                 return GradedAnswer(Standing.UNKNOWN, str(reason), "lifting", budget.elapsed)
 
-    def _answer(self, loaded: tuple[Loaded, Loaded], budget: Budget) -> GradedAnswer:
+    def _answer(self, loaded: tuple[Loaded, Loaded], budget: Budget, discovery: Discovery) -> GradedAnswer:
+        hints = discovery.hints(0), discovery.hints(1)
+        is_kept = loaded[0].image is self._loaded.image and not hints[0]
         try:
-            target = self._lifted if loaded[0].image is self._loaded.image else lifted(loaded[0], self._inline, budget)
-            rewrite = lifted(loaded[1], self._inline, budget)
-            question = pose(target, rewrite, self.options, budget)
+            target = self._lifted if is_kept else lifted(loaded[0], self._inline, budget, hints[0])
+            rewrite = lifted(loaded[1], self._inline, budget, hints[1])
+            question = pose(target, rewrite, self.options, budget, discovery)
             if target is self._lifted:
                 vars(question)["programs"] = (self._program, compile_function(rewrite))  # a cached property
         except Unsupported as reason:

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from isoform.borders.question import Question
-from isoform.engines.inputs import put_argument
 from isoform.model.budget import Budget
 from isoform.model.contract import Argument, Contract, SignatureSource
 from isoform.model.errors import UserError
 from isoform.model.grades import FailedTest, FixedTestResults
 from isoform.model.outcome import Inputs, Outcome, Status
+from isoform.model.placement import put_argument
 from isoform.model.values import dataclass
 
 FILE_LIMIT = 1 << 22
@@ -154,7 +154,7 @@ def _bound(test: FixedTest, contract: Contract) -> BoundTest:
     registers: dict[str, int] = {}
     memory: dict[int, int] = {}
     for argument, value in zip(contract.arguments, values, strict=True):
-        put_argument(contract, argument, value, registers, memory, 0)
+        put_argument(contract.machine, argument, value, registers, memory, 0)
     given = test.values or tuple(dict(test.named)[a.name] for a in contract.arguments)
     shown = ", ".join(f"{a.name} = {value}" for a, value in zip(contract.arguments, given, strict=True))
     return BoundTest(test, Inputs(registers, memory), shown)

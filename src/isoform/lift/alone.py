@@ -14,8 +14,11 @@ _ELSEWHERE = 0x10000
 _LONGEST = 16
 
 
-def refuse_surroundings(function: Function, start: int, end: int) -> None:
-    """Raise `Unsupported` if an instruction has the address of something outside the code from `start` to `end`."""
+def refuse_surroundings(function: Function) -> None:
+    """Raise `Unsupported` if an instruction of code that is in no file has the address of something outside it."""
+    if function.alone is None:
+        return
+    start, end = function.alone
     for address, instruction in sorted(function.instructions.items()):
         code = function.image.code_at(address, instruction.length).ljust(_LONGEST, b"\0")
         here, there = (function.machine.decode(code, address + shift) for shift in (0, _ELSEWHERE))

@@ -15,10 +15,13 @@ from dataclasses import replace
 from functools import cache, cached_property
 
 from isoform.lift.function import Block, BlockId, Bound, Call, Function
+from isoform.lift.moving import Moving
 from isoform.lift.simplify import overlaps
-from isoform.load.image import Image, Local, Reference
+from isoform.load.described import Local
+from isoform.load.fields import Reference
+from isoform.load.referred import LinkedReferences, references_in
 from isoform.model.errors import Unsupported
-from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
+from isoform.model.microop import Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
 from isoform.model.values import dataclass
 
 MOST_BLOCKS = 4000
@@ -71,10 +74,11 @@ def with_bounds(function: Function) -> Function:
     return replace(function, blocks=blocks, bounds=tuple(writer.bounds)) if writer.bounds else function
 
 
-def moving_bases(function: Function) -> frozenset[int]:
-    """Addresses of data in the code to which something computed is added, or from which something is taken away."""
+def moving_bases(function: Function) -> dict[int, int | None]:
+    """Addresses of data in the code to which something computed is added, or from which something is taken away; and
+    how much is added at most, None if that may be anything."""
     if function.machine.convention.stack_pointer is None:
-        return frozenset()
+        return {}
     image = function.image
 
     def refers(number: int) -> Reference | None:
@@ -82,14 +86,20 @@ def moving_bases(function: Function) -> frozenset[int]:
         is_data = section is not None and not section.executable
         return Reference(number, False, "", ((number, number + 1),)) if is_data else None
 
-    flow = _Flow(function, refers)
-    flow.solve()
-    return frozenset(flow.moving)
+    moving = Moving()
+    _Flow(function, refers, moving).solve()
+    return moving.bases
 
 
 class _Flow:
-    def __init__(self, function: Function, refers: Callable[[int], Reference | None] | None = None) -> None:
-        self._refers = function.image.reference_to if refers is None else refers
+    def __init__(
+        self,
+        function: Function,
+        refers: Callable[[int], Reference | None] | None = None,
+        moving: Moving | None = None,
+    ) -> None:
+        self._refers = LinkedReferences(function.image).to if refers is None else refers
+        self._moving = moving
         self._function = function
         self._image = function.image
         name = function.machine.convention.stack_pointer
@@ -97,8 +107,6 @@ class _Flow:
         self.stack_pointer = function.machine.registers[name]
         self.entries: dict[BlockId, _State] = {}
         self._may_hold_distances = cache(self._find_distances)
-        self.moving: set[int] = set()
-        """Addresses of objects to which something computed is added, or from which something is taken away."""
         self._hides_distances = False
         """Whether a mixed number was stored: what is loaded may be one, too."""
 
@@ -115,7 +123,9 @@ class _Flow:
         while pending:
             block = function.blocks[pending.pop()]
             state = dict(self.entries[block.id])
-            for op, address, is_first in _in_order(block):
+            if self._moving is not None:
+                self._moving.begin_block()
+            for op, address, is_first in block.in_order():
                 if is_first:
                     _drop_temps(state)
                 self.step(state, op, address)
@@ -145,18 +155,25 @@ class _Flow:
         if op.out is None:
             return
         result = self._result(state, op, address)
+        if self._moving is not None and not is_of_bound(op):
+            self._note_moving(self._moving, state, op, address, result)
         _forget(state, op.out)
         if result is not None:
             state[op.out] = result
-        self._note_moving(state, op, address, result)
 
-    def _note_moving(self, state: _State, op: MicroOp, address: int, result: _Value) -> None:
+    def _note_moving(self, moving: Moving, state: _State, op: MicroOp, address: int, result: _Value) -> None:
+        values = [self.value(state, var, address) for var in op.ins]
+        added = moving.step(op, [v.indexed if isinstance(v, _Pointer) else None for v in values])
         if isinstance(result, _Pointer) and result.reference is not None:
-            if result.indexed or result.offset < result.reference.target:
-                self.moving.add(result.reference.target)
+            target = result.reference.target
+            if result.offset < target:
+                moving.note(target, None)
+            elif result.indexed:
+                moving.note(target, None if added is None else result.offset - target + added)
         elif isinstance(result, _Mixed) and op.kind is not Kind.LOAD:
-            values = (self.value(state, var, address) for var in op.ins)
-            self.moving |= {v.reference.target for v in values if isinstance(v, _Pointer) and v.reference is not None}
+            for value in values:
+                if isinstance(value, _Pointer) and value.reference is not None:
+                    moving.note(value.reference.target, None)
 
     def _result(self, state: _State, op: MicroOp, address: int) -> _Value:
         if op.kind is Kind.LOAD:
@@ -233,50 +250,25 @@ class _Flow:
         if var.size not in (4, 8) or not self._image.references:
             return None
         instruction = self._function.instructions.get(address)
-        for reference, expected in _references(instruction, self._image) if instruction is not None else ():
+        for reference, expected in references_in(instruction, self._image) if instruction is not None else ():
             if number == expected % (1 << (8 * var.size)):
                 return _Pointer(reference, expected, origin=origin) if var.size == 8 else _MIXED
         return None
-
-
-def _is_outside_block(array: Local, touched: range, address: int) -> bool:
-    """Whether something in the place of an array is accessed where the array is not in scope."""
-    if array.scope is None or any(low <= address < high for low, high in array.scope):
-        return False
-    return touched.start < array.offset + array.size and array.offset < touched.stop
-
-
-def _is_behind(array: Local, touched: range, variables: list[Local]) -> bool:
-    """Whether the byte behind an array is accessed, and is no variable's."""
-    end = array.offset + array.size
-    return end in touched and not any(v.offset <= end < v.offset + v.size for v in variables)
 
 
 def _start(number: int, origin: int | None) -> Var:
     return const(number, 8) if origin is None else linked_address(number, origin, 8)
 
 
-def _in_order(block: Block) -> Iterator[tuple[MicroOp, int, bool]]:
-    """The micro-ops, their addresses, and whether each is the first of its instruction."""
-    last = -1
-    for op, address in zip(block.ops, block.addresses, strict=True):
-        yield op, address, address != last
-        last = address
+def is_of_bound(op: MicroOp) -> bool:
+    """Whether something is computed for an ASSUME, and not by the function."""
+    return op.out is not None and op.out.space is Space.TEMP and op.out.offset >= _FIRST_TEMP
 
 
 def _drop_temps(state: _State) -> None:
     """A temp's number means nothing outside its instruction."""
     for var in [v for v in state if v.space is Space.TEMP]:
         del state[var]
-
-
-def _references(instruction: Instruction, image: Image) -> Iterator[tuple[Reference, int]]:
-    """The objects that an instruction names, and the numbers that stand for them in its micro-ops."""
-    for field in range(instruction.address, instruction.next_address):
-        reference = image.references.get(field)
-        if reference is not None:
-            rest = instruction.next_address - field if reference.relative else 0
-            yield reference, reference.target + rest
 
 
 def _sum(values: list[_Value], ins: tuple[Var, ...], sign: int) -> _Value:
@@ -337,7 +329,7 @@ class _Writer:
         state = dict(state)
         ops: list[MicroOp] = []
         addresses: list[int] = []
-        for op, address, is_first in _in_order(block):
+        for op, address, is_first in block.in_order():
             if is_first:
                 _drop_temps(state)
             if op.kind in (Kind.LOAD, Kind.STORE):
@@ -352,13 +344,20 @@ class _Writer:
         if not isinstance(pointer, _Pointer) or not pointer.indexed:
             return []
         size = op.out.size if op.out is not None else op.ins[1].size
-        is_store = op.kind is Kind.STORE
+        is_store, where = op.kind is Kind.STORE, op.ins[0]
         if pointer.reference is not None:
             is_sure = not self._function.image.base  # a linker's number does not say which object is meant
             bound = Bound(pointer.reference.name, pointer.reference.ranges, size, False, is_store, is_sure)
-            return self._assume(bound, op.ins[0], [(_start(low, pointer.origin), low) for low, _ in bound.ranges])
+            each = [
+                bound._replace(ranges=(extent,), is_sure=False, meant_by=pointer.reference.target)
+                for extent in pointer.reference.objects
+            ]
+            return [op for one in (bound, *each) for op in self._assume_object(one, pointer, where)]
         here = [v for v in self._variables_in(context) if v.can_be_indexed and v.start <= address < v.end]
-        return self._check_local(here, state, pointer, op.ins[0], size, is_store)
+        return self._check_local(here, state, pointer, where, size, is_store)
+
+    def _assume_object(self, bound: Bound, pointer: _Pointer, where: Var) -> list[MicroOp]:
+        return self._assume(bound, where, [(_start(low, pointer.origin), low) for low, _ in bound.ranges])
 
     def _find_shared_places(self) -> set[int]:
         """Where in the frame arrays begin in whose place there may be something else, too. Compilers give objects that
@@ -370,7 +369,7 @@ class _Writer:
             return found
         for block in self._function.blocks.values():
             state = dict(self._flow.entries.get(block.id, {}))
-            for op, address, is_first in _in_order(block):
+            for op, address, is_first in block.in_order():
                 if is_first:
                     _drop_temps(state)
                 if op.kind in (Kind.LOAD, Kind.STORE):
@@ -391,7 +390,7 @@ class _Writer:
             variables = [v for v in self._variables_in(context[:depth]) if v.start <= here < v.end]
             for array in variables:
                 if array.can_be_indexed and (
-                    _is_outside_block(array, touched, here) or (is_store and _is_behind(array, touched, variables))
+                    array.is_outside_block(touched, here) or (is_store and array.is_behind(touched, variables))
                 ):
                     yield array.offset
 
@@ -419,7 +418,7 @@ class _Writer:
         touched: set[int] = set()
         for block in self._function.blocks.values():
             state = dict(self._flow.entries.get(block.id, {}))
-            for op, address, is_first in _in_order(block):
+            for op, address, is_first in block.in_order():
                 if is_first:
                     _drop_temps(state)
                 pointer = self._flow.value(state, op.ins[0], address) if op.kind in (Kind.LOAD, Kind.STORE) else None
@@ -476,9 +475,9 @@ class _Writer:
             ops.append(MicroOp(Kind.INT_SUB, distance, (where, start)))
             ops.append(MicroOp(Kind.INT_LESSEQUAL, flag, (distance, const(high - low - bound.size, 8))))
             flags.append(flag)
-        if not flags:
+        if not flags and bound.meant_by is None:
             return []
-        total = flags[0]
+        total = flags[0] if flags else const(0, 1)
         for flag in flags[1:]:
             both = self._temp(1)
             ops.append(MicroOp(Kind.BOOL_OR, both, (total, flag)))

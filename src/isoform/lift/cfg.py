@@ -1,62 +1,35 @@
-"""From an entry address to a function: decode what is reachable, find the blocks, inline present callees."""
+"""From an entry address to a function: the blocks of all routines that are reached, present callees inlined."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property, partial
 
-from isoform.lift.addresses import with_addresses
-from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, Stop, Switch, outside_call
-from isoform.lift.returning import Returning, leaves
-from isoform.lift.simplify import Known, known_value, propagate
-from isoform.lift.tables import jump_targets
-from isoform.lift.thread import with_thread_pointer
-from isoform.lift.weak import null_guard, with_weak_addresses
-from isoform.load.image import Image, Symbol
+from isoform.lift.decoding import Decoding
+from isoform.lift.function import (
+    Block,
+    BlockId,
+    Branch,
+    Call,
+    Exit,
+    Function,
+    Goto,
+    Hints,
+    Return,
+    Stop,
+    Switch,
+    outside_call,
+)
+from isoform.lift.returning import leaves
+from isoform.lift.routines import Position, RawBlock, Routines
+from isoform.lift.weak import null_guard
+from isoform.load.image import Image
 from isoform.model.budget import Budget
-from isoform.model.errors import Unsupported, UserError
+from isoform.model.errors import Unsupported
 from isoform.model.machine import Machine
-from isoform.model.microop import CONTROL, Instruction, Kind, MicroOp, Space, Var, const, number_of
-from isoform.model.values import dataclass
+from isoform.model.microop import Kind, MicroOp, Space, Var, const
 
-MOST_INSTRUCTIONS = 50_000
 MOST_BLOCKS = 100_000
 MOST_DEPTH = 12
-
-Position = tuple[int, int]
-"""Instruction address and index of a micro-op in it."""
-
-_MOST_FETCHED = 16
-"""Bytes that a decoder is shown at once, as `Image.code_at` gives them."""
-
-
-@dataclass(frozen=True)
-class _Raw:
-    """A block of one routine, before inlining: positions instead of block ids."""
-
-    ops: tuple[MicroOp, ...]
-    addresses: tuple[int, ...]
-    steps: tuple[int, ...]
-    last: MicroOp | None
-    """The control micro-op that ends it; None where it runs on, or stops (`next` is then None too)."""
-    next: Position | None
-    why: str = ""
-
-
-@dataclass(frozen=True)
-class _Routine:
-    entry: int
-    blocks: dict[Position, _Raw]
-    targets: dict[Position, tuple[int, ...]]
-    """Resolved targets of the computed jump or call at the end of a block."""
-    certain: frozenset[Position]
-    """Where such a target is plainly the only one."""
-
-
-Hints = Mapping[int, frozenset[int]]
-"""Targets of computed jumps and calls, by the instruction's address, that an engine has found out."""
 
 
 def control_flow_graph(
@@ -69,322 +42,62 @@ def control_flow_graph(
     budget: Budget | None = None,
 ) -> Function:
     """The function at `entry`. With `inline`, calls to code that is present become part of it."""
-    return _with_calls_refused(_Lifter(image, machine, name, inline, hints or {}, budget).function(entry))
+    return _with_calls_refused(_Inliner(Decoding(image, machine, name, budget), inline, hints or {}).function(entry))
 
 
-class _Lifter:
-    def __init__(
-        self, image: Image, machine: Machine, name: str, inline: bool, hints: Hints, budget: Budget | None = None
-    ) -> None:
-        self.budget = budget
-        self.image = image
-        self.machine = machine
-        self.name = name
-        self.inline = inline
-        self.hints = hints
-        self.returning = Returning(image, lambda address: machine.decode(image.code_at(address), address))
-        self.instructions: dict[int, Instruction] = {}
-        self.blocks: dict[BlockId, Block] = {}
-        self.inlined: list[str] = []
-        self._routines: dict[int, _Routine] = {}
-        self._routine_entries: set[int] = set()
-        self._guessed = False
-        """Whether a jump table was followed. Its end is a guess, so that what is no instruction at all may have been
-        taken for one; an engine must then show that it is never reached."""
+class _Inliner:
+    """Puts the routines of a function together: each call of a present callee has blocks of its own."""
 
-    # -- decoding -------------------------------------------------------------------------------
-
-    def decode(self, address: int) -> Instruction:
-        found = self.instructions.get(address)
-        if found is None:
-            found = self._decode(address)
-            self.instructions[address] = found
-        return found
-
-    def _decode(self, address: int) -> Instruction:
-        if len(self.instructions) >= MOST_INSTRUCTIONS:
-            raise Unsupported(f"{self.name} has more than {MOST_INSTRUCTIONS} instructions")
-        if len(self.instructions) % 256 == 0:
-            self._spend()
-        code = self.image.code_at(address)
-        if self.machine.memory is not None and self.machine.memory.zeroed:
-            # Zeros follow the program, so an instruction at its end may reach into them. Arriving in the zeros is a
-            # fault of the program, unless it wrote there (`Function.writable_code`).
-            return self.machine.decode(code and code.ljust(_MOST_FETCHED, b"\0"), address)
-        if not code and self._guessed:
-            return _nowhere(address)
-        if not code:
-            raise UserError(
-                f"{self.name} in {self.image.path} runs off its code at {address:#x}: "
-                "there are no instructions there; name a whole function."
-            )
-        instruction = with_addresses(self.machine, self.image, code, self.machine.decode(code, address))
-        instruction = with_weak_addresses(instruction, self.image, self.machine)
-        instruction = with_thread_pointer(instruction, self.image, self.machine)
-        if instruction.length > len(code) and self._guessed:
-            return _nowhere(address)
-        if instruction.length > len(code):
-            raise UserError(f"{self.name} in {self.image.path} ends in the middle of an instruction at {address:#x}.")
-        if self.image.broken:
-            for byte in range(address, instruction.next_address):
-                if byte in self.image.broken:
-                    raise Unsupported(f"{self.name} at {address:#x}: {self.image.broken[byte]}")
-        return instruction
-
-    def _spend(self) -> None:
-        if self.budget is not None:
-            self.budget.require(f"lifting {self.name}")
-
-    # -- one routine ----------------------------------------------------------------------------
-
-    def routine(self, entry: int) -> _Routine:
-        if entry not in self._routines:
-            self._routine_entries.add(entry)
-            self._routines[entry] = self._build_routine(entry)
-        return self._routines[entry]
-
-    def _build_routine(self, entry: int) -> _Routine:
-        """Discover leaders, cut blocks, resolve computed jumps; again while that finds new code."""
-        targets: dict[Position, tuple[int, ...]] = {}
-        extra: set[Position] = set()
-        while True:
-            self._spend()
-            leaders = self._leaders(entry, extra)
-            blocks = {leader: self._cut(leader, leaders) for leader in sorted(leaders)}
-            found, certain = self._resolve(blocks, {(entry, 0), *extra})
-            new = {
-                (self._real(target), 0)
-                for position, resolved in found.items()
-                for target in resolved
-                if self._is_jump(blocks[position]) and self.image.code_at(self._real(target))
-            }
-            targets = found
-            if new <= extra:
-                return _Routine(entry, blocks, targets, certain)
-            extra |= new
-
-    def _is_jump(self, raw: _Raw) -> bool:
-        return raw.last is not None and raw.last.kind is Kind.BRANCHIND
-
-    def _leaders(self, entry: int, extra: set[Position]) -> set[Position]:
-        leaders = {(entry, 0), *extra}
-        pending = list(leaders)
-        walked: set[Position] = set()
-        while pending:
-            position: Position | None = pending.pop()
-            while position is not None and position not in walked:
-                walked.add(position)
-                found, position = self._walk(position)
-                for leader in found:
-                    if leader not in leaders:
-                        leaders.add(leader)
-                        pending.append(leader)
-        return leaders
-
-    def _walk(self, position: Position) -> tuple[list[Position], Position | None]:
-        """Leaders made by the rest of one instruction, and where control falls through to."""
-        address, index = position
-        instruction = self.decode(address)
-        leaders: list[Position] = []
-        for number in range(index, len(instruction.ops)):
-            op = instruction.ops[number]
-            after = self._after(instruction, number + 1)
-            if op.kind is Kind.BRANCH:
-                if (target := self._target(instruction, op.ins[0])) is not None:
-                    leaders.append(target)
-                return leaders, None
-            if op.kind is Kind.CBRANCH:
-                if (target := self._target(instruction, op.ins[0])) is not None:
-                    leaders.append(target)
-                leaders.append(after)
-                return leaders, None
-            if op.kind in (Kind.CALL, Kind.CALLIND, Kind.SYSTEM):
-                if not self._never_returns(op, address, after):
-                    leaders.append(after)
-                return leaders, None
-            if op.kind in (Kind.RETURN, Kind.BRANCHIND, Kind.UNSUPPORTED) or _stops(op):
-                return leaders, None
-        return leaders, (instruction.next_address, 0)
-
-    def _after(self, instruction: Instruction, index: int) -> Position:
-        if index >= len(instruction.ops):
-            return instruction.next_address, 0
-        return instruction.address, index
-
-    def _target(self, instruction: Instruction, target: Var) -> Position | None:
-        """Where a branch goes inside present code; None where it leaves it (a tail call)."""
-        if target.space is Space.INNER:
-            return self._after(instruction, target.offset)
-        return None if self._outside_name(target.offset) is not None else (self._real(target.offset), 0)
-
-    def _real(self, address: int) -> int:
-        """Where the code is that is known under `address`."""
-        return self.image.aliases.get(address, address)
-
-    def _outside_name(self, address: int) -> str | None:
-        """The function that a jump to `address` leaves this one for; None if it stays."""
-        address = self._real(address)
-        if address in self.image.externals:
-            return self.image.externals[address]
-        symbol = None if self.inline else self._function_around(address)
-        if symbol is None or symbol.address != address or address in self._routine_entries:
-            return None
-        return None if _is_part(symbol, self.name) else symbol.name
-
-    def _never_returns(self, op: MicroOp, address: int, after: Position) -> bool:
-        if op.kind is Kind.SYSTEM or self.machine.convention.stack_pointer is None:
-            return False
-        name = self.image.externals.get(self._real(op.ins[0].offset)) if op.kind is Kind.CALL else None
-        if name is None:
-            return self.returning.nothing_follows(address, after[0])
-        return not self.returning.comes_back(name, address, after[0])
-
-    def _cut(self, leader: Position, leaders: set[Position]) -> _Raw:
-        """The block from `leader` to the next control micro-op or leader."""
-        ops: list[MicroOp] = []
-        addresses: list[int] = []
-        steps: list[int] = []
-        position = leader
-        while True:
-            instruction = self.decode(position[0])
-            if position[1] == 0:
-                steps.append(instruction.address)
-            for number in range(position[1], len(instruction.ops)):
-                op = instruction.ops[number]
-                if number != position[1] and (instruction.address, number) in leaders:
-                    return _Raw(tuple(ops), tuple(addresses), tuple(steps), None, (instruction.address, number))
-                if op.kind in CONTROL:
-                    after = self._after(instruction, number + 1)
-                    return _Raw(tuple(ops), tuple(addresses), tuple(steps), op, after)
-                ops.append(op)
-                addresses.append(instruction.address)
-                if op.kind is Kind.UNSUPPORTED or _stops(op):
-                    return _Raw(tuple(ops), tuple(addresses), tuple(steps), None, None, instruction.text)
-            position = (instruction.next_address, 0)
-            if position in leaders:
-                return _Raw(tuple(ops), tuple(addresses), tuple(steps), None, position)
-
-    # -- computed jumps -------------------------------------------------------------------------
-
-    def _resolve(
-        self, blocks: dict[Position, _Raw], entries: set[Position]
-    ) -> tuple[dict[Position, tuple[int, ...]], frozenset[Position]]:
-        computed = {
-            position: raw
-            for position, raw in blocks.items()
-            if raw.last is not None and raw.last.kind in (Kind.BRANCHIND, Kind.CALLIND)
-        }
-        if not computed:
-            return {}, frozenset()
-        constants = self._constants_at_entry(blocks, entries)
-        found = {position: self._resolve_one(raw, constants.get(position, {})) for position, raw in computed.items()}
-        certain = frozenset(position for position, (_, is_certain) in found.items() if is_certain)
-        return {position: targets for position, (targets, _) in found.items()}, certain
-
-    def _resolve_one(self, raw: _Raw, known: Known) -> tuple[tuple[int, ...], bool]:
-        """The targets, and whether the address is a constant, so that there is no other."""
-        assert raw.last is not None
-        given = [MicroOp(Kind.COPY, var, (value,)) for var, value in known.items()]
-        after = dict(known)
-        ops = [*given, *propagate(raw.ops, self.image, after)]
-        constant = known_value(raw.last.ins[0], after)
-        number = number_of(constant)
-        if number is not None:
-            return (number,), True
-        plausible = partial(self._plausible_target, raw.steps[0] if raw.steps else raw.addresses[0])
-        found = jump_targets(ops, raw.last.ins[0], self.image, plausible) or []
-        self._guessed = self._guessed or len(found) > 1
-        hinted = sorted(self.hints.get(raw.steps[-1] if raw.steps else raw.addresses[-1], ()))
-        return tuple(dict.fromkeys([*found, *hinted])), False
-
-    def _plausible_target(self, here: int, target: int) -> bool:
-        """Whether a table of the function around `here` may well hold `target`. The next table in the file often
-        follows with no gap, and its entries are nonsense when read as entries of this one."""
-        section = self.image.section_at(here)
-        if section is None or not section.address <= target < section.end:
-            return False
-        own, other = self._function_around(here), self._function_around(target)
-        if own is None or other is None or own == other or other.address == target:
-            return True
-        return _is_part(other, own.name)
-
-    @cached_property
-    def _functions(self) -> tuple[list[int], list[Symbol]]:
-        ordered = sorted((s for s in self.image.symbols if s.is_function), key=lambda s: s.address)
-        return [s.address for s in ordered], ordered
-
-    def _function_around(self, address: int) -> Symbol | None:
-        starts, ordered = self._functions
-        index = bisect_right(starts, address) - 1
-        found = ordered[index] if index >= 0 else None
-        return found if found is not None and address < found.address + max(found.size, 1) else None
-
-    def _constants_at_entry(self, blocks: dict[Position, _Raw], starts: set[Position]) -> dict[Position, Known]:
-        """Registers that hold the same constant on every path to a block (forward data flow). Nothing is known at
-        `starts`: the entry and the targets of computed jumps."""
-        entries: dict[Position, Known] = {position: {} for position in starts}
-        pending = list(starts)
-        while pending:
-            position = pending.pop()
-            raw = blocks[position]
-            known = dict(entries[position])
-            propagate(raw.ops, self.image, known)
-            if raw.last is not None and raw.last.kind in (Kind.CALL, Kind.CALLIND, Kind.SYSTEM):
-                known = {}
-            known = {v: c for v, c in known.items() if number_of(c) is not None and v.space is Space.REGISTER}
-            for successor in self._raw_successors(raw):
-                if successor not in blocks:
-                    continue
-                merged = _meet(entries.get(successor), known)
-                if merged != entries.get(successor):
-                    entries[successor] = merged
-                    pending.append(successor)
-        return entries
-
-    def _raw_successors(self, raw: _Raw) -> Iterator[Position]:
-        if raw.last is None:
-            if raw.next is not None:
-                yield raw.next
-            return
-        if raw.last.kind in (Kind.BRANCH, Kind.CBRANCH) and raw.next is not None:
-            instruction = self.decode(raw.steps[-1] if raw.steps else raw.addresses[-1])
-            target = self._target(instruction, raw.last.ins[0])
-            if target is not None:
-                yield target
-        if raw.last.kind in (Kind.CBRANCH, Kind.CALL, Kind.CALLIND, Kind.SYSTEM) and raw.next is not None:
-            yield raw.next
-
-    # -- inlining -------------------------------------------------------------------------------
+    def __init__(self, decoding: Decoding, inline: bool, hints: Hints) -> None:
+        self._decoding = decoding
+        self._routines = Routines(decoding, inline, hints)
+        self._image = decoding.image
+        self._machine = decoding.machine
+        self._name = decoding.name
+        self._inline = inline
+        self._hints = hints
+        self._blocks: dict[BlockId, Block] = {}
+        self._inlined: list[str] = []
 
     def function(self, entry: int) -> Function:
         start = BlockId((), entry, 0)
         pending: list[_Visit] = [(start, (entry,))]
         while pending:
             block_id, chain = pending.pop()
-            if block_id in self.blocks:
+            if block_id in self._blocks:
                 continue
-            if len(self.blocks) >= MOST_BLOCKS:
-                raise Unsupported(f"{self.name} with everything it calls is larger than {MOST_BLOCKS} blocks")
-            if len(self.blocks) % 256 == 0:
-                self._spend()
-            raw = self.routine(chain[-1]).blocks.get((block_id.address, block_id.part), _AFTER_END)
+            if len(self._blocks) >= MOST_BLOCKS:
+                raise Unsupported(f"{self._name} with everything it calls is larger than {MOST_BLOCKS} blocks")
+            if len(self._blocks) % 256 == 0:
+                self._decoding.spend()
+            raw = self._routines.routine(chain[-1]).blocks.get((block_id.address, block_id.part), _AFTER_END)
             exit_, follow = self._exit(block_id, raw, chain)
-            guard = null_guard(exit_, self.image, self.machine)
+            guard = null_guard(exit_, self._image, self._machine)
             where = (_last_address(block_id, raw),) * len(guard)
             block = Block(block_id, (*raw.ops, *guard), (*raw.addresses, *where), raw.steps, exit_)
-            self.blocks[block_id] = block
+            self._blocks[block_id] = block
             pending += [(successor, chain) for successor in block.successors] if follow is None else follow
-        inlined = tuple(dict.fromkeys(self.inlined))
-        return Function(self.name, self.image, self.machine, start, self.blocks, self.instructions, inlined)
+        inlined = tuple(dict.fromkeys(self._inlined))
+        return Function(
+            self._name,
+            self._image,
+            self._machine,
+            start,
+            self._blocks,
+            self._decoding.instructions,
+            inlined,
+            inlines=self._inline,
+            hints=self._hints,
+        )
 
-    def _exit(self, block_id: BlockId, raw: _Raw, chain: tuple[int, ...]) -> tuple[Exit, list[_Visit] | None]:
+    def _exit(self, block_id: BlockId, raw: RawBlock, chain: tuple[int, ...]) -> tuple[Exit, list[_Visit] | None]:
         """The exit, and the blocks to visit next with their chains (None: the successors, same chain)."""
         last = raw.last
         if last is None:
             return (Stop(raw.why), []) if raw.next is None else (Goto(_here(block_id, raw.next)), None)
         assert raw.next is not None
         after = _here(block_id, raw.next)
-        routine, position = self.routine(chain[-1]), (block_id.address, block_id.part)
+        routine, position = self._routines.routine(chain[-1]), (block_id.address, block_id.part)
         computed = routine.targets.get(position, ())
         match last.kind:
             case Kind.BRANCH | Kind.CBRANCH:
@@ -403,10 +116,10 @@ class _Lifter:
                 return self._jump(block_id, raw, computed, last.ins[0], chain)
 
     def _branch(
-        self, block_id: BlockId, raw: _Raw, last: MicroOp, after: BlockId, chain: tuple[int, ...]
+        self, block_id: BlockId, raw: RawBlock, last: MicroOp, after: BlockId, chain: tuple[int, ...]
     ) -> tuple[Exit, list[_Visit] | None]:
-        instruction = self.decode(_last_address(block_id, raw))
-        target = self._target(instruction, last.ins[0])
+        instruction = self._decoding.decode(_last_address(block_id, raw))
+        target = self._routines.target(instruction, last.ins[0])
         if target is not None:
             taken, follow = _here(block_id, target), [(_here(block_id, target), chain)]
         else:
@@ -417,14 +130,15 @@ class _Lifter:
         return Branch(last.ins[1], taken, after), [*follow, (after, chain)]
 
     def _jump(
-        self, block_id: BlockId, raw: _Raw, targets: tuple[int, ...], value: Var, chain: tuple[int, ...]
+        self, block_id: BlockId, raw: RawBlock, targets: tuple[int, ...], value: Var, chain: tuple[int, ...]
     ) -> tuple[Exit, list[_Visit] | None]:
-        if len(targets) == 1 and self._outside_name(targets[0]) is not None:
+        if len(targets) == 1 and self._routines.outside_name(targets[0]) is not None:
             # The value is a temp of this block, which the call's own block does not have.
             value = const(targets[0], value.size)
             taken, follow = self._tail_call(block_id.context, _last_address(block_id, raw), targets[0], value, chain)
             return Goto(taken), follow
-        present = tuple((t, _here(block_id, (self._real(t), 0))) for t in targets if self.image.code_at(self._real(t)))
+        real = self._routines.real
+        present = tuple((t, _here(block_id, (real(t), 0))) for t in targets if self._image.code_at(real(t)))
         return Switch(value, present), None
 
     def _return(self, block_id: BlockId, value: Var, chain: tuple[int, ...]) -> tuple[Exit, list[_Visit]]:
@@ -438,17 +152,17 @@ class _Lifter:
     ) -> tuple[Exit, list[_Visit] | None]:
         """A call to a computed address: what it may be to and is present becomes part of the function, each for the
         value that leads there; any other address is outside code."""
-        if self.machine.convention.stack_pointer is None:
+        if self._machine.convention.stack_pointer is None:
             return Switch(value, ()), None  # no convention, so nothing can be said of an unknown callee
         if self._nothing_follows(address, after):
             return Call(None, value, None), None
         inner = {}
-        for pointer in targets if self.inline and len(chain) <= MOST_DEPTH else ():
-            real = self._real(pointer)
-            function = self._function_around(real)
-            if function is not None and function.address == real and self.image.code_at(real) and real not in chain:
+        for pointer in targets if self._inline and len(chain) <= MOST_DEPTH else ():
+            real = self._routines.real(pointer)
+            function = self._routines.function_around(real)
+            if function is not None and function.address == real and self._image.code_at(real) and real not in chain:
                 inner[pointer] = BlockId((*after.context, after.address), real, 0)
-                self.inlined.append(function.name)
+                self._inlined.append(function.name)
         call = Call(None, value, after)
         if not inner:
             return call, None
@@ -456,64 +170,65 @@ class _Lifter:
         return Switch(value, tuple(inner.items()), call), [*visits, (after, chain)]
 
     def _nothing_follows(self, address: int, after: BlockId) -> bool:
-        has_convention = self.machine.convention.stack_pointer is not None
-        return has_convention and self.returning.nothing_follows(address, after.address)
+        has_convention = self._machine.convention.stack_pointer is not None
+        return has_convention and self._routines.returning.nothing_follows(address, after.address)
 
     def _call(
         self, target: int, value: Var, address: int, after: BlockId, chain: tuple[int, ...]
     ) -> tuple[Exit, list[_Visit] | None]:
-        target = self.image.aliases.get(target, target)
-        name = self.image.name_at(target)
-        if target in self.image.externals or not self.image.code_at(target):
-            back = self.returning.comes_back(name, address, after.address)
+        target = self._image.aliases.get(target, target)
+        name = self._image.name_at(target)
+        if target in self._image.externals or not self._image.code_at(target):
+            back = self._routines.returning.comes_back(name, address, after.address)
             return Call(name, value, after if back else None), None
-        if target == chain[0] and self.machine.convention.stack_pointer is not None:
+        if target == chain[0] and self._machine.convention.stack_pointer is not None:
             return Call(SELF, value, after), None
-        if not self.inline and not self._is_loader_code(target):
+        if not self._inline and not self._is_loader_code(target):
             called, back = name or f"function at {target:#x}", not self._nothing_follows(address, after)
             return Call(called, value, after if back else None, present=True), None
-        if target in chain and self.machine.convention.stack_pointer is None:
+        if target in chain and self._machine.convention.stack_pointer is None:
             return Switch(value, ()), None  # a jump like any other: engines that follow runs can follow it
         if target in chain:
-            raise Unsupported(f"{name or hex(target)}, which {self.name} calls, is recursive")
+            raise Unsupported(f"{name or hex(target)}, which {self._name} calls, is recursive")
         if len(chain) > MOST_DEPTH:
-            raise Unsupported(f"{self.name} calls more than {MOST_DEPTH} functions deep")
+            raise Unsupported(f"{self._name} calls more than {MOST_DEPTH} functions deep")
         if not self._is_loader_code(target):
-            self.inlined.append(name or hex(target))
+            self._inlined.append(name or hex(target))
         inner = BlockId((*after.context, after.address), target, 0)
         return Goto(inner), [(inner, (*chain, target))]
 
     def _is_loader_code(self, address: int) -> bool:
-        return self.image.loader_code[0] <= address < self.image.loader_code[1]
+        return self._image.loader_code[0] <= address < self._image.loader_code[1]
 
     def _tail_call(
         self, context: tuple[int, ...], address: int, target: int, value: Var, chain: tuple[int, ...]
     ) -> tuple[BlockId, list[_Visit]]:
         """A jump to another function is a call, then a return to our own caller."""
-        name, present = self._outside_name(target) or "", self._real(target) not in self.image.externals
+        name = self._routines.outside_name(target) or ""
+        present = self._routines.real(target) not in self._image.externals
         call, back = BlockId(context, address, _TAIL), BlockId(context, address, _TAIL + 1)
-        never_returns = not present and leaves(self.image, name)
+        never_returns = not present and leaves(self._image, name)
         exit_ = Call(name, value, None if never_returns else back, present=present)
-        guard = null_guard(exit_, self.image, self.machine)
+        guard = null_guard(exit_, self._image, self._machine)
         kept = (*guard, *self._keep_return_address())
-        self.blocks[call] = Block(call, kept, (address,) * len(kept), (), exit_)
+        self._blocks[call] = Block(call, kept, (address,) * len(kept), (), exit_)
         if never_returns:
             return call, []
         ops, caller = self._return_ops()
         leave, follow = self._return(back, caller, chain)
-        self.blocks[back] = Block(back, ops, (address,) * len(ops), (), leave)
+        self._blocks[back] = Block(back, ops, (address,) * len(ops), (), leave)
         return call, follow
 
     def _keep_return_address(self) -> tuple[MicroOp, ...]:
         """The callee returns to where the link register says, and need not leave it there."""
-        convention, registers = self.machine.convention, self.machine.registers
+        convention, registers = self._machine.convention, self._machine.registers
         if convention.return_address is None or convention.kept_return_address is None:
             return ()
         return (MicroOp(Kind.COPY, registers[convention.kept_return_address], (registers[convention.return_address],)),)
 
     def _return_ops(self) -> tuple[tuple[MicroOp, ...], Var]:
         """What finds the return address once the callee has returned and popped it."""
-        convention, registers = self.machine.convention, self.machine.registers
+        convention, registers = self._machine.convention, self._machine.registers
         if convention.return_address is not None:
             return (), registers[convention.kept_return_address or convention.return_address]
         assert convention.stack_pointer is not None
@@ -523,7 +238,7 @@ class _Lifter:
         return (MicroOp(Kind.INT_SUB, place, (pointer, below)), MicroOp(Kind.LOAD, target, (place,))), target
 
 
-_AFTER_END = _Raw((), (), (), None, None, "the end of its code after a call")
+_AFTER_END = RawBlock((), (), (), None, None, "the end of its code after a call")
 _Visit = tuple[BlockId, tuple[int, ...]]
 """A block to visit and the entries of the routines it is nested in, outermost first."""
 _TAIL = 1 << 20
@@ -558,32 +273,12 @@ def _stopped(block: Block, used: str) -> Block:
     return replace(block, ops=ops, addresses=(*block.addresses, address), exit=Stop(why))
 
 
-def _is_part(symbol: Symbol, name: str) -> bool:
-    """Whether a compiler split this off from the function `name` (`f.cold`, `f.part.0`)."""
-    return symbol.name.startswith(f"{name}.")
-
-
 def _here(block_id: BlockId, position: Position) -> BlockId:
     return BlockId(block_id.context, *position)
 
 
-def _last_address(block_id: BlockId, raw: _Raw) -> int:
+def _last_address(block_id: BlockId, raw: RawBlock) -> int:
     """The address of the instruction that ends the block."""
     if raw.steps:
         return raw.steps[-1]
     return raw.addresses[-1] if raw.addresses else block_id.address
-
-
-def _stops(op: MicroOp) -> bool:
-    return op.kind is Kind.ABORT and op.ins[0] == const(1, 1)
-
-
-def _meet(old: Known | None, new: Known) -> Known:
-    if old is None:
-        return dict(new)
-    return {var: value for var, value in old.items() if new.get(var) == value}
-
-
-def _nowhere(address: int) -> Instruction:
-    """What stands where there is no code."""
-    return Instruction(address, 1, "(no code)", (MicroOp(Kind.UNSUPPORTED, None, ()),))

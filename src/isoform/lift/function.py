@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -154,6 +154,13 @@ class Block:
         exit_ = self.exit if listed.value is None else with_value(self.exit, listed.value)
         return replace(self, ops=listed.ops, addresses=listed.addresses, exit=exit_, listed=None)
 
+    def in_order(self) -> Iterator[tuple[MicroOp, int, bool]]:
+        """The micro-ops, their addresses, and whether each is the first of its instruction."""
+        last = -1
+        for op, address in zip(self.ops, self.addresses, strict=True):
+            yield op, address, address != last
+            last = address
+
     def extended(self, ops: Iterable[MicroOp], address: int, exit_: Exit) -> Block:
         """The block with more micro-ops, of the instruction at `address`, and another exit."""
         more = tuple(ops)
@@ -195,6 +202,9 @@ class Bound(NamedTuple):
     is_sure: bool = True
     """Whether no other object can be meant. Otherwise a run that leaves the object shows no difference, but a proof may
     not leave it out."""
+    meant_by: int | None = None
+    """An address in the code that is meant for this object or for another one: what is counted from it is inside one of
+    them, always the same one. A run that leaves each of them shows no difference."""
 
     @property
     def object_bytes(self) -> int:
@@ -207,6 +217,10 @@ class Bound(NamedTuple):
     def admits(self, address: int, stack_pointer: int) -> bool:
         origin = stack_pointer if self.is_local else 0
         return any(low <= address - origin <= high - self.size for low, high in self.ranges)
+
+
+Hints = Mapping[int, frozenset[int]]
+"""Targets of computed jumps and calls, by the instruction's address, that a formula or a run has found out."""
 
 
 @dataclass(frozen=True)
@@ -234,6 +248,12 @@ class Function:
     """The callees of which something is known (`known_calls.py`)."""
     refused: dict[int, str] = field(default_factory=dict)
     """Instructions, by address, that have semantics and are not followed all the same, and why (`alignment.py`)."""
+    inlines: bool = True
+    """Whether calls to code that is present became part of it."""
+    hints: Hints = field(default_factory=dict)
+    """The targets of computed jumps that it was lifted with."""
+    alone: tuple[int, int] | None = None
+    """Of code that is in no file: the addresses from its start to its end."""
 
     @cached_property
     def as_listed(self) -> Function:

@@ -6,14 +6,10 @@ from dataclasses import replace
 
 from isoform.lift.alignment import with_misaligned_refused
 from isoform.lift.bounds import with_bounds
-from isoform.lift.cfg import Hints, control_flow_graph
-from isoform.lift.function import Block, Function, Listed, exit_value, with_value
-from isoform.lift.known_calls import with_known_calls
-from isoform.lift.library import written_out
+from isoform.lift.cfg import control_flow_graph
+from isoform.lift.function import Block, Function, Hints, Listed, exit_value, with_value
 from isoform.lift.liveness import Liveness, output_containers
-from isoform.lift.pointers import with_pointer_types
 from isoform.lift.resolvers import with_resolved
-from isoform.lift.returning import without_returns
 from isoform.lift.simplify import Known, known_value, propagate
 from isoform.load.image import Image
 from isoform.model.budget import Budget
@@ -46,14 +42,6 @@ def simplified(function: Function) -> Function:
 def _spend(budget: Budget | None, name: str) -> None:
     if budget is not None:
         budget.require(f"lifting {name}")
-
-
-def relifted(function: Function, hints: Hints, inline: bool = True, budget: Budget | None = None) -> Function:
-    """The same function with more known about its computed jumps."""
-    again = lift(function.image, function.machine, function.name, function.entry.address, inline, hints, budget)
-    again = with_pointer_types(without_returns(again, function.never_returning), function.passed)
-    again = written_out(again, function.written_out) if function.written_out else again
-    return with_known_calls(again, function.library)
 
 
 def _fold(block: Block, image: Image) -> Block:

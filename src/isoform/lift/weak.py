@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isoform.lift.function import Call, Exit
-from isoform.load.image import Image, WeakSymbol
+from isoform.load.fields import WeakSymbol
+from isoform.load.image import Image
 from isoform.model.machine import Machine
 from isoform.model.microop import (
     CONTROL,

@@ -56,7 +56,7 @@ class Part:
     @property
     def inner(self) -> bool:
         """Jump tables and literals: no address in here is ever seen outside the function that uses it (those of
-        literals are shared by content instead, see `relocate.py`), so the place does not matter."""
+        literals are shared by content instead, see `relocatable/literals.py`), so the place does not matter."""
         return self.key[0] == INNER
 
 

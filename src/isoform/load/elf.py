@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from functools import partial
 from typing import Any, NamedTuple
 
 from isoform.isa.registry import ELF_ISAS, ELF_TITLES, byte_order, linkage
@@ -121,6 +122,10 @@ class Relocation(NamedTuple):
     kind: int
     symbol: int
     addend: int
+
+
+_AS_RELOCATION = partial(tuple.__new__, Relocation)
+"""From the four numbers in order: a large library has tens of thousands."""
 
 
 @dataclass(frozen=True)
@@ -425,8 +430,7 @@ class _Parser:
             content = self._bytes(header)
             if len(content) % 24:
                 raise unusable(self.path, f"{name} ends in the middle of a relocation")
-            rows = struct.iter_unpack("<QIIq", content)
-            relocations = [Relocation(offset, kind, symbol, addend) for offset, kind, symbol, addend in rows]
+            relocations = list(map(_AS_RELOCATION, struct.iter_unpack("<QIIq", content)))
             if any(r.symbol for r in relocations) and not self._has_symbols(headers, header["sh_link"]):
                 raise unusable(self.path, f"{name} refers to no symbol table")
             if not linked and any(r.offset >= len(sections[target].data) for r in relocations):

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 from isoform.isa.registry import byte_order
+from isoform.load.described import Line, Local, PointerTypes
+from isoform.load.fields import Field, Meant, Reference, Statics, WeakSymbol
+from isoform.load.moved import MovedRanges, moved_ranges
 from isoform.load.objects import Objects
 from isoform.model.errors import Unsupported
 from isoform.model.machine import Order
-from isoform.model.signature import CType, Signature
+from isoform.model.signature import Signature
 from isoform.model.values import dataclass
 
 POINTER_BYTES = 8
-_BELOW = 64
-_STRETCH = 4096
-"""How far a table without a symbol is taken to go, below and above its base."""
-_LARGEST_TABLE = 1 << 16
 OF_LOADER = (".eh_frame", ".gcc_except_table", ".note", ".dyn", ".gnu", ".rela", ".relr", ".hash", ".interp")
 RUN_BY_LOADER = (".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors")
 NO_VARIABLES = (*OF_LOADER, *RUN_BY_LOADER, ".got", ".loader")
 """Sections of linked files in which no variable of a program is: no base of an index is meant for them."""
+MOST_VARIANTS = 16
+"""Images that differ only in which weak symbols are defined, kept at a time."""
 LEAST_BASE, MOST_BASE = 1 << 16, 1 << 32
 """In a program at fixed addresses: a smaller displacement is an offset in a structure, not the base of an index, and a
 larger one does not fit an instruction."""
-MOST_RANGES = 16
-"""Of a section whose objects lie further apart it is not said where they are."""
 
 
 @dataclass(frozen=True)
@@ -59,89 +57,6 @@ class Symbol:
     """Of a function, and of data of a linked file: whether only one source file could name it."""
 
 
-class WeakSymbol(NamedTuple):
-    """A symbol that may have no definition."""
-
-    bit: int
-    """In `Machine.absent_symbols`, the same in both images of a question."""
-    address: int
-    """If it has one."""
-
-
-class Reference(NamedTuple):
-    """A field that holds the address of an object of known size, or an address counted from it."""
-
-    target: int
-    """The address; of a field that counts from the instruction's end, without the distance from the field to there."""
-    relative: bool
-    name: str
-    ranges: tuple[tuple[int, int], ...]
-    """Where the object is: first and past-the-last address. More than one where the file does not say which of several
-    objects is meant."""
-
-
-class Meant(NamedTuple):
-    """What a field that a relocation filled may be an address of, however far from it the address is."""
-
-    ranges: tuple[tuple[int, int], ...]
-    """First and past-the-last addresses."""
-    is_one: bool
-    """Whether this is one object, which the relocation names by its symbol; otherwise it is all of a section."""
-
-
-class Field(NamedTuple):
-    """Bytes of code or data that a relocation filled."""
-
-    width: int
-    relative: bool
-    """Whether it holds a distance from its own address."""
-    name: str = ""
-    """Of thread-local data, which has a distance and no address: its name."""
-
-
-@dataclass(frozen=True)
-class Statics:
-    """A writable section of an object file with variables that other files cannot name, and all that refers to it."""
-
-    objects: tuple[tuple[str, int, int], ...]
-    """Name, first and past-the-last address of each such variable."""
-    extents: tuple[tuple[int, int], ...]
-    """Where the section's contents are."""
-    fields: tuple[tuple[int, tuple[int, int] | None], ...]
-    """Addresses of fields of code, each with where the object is that it names; None where it names the section."""
-    pointed: tuple[int, ...]
-    """Addresses in the section that data holds."""
-    is_unclear: bool
-    """Whether something else may refer to it."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """A source line, for the report."""
-
-    file: str
-    number: int
-
-
-@dataclass(frozen=True)
-class Local:
-    """A variable that stays at one place of a function's frame, for the report."""
-
-    name: str
-    offset: int
-    """Bytes from the stack pointer at entry."""
-    size: int
-    start: int
-    end: int
-    """Addresses of the code in which the name means this variable."""
-    scope: tuple[tuple[int, int], ...] | None = None
-    """Addresses of the code of the block that declares it, in pieces, none if they are not known. None: the block is
-    the whole function."""
-    can_be_indexed: bool = True
-    is_settled: bool = False
-    """Whether all variables of the function have one place in the frame all along, as in unoptimised code."""
-
-
 def _with_nulls(section: Section, fields: dict[int, tuple[int, int]], order: Order) -> Section:
     """The section where some addresses (by the place and width of the field that holds them) are null."""
     inside = [(at, *fields[at]) for at in fields if section.address <= at < section.end]
@@ -153,24 +68,6 @@ def _with_nulls(section: Section, fields: dict[int, tuple[int, int]], order: Ord
         value = int.from_bytes(data[start : start + width], order) - address
         data[start : start + width] = (value % (1 << (8 * width))).to_bytes(width, order)
     return replace(section, data=bytes(data))
-
-
-@dataclass(frozen=True)
-class PointerTypes:
-    """What debug information says of pointers to functions, and of what pointers may lead to."""
-
-    variables: dict[str, CType] = field(default_factory=dict)
-    """Types of global variables (of an array: of its elements) that are or hold such pointers, by name."""
-    functions: tuple[Signature, ...] = ()
-    """The types of functions that pointers to are declared anywhere."""
-    are_all: bool = False
-    """Whether no other pointers are called: not in C++, whose virtual functions have no such types."""
-    has_bools: bool = False
-    """Whether there is a type `bool`."""
-    bools: dict[str, CType] = field(default_factory=dict)
-    """Types of global variables (of an array: of its elements) that are or hold a `bool`, by name."""
-    padded: dict[str, CType] = field(default_factory=dict)
-    """Types of global variables (of an array: of its elements) that are structures with padding, by name."""
 
 
 @dataclass(frozen=True)
@@ -281,8 +178,22 @@ class Image:
 
     def without(self, absent: int) -> Image:
         """The image where the weak symbols whose bits are set have no definition."""
-        gone = {name: symbol.address for name, symbol in self.weak.items() if absent >> symbol.bit & 1}
-        fields = {a: (gone[n], width) for a, (n, width) in self.weak_fields.items() if n in gone}
+        gone = frozenset(name for name, symbol in self.weak.items() if absent >> symbol.bit & 1)
+        if gone not in self._variants:
+            if len(self._variants) >= MOST_VARIANTS:
+                self._variants.clear()
+            self._variants[gone] = self._without(gone)
+        return self._variants[gone]
+
+    @cached_property
+    def _variants(self) -> dict[frozenset[str], Image]:
+        """By the weak symbols that have no definition: every run asks for one of these, and they are large."""
+        return {}
+
+    def _without(self, gone: frozenset[str]) -> Image:
+        fields = {
+            at: (self.weak[name].address, width) for at, (name, width) in self.weak_fields.items() if name in gone
+        }
         if not fields:
             return self
         return replace(self, sections=tuple(_with_nulls(section, fields, self.byte_order) for section in self.sections))
@@ -292,16 +203,21 @@ class Image:
         ordered = sorted(self.sections, key=lambda s: s.address)
         return [s.address for s in ordered], ordered
 
-    @cached_property
-    def unwritten_sections(self) -> tuple[Section, ...]:
-        """What no code changes, also under the addresses that it shares with the other side."""
-        found = [section for section in self.sections if not section.writable]
-        for start, end, shared in self.moved:
-            section = self.section_at(start)
+    def sections_between(self, low: int, high: int) -> list[Section]:
+        """Those that have an address from `low` up to, not including, `high`."""
+        starts, ordered = self._sections_by_address
+        found = ordered[max(bisect_right(starts, low) - 1, 0) : bisect_left(starts, high)]
+        return [section for section in found if low < section.end]
+
+    def unwritten_between(self, low: int, high: int) -> list[Section]:
+        """What of these no code changes, also under the addresses that it shares with the other side."""
+        found = [section for section in self.sections_between(low, high) if not section.writable]
+        for start, end, own in self.moved_ranges.between(low, high):
+            section = self.section_at(own)
             if section is not None and not section.writable:
-                data = section.data[start - section.address : end - section.address]
-                found.append(Section(section.name, shared, data, end - start, writable=False, executable=False))
-        return tuple(found)
+                data = section.data[own - section.address : own - section.address + end - start]
+                found.append(Section(section.name, start, data, end - start, writable=False, executable=False))
+        return found
 
     def section_at(self, address: int) -> Section | None:
         starts, ordered = self._sections_by_address
@@ -365,44 +281,6 @@ class Image:
     def symbol_at(self, address: int) -> Symbol | None:
         return self._symbol_addresses.get(address)
 
-    def reference_to(self, address: int) -> Reference | None:
-        """What an address in the code of a linked file that can be anywhere refers to: an object that was moved, or one
-        of the section's others. (A file with fixed addresses may hold a number that only looks like one.)"""
-        if not self.base:
-            return None
-        own = self.own_address(address)
-        section = self.section_at(own)
-        if section is None or section.executable:
-            return None
-        if own != address:
-            start = self._shared_ranges[1][bisect_right(self._shared_ranges[0], address) - 1][2]
-            ranges = self._moved_alike.get(address - own, ())
-            name = self.name_at(start) if len(ranges) == 1 else None
-            return Reference(address, False, name or section.name, ranges) if len(ranges) <= MOST_RANGES else None
-        ranges = self._ranges_of_sections.get(section.address, ())
-        if not any(low <= address < high for low, high in ranges):
-            return None  # what has no name has no size: a jump table
-        return Reference(address, False, section.name, ranges) if 0 < len(ranges) <= MOST_RANGES else None
-
-    @cached_property
-    def _ranges_of_sections(self) -> dict[int, tuple[tuple[int, int], ...]]:
-        """By the address of a section: where its objects are, those next to each other together. Among constants those
-        without a name count: a jump table may be anywhere between the named ones."""
-        moved = {start for start, _, _ in self.moved}
-        found: dict[int, list[tuple[int, int]]] = {}
-        for symbol in self._data_symbols[1]:
-            section = self.section_at(symbol.address)
-            if section is None or symbol.address in moved:
-                continue
-            ranges = found.setdefault(section.address, [])
-            end = symbol.address + symbol.size
-            if ranges and symbol.address <= ranges[-1][1]:
-                ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))
-            else:
-                ranges.append((symbol.address, end))
-        whole = [s for s in self.sections if s.address in found and (not s.writable or not self.names_variables)]
-        return {at: tuple(ranges) for at, ranges in found.items()} | {s.address: ((s.address, s.end),) for s in whole}
-
     @cached_property
     def names_variables(self) -> bool:
         """Whether all variables have names: not in a linked file from which the names of static ones were removed."""
@@ -432,36 +310,15 @@ class Image:
 
     def shared_address(self, address: int) -> int:
         """Where both images have what starts at an address of this one (see `moved`)."""
-        return self._shared_starts.get(address, address)
-
-    @cached_property
-    def _shared_starts(self) -> dict[int, int]:
-        return {start: shared for start, _, shared in self.moved}
+        return self.moved_ranges.shared_address(address)
 
     def own_address(self, address: int) -> int:
         """Where this image has what is at a shared address (see `moved`)."""
-        starts, ranges = self._shared_ranges
-        index = bisect_right(starts, address) - 1
-        if index < 0 or address >= ranges[index][1]:
-            return address
-        return ranges[index][2] + address - ranges[index][0]
+        return self.moved_ranges.own_address(address)
 
     @cached_property
-    def _shared_ranges(self) -> tuple[list[int], list[tuple[int, int, int]]]:
-        """(shared start, shared end, own start), sorted."""
-        ranges = sorted((shared, shared + end - start, start) for start, end, shared in self.moved)
-        return [r[0] for r in ranges], ranges
-
-    @cached_property
-    def _moved_alike(self) -> dict[int, tuple[tuple[int, int], ...]]:
-        """By the distance that objects were moved by: where they are now. An address in one of them may be meant for
-        another one: `t[i - 1]` is counted from a base before `t`."""
-        found: dict[int, list[tuple[int, int]]] = {}
-        for start, end, shared in self.moved:
-            section = self.section_at(start)
-            if section is not None and not section.executable:
-                found.setdefault(shared - start, []).append((shared, shared + end - start))
-        return {distance: tuple(sorted(ranges)) for distance, ranges in found.items()}
+    def moved_ranges(self) -> MovedRanges:
+        return moved_ranges(self.moved)
 
     @cached_property
     def has_apart(self) -> bool:
@@ -482,32 +339,7 @@ class Image:
         homes = {r: [s for s in self.sections if s.address < r[1] and r[0] < s.end] for r in self.differing}
         return tuple(r for r, own in homes.items() if not own or not all(s.name.startswith(NO_VARIABLES) for s in own))
 
-    def constants_near(self, address: int) -> list[tuple[int, int]]:
-        """Extents (first and past-the-last address) of the constant objects that `address` is in or next to: the
-        lookup tables that an access at a computed distance from it may mean (`days[month - 1]` starts below
-        its table). Without a symbol it is a stretch of the section."""
-        found: list[tuple[int, int]] = []
-        for distance in (0, 1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 64, -64):
-            place = address + distance
-            shift = place - self.own_address(place)
-            extent = self._constant_around(place - shift, address - shift)
-            if extent is not None and (extent[0] + shift, extent[1] + shift) not in found:
-                found.append((extent[0] + shift, extent[1] + shift))
-        return found[:3]
-
-    def _constant_around(self, place: int, address: int) -> tuple[int, int] | None:
-        section = self.section_at(place)
-        if section is None or section.writable:
-            return None
-        starts, symbols = self._data_symbols
-        index = bisect_right(starts, place) - 1
-        if index >= 0 and place < symbols[index].address + symbols[index].size:
-            start, end = symbols[index].address, symbols[index].address + symbols[index].size
-        else:
-            start, end = address - _BELOW, address + _STRETCH
-        return max(start, section.address), min(end, section.end, start + _LARGEST_TABLE)
-
     @cached_property
-    def _data_symbols(self) -> tuple[list[int], list[Symbol]]:
+    def data_symbols(self) -> tuple[list[int], list[Symbol]]:
         sized = [s for s in self.symbols if not s.is_function and s.size]
         return [s.address for s in sized], sized

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 
 from isoform.isa.registry import DEFAULT, TEXT_ISAS, require_machine
 from isoform.load.code import DISPLAYED, Code, parsed_code
+from isoform.load.described import Line, Local, PointerTypes
 from isoform.load.elf import ParsedFile, parse_elf
-from isoform.load.image import Image, Line, Local, PointerTypes, Symbol
+from isoform.load.image import Image, Symbol
 from isoform.load.place import Placement, place_files
 from isoform.load.resolve import choose, read_file, split_spec
 from isoform.model.errors import UserError
@@ -54,6 +55,8 @@ class Loaded:
     display_path: str
     is_alone: bool = False
     """Whether it is bytes that are in no file: nothing is around it."""
+    together: Callable[[], tuple[Loaded, Loaded]] | None = None
+    """Of two linked files: both sides, placed so that objects which lie alike in both are moved as one."""
 
 
 _Built = tuple[Path | Code, str | None, tuple[str, ...]]
@@ -87,7 +90,7 @@ class Kept:
 
 
 def open_one(spec: str, options: LoadOptions | None = None) -> Loaded:
-    return _open([spec], [options or LoadOptions()])[0]
+    return _open([spec], [options or LoadOptions()], Kept())[0]
 
 
 def open_pair(
@@ -98,12 +101,21 @@ def open_pair(
     kept: Kept | None = None,
 ) -> tuple[Loaded, Loaded]:
     """Both sides, placed together. `kept` is of the first one."""
-    target, rewrite = _open([spec_a, spec_b], [options_a or LoadOptions(), options_b or LoadOptions()], kept)
-    return target, rewrite
+    specs, options, first = [spec_a, spec_b], [options_a or LoadOptions(), options_b or LoadOptions()], kept or Kept()
+    target, rewrite = _open(specs, options, first)
+    if not (target.image.base and rewrite.image.base and target.image.moved):
+        return target, rewrite
+
+    def together() -> tuple[Loaded, Loaded]:
+        left, right = _open(specs, options, first, together=True)
+        return left, right
+
+    return replace(target, together=together), rewrite
 
 
-def _open(specs: Sequence[str | Code], options: Sequence[LoadOptions], kept: Kept | None = None) -> list[Loaded]:
-    first = kept or Kept()
+def _open(
+    specs: Sequence[str | Code], options: Sequence[LoadOptions], first: Kept, together: bool = False
+) -> list[Loaded]:
     split = [(spec, _named(spec)) if isinstance(spec, Code) else split_spec(spec) for spec in specs]
     paths = [path for path, _ in split]
     isas = [_isa(path, option) for path, option in zip(paths, options, strict=True)]
@@ -114,7 +126,7 @@ def _open(specs: Sequence[str | Code], options: Sequence[LoadOptions], kept: Kep
     if isas[0] not in TEXT_ISAS.values():
         files = _parse_all(paths, options, first)
         _require_one_machine(files, options)
-        placements = place_files(files)
+        placements = place_files(files, together)
         symbols = choose([p.image for p in placements], names)
         images = _with_debug(placements, symbols, first)
     else:

@@ -15,10 +15,15 @@ from isoform.load.differing import differing
 from isoform.load.elf import COMMON_SECTION, LOCAL, OBJECT, UNDEFINED_SECTION, WEAK, ParsedFile
 from isoform.load.ends import agreeing_ends
 from isoform.load.image import Image
-from isoform.load.linked import LinkedImage, base_of, copied_objects, fixed_conflict, loaded_sections, shareable_names
+from isoform.load.linked.build import LinkedImage
+from isoform.load.linked.contents import loaded_sections
+from isoform.load.linked.groups import groups_of
+from isoform.load.linked.names import LinkedNames, fixed_conflict
 from isoform.load.objects import Objects
-from isoform.load.relocate import ObjectImage, object_functions
-from isoform.load.shared import Shared
+from isoform.load.relocatable.build import ObjectImage
+from isoform.load.relocatable.functions import object_functions
+from isoform.load.relocatable.placed import PlacedFile
+from isoform.load.shared import Group, Shared
 from isoform.load.thread import place_threads
 from isoform.load.versions import told_apart
 from isoform.model.errors import UserError
@@ -52,7 +57,9 @@ def place(files: Sequence[ParsedFile]) -> list[Image]:
     return [placement.image for placement in place_files(files)]
 
 
-def place_files(files: Sequence[ParsedFile]) -> list[Placement]:
+def place_files(files: Sequence[ParsedFile], together: bool = False) -> list[Placement]:
+    """`together`: objects that lie alike in two linked files are moved as one, so that an address beside one of them
+    means the same in both. The files do not say then which of them it is in."""
     if len(files) == 2 and files[0].data == files[1].data:
         first = place_files(files[:1])[0]
         second = replace(first.image, path=files[1].path, from_source=files[1].from_source)
@@ -67,18 +74,21 @@ def place_files(files: Sequence[ParsedFile]) -> list[Placement]:
         Region(max(SHARED_START, -(-highest // 0x1000) * 0x1000), NAMES_START), Region(NAMES_START, NAMES_END)
     )
     shared.weak.update(_weak_names(files))
-    shared.fixed_conflict = fixed_conflict(files)
+    names = [LinkedNames(file) if file.linked else None for file in files]
+    shared.fixed_conflict = fixed_conflict(names)
     data = _place_data(files, shared)
-    _name_linked_globals(files, shared)
+    _name_linked_globals(files, names, shared)
     place_threads(files, shared.thread)
-    common = _common_names(files)
+    common = _common_names(files, names)
+    for group in _groups(names, common) if together else ():
+        shared.place_group(group)
     placements = []
-    for side, file in enumerate(files):
-        if file.linked:
-            image = LinkedImage(file, side, shared, common).build()
-            placements.append(Placement(file, image, {}, base_of(file, side)))
+    for side, (file, linked) in enumerate(zip(files, names, strict=True)):
+        if linked is not None:
+            image = LinkedImage(linked, side, shared, common).build()
+            placements.append(Placement(file, image, {}, image.base))
         else:
-            image = ObjectImage(file, side, data[side], codes[side], shared, common).build()
+            image = ObjectImage(PlacedFile(file, side, data[side], codes[side], shared, common)).build()
             placements.append(Placement(file, image, codes[side]))
     return _with_differences(placements, [part for side in data for part in _inner_ranges(side)], shared)
 
@@ -130,23 +140,29 @@ def _name_globals(file: ParsedFile, data: PlacedData, shared: Shared) -> None:
             shared.addresses.setdefault(symbol.name, block.address + offset - block.start)
 
 
-def _name_linked_globals(files: Sequence[ParsedFile], shared: Shared) -> None:
+def _name_linked_globals(files: Sequence[ParsedFile], names: Sequence[LinkedNames | None], shared: Shared) -> None:
     """The same where the side that defines it is a linked file. (One at fixed addresses keeps its own.)"""
-    for file, other in zip(files, reversed(files), strict=True):
-        if not file.linked or file.fixed:
+    for linked, other in zip(names, reversed(files), strict=True):
+        if linked is None or linked.file.fixed:
             continue
-        used, copied = _used_names(other), copied_objects(file)
-        for name, symbol in shareable_names(file).items():
+        used, copied = _used_names(other), linked.copied
+        for name, symbol in linked.shareable.items():
             if name in used and symbol.binding != LOCAL and symbol.kind == OBJECT and symbol.value not in copied:
                 shared.addresses.setdefault(name, shared.by_object(("object", name), symbol.size))
 
 
-def _common_names(files: Sequence[ParsedFile]) -> set[str]:
+def _common_names(files: Sequence[ParsedFile], names: Sequence[LinkedNames | None]) -> set[str]:
     """Names of functions and data that both sides have or use, each standing for one thing only."""
     if len(files) < 2:
         return set()
-    left, right = (set(shareable_names(f)) if f.linked else _object_names(f) for f in files)
+    sides = zip(files, names, strict=True)
+    left, right = (_object_names(file) if linked is None else set(linked.shareable) for file, linked in sides)
     return (left & (right | _used_names(files[1]))) | (right & (left | _used_names(files[0])))
+
+
+def _groups(names: Sequence[LinkedNames | None], common: set[str]) -> list[Group]:
+    left, right = names if len(names) == 2 else (None, None)
+    return groups_of(left, right, common) if left is not None and right is not None else []
 
 
 def _object_names(file: ParsedFile) -> set[str]:

@@ -13,6 +13,30 @@ from isoform.model.values import dataclass
 EXTERNAL_ROOM = ((64, 1 << 20), (40_000, 1 << 12))
 """(number of names, bytes for each of them): how large an external is, is not known, so that the first ones get
 much room. The rest get an address of their own and no more."""
+SHOWN_NAMES = 4
+
+
+@dataclass(frozen=True)
+class Group:
+    """Objects that two linked files have at the same distances, and that are moved as one."""
+
+    extents: dict[str, tuple[int, int]]
+    """By name, in order: where each starts and where the next one does, or what is behind the last one ends, counted
+    from where the first one starts."""
+    behind: int
+    """Bytes behind the last one that are no part of anything in either file."""
+    alignment: int
+    """What the start of the first one is aligned to, but for `skipped` bytes, in both files."""
+    skipped: int
+
+    @property
+    def size(self) -> int:
+        """From `skipped` bytes before the first one to the end."""
+        return self.skipped + max(end for _, end in self.extents.values())
+
+    @property
+    def title(self) -> str:
+        return ", ".join([*self.extents][:SHOWN_NAMES]) + (", …" if len(self.extents) > SHOWN_NAMES else "")
 
 
 @dataclass
@@ -24,6 +48,8 @@ class Shared:
     contents: dict[Hashable, int] = field(default_factory=dict)
     objects: dict[Hashable, int] = field(default_factory=dict)
     """Of named data objects, by the keys of `blocks.object_keys`."""
+    groups: dict[str, tuple[Group, int]] = field(default_factory=dict)
+    """Of each object that is moved with others: them, and the address that the group begins at."""
     rooms: dict[int, int] = field(default_factory=dict)
     fixed_conflict: str = ""
     """Why numbers in programs at fixed addresses do not tell variables apart; empty where they do, or are none."""
@@ -61,6 +87,12 @@ class Shared:
         if key not in self.objects:
             self.objects[key] = self.data.take(size, 64)
         return self.objects[key]
+
+    def place_group(self, group: Group) -> None:
+        start = self.data.take(group.size, max(group.alignment, 64))
+        for name, (offset, _) in group.extents.items():
+            self.objects["object", name] = start + group.skipped + offset
+            self.groups[name] = group, start
 
     def loader_code(self, code: bytes) -> Section:
         """What stands for the code that a loader provides, at one place on both sides."""

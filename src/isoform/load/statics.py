@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from isoform.load.blocks import PlacedData
 from isoform.load.elf import LOCAL, OBJECT, SECTION_SYMBOL, FileSymbol, ParsedFile, Relocation
-from isoform.load.image import Statics
+from isoform.load.fields import Statics
 
 Range = tuple[int, int]
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from isoform.isa.assembly import SOURCE_LIMIT, check_size
 from isoform.isa.registry import assembler
-from isoform.load.image import Image, Line, Section, Symbol
+from isoform.load.described import Line
+from isoform.load.image import Image, Section, Symbol
 from isoform.model.errors import UserError
 from isoform.model.signature import CType, Parameter, Signature, TypeKind
 

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from isoform.model.callee import Callee, Given, Part, whole
+from isoform.model.differences import (
+    Difference,
+    call_differences,
+    ending,
+    how_it_ended,
+    memory_differences,
+    returned,
+)
 from isoform.model.evaluate_floats import canonical_nan, is_nan, to_float
 from isoform.model.machine import Machine
 from isoform.model.outcome import (
-    RETURN_ADDRESS,
     STACK_POINTER,
-    CallRecord,
     Inputs,
     Outcome,
     Status,
-    in_frame,
-    is_own_object,
 )
 from isoform.model.signature import CType, Signature, TypeKind
 from isoform.model.values import dataclass
 
 if TYPE_CHECKING:
     from isoform.borders.precondition import Precondition
+    from isoform.model.abi import Abi
 
 
 HIDE_MEMORY_AT_END = frozenset(
@@ -229,15 +234,6 @@ class OutputCall:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """One observable on which two outcomes differ, in words of the user's."""
-
-    what: str
-    target: str
-    rewrite: str
-
-
-@dataclass(frozen=True)
 class BoolCell:
     """A byte of memory that is declared to hold a `bool`."""
 
@@ -288,6 +284,24 @@ class Contract:
     """Without debug information: argument registers of which a side reads one byte only, so that it may be a bool."""
     narrow: tuple[tuple[str, int], ...] = ()
     """Argument registers that may hold numbers of only so many bits, where types are guessed from the code."""
+    abis: tuple[Abi, Abi] | None = None
+    """Where the two sides are for two machines: what each of them makes of the contract. The fields of the contract
+    itself are then those of the target."""
+
+    def of(self, side: int) -> Contract:
+        """The contract as one side finds it, the other being for the same machine."""
+        if self.abis is None:
+            return self
+        own = self.abis[side]
+        return replace(
+            self,
+            machine=own.machine,
+            arguments=own.arguments,
+            results=own.results,
+            stack_argument_bytes=own.stack_argument_bytes,
+            result_space=own.result_space,
+            abis=None,
+        )
 
     def differences(self, target: Outcome, rewrite: Outcome) -> list[Difference]:
         """Every observable on which the two outcomes differ. Empty when they agree or when either decides
@@ -299,20 +313,21 @@ class Contract:
             return []
         if target.status is Status.ABORTED and self.aborts is AbortRule.REFINE:
             return []
-        if _ending(target) != _ending(rewrite):
-            return [Difference("how it ends", _how_it_ended(target), _how_it_ended(rewrite))]
+        if ending(target) != ending(rewrite):
+            return [Difference("how it ends", how_it_ended(target), how_it_ended(rewrite))]
         if target.status is Status.ABORTED:
-            return list(_call_differences(target, rewrite))
+            return list(call_differences(target, rewrite))
         return list(self._state_differences(target, rewrite))
 
     def _state_differences(self, target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
-        yield from _call_differences(target, rewrite)
+        yield from call_differences(target, rewrite)
         if target.status is Status.DONE:
             if self.results_differ(target, rewrite):
-                yield Difference("return value", *(self.show_result(self.result_value(o)) for o in (target, rewrite)))
+                values = self.of(0).result_value(target), self.of(1).result_value(rewrite)
+                yield Difference("return value", *map(self.show_result, values))
             yield from self._convention_differences(target, rewrite)
         if self._shows_memory(target):
-            yield from _memory_differences(self.observed_writes(target), self.observed_writes(rewrite))
+            yield from memory_differences(self.of(0).observed_writes(target), self.of(1).observed_writes(rewrite))
 
     def _shows_memory(self, outcome: Outcome) -> bool:
         """`--memory ignore` is about what a function leaves to its caller. What a call that ends the program finds is
@@ -327,7 +342,13 @@ class Contract:
 
     def _convention_differences(self, target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
         """What a callee must restore is compared between the sides: a target that itself breaks the
-        convention (an assembly fragment) is a reference like any other."""
+        convention (an assembly fragment) is a reference like any other. Where the two have nothing to compare, each is
+        held against its own state at entry."""
+        if self.abis is not None:
+            broken = [", ".join(o.broken_duties) or "nothing" for o in (target, rewrite)]
+            if target.broken_duties or rewrite.broken_duties:
+                yield Difference("what was not restored", broken[0], broken[1])
+            return
         convention = self.machine.convention
         kept = list(convention.callee_saved)
         if convention.stack_pointer is not None:
@@ -337,12 +358,12 @@ class Contract:
             if left != right:
                 yield Difference(f"{name}, which must be restored", hex(left), hex(right))
         if target.return_target != rewrite.return_target:
-            yield Difference("where it returns to", *(_returned(o) for o in (target, rewrite)))
+            yield Difference("where it returns to", *(returned(o) for o in (target, rewrite)))
 
     def results_differ(self, target: Outcome, rewrite: Outcome) -> bool:
         """Whether the results differ, whichever of its possible types the result has."""
         if self.certain is None or self.return_as is ReturnAs.VOID:
-            return self.result_value(target) != self.result_value(rewrite)
+            return self.of(0).result_value(target) != self.of(1).result_value(rewrite)
         return any(
             all(self.result_value(target, reading) != self.result_value(rewrite, reading) for reading in part)
             for part in self.certain
@@ -395,100 +416,6 @@ def show_float(value: int, bits: int) -> str:
         return f"nan ({value:#x})"
     number = to_float(value, bits // 8)
     return f"{number:.9g}" if bits == 32 else repr(number)
-
-
-def _ending(outcome: Outcome) -> tuple[Status, str]:
-    """What is compared of how a run ended: which call ended the program, but not why it aborted."""
-    return outcome.status, outcome.reason if outcome.status is Status.EXITED else ""
-
-
-def _how_it_ended(outcome: Outcome) -> str:
-    if outcome.status is Status.ABORTED:
-        return f"aborts ({outcome.reason})" if outcome.reason else "aborts"
-    if outcome.status is Status.EXITED:
-        return f"calls {outcome.reason}"
-    return "returns"
-
-
-Event = tuple[str, tuple[int | None, ...], bytes]
-
-
-def events(outcome: Outcome, standard: int | None = None) -> list[Event]:
-    """The calls made, without where a function keeps objects of its own that it passes on: that is its own business.
-    Of calls that write text the text, neighbouring ones to the same stream together; the stream `standard` is taken for
-    the standard output."""
-    found: list[Event] = []
-    for call in outcome.calls:
-        if call.output is None:
-            found.append((call.callee, tuple(None if is_own_object(a) else a for a in call.arguments), b""))
-            continue
-        stream, text = call.output
-        event: Event = ("(output)", (None if stream == standard else stream,), text)
-        if found and found[-1][:2] == event[:2]:
-            event = (*event[:2], found.pop()[2] + text)
-        if event[2]:
-            found.append(event)
-    return found
-
-
-def _call_differences(target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
-    if events(target) != events(rewrite):
-        yield Difference("outside calls made", _calls(target), _calls(rewrite))
-    else:
-        yield from _sight_differences(target, rewrite)
-
-
-def _sight_differences(target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
-    """What the same calls find in memory: the callee may look at all of it."""
-    calls = [[call for call in outcome.calls if call.output is None] for outcome in (target, rewrite)]
-    for left, right in zip(*calls, strict=True):
-        if left.sees is None or right.sees is None:
-            continue
-        own = _frame_addresses(left.sees) | _frame_addresses(right.sees)
-        for address in sorted((left.sees.keys() | right.sees.keys()) - own):
-            seen = [sees.get(address) for sees in (left.sees, right.sees)]
-            if seen[0] != seen[1]:
-                shown = ("unchanged" if v is None else f"{v:#04x}" for v in seen)
-                yield Difference(f"what {left.callee} finds at {address:#x}", *shown)
-                return
-
-
-def _frame_addresses(memory: Mapping[int, int]) -> set[int]:
-    """The bytes in which there are addresses of the function's own frame: where in it something is does not count."""
-    starts = {address - back for address in memory for back in range(8)}
-    # A byte that was stored and is what was there before is not noted.
-    likely = [(STACK_POINTER - 16) >> (8 * i) & 0xFF for i in range(8)]
-    words = {
-        start: sum(memory.get(start + i, likely[i]) << (8 * i) for i in range(8))
-        for start in starts
-        if sum(start + i in memory for i in range(8)) >= 4
-    }
-    return {start + i for start, word in words.items() if in_frame(word) for i in range(8)}
-
-
-def _calls(outcome: Outcome) -> str:
-    shown = [_call(call) for call in outcome.calls[:4]]
-    return "; ".join(shown) + ("; …" if len(outcome.calls) > 4 else "") if shown else "none"
-
-
-def _call(call: CallRecord) -> str:
-    if call.output is not None and call.output[1].isascii():
-        return f"{call.callee} writes {json.dumps(call.output[1].decode())}"
-    return f"{call.callee}({', '.join(hex(a) for a in call.arguments)})"
-
-
-def _returned(outcome: Outcome) -> str:
-    return "to its caller" if outcome.return_target == RETURN_ADDRESS else f"to {outcome.return_target:#x}"
-
-
-def _memory_differences(target: Mapping[int, int], rewrite: Mapping[int, int]) -> Iterator[Difference]:
-    for address in sorted(target.keys() | rewrite.keys()):
-        left, right = target.get(address), rewrite.get(address)
-        if left != right:
-            yield Difference(
-                f"memory byte at {address:#x}",
-                *("unchanged" if v is None else f"{v:#04x}" for v in (left, right)),
-            )
 
 
 def bools_by_value(arguments: Iterable[Argument]) -> Iterator[tuple[Argument, int]]:

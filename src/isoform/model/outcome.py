@@ -72,6 +72,15 @@ class Inputs:
         found = self.memory.get(address)
         return mixed_byte(self.fill_seed, address) if found is None else found
 
+    def holds(self, value: int) -> bool:
+        """Whether a register, a word of memory, or what a call returns is this number."""
+        returned = (result for effect in self.call_results.values() for result in effect.registers.values())
+        if value in self.registers.values() or value in returned:
+            return True
+        first, *others = (value >> (8 * i) & 0xFF for i in range(8))
+        starts = (address for address, byte in self.memory.items() if byte == first)
+        return any(all(self.byte(a + i) == byte for i, byte in enumerate(others, 1)) for a in starts)
+
 
 Pair = tuple[Inputs, Inputs]
 """The inputs of both sides: the same but for what is left open."""
@@ -172,6 +181,9 @@ class Outcome:
     """Bytes that are not compared in the memory that outside functions see."""
     overlaps: bool = False
     """Whether `memcpy` was given blocks that overlap, for which it is undefined: compilers make other code of it."""
+    broken_duties: tuple[str, ...] = ()
+    """What it should have restored by its own ABI and did not. Only where the two sides are for two machines; otherwise
+    what they leave in their registers is compared."""
 
 
 STACK_POINTER = 0x7FFF_F000_0008

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from isoform.model.contract import Argument, Place, Result
 from isoform.model.machine import Machine
+from isoform.model.outcome import STACK_POINTER
 from isoform.model.signature import CType, TypeKind
 from isoform.model.values import dataclass
 
@@ -35,3 +36,38 @@ def extended_value(machine: Machine, ctype: CType, place: Place, value: int) -> 
     if value >> (bits - 1):
         value |= (1 << (8 * extended_size(machine, ctype, place))) - (1 << bits)
     return value
+
+
+def put_argument(
+    machine: Machine,
+    argument: Argument,
+    value: int,
+    registers: dict[str, int],
+    memory: dict[int, int],
+    garbage: int,
+) -> None:
+    """Put an argument where the convention says, extended as callers do, `garbage` in what stays open."""
+    for place in argument.places:
+        part = value & ((1 << (8 * place.size)) - 1)
+        value >>= 8 * place.size
+        if place.register is None:
+            start, size = STACK_POINTER + place.offset, extended_size(machine, argument.type, place)
+            part = extended_value(machine, argument.type, place, part)
+            memory.update({start + i: part >> (8 * i) & 0xFF for i in range(size)})
+        else:
+            registers[place.register] = _in_register(machine, argument.type, place, part, registers, garbage)
+
+
+def _in_register(
+    machine: Machine, kind: CType, place: Place, part: int, registers: dict[str, int], garbage: int
+) -> int:
+    assert place.register is not None
+    size = machine.registers[place.register].size
+    bits = 8 * place.size
+    if extended_size(machine, kind, place) <= size:
+        bits = 8 * extended_size(machine, kind, place)
+        part = extended_value(machine, kind, place, part)
+    whole = (1 << (8 * size)) - 1
+    shift = 8 * place.offset
+    base = registers.get(place.register, 0) if place.offset else garbage
+    return (base & ~(((1 << bits) - 1) << shift) | part << shift) & whole

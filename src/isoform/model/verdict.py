@@ -10,7 +10,8 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from isoform.model.cause import RootCause
-from isoform.model.contract import Contract, Difference
+from isoform.model.contract import Contract
+from isoform.model.differences import Difference
 from isoform.model.outcome import Inputs, Outcome
 from isoform.model.presenting import presenter
 from isoform.model.saved import Asked

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from isoform.model.contract import AbortRule, Contract, DataRule, Difference, MemoryRule, ReturnAs
+from isoform.model.contract import AbortRule, Contract, DataRule, MemoryRule, ReturnAs
+from isoform.model.differences import Difference
 from isoform.model.listing import View
 from isoform.model.values import dataclass
 from isoform.model.verdict import (

@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import NamedTuple, TextIO
 
-from isoform.model.contract import Difference
+from isoform.model.differences import Difference
 from isoform.model.listing import Line, View, lines_of
 from isoform.model.verdict import SearchStep, Verdict
 from isoform.report.steps import step_cells

@@ -7,13 +7,11 @@ block. It agrees with `evaluate.py`, which defines every operator.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
+from isoform.lift.discovery import Pieces
 from isoform.lift.function import Block, BlockId, Branch, Call, Function, Goto, Return, Stop, Switch
-from isoform.lift.known_calls import with_known_calls
-from isoform.lift.lift import lift
-from isoform.model.errors import Unsupported, UserError
 from isoform.model.evaluate import mask
 from isoform.model.evaluate_floats import FLOAT_RULES
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
@@ -30,6 +28,8 @@ class Program:
     """A function compiled for running."""
 
     function: Function
+    pieces: Pieces
+    """Code that its runs come to, of all programs that they go through."""
     ids: tuple[BlockId, ...]
     code: tuple[BlockCode, ...]
     costs: tuple[int, ...]
@@ -39,13 +39,15 @@ class Program:
     index: dict[BlockId, int] = field(default_factory=dict)
     guarded: frozenset[int] = frozenset()
     """Addresses that instructions are fetched from and that can be written: storing there would change the program."""
+    compiled: dict[int, Program | None] = field(default_factory=dict)
+    """The pieces, by the address that leads there."""
 
 
 Sites = Mapping[tuple[BlockId, int], int]
 """Micro-ops, by block and position in it, whose values a run shows to its memory, under these numbers."""
 
 
-def compile_function(function: Function, sites: Sites | None = None) -> Program:
+def compile_function(function: Function, pieces: Pieces | None = None, sites: Sites | None = None) -> Program:
     ids = tuple(function.order)
     index = {block_id: number for number, block_id in enumerate(ids)}
     containers = _Containers(function)
@@ -58,30 +60,16 @@ def compile_function(function: Function, sites: Sites | None = None) -> Program:
     exec(compile("\n".join(source), f"<{function.name}>", "exec"), names)  # our own text, from decoded micro-ops
     code = tuple(names[f"b{number}"] for number in range(len(ids)))
     costs = tuple(max(1, len(function.blocks[block_id].steps)) for block_id in ids)
-    return Program(function, ids, code, costs, tuple(calls), index, _guarded(function))
+    return Program(function, pieces or Pieces(function), ids, code, costs, tuple(calls), index, _guarded(function))
 
 
-def program_at(function: Function, address: int) -> Program | None:
-    """The code at an address that was computed, compiled as a function of its own; None if there is none."""
-    known: dict[int, Program | None] = function.__dict__.setdefault("_programs", {})
+def program_at(program: Program, address: int) -> Program | None:
+    """The code at an address that a run computed; None if there is none that can be followed."""
+    known = program.compiled
     if address not in known:
-        found = known[address] = _compile_at(function, address)
-        if found is not None:
-            found.function.__dict__["_programs"] = known  # one table for all that were reached from one function
+        piece = program.pieces.at(address)
+        known[address] = None if piece is None else replace(compile_function(piece, program.pieces), compiled=known)
     return known[address]
-
-
-def _compile_at(function: Function, address: int) -> Program | None:
-    address = function.image.aliases.get(address, address)
-    if not function.image.code_at(address) or address % function.machine.instruction_alignment:
-        return None
-    try:
-        found = lift(function.image, function.machine, function.name, address)
-        if any(instruction.masks_memory for instruction in found.instructions.values()):
-            return None  # as in code that is found at once
-        return compile_function(with_known_calls(found, function.library))
-    except (Unsupported, UserError):  # it does not lead to code that can be followed
-        return None
 
 
 class _Containers:
@@ -183,8 +171,7 @@ class _BlockWriter:
                 stop = "; ".join([*self._write_back(), why, f"return {ABORTED}"])
                 self._lines.append(f"if {self.read(op.ins[0])}: {stop}")
             case Kind.ASSUME:
-                note = f"M.outside = {op.ins[1].offset}"
-                self._lines.append(f"if not {self.read(op.ins[0])} and M.outside is None: {note}")
+                self._lines.append(f"if not {self.read(op.ins[0])}: M.leave({op.ins[1].offset})")
             case Kind.UNSUPPORTED:
                 address = self._block.addresses[position]
                 self._lines.append(f"M.reason = {address}; return {UNSUPPORTED}")
@@ -252,6 +239,7 @@ class _BlockWriter:
                 table = {address: self._index[target] for address, target in targets}
                 self._lines.append(f"M.target = {self.read(value)}")
                 self._lines.append(f"M.through = {through!r}")
+                self._lines.append(f"M.jump = {self._last_step}")
                 return f"{table!r}.get(M.target, {UNRESOLVED if elsewhere is None else self._call(elsewhere)})"
             case Return(value, to):
                 self._lines.append(f"M.target = {self.read(value)}")

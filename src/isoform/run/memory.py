@@ -43,7 +43,8 @@ class Memory:
         self._inputs = inputs
         if machine.absent_symbols is not None and image.weak_fields:
             image = image.without(inputs.registers.get(machine.absent_symbols, 0))
-        self._sections = _known_at_entry(machine, image)
+        self._image = image
+        self._is_zeroed = layout is not None and layout.zeroed
         self._stack_pointer = stack_pointer if machine.convention.stack_pointer is not None else None
         self._has_return_address = machine.convention.return_address_on_stack
         self._pointer_size = layout.address_bytes if layout is not None else 8
@@ -120,10 +121,15 @@ class Memory:
             for address, byte in self._inputs.memory.items():
                 if address // PAGE == number:
                     page[address - start] = byte
-        for section in self._sections:
+        for section in self._known_at_entry(start, start + PAGE):
             _overlay(page, start, section)
         self._pages[number] = page
         return page
+
+    def _known_at_entry(self, low: int, high: int) -> Sequence[Section]:
+        """What the file itself says memory holds."""
+        image = self._image
+        return image.sections_between(low, high) if self._is_zeroed else image.unwritten_between(low, high)
 
     def _fill(self, number: int) -> bytes:
         """Fresh frame bytes are garbage of this side alone; other memory both sides see alike."""
@@ -156,12 +162,6 @@ class Memory:
         number, offset = divmod(address, PAGE)
         before = self._pristine.get(number)
         return before[offset] if before is not None else self.byte(address)
-
-
-def _known_at_entry(machine: Machine, image: Image) -> Sequence[Section]:
-    """What the file itself says memory holds."""
-    zeroed = machine.memory is not None and machine.memory.zeroed
-    return image.sections if zeroed else image.unwritten_sections
 
 
 def _overlay(page: bytearray, start: int, section: Section) -> None:

@@ -24,7 +24,7 @@ class AfterCall:
     def give(self, register: str, callee: Callee, result: Callable[[str, int], Term], state: State) -> None:
         """What a call leaves in a register: its result, and in the other bits an unknown value of each side's own."""
         terms = self._terms
-        machine = self._side.world.machine
+        machine = self._side.machine
         width = 8 * machine.registers[register].size
         given = next((g for g in callee.results if g.register == register and g.bits), None)
         if given is None:
@@ -52,7 +52,7 @@ class AfterCall:
 
     def leave_with(self, results: Sequence[Result], values: Sequence[Term], state: State) -> None:
         """What a call leaves behind of which the results are known and everything else is open."""
-        machine, terms = self._side.world.machine, self._terms
+        machine, terms = self._side.machine, self._terms
         registers = (*machine.convention.result, *machine.convention.float_result)
         for register in registers:
             self.scratch(register, state)
@@ -66,7 +66,7 @@ class AfterCall:
 
     def carried_out(self, result: Term, state: State) -> None:
         """After a call whose effect is known: its result, and what every call leaves open."""
-        machine = self._side.world.machine
+        machine = self._side.machine
         for register in machine.convention.result:
             self.scratch(register, state)
         state.registers[machine.containers.index(machine.convention.result[0])] = result
@@ -76,7 +76,7 @@ class AfterCall:
         """Scratch registers except those `kept` are unknown, the return address is popped, and what lies below it
         belonged to the callee, and so did the arguments `on_stack` above it."""
         terms = self._terms
-        machine = self._side.world.machine
+        machine = self._side.machine
         convention = machine.convention
         for register in convention.scratch_after_call:
             if register not in kept:
@@ -94,14 +94,14 @@ class AfterCall:
         base, constant = self._terms.split_sum(pointer)
         if not self._side.is_stack_pointer(base):
             raise Unsupported(f"{self._function.name} makes a call with a stack pointer isoform cannot follow")
-        offset, adjustment = signed(constant, self._side.width), self._side.world.machine.convention.stack_adjustment
+        offset, adjustment = signed(constant, self._side.width), self._side.machine.convention.stack_adjustment
         is_tail_call = 0 < offset == adjustment and self._terms.value(state.frame.load(0, adjustment)) is None
         if offset > 0 and not is_tail_call:
             raise Unsupported(f"{self._function.name} makes a call that writes over its own return address")
         state.frame.clobber_below(min(0, offset + on_stack))
 
     def scratch(self, register: str, state: State) -> None:
-        machine = self._side.world.machine
+        machine = self._side.machine
         width = 8 * machine.registers[register].size
         value = self._side.undefined(width)
         if width == 8:

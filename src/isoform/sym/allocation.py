@@ -59,7 +59,7 @@ class Allocations:
             result = terms.apply(place, inputs)
             side.note_block(state.condition, result, seen[0], not function.may_fail)
             self._clear(result, zeros, state)
-        register = side.world.machine.convention.result[0]
+        register = side.machine.convention.result[0]
         array = side.heap.array(state.heap)
         self._scope.summary.calls.append(
             CallSite(state.condition, function.name, passed.keys, ((register, result),), array)

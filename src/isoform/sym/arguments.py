@@ -63,7 +63,7 @@ class Arguments:
     def _require_convention(self, name: str, state: State) -> None:
         """A callee may rely on what the convention says of registers at entry: with the direction flag set, `memcpy`
         copies backwards. Where no instruction writes them they are as at entry, and need not be asked for."""
-        machine = self._side.world.machine
+        machine = self._side.machine
         for register in self._moved:
             initial = self._terms.bv(machine.initial[register], 8 * machine.registers[register].size)
             if state.container_named(register) != initial:
@@ -73,13 +73,13 @@ class Arguments:
 
     @cached_property
     def _moved(self) -> list[str]:
-        registers = self._side.world.machine.registers
+        registers = self._side.machine.registers
         written = [op.out for block in self._function.blocks.values() for op in block.ops if op.out is not None]
-        names = self._side.world.machine.convention.as_at_entry
+        names = self._side.machine.convention.as_at_entry
         return [name for name in names if any(overlaps(out, registers[name]) for out in written)]
 
     def _arguments(self, call: Call, value: Term, state: State) -> Passed:
-        callee = system_callee(self._side.world.machine) if call.system else self._callees(call.callee or call.through)
+        callee = system_callee(self._side.machine) if call.system else self._callees(call.callee or call.through)
         if callee.refused:
             raise Unsupported(callee.refused)
         pointer = () if call.callee is not None else (value,)
@@ -91,7 +91,7 @@ class Arguments:
         )
         places = "" if call.callee is not None else " ".join(f"{p.register}+{p.offset}" for p in choices[0][1]) + ":"
         ends = (part.offset + part.size for _, parts in choices for part in parts if part.register is None)
-        on_stack = max(ends, default=0) - self._side.world.machine.convention.stack_arguments_offset
+        on_stack = max(ends, default=0) - self._side.machine.convention.stack_arguments_offset
         return Passed(callee, (*pointer, *arguments), places, keys, max(0, on_stack))
 
     def _choices(self, callee: Callee, state: State) -> list[tuple[Term, Parts]]:
@@ -114,7 +114,7 @@ class Arguments:
             raise Unsupported(callee.mixed)
         if callee.maybe_on_stack:
             self._refuse_stack_arguments(callee, state)
-        first = state.container_named(self._side.world.machine.convention.result[0])
+        first = state.container_named(self._side.machine.convention.result[0])
         parts = callee.parts_at_most(self._terms.value(self._terms.extract(first, 7, 0)) if callee.vectors else None)
         return [*found, (self._terms.true, parts)]
 
@@ -133,7 +133,7 @@ class Arguments:
         """What lies just above the stack pointer may be further arguments: if all argument registers are used, or if
         nothing reads what was stored there (large structures are passed there whichever registers are free). At a tail
         call that is where our own caller put arguments, which may be passed on as they are or changed."""
-        convention = self._side.world.machine.convention
+        convention = self._side.machine.convention
         assert convention.stack_pointer is not None
         base, constant = self._terms.split_sum(state.container_named(convention.stack_pointer))
         offset = signed(constant, self._side.width) + convention.stack_arguments_offset
@@ -148,7 +148,7 @@ class Arguments:
                 # A structure may begin with bytes that nobody set: what is above it must be the function's own.
                 is_passed = slot + SLOT_BYTES in written and not self._reads_slot(slot + SLOT_BYTES)
         else:
-            own = callee.uses_last_register and self._side.world.contract.stack_argument_bytes > 0
+            own = callee.uses_last_register and self._side.contract.stack_argument_bytes > 0
             is_passed = own or any(other >= slot for other in written)
         if is_passed:
             raise Unsupported(
@@ -159,7 +159,7 @@ class Arguments:
         """Whether a value is what the first result register held at entry, where nothing is passed: clang aligns the
         stack by pushing it."""
         entry = initial_state(self._side)
-        return bool(value == entry.container_named(self._side.world.machine.convention.result[0]))
+        return bool(value == entry.container_named(self._side.machine.convention.result[0]))
 
     def _reads_slot(self, slot: int) -> bool:
         return any(start < slot + 8 and slot < end for start, end in self._stack_loads)
@@ -175,7 +175,7 @@ class Arguments:
         """What a function with a format may read, in all argument registers and then on the stack: nothing where the
         format asks for nothing, so that calls with different formats are calls of one function."""
         terms = self._terms
-        machine = self._side.world.machine
+        machine = self._side.machine
         names = (*machine.convention.integer_arguments, *machine.convention.float_arguments)
         places: dict[tuple[str | None, int], int] = {(name, 0): machine.registers[name].size for name in names}
         for _, parts in choices:

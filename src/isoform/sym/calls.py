@@ -126,7 +126,7 @@ class Calls:
         """What a call writes, if that is a constant: then it is the same event whichever function writes it."""
         if output is None:
             return None
-        names = self._side.world.machine.convention.integer_arguments
+        names = self._side.machine.convention.integer_arguments
         words = [state.container_named(name) for name in names]
 
         def read(address: int) -> int:
@@ -164,16 +164,17 @@ class Calls:
         world = self._side.world
         world.assume(CALLS_AGREE)
         world.assume(CALLEE_FRAME)
-        world.note_call(self._scope.stack_distance(state))
-        results = (*world.machine.convention.result, *world.machine.convention.float_result)
+        convention = self._side.machine.convention
+        world.note_call(self._scope.stack_distance(state), convention.stack_alignment)
+        results = (*convention.result, *convention.float_result)
         self._results_of(name, passed, results, state, event)
         self._after.leave_callee(state, set(results), passed.on_stack)
 
     def _return_from_system(self, passed: Passed, state: State) -> None:
-        world = self._side.world
-        world.assume(SYSTEM_CALLS)
-        self._results_of(SYSTEM_CALL, passed, world.machine.convention.result[:1], state)
-        for register in world.machine.convention.scratch_after_system:
+        convention = self._side.machine.convention
+        self._side.world.assume(SYSTEM_CALLS)
+        self._results_of(SYSTEM_CALL, passed, convention.result[:1], state)
+        for register in convention.scratch_after_system:
             self._after.scratch(register, state)
 
     def _results_of(
@@ -210,10 +211,10 @@ class Calls:
 
     def _return_from_itself(self, passed: Passed, state: State) -> None:
         """The induction hypothesis for the deeper call (`recursion.py`)."""
-        terms, world = self._terms, self._side.world
+        terms, world, convention = self._terms, self._side.world, self._side.machine.convention
         world.assume(RECURSION)
         world.assume(CALLEE_FRAME)
-        world.note_deeper_call(self._scope.stack_distance(state))
+        world.note_deeper_call(self._scope.stack_distance(state), convention.stack_alignment)
         counts = compares_calls(self._side, self._function)
         allowed = allowed_at_deeper_call(state)
         outside = terms.conj(state.condition, terms.negate(allowed))
@@ -230,7 +231,7 @@ class Calls:
         if counts:
             self._scope.summary.calls.append(CallSite(state.condition, SELF, passed.keys, ()))
         self._side.note_call()
-        results = (*world.machine.convention.result, *world.machine.convention.float_result)
+        results = (*convention.result, *convention.float_result)
         self._after.leave_callee(state, set(results), passed.on_stack)
 
     def _leave_carried_out(self, pure: PureCall | None, state: State) -> None:
@@ -238,7 +239,7 @@ class Calls:
         if pure is None or not pure.code:  # a loop (`lift/library.py`)
             self._side.world.assume(LIBRARY_MEANING)
         if pure is None:
-            self._after.carried_out(state.container_named(self._side.world.machine.convention.result[0]), state)
+            self._after.carried_out(state.container_named(self._side.machine.convention.result[0]), state)
             return
         extract = self._terms.extract
         values = [extract(state.container_named(r.register), r.bits - 1, 0) for r in pure.results]
@@ -257,7 +258,7 @@ class Calls:
             inputs.append(self._side.heap.array(state.heap))
         for pointer, name in pure.stores:
             width = self._terms.width(arguments[0])
-            register = self._side.world.machine.convention.float_result[0]
+            register = self._side.machine.convention.float_result[0]
             state.store(arguments[pointer], self._computed(name, register, width, inputs[:1]), width // 8)
         read = inputs[:1] if pure.stores else inputs  # where it stores says nothing about what it gives
         values = [self._computed(pure.name, r.register, r.bits, read) for r in pure.results]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from isoform.model.abi import Abi
 from isoform.model.contract import HIDE_MEMORY_AT_END, AbortRule, MemoryRule, Reading, ReturnAs
 from isoform.model.values import dataclass
 from isoform.smt.floats import with_one_nan
@@ -159,31 +160,48 @@ class _Goals:
         return self._terms.conj(both, differs)
 
     def _convention(self) -> Iterator[Goal]:
-        convention = self._world.machine.convention
+        if self._world.contract.abis is not None:
+            for summary, abi in zip(self._sides, self._world.contract.abis, strict=True):
+                yield self._own_duties(summary, abi)
+            return
+        convention = self._target.side.machine.convention
         for name in convention.callee_saved:
             yield self._register_goal(name, f"{name}, which a callee must restore, is the same")
         if convention.stack_pointer is not None:
             yield self._register_goal(convention.stack_pointer, "the stack pointer at return is the same")
         if any(s.recursive for s in self._sides):
-            yield self._restored(
-                (*convention.callee_saved, *((pointer,) if (pointer := convention.stack_pointer) else ()))
-            )
+            restored = "what a callee must restore is restored"
+            yield Goal("restored", restored, self._both_return(self._not_restored(self._target)))
         differs = self._terms.negate(self._terms.eq(*(summary.returned_to for summary in self._sides)))
         yield Goal("return-address", "both return to the same address", self._both_return(differs))
 
-    def _restored(self, names: tuple[str, ...]) -> Goal:
-        """A deeper call was taken to restore these: so must this one, not only as the other side does."""
-        terms, machine = self._terms, self._world.machine
-        final = self._target.final
+    def _not_restored(self, summary: Summary) -> Term:
+        """That a side does not restore what it must, held against its own state at entry. A deeper call was taken to
+        restore these: so must this one, not only as the other side does."""
+        terms, side, final = self._terms, summary.side, summary.final
         assert final is not None
-        differs = []
-        for name in names:
-            before = self._target.side.initial_register(machine.container_positions[name])
-            if name == machine.convention.stack_pointer:
-                before = terms.add(before, terms.bv(machine.convention.stack_adjustment, terms.width(before)))
+        convention, differs = side.machine.convention, []
+        for name in (*convention.callee_saved, *((convention.stack_pointer,) if convention.stack_pointer else ())):
+            before = side.entry.register(name)
+            if name == convention.stack_pointer:
+                before = terms.add(before, terms.bv(convention.stack_adjustment, terms.width(before)))
             differs.append(terms.negate(terms.eq(final.container_named(name), before)))
-        differs.append(terms.negate(terms.eq(self._target.returned_to, self._world.return_address)))
-        return Goal("restored", "what a callee must restore is restored", self._both_return(terms.any_of(differs)))
+        differs.append(terms.negate(terms.eq(summary.returned_to, side.entry.return_address)))
+        return terms.any_of(differs)
+
+    def _own_duties(self, summary: Summary, abi: Abi) -> Goal:
+        """Of two machines' registers none are compared: each side restores its own, and extends its result as its own
+        ABI says."""
+        terms, final = self._terms, summary.final
+        assert final is not None
+        broken = [self._not_restored(summary)]
+        for result in abi.results[: 1 if abi.extended_bits else 0]:
+            whole = terms.extract(final.container_named(result.register), abi.extended_bits - 1, 0)
+            low = terms.extract(whole, result.bits - 1, 0)
+            extend = terms.sext if abi.extends_sign else terms.zext
+            broken.append(terms.negate(terms.eq(whole, extend(low, abi.extended_bits))))
+        shows = "what a callee must restore is restored, and its result extended, as its own ABI says"
+        return Goal(f"restored-{summary.side.tag}", shows, self._both_return(terms.any_of(broken)))
 
     def _register_goal(self, name: str, shows: str) -> Goal:
         left, right = (s.final.container_named(name) for s in self._sides if s.final is not None)
@@ -191,7 +209,7 @@ class _Goals:
 
     def _result(self) -> Iterator[Goal]:
         contract, terms = self._world.contract, self._terms
-        values = [self.result_term(s, contract.results) for s in self._sides]
+        values = [self.result_term(s, s.side.contract.results) for s in self._sides]
         for summary, value in zip(self._sides, values, strict=True):
             assert summary.final is not None
             summary.side.refuse_open(value)

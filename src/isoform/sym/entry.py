@@ -46,7 +46,7 @@ def with_arguments(entry: State, arguments: Iterable[Argument], values: Mapping[
 
 
 def _put(state: State, argument: Argument, value: Term) -> None:
-    machine, terms, low = state.side.world.machine, state.side.terms, 0
+    machine, terms, low = state.side.machine, state.side.terms, 0
     for place in argument.places:
         part = terms.extract(value, low + 8 * place.size - 1, low)
         size = extended_size(machine, argument.type, place)
@@ -74,24 +74,26 @@ def content_at_call(state: State, register: str | None, offset: int, size: int) 
     terms = state.side.terms
     if register is not None:
         return terms.extract(state.container_named(register), 8 * (offset + size) - 1, 8 * offset)
-    convention = state.side.world.machine.convention
+    convention = state.side.machine.convention
     assert convention.stack_pointer is not None
     pointer = state.container_named(convention.stack_pointer)
     return state.load(terms.add(pointer, terms.bv(offset, terms.width(pointer))), size)
 
 
 def constrain_entry(world: World, entry: State) -> None:
-    """Put the argument rules and the preconditions into the world's constraints."""
-    world.constraints += entry_conditions(world, entry, partial(content_at_entry, entry))
+    """Put the argument rules and the preconditions into the world's constraints, as a side finds the arguments."""
+    mark = "" if entry.side.tag == "a" else "-of-rewrite"
+    conditions = entry_conditions(world, entry, partial(content_at_entry, entry))
+    world.constraints += [(label + mark, condition) for label, condition in conditions]
 
 
 def entry_conditions(world: World, state: State, content: Content) -> Iterator[tuple[str, Term]]:
     """Everything that a proof assumes of arguments and memory, with a label each. `constrain_entry` asserts it at
     entry; a deeper call must satisfy it (`recursion.py`), because the induction hypothesis holds only for inputs that
     the contract allows. `state` has the memory, and `content` is what a callee finds in a place."""
-    contract, terms = world.contract, world.terms
+    contract, terms = state.side.contract, world.terms
     for argument in contract.arguments:
-        condition = extension(argument, world.machine, terms, content)
+        condition = extension(argument, contract.machine, terms, content)
         if condition is not None:
             yield f"argument-{argument.name}-extended", condition
     for argument, offset in bools_by_value(contract.arguments):

@@ -171,10 +171,10 @@ class Execution:
     def _to_caller(self, value: Term, state: State) -> None:
         """Jumping to the caller is returning. Where the caller's address is an input, only the value that was
         passed counts as such: elsewhere an equal number is not known to be one."""
-        world = self._scope.side.world
-        if not world.has_fixed_caller and value != world.return_address:
+        entry = self._scope.side.entry
+        if not entry.has_fixed_caller and value != entry.return_address:
             return
-        ends = self._terms.eq(value, world.return_address)
+        ends = self._terms.eq(value, entry.return_address)
         leaving = self._terms.conj(state.condition, ends)
         if leaving != self._terms.false:
             self._policy.finish(self._scope, value, state.fork(leaving))
@@ -184,7 +184,7 @@ class Execution:
         terms = self._terms
         if to is not None:
             self._return_from_inlined(target, to, state, temps)
-        elif self._scope.side.world.has_fixed_caller:
+        elif self._scope.side.entry.has_fixed_caller:
             # Only one address ends the program; a return elsewhere is a jump that was not followed.
             self._to_caller(target, state)
             if state.condition != terms.false:

@@ -36,7 +36,7 @@ def refuse_inside(scope: Scope, value: Term) -> None:
 def is_tail_call(scope: Scope, block: Block, value: Term, state: State) -> bool:
     """Whether a jump through a pointer that was passed in or read is a call whose result is ours: with the stack
     as at entry, and to no address of our own code (that would be a jump inside the function)."""
-    convention = scope.side.world.machine.convention
+    convention = scope.side.machine.convention
     if block.id.context or not convention.return_address_on_stack or convention.stack_pointer is None:
         return False
     at_entry = scope.side.is_stack_pointer(state.container_named(convention.stack_pointer))

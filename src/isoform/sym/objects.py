@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from isoform.load.constants import constants_near
 from isoform.load.image import POINTER_BYTES
 from isoform.load.objects import PlacedObject
 from isoform.model.contract import BoundsRule
@@ -111,13 +112,13 @@ def _constants_from(side: Side, address: Term, base: Term, constant: int, size: 
     found = terms.layout.origin(address)
     if found is not None:
         constant = (found[0].start + terms.split_sum(found[1])[1]) % (1 << side.width)
-        near = [extent for extent in image.constants_near(constant) if _is_in(extent, found[0])]
+        near = [extent for extent in constants_near(image, constant) if _is_in(extent, found[0])]
         if _surely_in(side, address, size) is not None:
             return near
         # What the other side alone has there, too: the target keeps out of that as well.
         other = image.differing if side.tag == "a" else ()
         return list(dict.fromkeys([*near, *image.differing_constants, *other]))
-    near = image.constants_near(constant)
+    near = constants_near(image, constant)
     if image.differing and image.section_at(image.own_address(constant)) is not None:
         end = constant + (1 << _bits_used(terms, base)) + size
         wraps = end > 1 << side.width

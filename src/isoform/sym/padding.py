@@ -74,7 +74,7 @@ def _distance(side: Side, address: Term, padded: Padded) -> Term | None:
     rest = without_summand(side.terms, address, start)
     if rest is None:
         return None
-    arguments = side.world.contract.arguments
+    arguments = side.contract.arguments
     pointers = [one for one in arguments if one.type.kind is TypeKind.POINTER and one.name != padded.argument.name]
     words = [start, *(argument_term(initial_state(side), one) for one in pointers)]
     return None if any(side.terms.depends_on(rest, word) for word in words) else rest

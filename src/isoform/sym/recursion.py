@@ -69,7 +69,7 @@ def is_silent(function: Function) -> bool:
 def compares_calls(side: Side, function: Function) -> bool:
     """Whether deeper calls are observables: only if they can be observed, by what they leave in memory, what they call,
     or how they end."""
-    if side.world.contract.memory is MemoryRule.COMPARE:
+    if side.contract.memory is MemoryRule.COMPARE:
         return True
     if not is_silent(function):
         raise Unsupported(
@@ -82,7 +82,7 @@ def compares_calls(side: Side, function: Function) -> bool:
 def after_deeper_call(result: Callable[[str, int], Term], memory: Term, state: State) -> None:
     """Results and memory after the deeper call. `result` makes a function of what was passed, `memory` is one."""
     side, terms = state.side, state.side.terms
-    contract, machine = side.world.contract, side.world.machine
+    contract, machine = side.contract, side.machine
     convention = machine.convention
     for register in (*convention.result, *convention.float_result):
         width = 8 * machine.registers[register].size
@@ -101,7 +101,7 @@ def after_deeper_call(result: Callable[[str, int], Term], memory: Term, state: S
 
 def _same(side: Side, part: Result, result: Callable[[str, int], Term], left: Term) -> Term:
     """A result of the deeper call: as far as it is compared the same for both, and else what is `left` there."""
-    terms, contract = side.terms, side.world.contract
+    terms, contract = side.terms, side.contract
     if contract.return_as is ReturnAs.BOOL:
         if len(contract.results) > 1:
             return left

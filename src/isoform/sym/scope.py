@@ -52,6 +52,6 @@ class Scope:
 
     def stack_distance(self, state: State) -> int:
         """How far from its value at entry the stack pointer is."""
-        convention = self.side.world.machine.convention
+        convention = self.side.machine.convention
         assert convention.stack_pointer is not None
         return signed(self.terms.split_sum(state.container_named(convention.stack_pointer))[1], self.side.width)

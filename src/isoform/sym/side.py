@@ -16,6 +16,7 @@ from isoform.sym.chain import Base, Chain, Node
 from isoform.sym.context import Context
 from isoform.sym.differing import Differing
 from isoform.sym.frame import SLOT_BYTES
+from isoform.sym.own_entry import OwnEntry
 from isoform.sym.world import World
 
 _WORD = (1 << 64) - 1
@@ -52,7 +53,10 @@ class Side:
         self.image = image
         self.tag = tag
         """"a" or "b": part of the name of everything that is this side's alone."""
-        machine = world.machine
+        self.entry = OwnEntry(world, 0 if tag == "a" else 1)
+        self.contract = self.entry.contract
+        """As this side finds it."""
+        machine = self.machine = self.contract.machine
         layout = machine.memory
         width = 8 * layout.address_bytes if layout is not None else 64
         self.big_endian = layout is not None and layout.big_endian
@@ -114,7 +118,7 @@ class Side:
         self._undefined, self._epochs = mark
 
     def initial_heap(self) -> Node:
-        layout = self.world.machine.memory
+        layout = self.machine.memory
         if layout is not None and layout.zeroed:
             return Base(self._zeroed_array, self._zeroed_byte)
         return Base(lambda: self.terms.array_variable("memory", self.width), self.constant_byte)
@@ -226,16 +230,16 @@ class Side:
         slot, byte = divmod(offset, SLOT_BYTES)
         if offset < 0:
             word = self.terms.variable(f"frame_{self.tag}_{epoch}_{-SLOT_BYTES * slot}", 64)
-        elif slot == 0 and self.world.machine.convention.return_address_on_stack:
-            word = self.world.return_address
+        elif slot == 0 and self.machine.convention.return_address_on_stack:
+            word = self.entry.return_address
         else:
-            word = self.world.stack_word(SLOT_BYTES * slot)
+            word = self.entry.stack_word(SLOT_BYTES * slot)
         return self.terms.extract(word, 8 * (byte + size) - 1, 8 * byte)
 
     def frame_array(self) -> Term:
         array = self.terms.array_variable(f"frame_{self.tag}", self.width)
-        first = self.world.machine.convention.stack_arguments_offset
-        for offset in range(first + self.world.contract.stack_argument_bytes):
+        first = self.machine.convention.stack_arguments_offset
+        for offset in range(first + self.contract.stack_argument_bytes):
             where = self.terms.bv(offset, self.width)
             array = self.terms.store(array, where, self.initial_frame(offset, 1))
         return array
@@ -263,11 +267,11 @@ class Side:
         return self._containers[index].size
 
     def initial_register(self, index: int) -> Term:
-        return self.world.register(self.world.machine.containers[index])
+        return self.entry.register(self.machine.containers[index])
 
     def is_stack_pointer(self, term: Term | None) -> bool:
         """Whether a term is the stack pointer at entry."""
-        pointer = self.world.stack_pointer
+        pointer = self.entry.stack_pointer
         return term is not None and pointer is not None and bool(term == pointer)
 
     def suspect(self, term: Term) -> None:
@@ -276,7 +280,7 @@ class Side:
 
     def mentions_stack(self, term: Term) -> bool:
         """Whether a term was computed from the stack pointer at entry."""
-        pointer = self.world.stack_pointer
+        pointer = self.entry.stack_pointer
         if pointer is None:
             return False
         pending = [term]

@@ -66,7 +66,7 @@ class State:
         return found if found is not None else self.side.initial_register(index)
 
     def container_named(self, name: str) -> Term:
-        return self.container(self.side.world.machine.container_positions[name])
+        return self.container(self.side.machine.container_positions[name])
 
     def read_register(self, var: Var) -> Term:
         terms = self.side.terms
@@ -81,9 +81,9 @@ class State:
 
     def _assume_at_entry(self, index: int) -> None:
         """A container is read as it was at entry."""
-        world = self.side.world
-        for assumption in world.machine.at_entry.get(world.machine.containers[index], ()):
-            world.assume(assumption)
+        machine = self.side.machine
+        for assumption in machine.at_entry.get(machine.containers[index], ()):
+            self.side.world.assume(assumption)
 
     def write_register(self, var: Var, value: Term) -> None:
         terms = self.side.terms
@@ -173,7 +173,7 @@ class State:
         """How many bytes of an access at an offset from the stack pointer at entry are the function's own: its frame,
         its return address and its arguments. What lies above is the caller's, to which pointers may point: memory like
         any other."""
-        convention, contract = self.side.world.machine.convention, self.side.world.contract
+        convention, contract = self.side.machine.convention, self.side.contract
         own = min(size, max(0, convention.stack_arguments_offset + contract.stack_argument_bytes - offset))
         if own < size and self.side.world.recursive:
             raise Unsupported("a function that calls itself uses its caller's stack, which may be a frame of its own")
@@ -278,7 +278,7 @@ class State:
     def _frame_offset(self, address: Term, size: int) -> Term:
         """The computed offset of an address that is the stack pointer plus something else."""
         side, terms = self.side, self.side.terms
-        pointer = side.world.stack_pointer
+        pointer = side.entry.stack_pointer
         rest = None if pointer is None else without_summand(terms, address, pointer)
         if rest is None or side.mentions_stack(rest):
             raise Unsupported("an address mixes the stack pointer with other values in a way isoform cannot follow")

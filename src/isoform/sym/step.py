@@ -62,7 +62,7 @@ def _aligned_stack(state: State, op: MicroOp, values: list[Term]) -> Term | None
     """Rounding the stack pointer down: how far that moves it follows from its alignment at entry."""
     if op.kind is not Kind.INT_AND:
         return None
-    terms, convention = state.side.terms, state.side.world.machine.convention
+    terms, convention = state.side.terms, state.side.machine.convention
     base, constant = terms.split_sum(values[0])
     mask = terms.value(values[1])
     if base is None or mask is None or not state.side.is_stack_pointer(base):

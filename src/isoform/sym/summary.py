@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from enum import Enum
 
 from isoform.model.values import dataclass
@@ -90,6 +90,11 @@ class Summary:
         """Only of one that returns."""
         assert self.return_target is not None
         return self.return_target
+
+    def explain_unresolved(self, why: str) -> None:
+        """Say of every computed jump that was not followed why its targets are not there, if that is known."""
+        if why:
+            self.gaps = [replace(g, why=f"{g.why}: {why}") if g.kind is GapKind.UNRESOLVED else g for g in self.gaps]
 
     def gap(self) -> Term:
         return self.side.terms.any_of([g.condition for g in self.gaps])

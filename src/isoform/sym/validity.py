@@ -19,8 +19,8 @@ def frame_bounds(side: Side) -> list[tuple[str, Term]]:
     """Accesses to the stack at computed offsets stay below the return address or in the arguments above it
     (`stack-in-bounds`), and those of the target to objects of known size stay in them (`in-bounds`)."""
     terms = side.terms
-    passed = side.world.contract.stack_argument_bytes
-    above = terms.bv(side.world.machine.convention.stack_arguments_offset, side.width)
+    passed = side.contract.stack_argument_bytes
+    above = terms.bv(side.machine.convention.stack_arguments_offset, side.width)
     found = []
     for number, (condition, offset, size) in enumerate(side.frame_accesses, 1):
         low = terms.bv(-FRAME_LIMIT, side.width)
@@ -37,10 +37,10 @@ def frame_bounds(side: Side) -> list[tuple[str, Term]]:
 def private_frame(side: Side) -> list[tuple[str, Term]]:
     """Accesses to the rest of memory touch neither the frame nor the return address and the arguments above it
     (`private-frame`). Encodings keep the two apart anyway; a model that is to be run must do so too."""
-    terms, pointer = side.terms, side.world.stack_pointer
+    terms, pointer = side.terms, side.entry.stack_pointer
     if pointer is None:
         return []
-    above = side.world.machine.convention.stack_arguments_offset + side.world.contract.stack_argument_bytes
+    above = side.machine.convention.stack_arguments_offset + side.contract.stack_argument_bytes
     found: dict[Term, None] = {}
     for condition, address, size in side.heap_accesses:
         lowest = terms.sub(pointer, terms.bv(FRAME_LIMIT + size - 1, side.width))
@@ -76,7 +76,7 @@ def fresh_blocks(side: Side) -> list[tuple[str, Term]]:
 
 def reserve_result(side: Side, entry: State) -> None:
     """Let loads and stores make use of what `result_apart` says of them."""
-    contract = side.world.contract
+    contract = side.contract
     if _is_result_apart(side):
         side.heap.reserved = argument_term(entry, contract.arguments[0]), contract.result_space
 
@@ -85,7 +85,7 @@ def result_apart(side: Side, entry: State) -> list[tuple[str, Term]]:
     """The space for a result in memory is apart from everything that is reached by another name (`result-space-apart`):
     through an address that was not computed from the space's. Only for a whole function followed from its entry on:
     where a path starts again with unknowns for what it has, one of them may be the space's address."""
-    contract, terms = side.world.contract, side.terms
+    contract, terms = side.contract, side.terms
     if not _is_result_apart(side):
         return []
     space = argument_term(entry, contract.arguments[0])
@@ -102,7 +102,7 @@ def result_apart(side: Side, entry: State) -> list[tuple[str, Term]]:
 def _is_result_apart(side: Side) -> bool:
     """Whether proofs use that the space is apart. Proofs about functions that call themselves do not: nothing shows
     that the space which a function passes to its deeper call is apart from what else that call is given."""
-    return bool(side.world.contract.result_space) and not side.world.recursive
+    return bool(side.contract.result_space) and not side.world.recursive
 
 
 def _may_be_taken_back(side: Side, block: AllocatedBlock, access: int) -> bool:
@@ -120,7 +120,7 @@ def valid_addresses(*sides: Side, through: Collection[Term] | None = None) -> li
     found = []
     for side in sides:
         terms = side.terms
-        layout = side.world.machine.memory
+        layout = side.machine.memory
         if layout is None or layout.size is not None:
             continue
         seen = set()

@@ -17,6 +17,7 @@ class Concolic:
     """Whether no other engine is asked."""
 
     def answer(self, question: Question, budget: Budget) -> Finding:
+        question.require_one_machine("concolic")
         search = Search(question, budget)
         finding = self._as_said(search.answer(), search)
         return replace(

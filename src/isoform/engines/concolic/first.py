@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from isoform.borders.question import Question
 from isoform.engines.concolic.pointers import Pointers
 from isoform.engines.concolic.solve import InputSolver
-from isoform.engines.inputs import InputMaker, put_argument
+from isoform.engines.inputs import InputMaker
 from isoform.model.budget import Budget
 from isoform.model.contract import Argument
 from isoform.model.errors import Unsupported
 from isoform.model.evaluate_floats import to_bits
 from isoform.model.outcome import Inputs
+from isoform.model.placement import put_argument
 from isoform.model.signature import TypeKind
 from isoform.sym.side import Side
 
@@ -22,7 +23,7 @@ def usual_inputs(question: Question) -> Inputs:
     registers: dict[str, int] = {}
     memory: dict[int, int] = {}
     for argument in question.contract.arguments:
-        put_argument(question.contract, argument, _usual_value(argument), registers, memory, 0)
+        put_argument(question.contract.machine, argument, _usual_value(argument), registers, memory, 0)
     return Inputs(registers, memory)
 
 

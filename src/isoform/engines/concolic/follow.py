@@ -35,10 +35,10 @@ class Following(Policy):
         self._terms = scope.terms
         self._name = scope.function.name
         self._targets = targets
-        layout = self._side.world.machine.memory
+        layout = self._side.machine.memory
         self._any_address = layout is not None and layout.size is None
         """Whether addresses need to be ones that programs may use."""
-        self._fixed_caller = self._side.world.has_fixed_caller
+        self._fixed_caller = self._side.entry.has_fixed_caller
 
     def follow(self, scope: Scope, target: BlockId, state: State) -> int | None:
         """The run decides what is executed next."""
@@ -109,7 +109,7 @@ class Following(Policy):
             return
         if isinstance(terms.shape(base), Choice):
             return  # one of two places in the frame
-        pointer = side.world.stack_pointer
+        pointer = side.entry.stack_pointer
         assert pointer is not None
         offset = terms.sub(address, pointer)
         inside = terms.ult(
@@ -184,7 +184,7 @@ class Following(Policy):
         if not record.goes_on and self._status is Status.DONE and not self._fixed_caller:
             if self._terms.layout.number(value) is None and is_tail_call(scope, scope.block, value, record.state):
                 self._end_with(self._calls.tail_call(scope.block, value, record.state))
-            if value != self._side.world.return_address:
+            if value != self._side.entry.return_address:
                 record.end_as(End.LOST, "a computed jump leaves the function")
             self._end_with(value)
         self._go_to(value, target)

@@ -31,13 +31,13 @@ class Pointers:
         self._types: dict[Term, CType] = {}
         """Of pointers whose target was not looked into yet."""
         self._structs: dict[str, CType] = {}
-        layout = side.world.machine.memory
+        layout = side.machine.memory
         self._array: Term | None = None
         if layout is None or layout.zeroed:
             return
         self._array = self._terms.array_variable("memory", side.width)
         entry = initial_state(side)
-        arguments = side.world.contract.arguments
+        arguments = side.contract.arguments
         for position, argument in enumerate(arguments):
             if argument.type.kind is TypeKind.POINTER:
                 term = argument_term(entry, argument)

@@ -46,7 +46,7 @@ class TermWriter:
 
     def name_arguments(self, entry: State) -> None:
         """Call what an argument is at entry by the argument's name."""
-        for argument in entry.side.world.contract.arguments:
+        for argument in entry.side.contract.arguments:
             self._names.setdefault(argument_term(entry, argument), argument.name)
             place = argument.places[0] if len(argument.places) == 1 else None
             if place is not None and place.register is not None and place.offset == 0:

@@ -86,7 +86,7 @@ class InputSolver:
             return terms.eq(variable, terms.bv(0, width))
         if name == "return_address":
             return terms.eq(variable, terms.bv(RETURN_ADDRESS, width))
-        if name == self._side.world.machine.convention.stack_pointer:
+        if name == self._side.machine.convention.stack_pointer:
             return terms.eq(variable, terms.bv(STACK_POINTER, width))
         return terms.true
 
@@ -132,13 +132,12 @@ class InputSolver:
     # -- reading the model ----------------------------------------------------------------------
 
     def _inputs(self, changed: set[str], before: PathSnapshot | None, old: Inputs) -> Inputs:
-        world = self._side.world
-        machine = world.machine
+        machine = self._side.machine
         fixed = {*machine.initial, machine.convention.stack_pointer, machine.convention.return_address}
         registers = dict(old.registers)
         for name in changed:
             if name in machine.registers and name not in fixed:
-                registers[name] = self.solver.value(world.register(name))
+                registers[name] = self.solver.value(self._side.entry.register(name))
         memory = dict(old.memory)
         memory.update(self._stack_words(changed))
         if MEMORY in changed:

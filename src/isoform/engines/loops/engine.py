@@ -24,6 +24,7 @@ class Loops:
 
     def answer(self, question: Question, budget: Budget) -> Finding:
         """The answer of the first version of the question that has one."""
+        question.require_one_machine("loops")
         *earlier, last = question.versions or (question,)
         for version in earlier:
             try:

@@ -93,7 +93,7 @@ class _ToStations(Policy):
 
 def start_state(side: Side, known: Callable[[Place], Term], memory: Term) -> State:
     """A state in which every register and every slot of the frame is what `known` says."""
-    terms, machine = side.terms, side.world.machine
+    terms, machine = side.terms, side.machine
     values = {index: known(name) for index, name in enumerate(machine.containers)}
     # Values that are as at entry are left out: reading them there may rest on an assumption, which is recorded then.
     registers = {index: value for index, value in values.items() if value != side.initial_register(index)}

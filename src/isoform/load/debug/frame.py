@@ -10,7 +10,7 @@ from isoform.load.debug.ranges import extent, pieces
 from isoform.load.debug.read import DebugInfo
 from isoform.load.debug.types import TypeReader
 from isoform.load.debug.unusable import Unusable
-from isoform.load.image import Local
+from isoform.load.described import Local
 
 LOCALS_LIMIT = 256
 _FBREG = 0x91

@@ -12,7 +12,7 @@ from isoform.load.debug.entries import Unit
 from isoform.load.debug.forms import Encoding
 from isoform.load.debug.read import DebugInfo
 from isoform.load.debug.unusable import Unusable
-from isoform.load.image import Line
+from isoform.load.described import Line
 from isoform.model.values import dataclass
 
 LINES_LIMIT = 1 << 16

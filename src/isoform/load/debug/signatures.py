@@ -19,7 +19,7 @@ from isoform.load.debug.types import (
     declared_convention,
 )
 from isoform.load.debug.unusable import Unusable
-from isoform.load.image import PointerTypes
+from isoform.load.described import PointerTypes
 from isoform.model.signature import VOID, CType, Parameter, Signature, TypeKind
 from isoform.model.values import dataclass
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from random import Random
 
 from isoform.borders.question import Question
-from isoform.engines.inputs import BUFFERS, put_argument, put_bools
+from isoform.engines.inputs import BUFFERS, put_bools
 from isoform.engines.loops.observe.letters import letters
 from isoform.engines.loops.tuning import (
     HOLDS_ARGUMENT_SHARE,
@@ -22,6 +22,7 @@ from isoform.engines.loops.tuning import (
 )
 from isoform.model.contract import Argument
 from isoform.model.outcome import Inputs, Outcome
+from isoform.model.placement import put_argument
 from isoform.model.signature import TypeKind
 from isoform.run.runner import RunOptions, run
 
@@ -74,7 +75,7 @@ class LoopInputs:
         size = size * self.stretch + random.randrange(self.stretch)
         values = [self._value(argument, position, size) for position, argument in enumerate(self._contract.arguments)]
         for argument, value in zip(self._contract.arguments, values, strict=True):
-            put_argument(self._contract, argument, value, registers, memory, random.getrandbits(64))
+            put_argument(self._contract.machine, argument, value, registers, memory, random.getrandbits(64))
         contents = self._contents()
         if random.random() < HOLDS_ARGUMENT_SHARE or self._leads_back:
             self._put(contents, values, size)

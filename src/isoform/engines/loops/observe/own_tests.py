@@ -21,10 +21,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from isoform.engines.inputs import BUFFERS, put_argument
+from isoform.engines.inputs import BUFFERS
 from isoform.model.contract import Argument, Contract
 from isoform.model.errors import UserError
 from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER, Inputs, Pair
+from isoform.model.placement import put_argument
 from isoform.model.signature import CType, TypeKind
 from isoform.model.values import dataclass
 
@@ -128,7 +129,9 @@ class _Test:
         self._fill()
         self._extra(item)
         for argument in self.contract.arguments:
-            put_argument(self.contract, argument, values[argument.name], registers, self.memory, random.getrandbits(64))
+            put_argument(
+                self.contract.machine, argument, values[argument.name], registers, self.memory, random.getrandbits(64)
+            )
         left = Inputs(registers, self.memory, 0, 2 * number + 1, {}, number)
         return left, replace(left, side_seed=2 * number + 2)
 

@@ -15,7 +15,7 @@ class SharedMemory:
         self._sides = sides
         self._terms = sides[0].terms
         self._is_shared = is_shared
-        layout = sides[0].world.machine.memory
+        layout = sides[0].machine.memory
         has_programs = layout is not None and layout.zeroed
         sections = {(s.address, s.end) for side in sides for s in side.image.sections} if has_programs else set()
         self._own = sorted(sections)

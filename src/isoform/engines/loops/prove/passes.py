@@ -92,6 +92,8 @@ class Passes:
         except UnwrittenTempError as missing:
             raise Unsupported("a loop inside one instruction carries more than registers") from missing
         if segment.summary.discovered:
+            found = segment.summary.discovered
+            self._setting.question.require_code((found, {}) if number == 0 else ({}, found))
             raise Unsupported(f"{function.name} calls or jumps to its own code through a pointer beside a loop")
         return segment
 

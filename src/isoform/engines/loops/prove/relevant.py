@@ -170,7 +170,7 @@ class Relevant:
         found: dict[Cell, None] = {}
         for segment, names in zip(self._passes.by_cut[cut].segments, self._setting.untouched, strict=True):
             side = segment.side
-            kept = {side.world.register(name): ("", name) for name in names}
+            kept = {side.entry.register(name): ("", name) for name in names}
             accesses = [*side.fixed_loads, *((address, size) for _, address, size in side.heap_accesses)]
             found |= dict.fromkeys(cells_of(self._terms, side.tag, accesses, plain.places | kept, features))
         return tuple(sorted(found, key=lambda cell: cell.moves))[:MOST_CELLS]

@@ -47,7 +47,7 @@ class Plain:
     def _new(self, side: Side, place: Place) -> Term:
         machine, terms = self._setting.machine, side.terms
         if place in self._setting.untouched[TAGS.index(side.tag)]:
-            return side.world.register(str(place))
+            return side.entry.register(str(place))
         bits = 64 if isinstance(place, int) else 8 * machine.registers[place].size
         feature = Feature(side.tag, place, 0, bits)
         pointer = self._setting.given.pointer
@@ -113,7 +113,7 @@ class Known:
         """A whole register or slot: its features, and variables for the bits that are dead."""
         machine, terms = self._setting.machine, side.terms
         if place in self._setting.untouched[TAGS.index(side.tag)]:
-            return side.world.register(str(place))
+            return side.entry.register(str(place))
         width = 64 if isinstance(place, int) else 8 * machine.registers[place].size
         if place in machine.boolean:
             features = self._by_place.get((side.tag, place))

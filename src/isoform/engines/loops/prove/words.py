@@ -14,7 +14,7 @@ from isoform.engines.loops.observe.untaken import offset
 from isoform.engines.loops.prove.node import KnownCut, Pass
 from isoform.engines.loops.prove.simulation import Simulation
 from isoform.lift.function import BlockId
-from isoform.load.image import Local
+from isoform.load.described import Local
 from isoform.model.contract import Argument, Place, show_number
 from isoform.model.signature import TypeKind
 from isoform.model.values import dataclass

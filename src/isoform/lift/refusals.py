@@ -1,0 +1,164 @@
+"""The rules that all code of a question keeps, whether it was lifted at once or found later by a formula or a run."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+
+from isoform.lift.alone import refuse_surroundings
+from isoform.lift.bounds import is_of_bound, moving_bases
+from isoform.lift.function import Function
+from isoform.load.image import NO_VARIABLES, Image, Symbol
+from isoform.model.errors import Unsupported
+from isoform.model.microop import Kind, number_of
+
+_SECTION_BOUNDS = ("__start_", "__stop_")
+
+
+def refuse_code(function: Function) -> None:
+    """Raise `Unsupported` if code uses what no engine follows."""
+    refuse_surroundings(function)
+    _refuse_section_bounds(function)
+    _refuse_ambiguous_bases(function)
+    _refuse_masked_memory(function)
+
+
+def _refuse_section_bounds(function: Function) -> None:
+    """Refuse the start or end of a section that a linker puts together (`__start_x`): what other objects the section
+    has, and what they hold, is not followed."""
+    externals = function.image.externals
+    names = {n for n in externals.values() if n.startswith(_SECTION_BOUNDS)}
+    used = (externals.get(address) for address in _addresses(function)) if names else ()
+    found = next((name for name in used if name in names), None)
+    if found is not None:
+        raise Unsupported(f"{function.name} uses {found}: what a linker puts into that section is not known")
+
+
+def _refuse_ambiguous_bases(function: Function) -> None:
+    """Refuse an address in code that was linked if it may belong to one object or to another near it. `t[i - 1]` is
+    compiled with a base before `t`, and a loop may end at the end of `t`, which is where the next object starts. In the
+    file each is one number, but objects that both sides have are moved apart (`Image.moved`)."""
+    other = _other_meaning(function)
+    if other:
+        raise Unsupported(
+            f"{function.name} uses an address that may be one of {other} or of what lies beside it; "
+            "give object files instead of linked ones"
+        )
+
+
+def has_ambiguous_bases(*functions: Function) -> bool:
+    """Whether there is such an address: it may be clear if objects that lie alike in both files are kept together."""
+    return any(_other_meaning(function) for function in functions)
+
+
+def _other_meaning(function: Function) -> str:
+    """An object that an address in the code may be meant for, though it is in or at another one."""
+    image = function.image
+    if not image.base or not any(_is_data(image, start) for start, _, _ in image.moved):
+        return ""
+    places = _Places(image)
+    formed, used = _formed_addresses(function)
+    moving = moving_bases(function)
+    numbers = sorted(formed | moving.keys())
+    meanings = (places.other_meaning(n, n in moving, moving.get(n), used) for n in numbers)
+    return next((other for other in meanings if other), "")
+
+
+def _refuse_masked_memory(function: Function) -> None:
+    """Assuming that all lanes of such an access are valid addresses would exclude inputs on which the code is right."""
+    masked = next((i for i in function.instructions.values() if i.masks_memory), None)
+    if masked is not None:
+        raise Unsupported(f"{function.name} has `{masked.text}`, which accesses only the lanes that a mask chooses")
+
+
+class _Places:
+    """Where the data of a linked file is in it, and how far each object was moved from there."""
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        moved = {start: shared for start, _, shared in image.moved if _is_data(image, start)}
+        named = {start: (end, image.name_at(start) or "an object") for start, end, _ in image.moved if start in moved}
+        sized = sorted((s for s in image.symbols if s.size and _is_variable(image, s)), key=lambda s: s.size)
+        named |= {s.address: (s.address + s.size, s.name) for s in sized}
+        objects = [(start, end, moved.get(start, start) - start, name) for start, (end, name) in named.items()]
+        self._objects = sorted([*objects, *_unnamed(image, named)])
+        self._ends: dict[int, list[int]] = {}
+        """By where named objects start."""
+        for start, (end, _) in named.items():
+            self._ends.setdefault(start, []).append(end)
+
+    def other_meaning(self, number: int, is_moving: bool, added: int | None, used: list[int]) -> str:
+        """The name of an object that an address may also be meant for, if that was moved by another distance. An index
+        may begin at any number (`days[year - 1900]`), so the object may be any distance from the address. `added`: how
+        much code adds to it at most, None if that may be anything."""
+        own = self._image.own_address(number)
+        moved_by = number - own
+        stays_inside = added is not None and any(own + added < end for end in self._ends.get(own, ()))
+        is_moving = is_moving and not stays_inside
+        for start, end, distance, name in self._objects:
+            if distance == moved_by:
+                continue
+            if is_moving and own not in self._ends:
+                return name
+            if is_moving and start > own and end > start + 1:
+                return name  # `t[i - 8]` is counted from there if eight elements of another object are before `t`
+            touches = end == own
+            if touches and (is_moving or _any_within(used, start + distance, end + distance)):
+                return name
+        return ""
+
+
+def _unnamed(image: Image, named: Mapping[int, tuple[int, str]]) -> Iterator[tuple[int, int, int, str]]:
+    """Stretches of data between named objects, where objects may be whose names were removed. (That others have names
+    says nothing: a file may be linked from some with names and some without.)"""
+    for section in image.sections:
+        if section.executable or not section.writable or section.name.startswith(NO_VARIABLES):
+            continue
+        at = section.address
+        for start in sorted(start for start in named if section.address <= start < section.end):
+            if at < start:
+                yield at, start, image.moved_ranges.shared_around(at) - at, "data without a name"
+            at = max(at, named[start][0])
+        if at < section.end:
+            yield at, section.end, image.moved_ranges.shared_around(at) - at, "data without a name"
+
+
+def _is_data(image: Image, address: int) -> bool:
+    section = image.section_at(address)
+    return section is not None and not section.executable
+
+
+def _is_variable(image: Image, symbol: Symbol) -> bool:
+    """Whether it is data of the program and not of the loader."""
+    section = image.section_at(symbol.address)
+    return not symbol.is_function and (section is None or not section.name.startswith(NO_VARIABLES))
+
+
+def _formed_addresses(function: Function) -> tuple[set[int], list[int]]:
+    """The numbers in the code that are not only the place of an access; and all of them, in order."""
+    formed: set[int] = set()
+    used: set[int] = set()
+    for op in (op for block in function.blocks.values() for op in block.ops if not is_of_bound(op)):
+        for position, var in enumerate(op.ins):
+            number = number_of(var) if var.size == 8 else None
+            if number is not None:
+                used.add(number)
+                if op.kind not in (Kind.LOAD, Kind.STORE) or position:
+                    formed.add(number)
+    return formed, sorted(used)
+
+
+def _any_within(numbers: list[int], low: int, high: int) -> bool:
+    index = bisect_left(numbers, low)
+    return index < len(numbers) and numbers[index] < high
+
+
+def _addresses(function: Function) -> Iterator[int]:
+    """The numbers in the code, and what the slots hold that they are the addresses of."""
+    for instruction in function.instructions.values():
+        for number in (number_of(var) for op in instruction.ops for var in op.ins if var.size >= 4):
+            if number is not None:
+                yield number
+                held = function.image.constant_bytes(number, 8)
+                if held is not None:
+                    yield int.from_bytes(held, function.image.byte_order)

@@ -1,0 +1,65 @@
+"""What debug information says of code and data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+
+from isoform.model.signature import CType, Signature
+from isoform.model.values import dataclass
+
+
+@dataclass(frozen=True)
+class Line:
+    """A source line, for the report."""
+
+    file: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Local:
+    """A variable that stays at one place of a function's frame, for the report."""
+
+    name: str
+    offset: int
+    """Bytes from the stack pointer at entry."""
+    size: int
+    start: int
+    end: int
+    """Addresses of the code in which the name means this variable."""
+    scope: tuple[tuple[int, int], ...] | None = None
+    """Addresses of the code of the block that declares it, in pieces, none if they are not known. None: the block is
+    the whole function."""
+    can_be_indexed: bool = True
+    is_settled: bool = False
+    """Whether all variables of the function have one place in the frame all along, as in unoptimised code."""
+
+    def is_outside_block(self, touched: range, address: int) -> bool:
+        """Whether something in the place of an array is accessed where the array is not in scope."""
+        if self.scope is None or any(low <= address < high for low, high in self.scope):
+            return False
+        return touched.start < self.offset + self.size and self.offset < touched.stop
+
+    def is_behind(self, touched: range, variables: Sequence[Local]) -> bool:
+        """Whether the byte behind an array is accessed, and is no variable's."""
+        end = self.offset + self.size
+        return end in touched and not any(v.offset <= end < v.offset + v.size for v in variables)
+
+
+@dataclass(frozen=True)
+class PointerTypes:
+    """What debug information says of pointers to functions, and of what pointers may lead to."""
+
+    variables: dict[str, CType] = field(default_factory=dict)
+    """Types of global variables (of an array: of its elements) that are or hold such pointers, by name."""
+    functions: tuple[Signature, ...] = ()
+    """The types of functions that pointers to are declared anywhere."""
+    are_all: bool = False
+    """Whether no other pointers are called: not in C++, whose virtual functions have no such types."""
+    has_bools: bool = False
+    """Whether there is a type `bool`."""
+    bools: dict[str, CType] = field(default_factory=dict)
+    """Types of global variables (of an array: of its elements) that are or hold a `bool`, by name."""
+    padded: dict[str, CType] = field(default_factory=dict)
+    """Types of global variables (of an array: of its elements) that are structures with padding, by name."""

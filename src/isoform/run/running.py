@@ -1,0 +1,121 @@
+"""What the code of a run sees as `M`: memory, and the few registers of the runner itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from functools import cached_property
+from typing import Any
+
+from isoform.lift.function import Bound
+from isoform.model.evaluate import evaluate
+from isoform.model.microop import Kind
+from isoform.model.outcome import mixed_number
+from isoform.model.values import dataclass
+from isoform.run.memory import Memory
+
+
+class RunningMemory(Memory):
+    """What generated code sees as `M`: memory and the few registers of the runner itself."""
+
+    reason = 0
+    where = -1
+    """Index in its block of the ABORT that ended the run; -1 if none did."""
+    target = 0
+    through = ""
+    """Type of the pointer that the last computed jump went through, where known."""
+    jump = 0
+    """The address of that jump."""
+    outside: Bound | None = None
+    """What the first ASSUME was about that did not hold."""
+    bounds: tuple[Bound, ...] = ()
+    """What the ASSUMEs of the code that runs are about."""
+    side_seed = 0
+    _undefined = 0
+
+    def leave(self, number: int) -> None:
+        """An ASSUME does not hold."""
+        if self.outside is None and self._has_left_all(self.bounds[number]):
+            self.outside = self.bounds[number]
+
+    def _has_left_all(self, bound: Bound) -> bool:
+        if bound.meant_by is None:
+            return True
+        left = self._left.setdefault(bound.meant_by, set())
+        if bound.ranges in left:
+            return False
+        left.add(bound.ranges)
+        return all(one.ranges in left for one in self.bounds if one.meant_by == bound.meant_by)
+
+    @cached_property
+    def _left(self) -> dict[int, set[tuple[tuple[int, int], ...]]]:
+        """Of addresses that may be meant for several objects: those that accesses counted from there were not in."""
+        return {}
+
+    def finish(self) -> None:
+        """Called once after the last instruction."""
+
+    def undefined(self, size: int) -> int:
+        self._undefined += 1
+        return mixed_number(self.side_seed, self._undefined, size)
+
+    def evaluate(self, kind: str, out_size: int, sizes: tuple[int, ...], values: tuple[int, ...]) -> int:
+        return evaluate(Kind[kind], out_size, sizes, values)
+
+
+class WatchedMemory(RunningMemory):
+    """Also notes the address of every load and store that the code makes, in order."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.touched: list[int] = []
+
+    def load(self, address: int, size: int) -> int:
+        self.touched.append(address)
+        return super().load(address, size)
+
+    def store(self, address: int, size: int, value: int) -> None:
+        self.touched.append(address)
+        made = len(self.touched)
+        super().store(address, size, value)
+        del self.touched[made:]  # a store across two pages is made byte by byte
+
+
+Given = Callable[[int, int], int]
+"""What a site yields when it is executed for the n-th time (from 0 on), in place of the value that it has."""
+
+
+@dataclass
+class Shown:
+    """The values that a run had at its sites (`compile.Sites`)."""
+
+    values: dict[int, list[int]] = field(default_factory=dict)
+    """By site, in order."""
+    order: list[int] = field(default_factory=list)
+    """Sites in the order in which they were executed."""
+
+
+class ShowingMemory(RunningMemory):
+    """Also shows the values at sites, and gives others in their place."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.shown = Shown()
+        self.given: Mapping[int, Given] = {}
+        self.dropped: Mapping[int, int] = {}
+        self.added: Sequence[tuple[int, int, int]] = ()
+
+    def finish(self) -> None:
+        for address, size, value in self.added:
+            self.store(address, size, value)
+
+    def show(self, site: int, value: int) -> int:
+        seen = self.shown.values.setdefault(site, [])
+        given = self.given.get(site)
+        if given is not None:
+            value = given(len(seen), value)
+        elif site in self.dropped:
+            value = self.load(self.shown.values[site - 1][-1], self.dropped[site])
+        seen.append(value)
+        self.shown.order.append(site)
+        return value
