@@ -74,7 +74,7 @@ def test_the_separating_input_of_one_number(graded: Grades) -> None:
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("wrong_on_one_number", "none:   add  $3, $2, $0"),
+        ("wrong_on_one_number", "        beq  $1, $6, none"),
         ("wrong_on_equal", "        add  $3, $0, $0"),
         ("divides_by_zero", "        div  $1, $2"),
         ("forgets_the_answer", "        jr   $31"),
