@@ -1,0 +1,205 @@
+"""Changes that look like causes and are none: each is right on the witness, or shows nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assembled import lifted, source
+from isoform.borders.question import Options, Question
+from isoform.borders.settle import settle
+from isoform.explain.candidates import Candidate, single_changes
+from isoform.explain.explain import root_cause
+from isoform.explain.proof import Fixed, Held
+from isoform.explain.runs import Case, Fix, Runs
+from isoform.explain.sites import Marked, Role
+from isoform.lift.function import BlockId
+from isoform.model.budget import Budget
+from isoform.model.cause import Explain
+from isoform.model.outcome import Inputs
+
+SECONDS = 20.0
+BUFFER = 0x10_0000
+
+
+class Tried:
+    """A target and a rewrite that differ on an input, and changes between their instructions."""
+
+    def __init__(self, folder: Path, target: str, rewrite: str, options: Options, witness: Inputs) -> None:
+        path = source(folder, {"target": target, "rewrite": rewrite})
+        self.question: Question = settle(lifted(path, "target"), lifted(path, "rewrite"), options)
+        self.runs = Runs(self.question, witness, Budget(SECONDS))
+        assert self.runs.witness is not None
+        self.case: Case = self.runs.witness
+        self.fixed = Fixed(self.question, self.runs.target, self.runs.rewrite, Budget(SECONDS))
+
+    def fix(self, target: str, rewrite: str, *roles: Role) -> Fix:
+        """The values of one instruction for those of another."""
+        return Fix({site(self.runs.rewrite, rewrite, *roles): site(self.runs.target, target, *roles)})
+
+    def case_of(self, inputs: Inputs) -> Case:
+        case = self.runs.case((inputs, inputs))
+        assert case is not None
+        return case
+
+    def candidates(self) -> list[Candidate]:
+        return list(single_changes(self.runs, self.case))
+
+
+def site(marked: Marked, text: str, *roles: Role) -> int:
+    """The one value of an instruction that reads so."""
+    addresses = {a for a, i in marked.function.instructions.items() if i.text.replace(", ", ",").startswith(text)}
+    wanted = roles or (Role.RESULT,)
+    (found,) = [s.number for s in marked.sites if s.address in addresses and s.role in wanted]
+    return found
+
+
+def arguments(**registers: int) -> Inputs:
+    return Inputs(registers, {})
+
+
+def prototype(text: str) -> Options:
+    return Options(signature=text)
+
+
+def test_a_change_that_only_avoids_the_path_of_the_witness(tmp_path: Path) -> None:
+    """With x = 7 and y = 6 the other branch gives the right result, too."""
+    tried = Tried(
+        tmp_path,
+        "cmp edi, 7; jne 1f; lea eax, [rsi+1]; ret; 1: cmp esi, 100; je 2f; mov eax, edi; ret; 2: mov eax, edi; ret",
+        "cmp edi, 7; jne 1f; lea eax, [rsi+2]; ret; 1: mov eax, edi; ret",
+        prototype("int f(int x, int y)"),
+        arguments(rdi=7, rsi=6),
+    )
+    condition = next(s.number for s in tried.runs.rewrite.sites if s.role is Role.CONDITION)
+    own = next(s.number for s in tried.runs.target.sites if s.role is Role.CONDITION)
+    avoids = Fix({condition: own}, negated=frozenset({condition}))
+    assert tried.runs.fixes(avoids, tried.case)
+    assert not tried.fixed.holds(avoids)
+    assert not tried.fixed.holds(avoids, Held(path_of(tried)))
+    found = root_cause_of(tried)
+    assert found == ("lea eax,[rsi + 0x1]", "lea eax,[rsi + 0x2]")
+
+
+@pytest.mark.parametrize("aborts", ["equal", "refine"])
+def test_a_change_that_makes_the_rewrite_abort(tmp_path: Path, aborts: str) -> None:
+    tried = Tried(
+        tmp_path,
+        "xor ecx, ecx; mov eax, edi; ret",
+        "mov ecx, 1; mov eax, edi; cdq; idiv ecx; inc eax; ret",
+        Options(signature="int f(int x)", aborts=aborts),  # type: ignore[arg-type]
+        arguments(rdi=5),
+    )
+    aborting = tried.fix("xor ecx", "mov ecx")
+    assert not tried.runs.fixes(aborting, tried.case)
+    assert not tried.fixed.holds(aborting)
+    assert not tried.fixed.holds(aborting, Held(path_of(tried)))
+
+
+def test_a_change_that_makes_the_rewrite_loop_for_ever(tmp_path: Path) -> None:
+    tried = Tried(
+        tmp_path,
+        "mov ecx, 1; mov eax, edi; ret",
+        "mov ecx, 0; 1: test ecx, ecx; jne 1b; lea eax, [rdi+1]; ret",
+        prototype("int f(int x)"),
+        arguments(rdi=5),
+    )
+    endless = tried.fix("mov ecx", "mov ecx")
+    assert not tried.runs.fixes(endless, tried.case)
+    assert not tried.fixed.holds(endless)
+    assert not tried.fixed.holds(endless, Held(path_of(tried), unroll=3))
+
+
+def test_a_change_that_makes_the_rewrite_leave_the_contract(tmp_path: Path) -> None:
+    """Where the two differ, the changed rewrite reads at null: no input is left on which it could be wrong."""
+    tried = Tried(
+        tmp_path,
+        "xor edx, edx; test esi, esi; cmove rdx, rdi; mov eax, [rdi]; ret",
+        "mov rcx, rdi; mov eax, [rcx]; test esi, esi; je 1f; inc eax; 1: ret",
+        prototype("int f(int *p, int x)"),
+        arguments(rdi=BUFFER, rsi=1),
+    )
+    outside = tried.fix("cmovz rdx", "mov rcx")
+    assert tried.runs.fixes(outside, tried.case_of(arguments(rdi=BUFFER, rsi=0)))
+    assert not tried.fixed.holds(outside)
+    assert not tried.fixed.holds(outside, Held(path_of(tried)))
+    assert root_cause_of(tried) != ("cmovz rdx,rdi", "mov rcx,rdi")
+
+
+def test_a_value_that_is_undefined_explains_nothing(tmp_path: Path) -> None:
+    """What a frame holds before it is written."""
+    tried = Tried(
+        tmp_path,
+        "mov ecx, [rsp-16]; lea eax, [rdi+1]; ret",
+        "mov ecx, 3; lea eax, [rdi+2]; ret",
+        prototype("int f(int x)"),
+        arguments(rdi=5),
+    )
+    garbage = site(tried.runs.target, "mov ecx")
+    assert garbage in tried.runs.undefined
+    assert not [c for c in tried.candidates() if c.target is not None and c.target.number == garbage]
+
+
+def test_a_value_that_is_right_in_one_iteration_only(tmp_path: Path) -> None:
+    """Before its loop the target has the value that its first iteration gives, and never again."""
+    tried = Tried(
+        tmp_path,
+        "lea edx, [rsi+3]; xor eax, eax; 1: test edi, edi; jle 2f; add esi, 3; add eax, esi; dec edi; jmp 1b; 2: ret",
+        "xor eax, eax; 1: test edi, edi; jle 2f; add esi, 4; add eax, esi; dec edi; jmp 1b; 2: ret",
+        prototype("int f(int n, int x)"),
+        arguments(rdi=1, rsi=10),
+    )
+    once = tried.fix("lea edx", "add esi")
+    assert tried.runs.fixes(once, tried.case)
+    assert not tried.runs.fixes(once, tried.case_of(arguments(rdi=2, rsi=10)))
+    assert not tried.fixed.holds(once)
+    assert root_cause_of(tried) == ("add esi,0x3", "add esi,0x4")
+
+
+def test_a_missing_call_must_not_take_the_target_off_its_path(tmp_path: Path) -> None:
+    """Without the call that the rewrite does not make the target goes on elsewhere, and the two still differ."""
+    tried = Tried(
+        tmp_path,
+        "push rbx; mov ebx, edi; xor eax, eax; call outside; test eax, eax; je 1f; inc ebx; 1: mov eax, ebx; pop rbx; ret",
+        "push rbx; mov ebx, edi; add ebx, 5; mov eax, ebx; pop rbx; ret",
+        prototype("int f(int x)"),
+        arguments(rdi=5),
+    )
+    for candidate in tried.candidates():
+        if candidate.fix.cuts:
+            assert not tried.fixed.holds(candidate.fix)
+
+
+def path_of(tried: Tried) -> tuple[BlockId, ...]:
+    """The blocks of the target in the order of its run on the witness, where it has no loop."""
+    trace = tried.case.target.trace
+    blocks = tried.runs.target.function.blocks.values()
+    on_it = [block for block in blocks if block.steps and block.steps[0] in trace]
+    return tuple(block.id for block in sorted(on_it, key=lambda block: trace.index(block.steps[0])))
+
+
+def root_cause_of(tried: Tried) -> tuple[str, str] | None:
+    witness = tried.case.inputs[0]
+    found = root_cause(tried.question, WitnessOf(witness), Explain.FIRST, 4, Budget(SECONDS))  # type: ignore[arg-type]
+    texts = [(c.target.text, c.rewrite.text) for c in found.causes if c.target is not None and c.rewrite is not None]
+    return texts[0] if texts else None
+
+
+class WitnessOf:
+    """As much of a witness as the search looks at."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        self.inputs = inputs
+
+
+def test_more_inputs_are_tried_of_both_kinds(tmp_path: Path) -> None:
+    """Beside the witness, some that separate the two and some that do not."""
+    tried = Tried(
+        tmp_path,
+        "mov eax, edi; ret",
+        "mov eax, edi; cmp edi, 100; jle 1f; inc eax; 1: ret",
+        prototype("int f(int x)"),
+        arguments(rdi=200),
+    )
+    assert {case.is_apart for case in tried.runs.others} == {True, False}
