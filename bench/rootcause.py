@@ -7,26 +7,35 @@ A bug of `bench/seededbugs` is one changed line and two builds. Those that do no
 left out. All are asked about in one process; nothing is asserted.
 
 Columns: `cause` found at all; `line`: it is of the changed line, on one side at least; `of B`: the changed instruction
-of the rewrite is (of a missing store: that of the target); `named`: the line is among the causes, their copies and the
-candidates left; `all`, `path`, `here`: the strengths; seconds of processor time on top of the verdict.
+of the rewrite is (of a missing store: that of the target); `code`: that instruction is one that the same compiler does
+not make of the unchanged source, or it is of the changed line (optimised code often has the line of another statement);
+`named`: the line is among the causes, their copies and the candidates left; `trivial`: the result itself, at the end;
+`all`, `path`, `here`: the strengths; seconds of processor time on top of the verdict.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import statistics
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from isoform import compare
-from isoform.model.cause import Cause, RootCause, Strength
+from isoform.api import show
+from isoform.load.open import LoadOptions
+from isoform.model.cause import Cause, Place, RootCause, Strength
 from isoform.model.verdict import Different
 from isoform.report.causes import search_of, sentences_of
 from seededbugs import Bug, bugs, changed, kinds, source
 
+_LONGEST = 15
+"""Bytes of an instruction."""
+_NUMBER = re.compile(r"[+-]?0x[0-9a-f]+")
 SEED_004 = (
     "seed 004: a cause for 12 of 15 and 34 of 46 (at the weakest strength), 15 of 39 for all inputs; 154 s on average"
 )
@@ -38,6 +47,8 @@ class Result:
     bug: Bug
     instructions: int
     root: RootCause
+    changed: frozenset[int]
+    """Addresses of the rewrite with an instruction that is not made of the unchanged source."""
 
     @property
     def is_on_line(self) -> bool:
@@ -51,6 +62,16 @@ class Result:
         return any((cause.rewrite or cause.target).line == line for cause in self.root.causes)  # type: ignore[union-attr]
 
     @property
+    def is_on_code(self) -> bool:
+        places = [cause.rewrite for cause in self.root.causes if cause.rewrite is not None]
+        at = {address for place in places for address in _addresses(place)}
+        return bool(at & self.changed) or self.is_on_line
+
+    @property
+    def is_trivial(self) -> bool:
+        return any(cause.is_trivial for cause in self.root.causes)
+
+    @property
     def is_named(self) -> bool:
         """Whether the changed line is named at all."""
         named = (*self.root.causes, *self.root.left)
@@ -61,6 +82,20 @@ class Result:
 
 def _lines(cause: Cause) -> set[int | None]:
     return {place.line for place in (cause.target, cause.rewrite) if place is not None}
+
+
+def _addresses(place: Place) -> set[int]:
+    """Of the instruction; of a condition, also of the comparison before it."""
+    return {place.address - back for back in range(_LONGEST + 1)} if "; " in place.text else {place.address}
+
+
+def changed_addresses(rows: Sequence[tuple[int, str]], unchanged: Sequence[str]) -> frozenset[int]:
+    """Where a listing has what another one has not."""
+    texts = [_NUMBER.sub("#", text) if text[:1] in "jc" and "cmp" not in text else text for _, text in rows]
+    others = [_NUMBER.sub("#", text) if text[:1] in "jc" and "cmp" not in text else text for text in unchanged]
+    blocks = SequenceMatcher(None, others, texts, autojunk=False).get_matching_blocks()
+    same = {n for block in blocks for n in range(block.b, block.b + block.size)}
+    return frozenset(address for n, (address, _) in enumerate(rows) if n not in same)
 
 
 def measure(bug: Bug, folder: Path, explain: str, budget: float) -> Result | None:
@@ -84,7 +119,10 @@ def measure(bug: Bug, folder: Path, explain: str, budget: float) -> Result | Non
     if not isinstance(verdict, Different) or verdict.root_cause is None:
         return None
     instructions = max(sum(row.text != "" for row in view.rows) for view in verdict.views)
-    return Result(bug, instructions, verdict.root_cause)
+    rows = [(row.address, row.text) for row in verdict.views[1].rows if row.text]
+    unchanged = show(sides[0], LoadOptions(cc=cc_b, cflags=(flags_b,))).instructions
+    texts = [unchanged[address].text for address in sorted(unchanged)]
+    return Result(bug, instructions, verdict.root_cause, changed_addresses(rows, texts))
 
 
 def main() -> None:
@@ -116,7 +154,8 @@ def main() -> None:
 def described(number: int, result: Result) -> Iterator[str]:
     root = result.root
     strength = root.strength.value if root.strength is not None else "none"
-    marks = f"{strength}, {'line' if result.is_on_line else 'named' if result.is_named else 'elsewhere'}"
+    is_code = "code" if result.is_on_code else "elsewhere"
+    marks = f"{strength}, {'line' if result.is_on_line else 'named' if result.is_named else is_code}"
     yield f"[{number}] {result.bug}"
     yield f"    {marks}, {result.instructions} instructions, {search_of(root)}"
     yield from (f"    {sentence}" for sentence in sentences_of(root))
@@ -143,8 +182,8 @@ def summary(results: Sequence[Result], asked: int) -> Iterator[str]:
 
 
 _HEADER = (
-    f"\n{'':<26}{'bugs':>5}{'cause':>7}{'line':>7}{'of B':>7}{'named':>7}{'all':>7}{'path':>7}{'here':>7}"
-    f"{'median':>9}{'90 %':>9}"
+    f"\n{'':<26}{'bugs':>5}{'cause':>7}{'line':>7}{'of B':>7}{'code':>7}{'named':>7}"
+    f"{'trivial':>8}{'all':>6}{'path':>7}{'here':>7}{'median':>9}{'90 %':>9}"
 )
 
 
@@ -162,7 +201,9 @@ _TESTS: tuple[Callable[[Result], bool], ...] = (
     lambda result: result.root.strength is not None,
     lambda result: result.is_on_line,
     lambda result: result.is_on_rewrite_line,
+    lambda result: result.is_on_code,
     lambda result: result.is_named,
+    lambda result: result.is_trivial,
     *(lambda result, strength=strength: result.root.strength is strength for strength in Strength),
 )
 

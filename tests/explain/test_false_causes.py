@@ -161,7 +161,7 @@ def test_a_missing_call_must_not_take_the_target_off_its_path(tmp_path: Path) ->
     """Without the call that the rewrite does not make the target goes on elsewhere, and the two still differ."""
     tried = Tried(
         tmp_path,
-        "push rbx; mov ebx, edi; xor eax, eax; call outside; test eax, eax; je 1f; inc ebx; 1: mov eax, ebx; pop rbx; ret",
+        "push rbx; mov ebx, edi; xor eax, eax; call other; test eax, eax; je 1f; inc ebx; 1: mov eax, ebx; pop rbx;ret",
         "push rbx; mov ebx, edi; add ebx, 5; mov eax, ebx; pop rbx; ret",
         prototype("int f(int x)"),
         arguments(rdi=5),

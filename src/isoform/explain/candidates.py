@@ -203,13 +203,15 @@ class Ranking:
         """Whether it is the last write of the result, and the difference is not born there: any wrong result can be
         overwritten at the end."""
         site = candidate.rewrite
-        return site is not None and site.number in self._last and not self.is_born(candidate)
+        is_result = site is not None and (site.role is Role.LEFT or site.number in self._last)
+        return is_result and not self.is_born(candidate)
 
     def _key(self, candidate: Candidate) -> tuple[int, ...]:
         target, rewrite = candidate.target, candidate.rewrite
         is_born = self.is_born(candidate)
         return (
             self.is_last(candidate),
+            rewrite is not None and rewrite.role is Role.LEFT,
             rewrite is not None and rewrite.number in self._right,
             not is_born,
             self._order[1].get((rewrite.number, candidate.time), 0) if rewrite is not None else 0,

@@ -30,8 +30,8 @@ SHARE_OF_LOOPS, MOST_PROVED = 0.6, 4
 """Of what is left of the budget, for proofs about loops, and candidates that are tried."""
 MOST_ROUNDS = 8
 """Sets that are asked about."""
-FIRST_SECONDS = 8.0
-"""For one obligation of the most likely candidate: worth more than the others."""
+FIRST_SECONDS = 4.0
+"""For one obligation of the most likely candidate: it is worth more than the others."""
 MOST_LEFT = 3
 """Candidates that are named where none was shown."""
 MOST_ASKED, MOST_BEGUN = 24, 6
@@ -124,7 +124,7 @@ class _Search:
         for number, candidate in enumerate(candidates if not self._has_loop else ()):
             if budget.exhausted or self._fixed.asked - asked > MOST_ASKED:
                 return None
-            seconds = GOAL_SECONDS if number else FIRST_SECONDS
+            seconds = GOAL_SECONDS if number else min(FIRST_SECONDS, budget.left / 2)
             if self._fixes_all(candidate.fix, self._runs.learned) and self._holds(candidate.fix, seconds=seconds):
                 return candidate
         return None
@@ -160,7 +160,7 @@ class _Search:
         for candidate in [c for c in candidates if self._stays_on_path(c.fix)][:MOST_ASKED]:
             if part.exhausted:
                 break
-            seconds = FIRST_SECONDS if candidate is candidates[0] else GOAL_SECONDS
+            seconds = min(FIRST_SECONDS, part.left / 2) if candidate is candidates[0] else GOAL_SECONDS
             if self._holds(candidate.fix, self._held(candidate.fix, path), seconds):
                 return self._found(Strength.THIS_PATH, [candidate], candidates)
         together = self._path_together(path)

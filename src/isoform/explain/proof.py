@@ -240,7 +240,7 @@ def _changing(marked: Marked, fix: Fix, seen: _Occurrences, own: _Occurrences) -
         if site not in times:
             return value
         number = times[site]
-        times[site] += 1
+        times[site] += marked.sites[site].role is not Role.LEFT
         values = seen.in_order(fix.values[site])
         # Where the target has no such value the fix says nothing: then any value must do.
         anything = state.side.undefined(width)

@@ -264,7 +264,7 @@ class Runs:
     def _mark(self, side: int, operands: bool = False) -> Marked:
         question = self._question
         function = (question.target, question.rewrite)[side]
-        return mark(function, question.callees, operands, self.results if side == 0 else ())
+        return mark(function, question.callees, operands, self.results)
 
     @property
     def results(self) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ class Role(Enum):
     CALL = "call"
     """No value: an outside call as such."""
     LEFT = "left"
-    """In a register of the result, where the function returns: of the target only."""
+    """In a register of the result, where the function returns."""
 
 
 @dataclass(frozen=True)
