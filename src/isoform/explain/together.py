@@ -51,7 +51,7 @@ class Together:
         runs = self._runs
         now = runs.with_fix(fix, case)
         point = first_point(runs, now)
-        found = [c for c in single_changes(runs, now) if not c.fix.sites & fix.sites and accepts(c, chosen)]
+        found = [c for c in single_changes(runs, now) if _may_join(c, fix) and accepts(c, chosen)]
         reaching: Candidate | None = None
         nearer: Candidate | None = None
         agreed = agreement(runs, fix, case, point) if point is not None and point.is_call else 0
@@ -71,6 +71,11 @@ class Together:
             elif point.is_call and not _is_argument(nearer) and agreement(runs, changed, case, point) > agreed:
                 nearer = candidate if nearer is None or _is_argument(candidate) else nearer
         return reaching or nearer
+
+
+def _may_join(candidate: Candidate, fix: Fix) -> bool:
+    """A target that leaves out what it stores, beside a rewrite with other values, says little about either."""
+    return not candidate.fix.sites & fix.sites and not candidate.fix.left_out
 
 
 def _is_argument(candidate: Candidate | None) -> bool:

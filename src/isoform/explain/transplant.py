@@ -83,6 +83,7 @@ def transplants(target: Marked, rewrite: Marked, candidate: Candidate) -> Iterat
     rewrite's instruction: by the same names first."""
     if candidate.target is None or candidate.rewrite is None or not can_be_transplanted(candidate):
         return
+    yield from _other_condition(target, rewrite, candidate)
     theirs, own = computation(target, candidate.target), computation(rewrite, candidate.rewrite)
     if theirs is None or own is None:
         return
@@ -92,6 +93,21 @@ def transplants(target: Marked, rewrite: Marked, candidate: Candidate) -> Iterat
     choices = [[name] if name in kept else _same_first(found, name) for name in wanted]
     for sources in islice(product(*choices), MOST_MAPPINGS):
         yield _transplanted(rewrite, own, candidate, theirs, tuple(zip(wanted, sources, strict=True)))
+
+
+def _other_condition(target: Marked, rewrite: Marked, candidate: Candidate) -> Iterator[Function]:
+    """The rewrite with its own comparison and the target's condition on that: `jge` instead of `jne`."""
+    sites = candidate.target, candidate.rewrite
+    if any(site is None or site.role is not Role.CONDITION or site.compared_at is None for site in sites):
+        return
+    assert candidate.target is not None
+    assert candidate.rewrite is not None
+    theirs = computation(target, replace(candidate.target, compared_at=None))
+    own = computation(rewrite, replace(candidate.rewrite, compared_at=None))
+    if theirs is None or own is None:
+        return
+    flags = read_before_written(theirs.ops, rewrite.function.machine)
+    yield _transplanted(rewrite, own, candidate, theirs, tuple((name, name) for name in flags))
 
 
 def _transplanted(
