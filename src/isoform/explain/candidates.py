@@ -264,28 +264,36 @@ def _right_values(
     target: Sequence[Site], rewrite: Sequence[Site], cases: Sequence[Case], functions: tuple[Function, Function]
 ) -> frozenset[int]:
     """Sites of the rewrite that have the values which a site of the target has as well, in all runs. Where the rewrite
-    only moves a value the target may have it at another place: it is right if it is the one that moves it so. A value
+    only moves a value the target may have it at another place: it is right if it is the same store of the two. A value
     that is the same in all runs says nothing: another constant may be the same by chance."""
-    unique = [_unique_stores(sites, function) for sites, function in zip((target, rewrite), functions, strict=True)]
+    left, right = (_moving_stores(sites, f) for sites, f in zip((target, rewrite), functions, strict=True))
+    counts = [Counter(text for text, _ in stores.values()) for stores in (left, right)]
+    common = {text for text in counts[0] if counts[0][text] == counts[1][text]}
     runs = [case.values for case in cases], [case.own for case in cases]
-    seen = {(_signature(site, runs[0]), unique[0].get(site.number)) for site in target if _says_much(site, unique[0])}
-    found = ((site, _signature(site, runs[1])) for site in rewrite if _says_much(site, unique[1]))
+    seen = {(_signature(site, runs[0]), left.get(site.number)) for site in target if _says_much(site, left, common)}
+    found = ((site, _signature(site, runs[1])) for site in rewrite if _says_much(site, right, common))
     return frozenset(
-        site.number
-        for site, values in found
-        if (values, unique[1].get(site.number)) in seen and len(set(values[1:])) > 2
+        site.number for site, values in found if (values, right.get(site.number)) in seen and len(set(values[1:])) > 2
     )
 
 
-def _says_much(site: Site, unique: Mapping[int, str]) -> bool:
-    return not site.only_moves or site.number in unique
+_Stores = Mapping[int, tuple[str, int]]
+"""Stores of moved values: how they read, and which one it is of those that read so."""
 
 
-def _unique_stores(sites: Sequence[Site], function: Function) -> dict[int, str]:
-    """Stores of moved values, with their texts, of which a function has no second one like it."""
-    texts = {s.number: function.instructions[s.address].text for s in sites if s.role is Role.STORED and s.only_moves}
-    counts = Counter(texts.values())
-    return {number: text for number, text in texts.items() if counts[text] == 1}
+def _says_much(site: Site, stores: _Stores, common: Collection[str]) -> bool:
+    return not site.only_moves or (site.number in stores and stores[site.number][0] in common)
+
+
+def _moving_stores(sites: Sequence[Site], function: Function) -> _Stores:
+    counts: Counter[str] = Counter()
+    found: dict[int, tuple[str, int]] = {}
+    for site in sorted(sites, key=lambda site: site.address):
+        if site.role is Role.STORED and site.only_moves:
+            text = function.instructions[site.address].text
+            found[site.number] = text, counts[text]
+            counts[text] += 1
+    return found
 
 
 def _signature(site: Site, runs: Sequence[Values]) -> tuple[object, ...]:

@@ -106,7 +106,7 @@ class _Search:
         found = self._first_that_holds([c for c in everywhere if c not in telling], part)
         if found is not None:
             return self._found(Strength.ALL_INPUTS, [found], everywhere)
-        surest = [*everywhere, *(c for c in on_path if c not in everywhere)]
+        surest = sorted(on_path, key=lambda c: (self._ranking.is_last(c), c not in everywhere))
         found_on_path = self._on_path(surest, self._path) if self._path is not None else None
         return found_on_path or self._several()
 
