@@ -21,7 +21,7 @@ from isoform.model.microop import Kind, MicroOp, Space, Var
 from isoform.model.values import dataclass
 
 _FIRST_TEMP = 1 << 30
-MOST_MAPPINGS = 8
+MOST_MAPPINGS = 12
 """Ways to find operands that are tried."""
 _LEFT_OUT = frozenset({Kind.STORE, Kind.ABORT, Kind.ASSUME})
 """What the borrowed instruction does beside computing."""
@@ -79,8 +79,8 @@ def _containers(var: Var, machine: Machine) -> list[str]:
 
 
 def transplants(target: Marked, rewrite: Marked, candidate: Candidate) -> Iterator[Function]:
-    """The rewrite with the computation of the candidate's target, for every way to find its operands in those of the
-    rewrite's instruction: by the same names first."""
+    """The rewrite with the computation of the candidate's target, for every way to find its operands: by the same names
+    first, then in those of the rewrite's instruction."""
     if candidate.target is None or candidate.rewrite is None or not can_be_transplanted(candidate):
         return
     yield from _other_condition(target, rewrite, candidate)
@@ -136,8 +136,9 @@ def _resized(value: Var, wanted: Var) -> Kind:
     return Kind.SUBPIECE if value.size > wanted.size else Kind.INT_ZEXT
 
 
-def _same_first(names: Sequence[str], name: str) -> list[str]:
-    return [*(other for other in names if other == name), *(other for other in names if other != name)]
+def _same_first(found: Sequence[str], name: str) -> list[str]:
+    """The register of the same name, though the rewrite's instruction may not read it: it may read the wrong one."""
+    return [name, *(other for other in found if other != name)]
 
 
 class _Borrowed:
