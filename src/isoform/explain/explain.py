@@ -24,8 +24,8 @@ from isoform.model.errors import Unsupported
 from isoform.model.verdict import Witness
 from isoform.run.runner import RunOptions, run_traced
 
-SHARE_OF_ALL_INPUTS, SHARE_OF_PATH = 0.6, 0.6
-"""Of what is left of the budget, for the strongest check, and then for the next."""
+SHARE_OF_ALL_INPUTS, SHARE_OF_TRIVIAL, SHARE_OF_PATH = 0.6, 0.4, 0.6
+"""Of what is left of the budget, for the strongest check, then for it with the result itself, then for the next one."""
 SHARE_OF_LOOPS, MOST_PROVED = 0.6, 4
 """Of what is left of the budget, for proofs about loops, and candidates that are tried."""
 MOST_ROUNDS = 8
@@ -100,9 +100,10 @@ class _Search:
         found = self._first_that_holds(telling, part)
         if found is not None:
             return self._found(Strength.ALL_INPUTS, [found], everywhere)
-        together = self._all_inputs_together(on_path)
+        together = self._all_inputs_together(on_path) if self._how is Explain.ALL or not part.exhausted else []
         if together:
             return self._found(Strength.ALL_INPUTS, together, on_path)
+        part = self._budget.part(self._budget.left * SHARE_OF_TRIVIAL)
         found = self._first_that_holds([c for c in everywhere if c not in telling], part)
         if found is not None:
             return self._found(Strength.ALL_INPUTS, [found], everywhere)
