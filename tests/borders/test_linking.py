@@ -416,3 +416,44 @@ def test_a_base_in_one_object_may_be_meant_for_any_other(tmp_path: Path, how: st
         subprocess.run(command, check=True)
         paths.append(f"{linked}:f")
     assert not isinstance(api.compare(paths[0], paths[1], Options(signature="int f(int n)")), Equivalent)
+
+
+FAR = "static int y[4000] = {5}; int *gy(int i) { return &y[i & 7]; } void st(int i, int v) { t[i & 63] = v; }"
+TABLE = "static int t[64] = {1, 2, 3, 4, 5, OTHER, 7};"
+HIDDEN_BASES = {
+    "behind all others": TABLE
+    + """static int mid[100] = {1}; static int y[64];
+    int *gy(int i) { return &y[i & 7]; } int *gm(int i) { return &mid[i & 7]; } void st(int i, int v) { t[i & 63] = v; }
+    int f(long a, long b) { int s = 0; for (long i = a; i < b; i++) s += t[i + 176] * i; return s; }""",
+    "stored": TABLE
+    + FAR
+    + "int f(long n) { volatile unsigned long b = (unsigned long)t - 7600; return *(int *)(b + 4 * n); }",
+    "in a callback": TABLE
+    + FAR
+    + """int go(int (*)(long), long);
+    static int k(long n) { int s = 0; for (int i = n; i < 1964; i++) s += t[i - 1900] * i; return s; }
+    int f(long n) { return go(k, n); }""",
+    "in a constructor": TABLE
+    + FAR
+    + """static int out[64];
+    __attribute__((constructor)) static void c(void) { for (int i = 1900; i < 1964; i++) out[i - 1900] += t[i - 1900]; }
+    int f(int n) { return out[n & 63]; }""",
+}
+
+
+@pytest.mark.parametrize("where", HIDDEN_BASES)
+@pytest.mark.parametrize("level", ["-O1", "-O2"])
+def test_what_a_base_elsewhere_leads_to_is_compared(tmp_path: Path, where: str, level: str) -> None:
+    flags = ("-g", "-fPIC", "-shared", "-fno-toplevel-reorder", level)
+    paths = [built(tmp_path, HIDDEN_BASES[where], *flags, f"-DOTHER={n}", name=f"{n}.so") for n in (6, 9)]
+    assert not isinstance(api.compare(f"{paths[0]}:f", f"{paths[1]}:f"), Equivalent)
+
+
+def test_a_callback_that_walks_a_section_is_not_the_same_by_its_code(tmp_path: Path) -> None:
+    source = """static int a1 __attribute__((section("xx"), used)) = 3, a2 __attribute__((section("xx"), used)) = OTHER;
+    extern int __start_xx[], __stop_xx[]; int go(int (*)(long), long);
+    static int k(long n) { int s = 0; for (int *p = __start_xx; p < __stop_xx; p++) s = s * 3 + *p; return s + n; }
+    int f(long n) { return go(k, n); }
+    """
+    paths = [built(tmp_path, source, "-g", "-O2", "-c", f"-DOTHER={n}", name=f"{n}.o") for n in (4, 5)]
+    assert not isinstance(api.compare(f"{paths[0]}:f", f"{paths[1]}:f"), Equivalent)

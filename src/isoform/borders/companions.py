@@ -21,6 +21,7 @@ from isoform.borders.objects import Range, is_thread_local
 from isoform.borders.reach import MOST_OBJECTS, Reach, reach, uses_thread_pointer
 from isoform.borders.same_code import is_same_code
 from isoform.lift.function import Function
+from isoform.lift.refusals import is_refused
 from isoform.load.image import Image
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.values import dataclass
@@ -141,6 +142,7 @@ class Companions:
             with suppress(Unsupported, UserError):
                 lifted.append(self.lift(names[side], entries[side], side))
         both = len(lifted) == 2
+        same = same and both and not any(is_refused(function) for function in lifted)
         rests_on = same_code_assumptions(*lifted) if both else ()
         uses = _union([reach(function) for function in lifted])
         return _Companion(address, names, entries, same, uses, both, rests_on)

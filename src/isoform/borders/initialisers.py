@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from isoform.borders.apart import Apart
 from isoform.borders.contents import Contents
@@ -12,6 +13,7 @@ from isoform.borders.reach import Reach, reach
 from isoform.borders.same_code import is_same_code
 from isoform.lift.function import Call, Function
 from isoform.lift.lift import lift
+from isoform.lift.refusals import is_refused
 from isoform.load.image import Image
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.machine import Machine
@@ -45,7 +47,8 @@ def initialisers(machine: Machine, image: Image) -> tuple[Initialiser, ...]:
             found.append(Initialiser(name, entry, Reach(frozenset(), frozenset(), complete=False)))
             continue
         if not (image.is_linked and _only_registers_clones(function)):
-            found.append(Initialiser(name, entry, reach(function)))
+            uses = reach(function)
+            found.append(Initialiser(name, entry, replace(uses, complete=False) if is_refused(function) else uses))
     return tuple(found)
 
 

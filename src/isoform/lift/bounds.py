@@ -74,11 +74,11 @@ def with_bounds(function: Function) -> Function:
     return replace(function, blocks=blocks, bounds=tuple(writer.bounds)) if writer.bounds else function
 
 
-def moving_bases(function: Function) -> dict[int, int | None]:
+def moving_bases(function: Function) -> Moving:
     """Addresses of data in the code to which something computed is added, or from which something is taken away; and
     how much is added at most, None if that may be anything."""
     if function.machine.convention.stack_pointer is None:
-        return {}
+        return Moving()
     image = function.image
 
     def refers(number: int) -> Reference | None:
@@ -88,7 +88,7 @@ def moving_bases(function: Function) -> dict[int, int | None]:
 
     moving = Moving()
     _Flow(function, refers, moving).solve()
-    return moving.bases
+    return moving
 
 
 class _Flow:
@@ -150,8 +150,8 @@ class _Flow:
             state[self.stack_pointer] = replace(pointer, offset=pointer.offset + convention.stack_adjustment)
 
     def step(self, state: _State, op: MicroOp, address: int) -> None:
-        if op.kind is Kind.STORE and isinstance(self.value(state, op.ins[1], address), _Mixed):
-            self._hides_distances = True
+        if op.kind is Kind.STORE:
+            self._note_stored(self.value(state, op.ins[1], address))
         if op.out is None:
             return
         result = self._result(state, op, address)
@@ -160,6 +160,12 @@ class _Flow:
         _forget(state, op.out)
         if result is not None:
             state[op.out] = result
+
+    def _note_stored(self, value: _Value) -> None:
+        if isinstance(value, _Mixed):
+            self._hides_distances = True
+        elif isinstance(value, _Pointer) and value.reference is not None and self._moving is not None:
+            self._moving.stored.add(value.reference.target)
 
     def _note_moving(self, moving: Moving, state: _State, op: MicroOp, address: int, result: _Value) -> None:
         values = [self.value(state, var, address) for var in op.ins]
@@ -326,20 +332,24 @@ class _Writer:
         state = self._flow.entries.get(block.id)
         if state is None:
             return block
-        state = dict(state)
+        state, moving = dict(state), Moving()
         ops: list[MicroOp] = []
         addresses: list[int] = []
         for op, address, is_first in block.in_order():
             if is_first:
                 _drop_temps(state)
             if op.kind in (Kind.LOAD, Kind.STORE):
-                ops += self._check(block.id.context, state, op, address)
+                is_upward = moving.most_added(op.ins[0]) is not None
+                ops += self._check(block.id.context, state, op, address, is_upward)
             ops.append(op)
             addresses += [address] * (len(ops) - len(addresses))
+            if op.out is not None:
+                values = [self._flow.value(state, var, address) for var in op.ins]
+                moving.step(op, [v.indexed if isinstance(v, _Pointer) else None for v in values])
             self._flow.step(state, op, address)
         return replace(block, ops=tuple(ops), addresses=tuple(addresses)) if len(ops) > len(block.ops) else block
 
-    def _check(self, context: _Context, state: _State, op: MicroOp, address: int) -> list[MicroOp]:
+    def _check(self, context: _Context, state: _State, op: MicroOp, address: int, is_upward: bool) -> list[MicroOp]:
         pointer = self._flow.value(state, op.ins[0], address)
         if not isinstance(pointer, _Pointer) or not pointer.indexed:
             return []
@@ -354,7 +364,8 @@ class _Writer:
             ]
             return [op for one in (bound, *each) for op in self._assume_object(one, pointer, where)]
         here = [v for v in self._variables_in(context) if v.can_be_indexed and v.start <= address < v.end]
-        return self._check_local(here, state, pointer, where, size, is_store)
+        access = Bound("", (), size, True, is_store)
+        return self._check_local(here, state, pointer, where, access, is_upward)
 
     def _assume_object(self, bound: Bound, pointer: _Pointer, where: Var) -> list[MicroOp]:
         return self._assume(bound, where, [(_start(low, pointer.origin), low) for low, _ in bound.ranges])
@@ -407,28 +418,18 @@ class _Writer:
             for op, address in zip(block.ops, block.addresses, strict=True)
         )
 
-    def _is_end(self, array: Local, pointer: _Pointer) -> bool:
-        """Whether an address at the start of an array may be the end of what lies below it and is not listed."""
-        return pointer.offset == array.offset and array.offset - 1 in self._unlisted
+    def _is_end(self, array: Local, pointer: _Pointer, is_upward: bool) -> bool:
+        """Whether an address at the start of an array may be the end of something below it that is not listed: if what
+        is added to it may be negative. (That a listed variable is not indexed from its end `in-bounds` says.)"""
+        if pointer.offset != array.offset:
+            return False
+        below = [v for v in self._all_variables if v.offset <= array.offset - 1 < v.offset + v.size]
+        return not below and not is_upward
 
     @cached_property
-    def _unlisted(self) -> frozenset[int]:
-        """Bytes of the frame that are accessed and belong to no variable that is listed. What was pushed does not
-        count."""
-        touched: set[int] = set()
-        for block in self._function.blocks.values():
-            state = dict(self._flow.entries.get(block.id, {}))
-            for op, address, is_first in block.in_order():
-                if is_first:
-                    _drop_temps(state)
-                pointer = self._flow.value(state, op.ins[0], address) if op.kind in (Kind.LOAD, Kind.STORE) else None
-                if isinstance(pointer, _Pointer) and pointer.reference is None and not self._pushes(address):
-                    size = op.out.size if op.out is not None else op.ins[1].size
-                    touched |= {*range(pointer.offset, pointer.offset + size)}
-                self._flow.step(state, op, address)
+    def _all_variables(self) -> list[Local]:
         contexts = {block.id.context for block in self._function.blocks.values()}
-        listed = (v for context in contexts for v in self._variables_in(context))
-        return frozenset(touched.difference(*(range(v.offset, v.offset + v.size) for v in listed)))
+        return [variable for context in contexts for variable in self._variables_in(context)]
 
     def _pushes(self, address: int) -> bool:
         """Whether an instruction moves the stack pointer: it saves a register or a return address."""
@@ -446,7 +447,7 @@ class _Writer:
         return found
 
     def _check_local(
-        self, here: list[Local], state: _State, pointer: _Pointer, where: Var, size: int, is_store: bool
+        self, here: list[Local], state: _State, pointer: _Pointer, where: Var, access: Bound, is_upward: bool
     ) -> list[MicroOp]:
         named = [a for a in here if a.offset <= pointer.offset < a.offset + a.size]
         if any(a.offset in self._unsure for a in named):
@@ -456,8 +457,8 @@ class _Writer:
             return []
         ranges = tuple(dict.fromkeys((a.offset, a.offset + a.size) for a in here))
         names = " or ".join(dict.fromkeys(a.name for a in here))
-        is_sure = self._is_unoptimised and all(a.is_settled and not self._is_end(a, pointer) for a in named)
-        bound = Bound(names, ranges, size, True, is_store, is_sure)
+        is_sure = self._is_unoptimised and all(a.is_settled and not self._is_end(a, pointer, is_upward) for a in named)
+        bound = access._replace(name=names, ranges=ranges, is_sure=is_sure)
         ops, starts = [], []
         for low, _ in ranges:
             start = self._temp(8)

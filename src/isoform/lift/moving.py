@@ -12,6 +12,8 @@ class Moving:
     def __init__(self) -> None:
         self.bases: dict[int, int | None] = {}
         """The addresses; None where what is added may be anything, or something is taken away."""
+        self.stored: set[int] = set()
+        """Addresses that are stored: what becomes of them after they are read again is not followed."""
         self.begin_block()
 
     def begin_block(self) -> None:
@@ -22,6 +24,11 @@ class Moving:
     def note(self, base: int, most: int | None) -> None:
         known = self.bases.get(base, 0)
         self.bases[base] = None if most is None or known is None else max(most, known)
+
+    def most_added(self, var: Var) -> int | None:
+        """How much that is no constant was added to a pointer of the block, at most; None if that may be anything, or
+        something was taken away."""
+        return self._added.get(var)
 
     def step(self, op: MicroOp, indexed: Sequence[bool | None]) -> int | None:
         """How much that is no constant the result of a copy or a sum is from its object, at most. `indexed` has one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from isoform.lift.alone import refuse_surroundings
 from isoform.lift.bounds import is_of_bound, moving_bases
@@ -21,6 +22,15 @@ def refuse_code(function: Function) -> None:
     _refuse_section_bounds(function)
     _refuse_ambiguous_bases(function)
     _refuse_masked_memory(function)
+
+
+def is_refused(function: Function) -> bool:
+    """Whether code uses what no engine follows."""
+    try:
+        refuse_code(function)
+    except Unsupported:
+        return True
+    return False
 
 
 def _refuse_section_bounds(function: Function) -> None:
@@ -59,9 +69,11 @@ def _other_meaning(function: Function) -> str:
     places = _Places(image)
     formed, used = _formed_addresses(function)
     moving = moving_bases(function)
-    numbers = sorted(formed | moving.keys())
-    meanings = (places.other_meaning(n, n in moving, moving.get(n), used) for n in numbers)
-    return next((other for other in meanings if other), "")
+    numbers = sorted(formed | moving.bases.keys())
+    meanings = (places.other_meaning(n, n in moving.bases, moving.bases.get(n), used) for n in numbers)
+    # What is stored may be read again, and moved from there: the start of an object is that object's.
+    kept = (places.other_meaning(n, True, None, used) for n in sorted(moving.stored) if not places.is_start(n))
+    return next((other for other in chain(meanings, kept) if other), "")
 
 
 def _refuse_masked_memory(function: Function) -> None:
@@ -87,6 +99,9 @@ class _Places:
         for start, (end, _) in named.items():
             self._ends.setdefault(start, []).append(end)
 
+    def is_start(self, number: int) -> bool:
+        return self._image.own_address(number) in self._ends
+
     def other_meaning(self, number: int, is_moving: bool, added: int | None, used: list[int]) -> str:
         """The name of an object that an address may also be meant for, if that was moved by another distance. An index
         may begin at any number (`days[year - 1900]`), so the object may be any distance from the address. `added`: how
@@ -100,7 +115,7 @@ class _Places:
                 continue
             if is_moving and own not in self._ends:
                 return name
-            if is_moving and start > own and end > start + 1:
+            if is_moving and end > start + 1:
                 return name  # `t[i - 8]` is counted from there if eight elements of another object are before `t`
             touches = end == own
             if touches and (is_moving or _any_within(used, start + distance, end + distance)):

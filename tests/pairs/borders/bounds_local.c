@@ -70,3 +70,19 @@ OPTIMISED(optimised_wrong, 1)
     }
 LITERAL(literal_end, 0)
 LITERAL(literal_end_wrong, 1)
+
+/* The same with a literal that is cleared in a loop: nothing is stored to its last bytes by their own address. */
+#define CLEARED(name, wrong) \
+    int name(unsigned n, unsigned m) \
+    { \
+        if (n == 5) \
+            return 0; \
+        unsigned r = 0; \
+        int t[4] = {n}; \
+        t[m % 4] = n; \
+        r += t[n % 4]; \
+        r += (&((int[64]){n, m})[64])[(long)((n & 63) | -64L)]; \
+        return (r & 0xffff) + wrong; \
+    }
+CLEARED(cleared_end, 0)
+CLEARED(cleared_end_wrong, 1)
