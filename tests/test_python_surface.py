@@ -28,6 +28,7 @@ PUBLIC = {
     ),
     *("MemoryRule", "Options", "ReturnAs", "Unknown", "Unsupported", "UserError", "Verdict", "Witness"),
     *("code", "compare"),
+    *("Cause", "Explain", "RootCause", "Strength"),
 }
 """Scripts depend on these: a name is added here on purpose, and never taken away."""
 

@@ -34,7 +34,11 @@ EXPLAINING_SHARE, EXPLAINING_SECONDS = 1 / 3, 5.0
 
 
 def answer(
-    loaded: tuple[Loaded, Loaded], options: Options, budget: Budget, explainer: Explainer | None, discovery: Discovery
+    loaded: tuple[Loaded, Loaded],
+    options: Options,
+    budget: Budget,
+    discovery: Discovery,
+    explainer: Explainer | None = None,
 ) -> Verdict:
     """The verdict on two loaded functions, with the code that was found so far. Raises `CodeNeeded` where it depends on
     more."""

@@ -65,7 +65,7 @@ class Place:
     address: int
     text: str
     what: str
-    """The value: `eax`, `the stored value`, `the condition`."""
+    """The value: a register, `the stored value`, `the condition`."""
     value: int
     """On the witness, where it differs first."""
     file: str = ""

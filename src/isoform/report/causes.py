@@ -54,7 +54,7 @@ def _act(place: Place) -> str:
 
 
 def _whose(place: Place, side: str) -> str:
-    """The rewrite's `mov eax, [rsi+8]` (b.c:12), or a value of it that is not its result."""
+    """The rewrite's instruction (b.c:12), or a value of it that is not its result."""
     return f"{_of(place)}the {side}'s {_place(place)}"
 
 
