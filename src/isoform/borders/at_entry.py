@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from isoform.lift.function import Call, Function
+from isoform.lift.function import Function, outside_call
 from isoform.lift.liveness import Liveness, byte_of, output_containers
 from isoform.model.contract import Argument, Place, Result
 from isoform.model.errors import Unsupported
@@ -77,7 +77,7 @@ def _own_reads(machine: Machine, functions: Sequence[Function], results: Sequenc
 def _own_read(machine: Machine, function: Function, results: Sequence[Var], name: str) -> int:
     register = machine.registers[name]
     read = _bytes_read(Liveness(function, output_containers(machine, ()), results), register)
-    if read < register.size or not any(isinstance(block.exit, Call) for block in function.blocks.values()):
+    if read < register.size or not any(outside_call(b.exit) is not None for b in function.blocks.values()):
         return read
     return _bytes_read(Liveness(function, output_containers(machine, ()), results, (name,)), register) or read
 

@@ -12,7 +12,7 @@ from operator import or_
 
 from isoform.borders.moves import MOVES, ZERO, Trace, lanes_of, sets_above
 from isoform.lift.cfg import control_flow_graph
-from isoform.lift.function import Block, BlockId, Call, Function, Return
+from isoform.lift.function import Block, BlockId, Call, Function, Return, outside_call
 from isoform.lift.liveness import Liveness, output_containers, sources
 from isoform.lift.returning import without_returns
 from isoform.lift.simplify import overlaps
@@ -148,7 +148,7 @@ class AtReturn:
         """Whether it may do anything but return: store outside its own frame, or call."""
         pointer = self._machine.convention.stack_pointer
         blocks = self._function.blocks.values()
-        if pointer is None or any(isinstance(block.exit, Call) for block in blocks):
+        if pointer is None or any(outside_call(block.exit) is not None for block in blocks):
             return True
         frame = {self._machine.registers[pointer], *self._frame_pointers(self._machine.registers[pointer])}
         return any(_stores_outside(block, frame) for block in blocks)
@@ -289,13 +289,16 @@ class AtReturn:
                 if op.out.space is Space.REGISTER and _covers(op.out, self._machine.registers[name].offset):
                     sites[name] = frozenset({(block.id, index)})
         self._mark(trace, origins)
-        if isinstance(block.exit, Call) and not block.exit.carried_out:
-            written = self._machine.convention.result[:1] if block.exit.system else self._registers
+        call = outside_call(block.exit)
+        if call is not None and not call.carried_out:
+            always = isinstance(block.exit, Call)  # else some of what it may call is here, and follows
+            written = self._machine.convention.result[:1] if call.system else self._registers
             for name in written:
-                sites[name] = frozenset({None})
+                sites[name] = frozenset({None}) if always else sites.get(name, frozenset()) | {None}
                 register = self._machine.registers[name]
                 size = self._machine.vector_bytes if register.offset in self._lanes else register.size
-                origins |= {register.offset + byte: Origin.CALL for byte in range(size)}
+                for byte in range(register.offset, register.offset + size):
+                    origins[byte] = Origin.CALL if always else origins.get(byte, Origin.ENTRY) | Origin.CALL
         return _State(sites, origins)
 
     def _mark(self, trace: Trace, origins: dict[int, Origin]) -> None:
@@ -409,13 +412,13 @@ def always_written(function: Function, part: Var) -> bool:
         left = missing[block.id]
         for op in block.ops:
             left &= ~_bytes_written(op.out, part)
-        if isinstance(block.exit, Call):
-            left = 0
         if left and isinstance(block.exit, Return) and block.exit.to is None:
             return False
+        call = outside_call(block.exit)
         for successor in block.successors:
-            if left & ~missing.get(successor, 0) or successor not in missing:
-                missing[successor] = missing.get(successor, 0) | left
+            after = 0 if call is not None and successor == call.then else left
+            if after & ~missing.get(successor, 0) or successor not in missing:
+                missing[successor] = missing.get(successor, 0) | after
                 pending.append(successor)
     return True
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, cached_property
 
-from isoform.lift.function import Block, BlockId, Bound, Call, Function
+from isoform.lift.function import Block, BlockId, Bound, Function, outside_call
 from isoform.lift.moving import Moving
 from isoform.lift.simplify import overlaps
 from isoform.load.described import Local
@@ -129,18 +129,18 @@ class _Flow:
                 if is_first:
                     _drop_temps(state)
                 self.step(state, op, address)
-            self._leave(block, state)
             _drop_temps(state)
+            call = outside_call(block.exit)
             for successor in block.successors:
-                known = self.entries.get(successor)
-                merged = state if known is None else _met(known, state)
+                came_back = call is not None and not call.system and successor == call.then
+                known, after = self.entries.get(successor), self._after_call(state) if came_back else state
+                merged = after if known is None else _met(known, after)
                 if merged != known:
                     self.entries[successor] = dict(merged)
                     pending.append(successor)
 
-    def _leave(self, block: Block, state: _State) -> None:
-        if not isinstance(block.exit, Call) or block.exit.system:
-            return
+    def _after_call(self, before: _State) -> _State:
+        state = dict(before)
         convention, registers = self._function.machine.convention, self._function.machine.registers
         lost = (*convention.scratch_after_call, *convention.result, *convention.float_result)
         for name in lost:
@@ -148,6 +148,7 @@ class _Flow:
         pointer = state.get(self.stack_pointer)
         if isinstance(pointer, _Pointer):
             state[self.stack_pointer] = replace(pointer, offset=pointer.offset + convention.stack_adjustment)
+        return state
 
     def step(self, state: _State, op: MicroOp, address: int) -> None:
         if op.kind is Kind.STORE:
@@ -419,17 +420,9 @@ class _Writer:
         )
 
     def _is_end(self, array: Local, pointer: _Pointer, is_upward: bool) -> bool:
-        """Whether an address at the start of an array may be the end of something below it that is not listed: if what
-        is added to it may be negative. (That a listed variable is not indexed from its end `in-bounds` says.)"""
-        if pointer.offset != array.offset:
-            return False
-        below = [v for v in self._all_variables if v.offset <= array.offset - 1 < v.offset + v.size]
-        return not below and not is_upward
-
-    @cached_property
-    def _all_variables(self) -> list[Local]:
-        contexts = {block.id.context for block in self._function.blocks.values()}
-        return [variable for context in contexts for variable in self._variables_in(context)]
+        """Whether an address at the start of an array may be the end of what lies below it, from which something is
+        taken away: a pointer to the end of an object is a valid one."""
+        return pointer.offset == array.offset and not is_upward
 
     def _pushes(self, address: int) -> bool:
         """Whether an instruction moves the stack pointer: it saves a register or a return address."""
