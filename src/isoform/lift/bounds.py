@@ -166,7 +166,7 @@ class _Flow:
         if isinstance(value, _Mixed):
             self._hides_distances = True
         elif isinstance(value, _Pointer) and value.reference is not None and self._moving is not None:
-            self._moving.stored.add(value.reference.target)
+            self._moving.note(value.reference.target, None)  # what becomes of it after it is read again is not followed
 
     def _note_moving(self, moving: Moving, state: _State, op: MicroOp, address: int, result: _Value) -> None:
         values = [self.value(state, var, address) for var in op.ins]

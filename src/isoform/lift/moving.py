@@ -12,8 +12,6 @@ class Moving:
     def __init__(self) -> None:
         self.bases: dict[int, int | None] = {}
         """The addresses; None where what is added may be anything, or something is taken away."""
-        self.stored: set[int] = set()
-        """Addresses that are stored: what becomes of them after they are read again is not followed."""
         self.begin_block()
 
     def begin_block(self) -> None:

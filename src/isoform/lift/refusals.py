@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from itertools import chain
 
 from isoform.lift.alone import refuse_surroundings
 from isoform.lift.bounds import is_of_bound, moving_bases
@@ -71,9 +70,7 @@ def _other_meaning(function: Function) -> str:
     moving = moving_bases(function)
     numbers = sorted(formed | moving.bases.keys())
     meanings = (places.other_meaning(n, n in moving.bases, moving.bases.get(n), used) for n in numbers)
-    # What is stored may be read again, and moved from there: the start of an object is that object's.
-    kept = (places.other_meaning(n, True, None, used) for n in sorted(moving.stored) if not places.is_start(n))
-    return next((other for other in chain(meanings, kept) if other), "")
+    return next((other for other in meanings if other), "")
 
 
 def _refuse_masked_memory(function: Function) -> None:
@@ -98,9 +95,6 @@ class _Places:
         """By where named objects start."""
         for start, (end, _) in named.items():
             self._ends.setdefault(start, []).append(end)
-
-    def is_start(self, number: int) -> bool:
-        return self._image.own_address(number) in self._ends
 
     def other_meaning(self, number: int, is_moving: bool, added: int | None, used: list[int]) -> str:
         """The name of an object that an address may also be meant for, if that was moved by another distance. An index
