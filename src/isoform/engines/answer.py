@@ -30,7 +30,9 @@ from isoform.model.verdict import Different, Subject, Unknown, Verdict, Witness
 Explainer = Callable[[Question, Witness, Budget], RootCause]
 """Finds out why the two differ on a witness."""
 EXPLAINING_SHARE, EXPLAINING_SECONDS = 1 / 3, 5.0
-"""Of the budget, for the cause of a difference, and at least so many seconds."""
+"""Of the budget, for the cause of a difference, and at least so many seconds, if so much is left of it."""
+LEAST_SECONDS = 1.0
+"""For the cause, even if nothing is left."""
 
 
 def answer(
@@ -98,7 +100,10 @@ def _explained(question: Question, witness: Witness, explainer: Explainer, budge
     question.options.progress("looking for the cause of the difference")
     if budget.interrupted:
         return RootCause(None, (), 0.0, why_not="no cause was looked for: the search was interrupted")
-    budget.renew(seconds_for_explaining(question.options))
+    seconds = seconds_for_explaining(question.options)
+    if question.options.explain_budget is None:
+        seconds = min(seconds, max(budget.left, LEAST_SECONDS))  # the budget is that of the whole command
+    budget.renew(seconds)
     budget.is_closed = False
     try:
         return explainer(question, witness, budget)
