@@ -40,7 +40,7 @@ ExplainBudget = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
-        help="Seconds for the cause, after the verdict. Default: a third of the budget, at least 5, at most what is left.",
+        help="Seconds for the cause. Default: a third of the budget, at least 5, if so much is left of it.",
         min=0.01,
         show_default=False,
     ),
