@@ -106,9 +106,12 @@ def _explained(question: Question, witness: Witness, explainer: Explainer, budge
     budget.renew(seconds)
     budget.is_closed = False
     try:
-        return explainer(question, witness, budget)
+        # Code that the search leads to does not ask the question again: the verdict is there.
+        return explainer(replace(question, discovery=None), witness, budget)
     except (Unsupported, OutOfLimits, MemoryError) as reason:
         return RootCause(None, (), budget.spent, why_not=f"no cause found: {reason or 'memory ran out'}")
+    except RecursionError:
+        return RootCause(None, (), budget.spent, why_not="no cause found: a formula is nested too deeply")
     finally:
         budget.is_closed = True
 
@@ -133,7 +136,8 @@ def explained(
     question = pose(functions[0], functions[1], options, budget)
     for side, now, then in zip(loaded, code_hashes(question), code, strict=True):
         if now != then:
-            raise UserError(f"the code of {side.display_path}:{side.symbol.name} is not that of the file: ask again.")
+            name = f"{side.display_path}:{side.symbol.name}"
+            raise UserError(f"{name} does not have the code that was compared: ask again with `compare --json`.")
     witness = replayed(question, (inputs, inputs))
     if isinstance(witness, NotConfirmed):
         raise UserError(f"the difference in the file does not show any more: {witness.sentence()}.")
