@@ -91,6 +91,10 @@ def moving_bases(function: Function) -> Moving:
     return moving
 
 
+_LEAST_NEGATIVE = 1 << 63
+"""What is added to an address and is not less than this takes something away from it, as `i & -8` may."""
+
+
 class _Flow:
     def __init__(
         self,
@@ -340,7 +344,8 @@ class _Writer:
             if is_first:
                 _drop_temps(state)
             if op.kind in (Kind.LOAD, Kind.STORE):
-                is_upward = moving.most_added(op.ins[0]) is not None
+                most = moving.most_added(op.ins[0])
+                is_upward = most is not None and most < _LEAST_NEGATIVE
                 ops += self._check(block.id.context, state, op, address, is_upward)
             ops.append(op)
             addresses += [address] * (len(ops) - len(addresses))
