@@ -1,0 +1,250 @@
+"""What is kept, when it counts, and who may answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from questions import task
+
+from isoform.model.errors import UserError
+from isoform.work import owner
+from isoform.work import store as store_module
+from isoform.work.local import LocalWorkers
+from isoform.work.queue import Queue, Rules
+from isoform.work.store import Claim, Store
+from isoform.work.task import Answer, Ending, Origin, Task
+
+
+def answer(number: int, result: object = None, is_final: bool = True, effort: float = 1.0) -> Answer:
+    asked = task("double", number, effort=effort, label=f"number {number}")
+    return Answer(asked, asked.key, Ending.DONE, result, "because \0\ud800", 0.5, is_final=is_final)
+
+
+def test_an_answer_survives(tmp_path: Path) -> None:
+    kept = answer(1, {"a": [1, None, "\0é"], "big": 1 << 70})
+    with Store(tmp_path / "s") as store:
+        store.put(kept)
+    with Store(tmp_path / "s") as store:
+        found = store.get("test", kept.key)
+        assert store.get("test", "other") is None
+        assert store.get("other", kept.key) is None
+        assert list(store.get_many("test", [kept.key, "other"])) == [kept.key]
+        assert [one.label for one in store.all_of("test")] == ["number 1"]
+    assert found is not None
+    assert (found.result, found.ending, found.effort, found.is_final) == (kept.result, Ending.DONE, 1.0, True)
+    assert set(found.versions) >= {"isoform", "bitwuzla"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "stays"),
+    [
+        ((True, 1.0), (False, 9.0), True),
+        ((False, 5.0), (False, 1.0), True),
+        ((False, 1.0), (False, 5.0), False),
+        ((False, 5.0), (True, 1.0), False),
+        ((True, 5.0), (True, 1.0), False),
+    ],
+)
+def test_only_a_better_answer_replaces_one(
+    tmp_path: Path, first: tuple[bool, float], second: tuple[bool, float], stays: bool
+) -> None:
+    with Store(tmp_path / "s") as store:
+        store.put(answer(1, "first", *first))
+        store.put(answer(1, "second", *second))
+        found = store.get("test", answer(1).key)
+        assert found is not None
+        assert found.result == ("first" if stays else "second")
+
+
+def asked(where: Path, tasks: list[Task], rules: Rules | None = None) -> list[Answer]:
+    with Store(where) as store, Queue(LocalWorkers(2), store, rules) as queue:
+        queue.add_all(tasks)
+        return list(queue.answers())
+
+
+def test_a_second_run_asks_nothing(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    tasks = [task("noted", (str(log), n)) for n in range(20)] + [
+        task("of_parity", (str(log), n), key="") for n in (3, 4)
+    ]
+    first, second = asked(tmp_path / "s", tasks), asked(tmp_path / "s", tasks)
+    assert {a.origin for a in first} == {Origin.ASKED}
+    assert {a.origin for a in second} == {Origin.KEPT}
+    assert {(a.task, a.key): (a.result, a.found) for a in first} == {
+        (a.task, a.key): (a.result, a.found) for a in second
+    }
+    assert len(log.read_text().split()) == 22
+
+
+def test_an_answer_that_is_not_final_is_asked_for_again_with_more_time(tmp_path: Path) -> None:
+    rules = Rules(is_final=lambda answer: answer.result != 2)
+    tasks = [task("double", 1), task("double", 2)]
+    with_time = {effort: [replace(one, effort=effort) for one in tasks] for effort in (1.0, 2.0)}
+    asked(tmp_path / "s", with_time[1.0], rules)
+    assert {a.origin for a in asked(tmp_path / "s", with_time[1.0], rules)} == {Origin.KEPT}
+    again = asked(tmp_path / "s", with_time[2.0], rules)
+    assert {a.task.payload: a.origin for a in again} == {1: Origin.ASKED, 2: Origin.KEPT}
+    assert {a.origin for a in asked(tmp_path / "s", with_time[1.0], rules)} == {Origin.KEPT}
+
+
+def test_the_caller_says_what_is_kept_and_what_is_asked_again(tmp_path: Path) -> None:
+    tasks = [task("stumble"), task("double", 1)]
+    asked(tmp_path / "s", tasks, Rules(is_kept=lambda answer: answer.ending is Ending.DONE))
+    found = asked(tmp_path / "s", tasks)
+    assert {a.task.function.split(":")[1]: a.origin for a in found} == {"stumble": Origin.ASKED, "double": Origin.KEPT}
+    retried = asked(tmp_path / "s", tasks, Rules(is_reused=lambda kept: kept.ending is Ending.DONE))
+    assert {a.task.function.split(":")[1]: a.origin for a in retried} == {
+        "stumble": Origin.ASKED,
+        "double": Origin.KEPT,
+    }
+    assert [a.why for a in asked(tmp_path / "s", tasks) if a.origin is Origin.KEPT and a.why] == [
+        "ValueError: of our own"
+    ]
+
+
+def test_one_run_at_a_time_has_a_question(tmp_path: Path) -> None:
+    with Store(tmp_path / "s") as one, Store(tmp_path / "s") as other:
+        assert one.claim("test", "k") is Claim.OURS
+        assert one.claim("test", "k") is Claim.OURS
+        assert other.claim("test", "k") is Claim.TAKEN
+        assert other.claim("test", "l") is Claim.OURS
+        one.release("test", "k")
+        assert other.claim("test", "k") is Claim.OURS
+        one.put(answer(1))
+        assert other.claim("test", "k") is Claim.OURS  # another's answer does not take it away
+
+
+CLAIM_AND_DIE = """
+import os, sys
+from isoform.work.store import Store
+store = Store(sys.argv[1])
+store.claim("test", "k")
+print(store._run, flush=True)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_what_a_dead_run_had_claimed_is_free(tmp_path: Path) -> None:
+    where = tmp_path / "s"
+    with Store(where) as store:
+        subprocess.run([sys.executable, "-c", CLAIM_AND_DIE, str(where)], check=False)
+        assert store.claim("test", "k") is Claim.OURS
+    subprocess.run([sys.executable, "-c", CLAIM_AND_DIE, str(where)], check=False)
+    with Store(where) as store:
+        assert store.claim("test", "k") is Claim.OURS
+    with closing(sqlite3.connect(where)) as database:
+        assert database.execute("select count(*) from isoform_claims").fetchone() == (0,)
+        assert database.execute("select count(*) from isoform_runs").fetchone() == (0,)
+
+
+def test_a_run_on_another_machine_is_dead_when_it_has_not_been_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(owner, "this_host", lambda: "elsewhere")
+        other = Store(tmp_path / "s")
+        other.claim("test", "k")
+    with Store(tmp_path / "s") as store:
+        assert store.claim("test", "k") is Claim.TAKEN
+        monkeypatch.setattr(store_module, "LEASE_SECONDS", -1.0)
+        assert store.claim("test", "k") is Claim.OURS
+        monkeypatch.undo()
+    other.close()
+
+
+def test_a_process_of_the_same_number_is_another_one() -> None:
+    own = owner.this_process()
+    assert own.is_local
+    assert own.is_alive
+    assert not replace(own, started="1").is_alive
+    assert not replace(own, host="elsewhere").is_local
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    child = owner.Owner(own.host, process.pid, owner.start_of(process.pid))
+    assert child.is_alive
+    process.communicate(b"\n")
+    assert not child.is_alive
+
+
+def test_damaged_rows_are_ignored(tmp_path: Path) -> None:
+    with Store(tmp_path / "s") as store:
+        for number in range(3):
+            store.put(answer(number))
+        with closing(sqlite3.connect(tmp_path / "s")) as database, database:
+            database.execute("update isoform_answers set result = '{' where key = ?", (answer(0).key,))
+            database.execute("update isoform_answers set ending = 'well' where key = ?", (answer(1).key,))
+        assert [kept.key for kept in store.all_of("test")] == [answer(2).key]
+
+
+# -- trouble --------------------------------------------------------------------------------------
+
+
+def refused(where: str | Path, **more: object) -> str:
+    with pytest.raises(UserError) as caught:
+        Store(where, **more)  # type: ignore[arg-type]
+    said = str(caught.value)
+    assert said.endswith(".")
+    assert "\n" not in said
+    return said
+
+
+def test_the_store_of_another_question(tmp_path: Path) -> None:
+    Store(tmp_path / "s", {"command": "mine", "library": "a.so"}).close()
+    Store(tmp_path / "s", {"command": "mine", "library": "a.so"}).close()
+    said = refused(tmp_path / "s", question={"command": "mine", "library": "b.so"})
+    assert "is the store of another question (library is a.so there, and b.so here)" in said
+    assert "library is a.so there, and not given here" in refused(tmp_path / "s", question={"command": "mine"})
+    Store(tmp_path / "s", {"command": "diff"}, fresh=True).close()
+
+
+def test_fresh_forgets(tmp_path: Path) -> None:
+    with Store(tmp_path / "s") as store:
+        store.put(answer(1))
+    with Store(tmp_path / "s", fresh=True) as store:
+        assert store.get("test", answer(1).key) is None
+
+
+def test_a_store_of_another_schema(tmp_path: Path) -> None:
+    Store(tmp_path / "s").close()
+    with closing(sqlite3.connect(tmp_path / "s")) as database, database:
+        database.execute("update isoform_notes set value = '0' where name = 'schema'")
+    assert "another version of isoform (its schema is 0, that of this one is 1)" in refused(tmp_path / "s")
+
+
+def test_files_of_another_kind_are_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "thesis.txt"
+    path.write_text("Chapter 1\n")
+    assert "--state" in refused(path, fresh=True, option="--state")
+    assert "is not a store of isoform" in refused(path, fresh=True)
+    assert path.read_text() == "Chapter 1\n"
+    with closing(sqlite3.connect(tmp_path / "contacts")) as database, database:
+        database.execute("create table people (name text)")
+    assert "is a database of something else" in refused(tmp_path / "contacts", fresh=True)
+    Store(tmp_path / "cut").close()
+    os.truncate(tmp_path / "cut", 3000)
+    assert "is damaged" in refused(tmp_path / "cut")
+
+
+def test_places_where_no_store_can_be(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    assert "is not an ordinary file" in refused(tmp_path / "fifo")
+    assert "is not an ordinary file" in refused(tmp_path)
+    assert "check that its folder is there" in refused(tmp_path / "missing" / "s")
+    assert "oracle://… is not supported" in refused("oracle://scott:tiger@here/db")
+    assert "is not an address" in refused("://")
+
+
+def test_results_are_plain_json(tmp_path: Path) -> None:
+    """Other programs may read them."""
+    with Store(tmp_path / "s") as store:
+        store.put(answer(1, {"a": 1}))
+    with closing(sqlite3.connect(tmp_path / "s")) as database, database:
+        (text,) = database.execute("select result from isoform_answers").fetchone()
+    assert json.loads(text) == {"a": 1}
