@@ -91,10 +91,6 @@ def moving_bases(function: Function) -> Moving:
     return moving
 
 
-_LEAST_NEGATIVE = 1 << 63
-"""What is added to an address and is not less than this takes something away from it, as `i & -8` may."""
-
-
 class _Flow:
     def __init__(
         self,
@@ -337,25 +333,20 @@ class _Writer:
         state = self._flow.entries.get(block.id)
         if state is None:
             return block
-        state, moving = dict(state), Moving()
+        state = dict(state)
         ops: list[MicroOp] = []
         addresses: list[int] = []
         for op, address, is_first in block.in_order():
             if is_first:
                 _drop_temps(state)
             if op.kind in (Kind.LOAD, Kind.STORE):
-                most = moving.most_added(op.ins[0])
-                is_upward = most is not None and most < _LEAST_NEGATIVE
-                ops += self._check(block.id.context, state, op, address, is_upward)
+                ops += self._check(block.id.context, state, op, address)
             ops.append(op)
             addresses += [address] * (len(ops) - len(addresses))
-            if op.out is not None:
-                values = [self._flow.value(state, var, address) for var in op.ins]
-                moving.step(op, [v.indexed if isinstance(v, _Pointer) else None for v in values])
             self._flow.step(state, op, address)
         return replace(block, ops=tuple(ops), addresses=tuple(addresses)) if len(ops) > len(block.ops) else block
 
-    def _check(self, context: _Context, state: _State, op: MicroOp, address: int, is_upward: bool) -> list[MicroOp]:
+    def _check(self, context: _Context, state: _State, op: MicroOp, address: int) -> list[MicroOp]:
         pointer = self._flow.value(state, op.ins[0], address)
         if not isinstance(pointer, _Pointer) or not pointer.indexed:
             return []
@@ -370,8 +361,10 @@ class _Writer:
             ]
             return [op for one in (bound, *each) for op in self._assume_object(one, pointer, where)]
         here = [v for v in self._variables_in(context) if v.can_be_indexed and v.start <= address < v.end]
-        access = Bound("", (), size, True, is_store)
-        return self._check_local(here, state, pointer, where, access, is_upward)
+        # Compilers count to an object from the place of another one that lies beside it, and debug information does not
+        # list all objects of a frame: which one an address is meant for is never sure.
+        access = Bound("", (), size, True, is_store, is_sure=False)
+        return self._check_local(here, state, pointer, where, access)
 
     def _assume_object(self, bound: Bound, pointer: _Pointer, where: Var) -> list[MicroOp]:
         return self._assume(bound, where, [(_start(low, pointer.origin), low) for low, _ in bound.ranges])
@@ -411,24 +404,6 @@ class _Writer:
                 ):
                     yield array.offset
 
-    @cached_property
-    def _is_unoptimised(self) -> bool:
-        """Whether nothing in the frame is found by the stack pointer itself. What debug information says of a file need
-        not be true of each function in it (`__attribute__((optimize))`), and code that was not optimised has a frame
-        pointer."""
-        pointer, blocks = self._flow.stack_pointer, self._function.blocks.values()
-        addresses = {op.ins[0] for block in blocks for op in block.ops if op.kind in (Kind.LOAD, Kind.STORE)}
-        return not any(
-            op.out in addresses and pointer in op.ins and not self._pushes(address)
-            for block in blocks
-            for op, address in zip(block.ops, block.addresses, strict=True)
-        )
-
-    def _is_end(self, array: Local, pointer: _Pointer, is_upward: bool) -> bool:
-        """Whether an address at the start of an array may be the end of what lies below it, from which something is
-        taken away: a pointer to the end of an object is a valid one."""
-        return pointer.offset == array.offset and not is_upward
-
     def _pushes(self, address: int) -> bool:
         """Whether an instruction moves the stack pointer: it saves a register or a return address."""
         instruction = self._function.instructions.get(address)
@@ -445,7 +420,7 @@ class _Writer:
         return found
 
     def _check_local(
-        self, here: list[Local], state: _State, pointer: _Pointer, where: Var, access: Bound, is_upward: bool
+        self, here: list[Local], state: _State, pointer: _Pointer, where: Var, access: Bound
     ) -> list[MicroOp]:
         named = [a for a in here if a.offset <= pointer.offset < a.offset + a.size]
         if any(a.offset in self._unsure for a in named):
@@ -455,8 +430,7 @@ class _Writer:
             return []
         ranges = tuple(dict.fromkeys((a.offset, a.offset + a.size) for a in here))
         names = " or ".join(dict.fromkeys(a.name for a in here))
-        is_sure = self._is_unoptimised and all(a.is_settled and not self._is_end(a, pointer, is_upward) for a in named)
-        bound = access._replace(name=names, ranges=ranges, is_sure=is_sure)
+        bound = access._replace(name=names, ranges=ranges)
         ops, starts = [], []
         for low, _ in ranges:
             start = self._temp(8)

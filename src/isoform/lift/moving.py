@@ -23,11 +23,6 @@ class Moving:
         known = self.bases.get(base, 0)
         self.bases[base] = None if most is None or known is None else max(most, known)
 
-    def most_added(self, var: Var) -> int | None:
-        """How much that is no constant was added to a pointer of the block, at most; None if that may be anything, or
-        something was taken away."""
-        return self._added.get(var)
-
     def step(self, op: MicroOp, indexed: Sequence[bool | None]) -> int | None:
         """How much that is no constant the result of a copy or a sum is from its object, at most. `indexed` has one
         item an operand: whether something was added to it; None if it is no pointer."""

@@ -32,8 +32,6 @@ class Local:
     """Addresses of the code of the block that declares it, in pieces, none if they are not known. None: the block is
     the whole function."""
     can_be_indexed: bool = True
-    is_settled: bool = False
-    """Whether all variables of the function have one place in the frame all along, as in unoptimised code."""
 
     def is_outside_block(self, touched: range, address: int) -> bool:
         """Whether something in the place of an array is accessed where the array is not in scope."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from isoform.load.debug.entries import Entry, Unit
@@ -14,10 +13,6 @@ from isoform.load.described import Local
 
 LOCALS_LIMIT = 256
 _FBREG = 0x91
-_AT_ADDRESS = b"\x03"
-_LEVEL = re.compile(r" -O(\S*)")
-_WHEN_OPTIMISED = ("DW_AT_call_all_calls", "DW_AT_GNU_all_call_sites", "DW_AT_APPLE_optimized")
-"""What clang says only of functions that it optimises and that make calls."""
 _SCOPES = ("DW_TAG_subprogram", "DW_TAG_lexical_block")
 _BLOCKS = ("DW_TAG_lexical_block", "DW_TAG_inlined_subroutine")
 _MOST_QUALIFIERS = 32
@@ -93,7 +88,6 @@ def _frame_arrays(debug: DebugInfo, unit: Unit) -> dict[int, list[Local] | None]
     """(depth, start, end, frame base) of the functions around an entry."""
     blocks: list[tuple[int, tuple[tuple[int, int], ...]]] = []
     """Depth and code of the blocks around an entry, inside of the innermost function."""
-    unsettled: set[int] = set()
     for depth, entry in unit.entries():
         while open_ and depth <= open_[-1][0]:
             open_.pop()
@@ -104,8 +98,6 @@ def _frame_arrays(debug: DebugInfo, unit: Unit) -> dict[int, list[Local] | None]
             base = debug.frame_bases.get(entry.expression("DW_AT_frame_base"))
             open_.append((depth, start, end, base))
             blocks = []
-            if _may_be_optimised(unit.top.text("DW_AT_producer"), entry):
-                unsettled.add(start)
             found[start] = [] if base is not None and start not in found else None
         elif open_ and entry.tag in _BLOCKS:
             code = tuple((low + debug.bias, high + debug.bias) for low, high in pieces(unit, entry))
@@ -113,31 +105,10 @@ def _frame_arrays(debug: DebugInfo, unit: Unit) -> dict[int, list[Local] | None]
         elif open_ and entry.tag in ("DW_TAG_variable", "DW_TAG_formal_parameter"):
             _, start, end, base = open_[-1]
             arrays = found[start]
-            if not _is_settled(entry):
-                unsettled.add(start)
             if arrays is not None and base is not None:
                 scope = blocks[-1][1] if blocks else None
                 found[start] = _with_array(arrays, entry, Local("", base, 0, start, end, scope))
-    return {
-        start: arrays and [replace(local, is_settled=start not in unsettled) for local in arrays]
-        for start, arrays in found.items()
-    }
-
-
-def _may_be_optimised(producer: str, function: Entry) -> bool:
-    """gcc lists its options in what it says of itself, of which the last level counts. clang marks functions that make
-    calls; in others its optimised code counts from another frame base."""
-    if not producer.startswith("GNU"):
-        return any(attribute in function for attribute in _WHEN_OPTIMISED)
-    levels = _LEVEL.findall(producer)
-    return " -m" not in producer or (bool(levels) and levels[-1] != "0")
-
-
-def _is_settled(entry: Entry) -> bool:
-    """Whether a variable or parameter is at one place of the frame all along, or is none of the frame's."""
-    location = entry.expression("DW_AT_location")
-    is_elsewhere = location[:1] == _AT_ADDRESS or "DW_AT_declaration" in entry or "DW_AT_external" in entry
-    return is_elsewhere or location[:1] == bytes([_FBREG])
+    return found
 
 
 def _with_array(arrays: list[Local], entry: Entry, place: Local) -> list[Local] | None:
