@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isoform import __version__
-from isoform.borders.question import Options
+from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
 from isoform.engines.answer import Explainer, answer, explained, lifted, refused, seconds_for_explaining
 from isoform.isa.registry import DEFAULT, TEXT_ISAS
@@ -21,7 +21,7 @@ from isoform.load.code import DISPLAYED, Code
 from isoform.load.open import SOURCE_SUFFIXES, Kept, Loaded, LoadOptions, open_one, open_pair
 from isoform.load.resolve import split_spec
 from isoform.model.budget import Budget, interruptible
-from isoform.model.cause import Explain
+from isoform.model.cause import Explain, RootCause
 from isoform.model.contract import BoundsRule, CallRule, Contract, DataRule
 from isoform.model.errors import OutOfLimits, Unsupported, UserError
 from isoform.model.limits import DEFAULT_MEMORY, enforced
@@ -29,7 +29,7 @@ from isoform.model.outcome import Inputs, Outcome
 from isoform.model.placement import put_argument
 from isoform.model.saved import Asked, saved_from_json
 from isoform.model.values import dataclass
-from isoform.model.verdict import Different, Subject, Verdict
+from isoform.model.verdict import Different, Subject, Verdict, Witness
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
 from isoform.smt.certificate import require_place
@@ -142,9 +142,13 @@ def _with_files(verdict: Verdict, sides: Sequence[Side], loading: Sequence[LoadO
 def _explainer(options: Options) -> Explainer | None:
     if options.explain is Explain.NONE:
         return None
-    from isoform.explain.explain import explainer  # nothing of it is needed where nobody asks
 
-    return explainer(options)
+    def cause(question: Question, witness: Witness, budget: Budget) -> RootCause:
+        from isoform.explain.explain import root_cause  # only a difference needs it
+
+        return root_cause(question, witness, options.explain or Explain.FIRST, options.causes, budget)
+
+    return cause
 
 
 def _with_signature(options: Options, sides: Sequence[Side]) -> Options:

@@ -216,6 +216,19 @@ class Question:
     def run_both(self, inputs: Pair, trace: bool = False, record: bool = False) -> tuple[Outcome, Outcome]:
         """Both runs. `inputs` are in the places of the target; what differs between the two is each side's own."""
         record = record or bool(self.watched)
+        last = self._last_runs.get((trace, record))
+        if last is None or last[0] != inputs:
+            last = inputs, self._run_both(inputs, trace, record)
+            self._last_runs[trace, record] = last
+        return last[1]
+
+    @cached_property
+    def _last_runs(self) -> dict[tuple[bool, bool], tuple[Pair, tuple[Outcome, Outcome]]]:
+        """The last inputs and their outcomes, by what the run recorded. Several rules judge one candidate witness,
+        and each of them looks at its runs."""
+        return {}
+
+    def _run_both(self, inputs: Pair, trace: bool, record: bool) -> tuple[Outcome, Outcome]:
         found = self.inputs_of_sides(inputs)
         left, right = (
             run(program, side, self.run_options(number, trace, record), self.callees)

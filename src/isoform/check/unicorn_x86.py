@@ -79,7 +79,7 @@ def _disassembler() -> Any:
     return capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _decoded(code: bytes, address: int) -> tuple[int, str, str, str]:
     """Size, prefix, mnemonic and operands; nothing where the bytes are no instruction."""
     for _address, size, name, operands in _disassembler().disasm_lite(code, address, 1):

@@ -7,7 +7,7 @@ replace or correct what it gives for an instruction.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var, code, const
@@ -18,6 +18,10 @@ _KINDS: Mapping[str, Kind] = {
     **_SAME_NAME,
     **{name: Kind[name] for name in ("COPY", "PIECE", "SUBPIECE", "POPCOUNT", "LZCOUNT")},
 }
+
+MOST_KEPT = 1024
+"""Instructions that a decoder remembers. A checker asks about one target again and again, and several rules decode the
+code of one function."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,13 @@ class SleighDecoder:
         self._translate = translate
         """False where the amendments give every instruction its meaning: SLEIGH's own is then not asked for."""
 
+        self._decode_kept = lru_cache(MOST_KEPT)(self._decode)
+
     def __call__(self, code: bytes, address: int) -> Instruction:
-        decoded = self.sleigh(code[: self._longest], address)
+        return self._decode_kept(code[: self._longest], address)
+
+    def _decode(self, code: bytes, address: int) -> Instruction:
+        decoded = self.sleigh(code, address)
         if isinstance(decoded, Instruction):
             return decoded
         ops = self._amend(decoded)

@@ -11,7 +11,6 @@ from isoform.model.microop import Instruction, Var
 
 _ELSEWHERE = 0x10000
 """Bytes from where the code is to where it might be as well: a value that moves along is counted from the code."""
-_LONGEST = 16
 
 
 def refuse_surroundings(function: Function) -> None:
@@ -20,7 +19,7 @@ def refuse_surroundings(function: Function) -> None:
         return
     start, end = function.alone
     for address, instruction in sorted(function.instructions.items()):
-        code = function.image.code_at(address, instruction.length).ljust(_LONGEST, b"\0")
+        code = function.image.code_at(address)
         here, there = (function.machine.decode(code, address + shift) for shift in (0, _ELSEWHERE))
         if any(not start <= value <= end for value in _moving(here, there)):
             raise Unsupported(

@@ -105,8 +105,10 @@ class _Run:
         self._names = machine.containers
         self._position = machine.container_positions
         pointer = machine.convention.stack_pointer
-        given = inputs.registers.get
-        self._registers = [given(name, 0) for name in self._names]
+        self._registers = [0] * len(self._names)
+        for name, value in inputs.registers.items():
+            if name in self._position:
+                self._registers[self._position[name]] = value
         if pointer and pointer not in inputs.registers:
             self._registers[self._position[pointer]] = STACK_POINTER
         for name, value in machine.initial.items():
