@@ -18,7 +18,7 @@ def head(address: int) -> BlockId:
 
 
 def station(point: BlockId, *registers: int) -> Snapshot:
-    return Snapshot(point, registers, b"", {}, lambda address: 0)
+    return Snapshot(point, registers, b"", {}, lambda address: 0, "little")
 
 
 def trace(*stations: tuple[int, tuple[int, ...]]) -> tuple[Snapshot, ...]:

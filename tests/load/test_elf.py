@@ -52,6 +52,15 @@ def test_another_machine_is_named(tmp_path: Path, number: int, title: str) -> No
         parse_elf(bytes(data), "x.o")
 
 
+def test_big_endian_files_are_refused(tmp_path: Path) -> None:
+    """All numbers of ELF and DWARF are read as little-endian."""
+    data = bytearray(build(tmp_path, TEXT).read_bytes())
+    data[5] = 2
+    data[18:20] = bytes(reversed(data[18:20]))
+    with pytest.raises(UserError, match=r"^x.o is for x86-64 in big-endian order; isoform reads"):
+        parse_elf(bytes(data), "x.o")
+
+
 def test_every_truncation_is_one_sentence(tmp_path: Path) -> None:
     data = build(tmp_path, TEXT, "-g").read_bytes()
     for length in range(0, len(data) - 1, 37):

@@ -1,12 +1,17 @@
-"""Which constants the two images of a question do not share, though they have one address in both."""
+"""Constants that have one address in both images of a question, but not the same contents."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Sequence
 
 from isoform.load.image import Image, Section
+from isoform.model.machine import Order
 
 Range = tuple[int, int]
+WORD = 8
+_LOWER_BYTES = 3
+"""Of an address. Addresses of one object mostly agree in all other bytes, which are searched for."""
 
 
 def differing(left: Image, right: Image, unseen: Sequence[Range]) -> list[Range]:
@@ -29,13 +34,14 @@ def differing(left: Image, right: Image, unseen: Sequence[Range]) -> list[Range]
             i += 1
         else:
             j += 1
-    return _with_those_that_lead_there([s for group in data for s in group if not s.writable], found)
+    constants = [s for group in data for s in group if not s.writable]
+    return _with_those_that_lead_there(constants, found, left.byte_order)
 
 
 def leading_to(images: Sequence[Image], ranges: Sequence[Range]) -> list[Range]:
     """These ranges of addresses, and those of constants that lead there."""
     constants = [s for image in images for s in image.sections if not s.writable and not s.executable]
-    return _with_those_that_lead_there(constants, list(dict.fromkeys(ranges)))
+    return _with_those_that_lead_there(constants, list(dict.fromkeys(ranges)), images[0].byte_order)
 
 
 def _content(section: Section, start: int, end: int, unseen: Sequence[Range]) -> bytes:
@@ -47,44 +53,44 @@ def _content(section: Section, start: int, end: int, unseen: Sequence[Range]) ->
     return bytes(content)
 
 
-def _with_those_that_lead_there(constants: Sequence[Section], found: list[Range]) -> list[Range]:
+def _with_those_that_lead_there(constants: Sequence[Section], found: list[Range], order: Order) -> list[Range]:
     """A table of addresses, or of distances from itself, has the same bytes on both sides and yet leads to others."""
     pending = list(found)
     while pending:
         new = [
             (s.address, s.end)
             for s in constants
-            if not any(low <= s.address and s.end <= high for low, high in found) and _leads_to(s, pending)
+            if not any(low <= s.address and s.end <= high for low, high in found) and _leads_to(s, pending, order)
         ]
         pending = list(dict.fromkeys(new))
         found += pending
     return found
 
 
-def _leads_to(section: Section, ranges: Iterable[Range]) -> bool:
-    return any(_holds_address(section, low, high) or _holds_distance(section, low, high) for low, high in ranges)
+def _leads_to(section: Section, ranges: Iterable[Range], order: Order) -> bool:
+    return any(
+        _holds_address(section, low, high, order) or _holds_distance(section, low, high, order) for low, high in ranges
+    )
 
 
-def _holds_address(section: Section, low: int, high: int) -> bool:
+def _holds_address(section: Section, low: int, high: int, order: Order) -> bool:
     """Whether eight bytes of it, aligned or not, are an address from `low` up to `high`, which is one past the end."""
-    shift = 24
-    for upper in range(low >> shift, (high >> shift) + 1):
-        wanted = upper.to_bytes(8 - shift // 8, "little")
-        at = section.data.find(wanted, shift // 8)
+    for upper in range(low >> 8 * _LOWER_BYTES, (high >> 8 * _LOWER_BYTES) + 1):
+        wanted = upper.to_bytes(WORD - _LOWER_BYTES, order)
+        before = _LOWER_BYTES if order == "little" else 0
+        at = section.data.find(wanted, before)
         while at >= 0:
-            start = at - shift // 8
-            if low <= int.from_bytes(section.data[start : start + 8], "little") <= high:
+            word = section.data[at - before : at - before + WORD]
+            if len(word) == WORD and low <= int.from_bytes(word, order) <= high:
                 return True
             at = section.data.find(wanted, at + 1)
     return False
 
 
-def _holds_distance(section: Section, low: int, high: int) -> bool:
+def _holds_distance(section: Section, low: int, high: int, order: Order) -> bool:
     """Whether four bytes of it are such an address, or a distance to one from its start or from themselves."""
     whole = section.data[: len(section.data) // 4 * 4]
-    if len(whole) < 4:
-        return False
-    for index, word in enumerate(memoryview(whole).cast("I")):
+    for index, (word,) in enumerate(struct.iter_unpack("<I" if order == "little" else ">I", whole)):
         signed = word - (1 << 32) if word >> 31 else word
         if (
             low <= word <= high

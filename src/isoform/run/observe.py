@@ -8,6 +8,7 @@ from typing import Any
 
 from isoform.lift.function import BlockId
 from isoform.model.callee import Callees
+from isoform.model.machine import Machine, Order
 from isoform.model.outcome import FRAME_LIMIT, PAGE, STACK_POINTER, Inputs, Outcome
 from isoform.model.values import dataclass
 from isoform.run.compile import BlockCode, Program
@@ -32,20 +33,22 @@ class Snapshot:
     """Bytes outside the frame that differ from their value at entry."""
     entry_byte: Callable[[int], int] = field(compare=False, repr=False)
     """What memory held at entry."""
+    order: Order = field(compare=False, repr=False)
+    """Of bytes in memory."""
 
-    def word(self, address: int, size: int, big_endian: bool) -> int:
+    def word(self, address: int, size: int) -> int:
         """A word of memory outside the frame as it was when the snapshot was taken."""
         found = bytes(
             self.changes[a] if a in self.changes else self.entry_byte(a) for a in range(address, address + size)
         )
-        return int.from_bytes(found, "big" if big_endian else "little")
+        return int.from_bytes(found, self.order)
 
     def slot(self, offset: int, size: int) -> int | None:
         """A word of the frame, by its distance from the stack pointer at entry; None if it was not kept."""
         start = offset + FRAME_BELOW
         if start < 0 or start + size > len(self.frame):
             return None
-        return int.from_bytes(self.frame[start : start + size], "little")
+        return int.from_bytes(self.frame[start : start + size], self.order)
 
 
 class TooManySnapshotsError(Exception):
@@ -63,33 +66,32 @@ def observe(
     """Run, and take a snapshot at entry and at each arrival at a block in `watched`. Raises TooManySnapshotsError if
     there are more than `most`."""
     taken: list[Snapshot] = []
-    has_stack = program.function.machine.convention.stack_pointer is not None
     code = list(program.code)
     for block in {program.function.entry, *watched}:
         index = program.index[block]
-        code[index] = _watching(code[index], block, taken, has_stack, most)
+        code[index] = _watching(code[index], block, taken, program.function.machine, most)
     outcome = run(replace(program, code=tuple(code)), inputs, options, callees)
     return taken, outcome
 
 
-def _watching(inner: BlockCode, block: BlockId, taken: list[Snapshot], has_stack: bool, most: int) -> BlockCode:
-    take = _with_frame if has_stack else _without_frame
+def _watching(inner: BlockCode, block: BlockId, taken: list[Snapshot], machine: Machine, most: int) -> BlockCode:
+    take = _without_frame if machine.convention.stack_pointer is None else _with_frame
 
     def watching(registers: list[int], memory: Any) -> int:
         if len(taken) >= most:
             raise TooManySnapshotsError
-        taken.append(take(block, registers, memory))
+        taken.append(take(block, registers, memory, machine.byte_order))
         return inner(registers, memory)
 
     return watching
 
 
-def _with_frame(block: BlockId, registers: list[int], memory: Any) -> Snapshot:
+def _with_frame(block: BlockId, registers: list[int], memory: Any, order: Order) -> Snapshot:
     low, high = STACK_POINTER - FRAME_BELOW, STACK_POINTER + FRAME_ABOVE
     frame = b"".join(memory.page_bytes(number) for number in range(low // PAGE, high // PAGE + 1))
     changes = {a: b for a, b in memory.changes().items() if not STACK_POINTER - FRAME_LIMIT <= a < high}
-    return Snapshot(block, tuple(map(int, registers)), frame, changes, memory.entry_byte)
+    return Snapshot(block, tuple(map(int, registers)), frame, changes, memory.entry_byte, order)
 
 
-def _without_frame(block: BlockId, registers: list[int], memory: Any) -> Snapshot:
-    return Snapshot(block, tuple(map(int, registers)), b"", memory.changes(), memory.entry_byte)
+def _without_frame(block: BlockId, registers: list[int], memory: Any, order: Order) -> Snapshot:
+    return Snapshot(block, tuple(map(int, registers)), b"", memory.changes(), memory.entry_byte, order)

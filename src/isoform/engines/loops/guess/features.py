@@ -175,8 +175,7 @@ class Cell(Feature):
         width = 8 * machine.memory.address_bytes if machine.memory is not None else 64
         row = {c.feature: c.feature.of_snapshot(snapshot, machine) for _, c in self.summands}
         address = self.constant + sum(k * c.of_row(row, width) for k, c in self.summands)
-        big = machine.memory is not None and machine.memory.big_endian
-        return snapshot.word(address % (1 << width), self.bits // 8, big)
+        return snapshot.word(address % (1 << width), self.bits // 8)
 
     def text(self, machine: Machine) -> str:
         parts = [

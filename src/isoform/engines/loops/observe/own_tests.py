@@ -24,6 +24,7 @@ from typing import Any
 from isoform.engines.inputs import BUFFERS
 from isoform.model.contract import Argument, Contract
 from isoform.model.errors import UserError
+from isoform.model.machine import Order
 from isoform.model.outcome import FRAME_LIMIT, STACK_POINTER, Inputs, Pair
 from isoform.model.placement import put_argument
 from isoform.model.signature import CType, TypeKind
@@ -43,10 +44,7 @@ _FORMS = "null, a number, a list of elements, an object of fields, 'to', 'text' 
 
 def read_own_tests(path: str, contract: Contract) -> tuple[Pair, ...]:
     """The tests of a file as inputs of both sides. Raises UserError for a file that does not fit the contract."""
-    if contract.machine.memory is not None and contract.machine.memory.big_endian:
-        order = "big"
-    else:
-        order = "little"
+    order = contract.machine.byte_order
     structs = structs_in(argument.type for argument in contract.arguments)
     return tuple(
         _Test(f"--tests {path}: test {number}", contract, structs, order).inputs(item, number)
@@ -108,7 +106,7 @@ class _Test:
     where: str
     contract: Contract
     structs: Mapping[str, CType]
-    order: str
+    order: Order
     memory: dict[int, int] = field(default_factory=dict)
     addresses: dict[str, int] = field(default_factory=dict)
     """Addresses of pointer parameters that are decided."""
@@ -289,10 +287,10 @@ class _Test:
         address = self._allocate(name, kind.bits // 8)
         self._fill_struct(f"{name}", address, kind, value)
         self._fill()
-        return int.from_bytes(bytes(self.memory[address + i] for i in range(kind.bits // 8)), "little")
+        return int.from_bytes(bytes(self.memory[address + i] for i in range(kind.bits // 8)), self.order)
 
     def _put(self, address: int, value: int, size: int) -> None:
-        self.memory.update(enumerate((value & ((1 << (8 * size)) - 1)).to_bytes(size, self.order), address))  # type: ignore[arg-type]
+        self.memory.update(enumerate((value & ((1 << (8 * size)) - 1)).to_bytes(size, self.order), address))
 
     def _scalar(self, name: str, kind: CType, value: Any) -> int:
         if kind.is_float:
