@@ -55,8 +55,8 @@ class Part:
 
     @property
     def inner(self) -> bool:
-        """Jump tables and literals: no address in here is ever seen outside the function that uses it (those of
-        literals are shared by content instead, see `relocatable/literals.py`), so the place does not matter."""
+        """Jump tables and literals. No address in here is visible outside the function that uses it, so the place does
+        not matter. (The addresses of literals are shared by content instead: see `relocatable/literals.py`.)"""
         return self.key[0] == INNER
 
 
@@ -70,19 +70,19 @@ class Block:
     end: int
     alignment: int
     parts: list[Part]
-    """In order, without overlap except for other names of the same bytes; offsets from the block's start."""
+    """In order. Parts overlap only if they are two names of the same bytes. Offsets are from the block's start."""
     whole: bool
     """Whether the block is its whole section."""
     address: int = 0
     origin: int = 0
     room: int = 0
-    """Start and size of all that moves together with it, on both sides. The start is below every object in it, so that
-    an object that is counted from its own start is not taken for the whole."""
+    """Start and size of everything that moves together with it, on both sides. The start lies below every object in it,
+    so that an object with an origin of its own is not mistaken for the whole."""
     origin_alignment: int = 1
     skipped: int = 0
     """Bytes below all objects."""
     torn: bool = False
-    """The names in it could not all be given the addresses of their namesakes."""
+    """Whether some name in it could not be given the address of its namesake."""
 
     @property
     def size(self) -> int:
@@ -130,7 +130,7 @@ def object_keys(file: ParsedFile) -> dict[int, Key]:
 
 
 def plain_keys(file: ParsedFile, named: Mapping[int, FileSymbol]) -> dict[int, Key]:
-    """Keys of those among these symbols whose names are their own."""
+    """Keys of the symbols whose names are unique among these."""
     functions = {s.name for s in file.symbols if s.kind == FUNCTION}
     plain = {index: _plain(s, functions) for index, s in named.items()}
     uses = Counter(plain.values())
@@ -145,8 +145,8 @@ def plain_keys(file: ParsedFile, named: Mapping[int, FileSymbol]) -> dict[int, K
 
 
 def is_numbered(symbol: FileSymbol) -> bool:
-    """Whether a compiler gave a local variable its number: several functions have one of that name, and at another
-    level of optimisation the numbers may be others."""
+    """Whether the compiler numbered a local variable: several functions have a variable of that name, and the numbers
+    may differ at another optimisation level."""
     return symbol.binding == LOCAL and _NUMBER.search(symbol.name) is not None
 
 
@@ -202,7 +202,7 @@ def blocks_of(file: ParsedFile, side: int) -> list[Block]:
 
 
 def _relocated(file: ParsedFile, section: FileSection) -> dict[int, int]:
-    """Offset of every relocated field, and its width if it leads into code (else 0)."""
+    """Offset of every relocated field, with its width if it refers to code (else 0)."""
     fields = {}
     for relocation in file.relocations.get(section.index, ()):
         home = (
@@ -217,7 +217,7 @@ def _relocated(file: ParsedFile, section: FileSection) -> dict[int, int]:
 
 
 def _parts(section: FileSection, named: Iterable[Part], relocated: Mapping[int, int], side: int) -> list[Part]:
-    """Named parts in order, labels without a size stretched to what follows, and nameless contents between."""
+    """Named parts in order, with nameless contents between them. A label without a size extends to what follows."""
     ordered = sorted(named, key=lambda p: (p.start, -p.end))
     starts = sorted({p.start for p in ordered} | {section.size})
     offsets = list(relocated)
@@ -246,7 +246,7 @@ def _is_padding(section: FileSection, start: int, end: int) -> bool:
 
 
 def _is_inner(section: FileSection, start: int, end: int, relocated: Mapping[int, int]) -> bool:
-    """Whether constants are nothing but places in code, text, and zeros."""
+    """Whether constants consist only of places in code, text, and zeros."""
     if section.writable or not all(relocated.values()):
         return False
     gaps = []
@@ -262,8 +262,8 @@ def _named_pieces(block: Block) -> list[Block]:
 
 
 def cut(block: Block) -> list[Block]:
-    """The block's objects as blocks of their own. Parts that overlap stay together, and a mark at the very
-    end of an object stays with it."""
+    """The block's objects as blocks of their own. Parts that overlap stay together. A label at the very end of an
+    object stays with it."""
     groups: list[list[Part]] = []
     covered = -1
     for part in block.parts:
@@ -338,7 +338,7 @@ def _components(blocks: Sequence[Block]) -> list[list[Block]]:
 
 
 def _overlay(component: list[Block]) -> list[int] | None:
-    """Positions of connected blocks under which equal names coincide and nothing else does; None if there are none."""
+    """Positions of connected blocks at which equal names coincide and nothing else does; None if there are none."""
     if len(component) == 1:
         return [0]
     root = max(range(len(component)), key=lambda i: component[i].alignment)

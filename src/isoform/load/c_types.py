@@ -77,7 +77,8 @@ class TypeReader:
         self._enumerators: dict[str, int] = {}
         self._laid: dict[tuple[int, int], Laid] = {}
         self._open: set[tuple[int, int]] = set()
-        """Definitions being read. A pointer lessens the depth: meeting one again means it holds itself."""
+        """Definitions that are being read. Following a pointer lowers the depth, so meeting one of these again means
+        that the type contains itself."""
         for declaration in definitions:
             self._collect(declaration)
 
@@ -249,7 +250,7 @@ class TypeReader:
         return self._tagged.get((type(node).__name__, node.name), node) if node.name else node
 
     def _enum(self, node: Any) -> Laid:
-        """`unsigned` if no enumerator is negative, as gcc and clang choose; wider only where it must be."""
+        """`unsigned` if no enumerator is negative, as gcc and clang choose; wider only if a value needs it."""
         if getattr(node, "underlying_type", None) is not None:
             return self.lay(node.underlying_type, 0)
         node = self._definition(node)
@@ -312,7 +313,7 @@ class TypeReader:
         if width == 0:
             layout.end_bit_fields(laid)
         elif member.name is None:
-            # Its bits have no meaning, and a result that holds them could not be compared.
+            # Its bits have no meaning, and a result with such bits could not be compared.
             raise self.source.error(f"has a nameless bit-field in '{name}'; give it a name")
         else:
             layout.add_bit_field(laid, width)
@@ -351,4 +352,5 @@ _BINARY: dict[str, Callable[[int, int], int]] = {
     "&": operator.and_,
     "^": operator.xor,
 }
-"""On constants that fit their type these are C's; division, where they would part, is left out."""
+"""These agree with C's operators on constants that fit their type. Division, which Python rounds differently, is left
+out."""

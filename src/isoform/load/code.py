@@ -14,7 +14,7 @@ from isoform.model.errors import UserError
 from isoform.model.values import dataclass
 
 DISPLAYED = "(code)"
-"""In reports, in the place of a path."""
+"""Shown in reports instead of a path."""
 DEFAULT_NAME = "f"
 CODE_LIMIT = 1 << 24
 ALIGNMENT = 16
@@ -34,7 +34,7 @@ class Code:
     """C prototype of both sides, unless the options say otherwise."""
 
     def __post_init__(self) -> None:
-        """Whatever is of another type raises TypeError; another value than can be meant raises ValueError."""
+        """Raises TypeError for a value of the wrong type, and ValueError for a value that cannot be meant."""
         if not isinstance(self.content, bytes | str):
             raise TypeError(f"code is bytes or the text of its assembly, not {self.content!r}")
         for name in ("isa", "name", "signature"):
@@ -70,14 +70,14 @@ def parsed_code(code: Code, cc: str | None, cflags: Sequence[str]) -> ParsedFile
                 built = compile_source(path, cc, cflags, code.isa)
             except UserError as error:
                 raise UserError(str(error).replace(str(path), DISPLAYED)) from error
-        # An assembler's own debug information has no types, and its lines would name a file that is gone.
+        # An assembler's debug information has no types, and its lines would name a file that no longer exists.
         return replace(parse_elf(built, DISPLAYED), debug={}, from_source=True)
     size = len(code.content)
     text = FileSection(1, ".text", 0, code.content, size, ALIGNMENT, 0, _CODE_FLAGS)
     symbols = (FileSymbol("", NOTYPE, 0, 0, 0, 0), FileSymbol(code.name, FUNCTION, GLOBAL, 1, 0, size))
     return ParsedFile(
         path=DISPLAYED,
-        data=code.name.encode() + b"\0" + code.content,  # what tells files apart: two with other names are two
+        data=code.name.encode() + b"\0" + code.content,  # contents tell files apart, so the name counts
         machine=code.isa,
         linked=False,
         fixed=False,

@@ -31,7 +31,7 @@ _OVER_LIMITS = re.compile(
     r"file too large|(killed|terminated) .*signal|signal terminated|stack overflow|LLVM ERROR|diagnostic msg",
     re.IGNORECASE,
 )
-"""What compilers say of themselves, or of an assembler, that were stopped by one of these limits."""
+"""How compilers and assemblers report that one of these limits stopped them."""
 OUTPUT_LIMIT = 1 << 20
 SHOWN_LINES = 12
 DEFAULT_FLAGS = ("-O2",)

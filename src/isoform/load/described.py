@@ -1,4 +1,4 @@
-"""What debug information says of code and data."""
+"""What debug information says about code and data."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ class Local:
     end: int
     """Addresses of the code in which the name means this variable."""
     scope: tuple[tuple[int, int], ...] | None = None
-    """Addresses of the code of the block that declares it, in pieces, none if they are not known. None: the block is
+    """Addresses of the code of the block that declares it, in pieces; empty if they are not known. None: the block is
     the whole function."""
     can_be_indexed: bool = True
 
     def is_outside_block(self, touched: range, address: int) -> bool:
-        """Whether something in the place of an array is accessed where the array is not in scope."""
+        """Whether something at the place of an array is accessed while the array is not in scope."""
         if self.scope is None or any(low <= address < high for low, high in self.scope):
             return False
         return touched.start < self.offset + self.size and self.offset < touched.stop
 
     def is_behind(self, touched: range, variables: Sequence[Local]) -> bool:
-        """Whether the byte behind an array is accessed, and is no variable's."""
+        """Whether the byte after an array is accessed and belongs to no variable."""
         end = self.offset + self.size
         return end in touched and not any(v.offset <= end < v.offset + v.size for v in variables)
 
 
 @dataclass(frozen=True)
 class PointerTypes:
-    """What debug information says of pointers to functions, and of what pointers may lead to."""
+    """What debug information says about pointers to functions, and about what pointers may lead to."""
 
     variables: dict[str, CType] = field(default_factory=dict)
     """Types of global variables (of an array: of its elements) that are or hold such pointers, by name."""
     functions: tuple[Signature, ...] = ()
-    """The types of functions that pointers to are declared anywhere."""
+    """The function types to which a pointer is declared anywhere."""
     are_all: bool = False
-    """Whether no other pointers are called: not in C++, whose virtual functions have no such types."""
+    """Whether no pointers of other types are called. False for C++, whose virtual functions have no such types."""
     has_bools: bool = False
     """Whether there is a type `bool`."""
     bools: dict[str, CType] = field(default_factory=dict)

@@ -34,7 +34,7 @@ PACKED_RELATIVE = -1
 _WRITE, _ALLOC, _EXECUTE, _MERGE, _STRINGS, _THREAD_LOCAL, _COMPRESSED = 0x1, 0x2, 0x4, 0x10, 0x20, 0x400, 0x800
 _OBJECT_FILE, _PROGRAM, _LIBRARY = 1, 2, 3
 _WIDE, _LITTLE_ENDIAN = 2, 1
-"""Bytes of the identification: 64 bits, the lowest byte first."""
+"""Identification bytes: 64 bits, little-endian."""
 _NO_BITS, _SYMBOLS, _RELA, _REL, _DYNAMIC_SYMBOLS = "SHT_NOBITS", "SHT_SYMTAB", "SHT_RELA", "SHT_REL", "SHT_DYNSYM"
 _TYPES: Mapping[int, str] = {
     0: "SHT_NULL",
@@ -74,7 +74,8 @@ class FileSection:
 
     @property
     def writable(self) -> bool:
-        """Whether running code may change it: what is only written while linking is not writable."""
+        """Whether running code may change it. What is only written by the loader, before the program runs, is not
+        writable."""
         linked_once = (".data.rel.ro", ".got", ".init_array", ".fini_array", ".ctors", ".dtors")
         return bool(self.flags & _WRITE) and not self.name.startswith(linked_once)
 
@@ -103,7 +104,7 @@ class DebugSection(NamedTuple):
     size: int
     is_compressed: bool
     relocations: tuple[tuple[int, int], ...] = ()
-    """Start and size in the file of the tables that change it."""
+    """Start and size in the file of its relocation tables."""
 
 
 class FileSymbol(NamedTuple):
@@ -112,7 +113,7 @@ class FileSymbol(NamedTuple):
     binding: int
     section: int
     value: int
-    """Offset in its section in an object file, an address in a linked one; of a common symbol, its alignment."""
+    """In an object file the offset in its section, in a linked file an address; for a common symbol its alignment."""
     size: int
     visibility: int = DEFAULT_VISIBILITY
 
@@ -125,7 +126,7 @@ class Relocation(NamedTuple):
 
 
 _AS_RELOCATION = partial(tuple.__new__, Relocation)
-"""From the four numbers in order: a large library has tens of thousands."""
+"""From the four numbers in order: large libraries have tens of thousands of relocations."""
 
 
 @dataclass(frozen=True)
@@ -142,17 +143,17 @@ class ParsedFile:
     symbols: tuple[FileSymbol, ...]
     dynamic_symbols: tuple[FileSymbol, ...]
     relocations: Mapping[int, tuple[Relocation, ...]]
-    """Of an object file: by the section they change, against `symbols`. Of a linked file: all under 0, by
-    address, against `dynamic_symbols`."""
+    """In an object file: by the section that they change, against `symbols`. In a linked file: all under 0, by address,
+    against `dynamic_symbols`."""
     debug: Mapping[str, DebugSection] = field(default_factory=dict)
     """By name."""
     binds_itself: bool = False
-    """Of a linked file: whether its own definitions are what it uses itself: a program, or a library linked with
+    """For a linked file: whether it always uses its own definitions, because it is a program, or a library linked with
     `-Bsymbolic`."""
     is_program: bool = False
-    """Of a linked file: whether it is what a process starts with rather than a library."""
+    """For a linked file: whether a process starts with it (a program rather than a library)."""
     at_loading: tuple[int, ...] = ()
-    """Addresses of functions, beside those in tables, that a loader calls (`DT_INIT`)."""
+    """Addresses of functions that the loader calls (`DT_INIT`), except those in tables."""
     from_source: bool = field(default=False, kw_only=True)
 
     @property
@@ -169,8 +170,8 @@ class ParsedFile:
 
     @property
     def has_handlers(self) -> bool:
-        """Whether some function handles exceptions that a call throws, or cleans up after them: the language's table
-        for that is there."""
+        """Whether some function handles exceptions thrown by a call, or cleans up after them: the language's table for
+        that is present."""
         return any(section.name.startswith(".gcc_except_table") for section in self.sections.values())
 
 
@@ -186,7 +187,7 @@ def parse_elf(data: bytes, path: str) -> ParsedFile:
         raise
     except RecursionError as error:
         raise unusable(path, "its headers are nested without end") from error
-    except Exception as error:  # a library's parse error on a malformed file can be of any type
+    except Exception as error:  # a malformed file can raise any type of error
         raise unusable(path, "it is truncated or malformed") from error
 
 
@@ -202,9 +203,9 @@ class _FileHeader(NamedTuple):
     kind: int
     machine: int
     flags: int
-    """Of the machine."""
+    """The flags of the machine."""
     sections: int
-    """Where the headers of sections begin; 0 without any."""
+    """Where the section headers begin; 0 without any."""
     section_bytes: int
     section_count: int
     names: int
@@ -247,7 +248,7 @@ class _Parser:
         return marked or any(name == ".interp" for name, _ in headers)
 
     def _at_loading(self, headers: list[tuple[str, Any]]) -> Iterator[int]:
-        """What the loader calls at first, unless it is the usual code of the C library, in a section of its own."""
+        """What the loader calls first, unless it is the usual code of the C library, in a section of its own."""
         usual = [range(h["sh_addr"], h["sh_addr"] + h["sh_size"]) for name, h in headers if name == ".init"]
         for tag, value in self._dynamic(headers):
             if tag == _INIT and not any(value in addresses for addresses in usual):
@@ -260,13 +261,13 @@ class _Parser:
         )
 
     def _dynamic(self, headers: list[tuple[str, Any]]) -> Iterator[tuple[int, int]]:
-        """Tags and values of what the loader is told."""
+        """Tags and values of the dynamic section."""
         for _, header in headers:
             content = self._bytes(header) if header["sh_type"] == _DYNAMIC else b""
             yield from struct.iter_unpack("<QQ", content[: len(content) // 16 * 16])
 
     def _file_header(self) -> _FileHeader:
-        """Of a file for a machine that isoform knows: of others the layout may be another."""
+        """The header of a file for a machine that isoform knows. Files for other machines may have another layout."""
         wide, order = self.data[4], self.data[5]
         machine = int.from_bytes(self.data[18:20], "little" if order == _LITTLE_ENDIAN else "big")
         if wide != _WIDE or order != _LITTLE_ENDIAN or machine not in ELF_ISAS:
@@ -405,8 +406,8 @@ class _Parser:
         if home is None or home.thread_local or kind in (SECTION_SYMBOL, FILE_SYMBOL):
             return
         offset = value - home.address
-        # Linkers put marks such as _end and __bss_start near, not always inside, the section they name.
-        # An assembler gives an alias inside an object (`.set a, t + 4`) the size of the whole object.
+        # Linkers put labels such as _end and __bss_start near the section they name, not always inside it. An assembler
+        # gives an alias inside an object (`.set a, t + 4`) the size of the whole object.
         end = offset if kind == OBJECT else offset + size
         if kind in (OBJECT, FUNCTION) and (offset < 0 or end > home.size) and size:
             raise unusable(self.path, f"symbol '{name}' lies outside its section")
@@ -462,7 +463,8 @@ def _name(names: bytes, start: int) -> str:
 
 
 def readable(name: bytes) -> str:
-    """A name on one line without control characters. Two names stay two: the backslash is escaped as well."""
+    """A name on one line without control characters. Different names stay different: the backslash is escaped as
+    well."""
     text = name.decode("utf-8", "surrogateescape")
     if text.isprintable() and "\\" not in text:
         return text
@@ -470,7 +472,8 @@ def readable(name: bytes) -> str:
 
 
 def _packed(content: bytes) -> Iterator[Relocation]:
-    """The relocations of a `.relr.dyn`: an even word is an address, an odd one a bitmap of the 63 words after."""
+    """The relocations of a `.relr.dyn` section: an even word is an address, an odd one a bitmap of the next 63
+    words."""
     where = 0
     for (word,) in struct.iter_unpack("<Q", content[: len(content) // 8 * 8]):
         if word & 1:

@@ -1,9 +1,9 @@
-"""Pointers in linked files that may be to the start of one object or one past another.
+"""Pointers in linked files that may point to the start of one object or one past another.
 
-Such a pointer is a number, and where one object ends and another starts it is the address of both. isoform moves
-objects that both files have, so that it must know which of them is meant. It is taken for the start, unless the other
-side has, in the same place of an object of the same name, what can only be the end: then it is read as the end here
-too, since the number is the same. Without such a counterpart the pointer is undetermined.
+Such a pointer is a number. Where one object ends and another starts, it is the address of both. isoform moves the
+objects that both files have, and must therefore know which one is meant. It assumes the start, unless the other side
+has, at the same place of an object of the same name, a pointer that can only be the end: since the number is the same,
+it is then the end here too. Without such a counterpart the pointer is undetermined.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _UNCLEAR = "may be to the start of one object or one past another"
 
 
 def agreeing_ends(left: Image, right: Image) -> list[Image]:
-    """The images, with such pointers read alike where they can be."""
+    """The images, with such pointers resolved alike on both sides if possible."""
     if not left.ends and not right.ends:
         return [left, right]
     sides = _Side(left), _Side(right)
@@ -39,7 +39,7 @@ class _Side:
                 continue
             theirs = other.word(there)
             if there in other.image.ends and theirs != self.word(own):
-                # Each side's number has two readings, and only one of them is the same on both sides.
+                # The number has two readings on each side, and only one of them is the same on both sides.
                 broken.update(self._unclear(own))
                 continue
             if theirs != self.word(own) and end[0] in (theirs, other.image.ends.get(there, (None,))[0]):
@@ -51,7 +51,7 @@ class _Side:
         return dict.fromkeys(range(own, own + POINTER_BYTES), why)
 
     def _counterpart(self, other: _Side, own: int) -> int | None:
-        """Where the other image has what is here at an address: in an object of the same name and size."""
+        """The other image's address for what is at an address here: in an object of the same name and size."""
         index = bisect_right(self._starts, own) - 1
         symbol = self._objects[index] if index >= 0 else None
         if symbol is None or own >= symbol.address + symbol.size:

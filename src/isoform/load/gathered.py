@@ -1,4 +1,4 @@
-"""What is found while the relocations of a file are applied: most of an `Image`, by the names that it has there."""
+"""What is found while the relocations of a file are applied: most of an `Image`, under the same names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Target(NamedTuple):
 
     address: int
     origin: int | None = None
-    """Start of the object that the address is counted from; None where a linker does not decide it."""
+    """Start of the object that the address is relative to; None if it does not depend on a linker."""
 
     def plus(self, distance: int) -> Target:
         return Target(self.address + distance, self.origin)
@@ -43,12 +43,12 @@ class Gathered:
     """Sections that are in no file: literals, entries of the global offset table, and the loader's code."""
 
     def counted_from(self, item: PlacedObject, address: int) -> Target:
-        """An address that is in an object, or beside it."""
+        """An address in an object, or beside it."""
         self.objects.setdefault(item.start, item)
         return Target(address, item.start)
 
     def break_field(self, address: int, width: int, why: str) -> None:
-        """Note that no byte of a field is known."""
+        """Record that no byte of a field is known."""
         self.broken.update(dict.fromkeys(range(address, address + width), f"{self.path}: {why}"))
 
     def add_loader_code(self, section: Section) -> int:

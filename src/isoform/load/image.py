@@ -20,9 +20,9 @@ POINTER_BYTES = 8
 OF_LOADER = (".eh_frame", ".gcc_except_table", ".note", ".dyn", ".gnu", ".rela", ".relr", ".hash", ".interp")
 RUN_BY_LOADER = (".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors")
 NO_VARIABLES = (*OF_LOADER, *RUN_BY_LOADER, ".got", ".loader")
-"""Sections of linked files in which no variable of a program is: no base of an index is meant for them."""
+"""Sections of linked files that contain no variables of the program: no base of an index is meant for them."""
 MOST_VARIANTS = 16
-"""Images that differ only in which weak symbols are defined, kept at a time."""
+"""How many images that differ only in which weak symbols are defined are kept at a time."""
 LEAST_BASE, MOST_BASE = 1 << 16, 1 << 32
 """In a program at fixed addresses: a smaller displacement is an offset in a structure, not the base of an index, and a
 larger one does not fit an instruction."""
@@ -51,10 +51,10 @@ class Symbol:
     """0 where the file does not say."""
     is_function: bool
     replaceable: bool = False
-    """Whether another definition may take its place when the file is linked or loaded: it is weak, or visible to other
-    files in a way that lets them interpose their own."""
+    """Whether another definition may take its place when the file is linked or loaded: it is weak, or other files may
+    interpose their own."""
     is_local: bool = False
-    """Of a function, and of data of a linked file: whether only one source file could name it."""
+    """For a function, and for data of a linked file: whether only one source file could name it."""
 
 
 def _with_nulls(section: Section, fields: dict[int, tuple[int, int]], order: Order) -> Section:
@@ -94,20 +94,20 @@ class Image:
     lines: dict[int, Line] = field(default_factory=dict)
     """Source line by instruction address, where known."""
     source: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Source text by file name, where it was at hand."""
+    """Source text by file name, if it could be read."""
     references: dict[int, Reference] = field(default_factory=dict)
     """By the address of the field, in code or in the global offset table."""
     meant: dict[int, Meant] = field(default_factory=dict)
-    """Of an object file, by the address of a field in code or data."""
+    """For an object file: by the address of a field in code or data."""
     relocated: dict[int, Field] = field(default_factory=dict)
-    """What relocations filled, by address. What else of a linked file holds addresses is not known."""
+    """What relocations filled, by address. Which other words of a linked file hold addresses is not known."""
     statics: tuple[Statics, ...] = ()
     """Of an object file."""
     inner_data: tuple[tuple[int, int], ...] = ()
-    """Of both images of a question: contents whose place nobody sees (see `blocks.Part.inner`)."""
+    """For both images of a question: contents whose place is not visible (see `blocks.Part.inner`)."""
     arrays: tuple[Local, ...] = ()
-    """Variables that can be indexed and stay at one place of their function's frame, of the functions of one unit: the
-    one that the function in question is in. `start` is the function's address."""
+    """Variables that can be indexed and stay at one place of their function's frame, for the functions of the unit that
+    contains the function in question. `start` is the function's address."""
     locals: tuple[Local, ...] = ()
     """Variables of the function in question, outer scopes first, where known."""
     from_source: bool = False
@@ -116,61 +116,61 @@ class Image:
     """Whether something in the file handles exceptions that a call throws, or cleans up after them."""
 
     at_loading: tuple[int, ...] = ()
-    """Addresses of code, beside what tables of functions lead to, that runs when the file is loaded."""
+    """Addresses of code that runs when the file is loaded, except what tables of functions lead to."""
     base: int = 0
-    """What was added to the addresses that the file itself has (a linked file that can be anywhere)."""
+    """What was added to the file's own addresses (for a position-independent linked file)."""
     is_linked: bool = False
     """Whether this is a library or program rather than an object file."""
     is_fixed: bool = False
-    """Whether this is a program that is always at the addresses in the file: what holds an address is not marked."""
+    """Whether this is a program at fixed addresses: what holds an address is not marked in it."""
     unclear: tuple[tuple[int, int, str], ...] = ()
-    """(first, last, why): numbers in its code that may be addresses of variables, and do not tell which."""
+    """(first, last, why): numbers in its code that may be addresses of variables, without telling of which ones."""
     broken: dict[int, str] = field(default_factory=dict)
     """Address of every byte of a field in code or data whose value could not be determined (a relocation isoform has
     no rule for), to one sentence. An instruction or constant that contains such an address is unsupported."""
     weak: dict[str, WeakSymbol] = field(default_factory=dict)
     """Undefined weak symbols: nothing may define one, and then its address is null."""
     weak_fields: dict[int, tuple[str, int]] = field(default_factory=dict)
-    """Address of a field of code, or of a word of data, that holds the address of one of these (and something added),
-    to its name and the width in bytes. The target of a direct call or jump is none: those are told by `externals`."""
+    """Address of a field of code, or of a word of data, that holds the address of one of these (plus an offset), to its
+    name and the width in bytes. Targets of direct calls and jumps are not listed: `externals` has those."""
     moved: tuple[tuple[int, int, int], ...] = ()
     """(own start, own end, shared start), sorted: named objects and function entries of a linked file, whose
     code has fixed distances, that the other side has too. An address that the code computes in such a range
     stands for the shared address; never a jump target inside the code."""
     linked_fields: dict[int, int] = field(default_factory=dict)
     """Address of a field in code that a linker fills with the address of (or the distance to) an object, to the start
-    of that object. Of a thread-local object, the distance is that from the thread pointer."""
+    of that object. For a thread-local object, the distance is from the thread pointer."""
     linked_words: dict[int, int] = field(default_factory=dict)
     """The same for fields of eight bytes in data."""
     spans: tuple[tuple[int, int, int], ...] = ()
     """(start, end, start of the object): data of a linked file that moves with the file as a whole."""
     objects: Objects = field(default_factory=Objects)
-    """What these refer to; of the other side of the question too."""
+    """The objects that these refer to, including those of the other side."""
     resolvers: dict[int, int] = field(default_factory=dict)
-    """Of `externals`, those that a function of this file chooses when it is loaded (`ifunc`): address to the address of
+    """Those of `externals` that a function of this file chooses when it is loaded (`ifunc`): address to the address of
     that function's code."""
     resolvers_were_followed: bool = False
-    """Whether those that are left were found to have a choice."""
+    """Whether the remaining ones were found to have a choice."""
     loader_code: tuple[int, int] = (0, 0)
-    """First and past-the-last address of code that stands for what a loader provides: always inlined."""
+    """First and past-the-last address of the code that stands for what a loader provides: always inlined."""
     versions: dict[str, str] = field(default_factory=dict)
     """Of a linked file: the version of each symbol that it imports with one, by name."""
     thread_origin: int = 0
-    """Start of the object that has the thread pointer in it; 0 where nothing has to do with threads."""
+    """Start of the object that contains the thread pointer; 0 if nothing is thread-local."""
     thread_conflict: str = ""
     """One sentence where the file's thread-local data could not be given the addresses that the other side has."""
     differing: tuple[tuple[int, int], ...] = ()
-    """Ranges where both images of a question have constants, but other bytes; functions of one name that were not
-    shown to do the same; and what leads there. Code outside that is given an address in there would see the two
-    sides differ."""
+    """Ranges where both images of a question have constants with different bytes; functions of one name that were not
+    shown to do the same; and whatever leads there. Outside code that gets an address in here would see the two sides
+    differ."""
     ends: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """Of a linked file: pointers that may also be one past an object, by where they are; as a number, and as the start
-    of that object."""
+    """In a linked file, pointers that may also be one past an object, by their place: as a number, and as the start of
+    that object."""
     unlike_at_start: tuple[tuple[int, int], ...] = ()
-    """Ranges of writable data that does not hold the same at first in both images of a question."""
+    """Ranges of writable data whose initial contents differ between the images of a question."""
     private: tuple[tuple[int, int], ...] = ()
-    """Ranges of data that has no counterpart of the same name or content in the other image. An address in
-    there differs from side to side only because the data had to go somewhere."""
+    """Ranges of data without a counterpart of the same name or content in the other image. Addresses in here differ
+    between the sides only because the data had to be placed somewhere."""
 
     @property
     def byte_order(self) -> Order:
@@ -187,7 +187,7 @@ class Image:
 
     @cached_property
     def _variants(self) -> dict[frozenset[str], Image]:
-        """By the weak symbols that have no definition: every run asks for one of these, and they are large."""
+        """By the undefined weak symbols: every run asks for one of these images, and they are large."""
         return {}
 
     def _without(self, gone: frozenset[str]) -> Image:
@@ -204,13 +204,14 @@ class Image:
         return [s.address for s in ordered], ordered
 
     def sections_between(self, low: int, high: int) -> list[Section]:
-        """Those that have an address from `low` up to, not including, `high`."""
+        """Sections with an address from `low` up to, not including, `high`."""
         starts, ordered = self._sections_by_address
         found = ordered[max(bisect_right(starts, low) - 1, 0) : bisect_left(starts, high)]
         return [section for section in found if low < section.end]
 
     def unwritten_between(self, low: int, high: int) -> list[Section]:
-        """What of these no code changes, also under the addresses that it shares with the other side."""
+        """Those of these sections that no code changes, also under the addresses that are shared with the other
+        side."""
         found = [section for section in self.sections_between(low, high) if not section.writable]
         for start, end, own in self.moved_ranges.between(low, high):
             section = self.section_at(own)
@@ -246,8 +247,8 @@ class Image:
         return section.data[start : start + size].ljust(size, b"\0")
 
     def pointers_in(self, address: int, size: int) -> list[tuple[int, int]]:
-        """Pointers that a linker fills in some bytes, each as its distance from `address` (negative where it begins
-        before) and the object it is counted from."""
+        """Pointers in some bytes that a linker fills in, each as its distance from `address` (negative if it begins
+        before) and the object it is relative to."""
         if not self.linked_words:
             return []
         address = self.own_address(address)
@@ -260,13 +261,14 @@ class Image:
         return sorted(self.linked_words)
 
     def may_be_base(self, number: int) -> bool:
-        """Whether a number to which code of a program at fixed addresses adds something may belong to an object that is
-        far away, as in `t[i - 1000]`."""
+        """Whether a number to which code of a program at fixed addresses adds something may belong to a distant object,
+        as in `t[i - 1000]`."""
         signed = number - (1 << 64) if number >> 63 else number
         return self.is_fixed and LEAST_BASE <= abs(signed) < MOST_BASE
 
     def is_beside_variables(self, number: int) -> bool:
-        """Whether no variable of a linked file is at an address: an index may lead from there to any of them."""
+        """Whether no variable of a linked file is at an address, so that an index may lead from there to any of
+        them."""
         section = self.section_at(self.own_address(number))
         return section is None or section.executable or section.name.startswith(NO_VARIABLES)
 
@@ -283,7 +285,7 @@ class Image:
 
     @cached_property
     def names_variables(self) -> bool:
-        """Whether all variables have names: not in a linked file from which the names of static ones were removed."""
+        """Whether all variables have names. In a stripped linked file the static ones have none."""
         return not self.base or any(symbol.is_local for symbol in self.symbols)
 
     def name_at(self, address: int) -> str | None:
@@ -294,7 +296,7 @@ class Image:
         return symbol.name if symbol else None
 
     def function_around(self, address: int) -> str | None:
-        """The function that has a shared address and has `address` inside of it, behind its start. It stands for
+        """The function with a shared address that contains `address` after its start. Such an address stands for
         nothing that the two sides share: only the function as a whole is compared."""
         starts, ends = self._function_ranges
         index = bisect_right(starts, address) - 1
@@ -309,11 +311,11 @@ class Image:
         return starts, [start + (symbol.size if symbol else 0) for start, symbol in zip(starts, symbols, strict=True)]
 
     def shared_address(self, address: int) -> int:
-        """Where both images have what starts at an address of this one (see `moved`)."""
+        """The address in both images of what starts at an address of this one (see `moved`)."""
         return self.moved_ranges.shared_address(address)
 
     def own_address(self, address: int) -> int:
-        """Where this image has what is at a shared address (see `moved`)."""
+        """This image's own address of what is at a shared address (see `moved`)."""
         return self.moved_ranges.own_address(address)
 
     @cached_property
@@ -322,7 +324,7 @@ class Image:
 
     @cached_property
     def has_apart(self) -> bool:
-        """Whether something that code of this image may get at differs between the two sides."""
+        """Whether something that code of this image may reach differs between the two sides."""
         return bool(self.differing or self.unlike_at_start)
 
     @cached_property
@@ -335,7 +337,7 @@ class Image:
 
     @cached_property
     def differing_variables(self) -> tuple[tuple[int, int], ...]:
-        """What an index may lead to in `differing`: not what a linked file has for the loader."""
+        """What an index may lead to in `differing`, without the loader's own data in a linked file."""
         homes = {r: [s for s in self.sections if s.address < r[1] and r[0] < s.end] for r in self.differing}
         return tuple(r for r, own in homes.items() if not own or not all(s.name.startswith(NO_VARIABLES) for s in own))
 

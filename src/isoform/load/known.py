@@ -1,4 +1,4 @@
-"""Signatures of library functions, for calls to code that is not at hand."""
+"""Signatures of library functions, for calls to code that is not present."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from isoform.model.library import library_function
 from isoform.model.signature import Signature
 
 _COMPLEX = {"complex_double": "struct complex_double { double real, imag; }; "}
-"""A complex number is returned as a structure of two parts is."""
+"""A complex number is returned like a structure of two parts."""
 
 
 def known_signature(name: str) -> Signature | None:

@@ -10,10 +10,10 @@ from isoform.model.signature import CType, TypeKind
 from isoform.model.values import dataclass
 
 ELEMENTS_SPELLED = 64
-"""How many elements of an array member are spelled out. Never fewer than decide how a struct is passed:
-that is by its members only up to 16 bytes."""
+"""How many elements of an array member are spelled out: at least as many as decide how a struct is passed, which
+depends on its members only up to 16 bytes."""
 MEMBERS_SPELLED = 1024
-"""How many scalars a struct may hold, all nesting spelled out, before only its extent is kept."""
+"""How many scalars a struct may contain, with all nesting spelled out, before only its extent is kept."""
 PASSED_BY_MEMBERS = 16
 """Bytes up to which the members decide how a struct is passed."""
 
@@ -26,7 +26,7 @@ class Laid:
     alignment: int
     """Bytes."""
     weight: int = 1
-    """Number of scalars in it, pointees included: what spelling it out costs."""
+    """Number of scalars in it, pointees included: the cost of spelling it out."""
 
     @property
     def size(self) -> int:
@@ -38,16 +38,16 @@ class Laid:
 class Layout:
     union: bool
     _bit: int = 0
-    """The first bit not yet taken by the last member."""
+    """The first bit that no member has taken yet."""
     _bits: int = 0
-    """The end of the largest extent so far."""
+    """The end of the furthest member so far."""
     _alignment: int = 1
     _weight: int = 0
     _members: list[tuple[str, int, CType]] = field(default_factory=list)
     _most_aligned: tuple[tuple[str, int, CType], int] | None = None
     """That member, and its weight."""
     _bit_bytes: dict[int, int] = field(default_factory=dict)
-    """Of each byte that bit-fields reach into: how many of its bits, from the lowest, they take."""
+    """For each byte with bit-fields: how many of its bits, from the lowest, they take."""
 
     def add(self, name: str, laid: Laid, dimensions: tuple[int, ...] = ()) -> None:
         """A member, or with dimensions an array of them. Without a name: the members of an anonymous struct."""
@@ -67,7 +67,7 @@ class Layout:
     def _add_elements(self, name: str, start: int, laid: Laid, dimensions: tuple[int, ...]) -> None:
         if laid.size == 0:
             return
-        # `product` makes lists of its ranges: the first so many elements need no larger index.
+        # `product` makes lists of its ranges: the first few elements need no larger index.
         indices = itertools.product(*(range(min(count, ELEMENTS_SPELLED)) for count in dimensions))
         for number, index in enumerate(itertools.islice(indices, ELEMENTS_SPELLED)):
             spelled = name + "".join(f"[{i}]" for i in index)
@@ -118,7 +118,7 @@ class Layout:
         members = tuple(sorted(self._members, key=lambda member: member[1]))
         weight = self._weight
         if weight > MEMBERS_SPELLED and bits > 8 * PASSED_BY_MEMBERS:
-            # The most strictly aligned member still tells how the whole is aligned on the stack.
+            # The most strictly aligned member still decides how the whole is aligned on the stack.
             member, weight = self._most_aligned or (members[0], 1)
             members = (member,)
         ctype = CType(TypeKind.STRUCT, bits, spelling=spelling, fields=members)

@@ -1,8 +1,8 @@
 """Objects whose address a linker decides.
 
-isoform places every object at a number so that code can run; a linker may choose another one. All that is known of an
-address is which object it is in, its distance from the object's start, the object's alignment, and that objects do not
-overlap.
+isoform places every object at a number so that code can run, but a linker may choose another one. An address is known
+only by the object it is in, its distance from the object's start, the object's alignment, and the fact that objects do
+not overlap.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from isoform.model.values import dataclass
 
 
 class PlacedNumber(int):
-    """A number at which isoform placed something: good for finding it, and for nothing else."""
+    """A number at which isoform placed something. It serves to find the object and for nothing else."""
 
 
 @dataclass(frozen=True)
@@ -29,23 +29,23 @@ class PlacedObject:
     size: int
     """Bytes known to belong to it; 0 where the file does not say."""
     room: int
-    """Bytes from its start on at which isoform placed nothing else."""
+    """Bytes from its start at which isoform placed nothing else."""
     alignment: int
     is_low: bool = False
     """Whether code holds its address in 32 bits, so that it must be below 2 GiB."""
     skipped: int = 0
-    """Bytes from its start on that are no part of it."""
+    """Bytes from its start that are not part of it."""
     homes: frozenset[tuple[int, int]] = frozenset()
-    """What it may be inside of, and how far from its start: the linked file that has it, unless another file's
-    definition takes its place; a literal that ends like this one, if a linker merges them."""
+    """What may contain it, and how far from its start: the linked file that has it, unless another file's definition
+    replaces it; or a literal with the same end, if a linker merges them."""
 
     def holds(self, offset: int, size: int) -> bool:
-        """Whether bytes at an offset are inside, as far as that is known."""
+        """Whether bytes at an offset are known to be inside."""
         return offset >= self.skipped and offset + size <= (self.size or self.room)
 
 
 def merged(left: PlacedObject, right: PlacedObject) -> PlacedObject:
-    """One object as two files show it: nothing is known of it but what both say."""
+    """One object as two files describe it: only what both say is known."""
     return replace(
         left,
         size=max(left.size, right.size),
@@ -77,7 +77,7 @@ class Objects:
         return sorted(self.by_start)
 
     def with_merged_literals(self, literals: Mapping[bytes, int]) -> Objects:
-        """Literals of one kind by their content: a linker may put one where another has the same end."""
+        """Literals of one kind by content: a linker may merge one into another that has the same end."""
         found = dict(self.by_start)
         lengths = {len(content) for content in literals}
         for content, start in literals.items():
@@ -88,8 +88,8 @@ class Objects:
         return Objects(found)
 
     def around(self, number: int) -> PlacedObject | None:
-        """The object that was placed around a number: the innermost one, where a section has objects that are counted
-        from their own start."""
+        """The object placed around a number: the innermost one, if a section contains objects with origins of their
+        own."""
         for index in range(bisect_right(self._starts, number) - 1, -1, -1):
             found = self.by_start[self._starts[index]]
             if found.holds(number - found.start, 1):

@@ -29,8 +29,8 @@ class LoadOptions:
     function: str | None = None
 
     def __post_init__(self) -> None:
-        """Flags in one string, as on the command line, are several; what is no text raises TypeError, and a machine
-        that isoform does not know ValueError."""
+        """Splits flags that are given as one string, as on the command line. Raises TypeError for what is not text, and
+        ValueError for an unknown machine."""
         given: object = self.cflags
         flags = tuple(
             shlex.split(given) if isinstance(given, str) else given if isinstance(given, Iterable) else (None,)
@@ -54,19 +54,19 @@ class Loaded:
     symbol: Symbol
     display_path: str
     is_alone: bool = False
-    """Whether it is bytes that are in no file: nothing is around it."""
+    """Whether it is bytes that are in no file, with nothing around them."""
     together: Callable[[], tuple[Loaded, Loaded]] | None = None
-    """Of two linked files: both sides, placed so that objects which lie alike in both are moved as one."""
+    """For two linked files: both sides, placed so that objects with the same layout in both move as one."""
 
 
 _Built = tuple[Path | Code, str | None, tuple[str, ...]]
 _Placed = tuple[tuple[tuple[int, int], ...], int, Symbol]
-"""Where the parts of a file are, and the function that is meant."""
+"""The addresses of a file's parts, and the function that is meant."""
 
 
 @dataclass(frozen=True)
 class _Told:
-    """What debug information says of one function and its unit."""
+    """What debug information says about one function and its unit."""
 
     signatures: dict[str, Signature]
     pointers: PointerTypes
@@ -79,14 +79,14 @@ class _Told:
 
 @dataclass
 class Kept:
-    """What was read of one side, for the next question about it. Nothing in it depends on the other side: what does
-    (where objects are, what the two have in common) is found anew for each pair."""
+    """What was read about one side, kept for the next question. Nothing in it depends on the other side: what does
+    (where objects are, what the two have in common) is computed for each pair."""
 
     parsed: dict[_Built, ParsedFile] = field(default_factory=dict)
     images: dict[Path | Code, Image] = field(default_factory=dict)
     """Assembled text."""
     told: dict[_Placed, _Told | None] = field(default_factory=dict)
-    """By where the file is: object files are moved if the other side needs the place."""
+    """By the file's place: object files are moved if the other side needs the room."""
 
 
 def open_one(spec: str, options: LoadOptions | None = None) -> Loaded:
@@ -100,7 +100,7 @@ def open_pair(
     options_b: LoadOptions | None = None,
     kept: Kept | None = None,
 ) -> tuple[Loaded, Loaded]:
-    """Both sides, placed together. `kept` is of the first one."""
+    """Both sides, placed together. `kept` belongs to the first one."""
     specs, options, first = [spec_a, spec_b], [options_a or LoadOptions(), options_b or LoadOptions()], kept or Kept()
     target, rewrite = _open(specs, options, first)
     if not (target.image.base and rewrite.image.base and target.image.moved):
@@ -142,7 +142,7 @@ def _named(code: Code) -> str | None:
 
 
 def _isa(path: Path | Code, options: LoadOptions) -> str:
-    """The machine of a file: the option, the suffix, or else an ELF file that says so itself."""
+    """The machine of a file: from the option, the suffix, or else the ELF header."""
     said = path.isa if isinstance(path, Code) else options.isa
     return said or TEXT_ISAS.get(path.suffix if isinstance(path, Path) else "", DEFAULT)
 
@@ -171,7 +171,7 @@ def _assembled(isa: str, path: Path | Code) -> Image:
         if isinstance(path.content, bytes):
             raise UserError(f"code of {isa} is given as text, not as bytes.")
         return assemble_text(isa, path.content, DISPLAYED)
-    read_file(path)  # for its sentences on files that cannot be read
+    read_file(path)  # raises the error for a file that cannot be read
     return load_text(isa, path)
 
 

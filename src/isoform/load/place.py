@@ -1,7 +1,7 @@
 """From one or two parsed files to images in one address space.
 
-What the two sides have in common by name must have one address in both images (see `Image`): files are
-parsed one by one but placed together.
+What the two sides have in common by name must have one address in both images (see `Image`). Files are therefore parsed
+one by one but placed together.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from isoform.load.versions import told_apart
 from isoform.model.errors import UserError
 from isoform.model.values import dataclass
 
-# Everything of an object file lies below 2 GiB: its code may hold addresses in 31 bits.
-# No round numbers for code: a constant in it must not be taken for the address of a function.
+# Everything of an object file lies below 2 GiB: its code may hold addresses in 31 bits. Code is not at round numbers: a
+# constant in it must not be mistaken for the address of a function.
 CODE_STARTS = (0x0B3A_7000, 0x0C59_D000)
 SHARED_START = 0x1000_0000
 NAMES_START = 0x7000_0000
@@ -58,8 +58,8 @@ def place(files: Sequence[ParsedFile]) -> list[Image]:
 
 
 def place_files(files: Sequence[ParsedFile], together: bool = False) -> list[Placement]:
-    """`together`: objects that lie alike in two linked files are moved as one, so that an address beside one of them
-    means the same in both. The files do not say then which of them it is in."""
+    """`together`: objects with the same layout in two linked files move as one, so that an address beside one of them
+    means the same in both. The files then do not tell which object it belongs to."""
     if len(files) == 2 and files[0].data == files[1].data:
         first = place_files(files[:1])[0]
         second = replace(first.image, path=files[1].path, from_source=files[1].from_source)
@@ -141,7 +141,7 @@ def _name_globals(file: ParsedFile, data: PlacedData, shared: Shared) -> None:
 
 
 def _name_linked_globals(files: Sequence[ParsedFile], names: Sequence[LinkedNames | None], shared: Shared) -> None:
-    """The same where the side that defines it is a linked file. (One at fixed addresses keeps its own.)"""
+    """The same if the side that defines it is a linked file. (One at fixed addresses keeps its own.)"""
     for linked, other in zip(names, reversed(files), strict=True):
         if linked is None or linked.file.fixed:
             continue
@@ -152,7 +152,7 @@ def _name_linked_globals(files: Sequence[ParsedFile], names: Sequence[LinkedName
 
 
 def _common_names(files: Sequence[ParsedFile], names: Sequence[LinkedNames | None]) -> set[str]:
-    """Names of functions and data that both sides have or use, each standing for one thing only."""
+    """Names of functions and data that both sides have or use, if each stands for one thing only."""
     if len(files) < 2:
         return set()
     sides = zip(files, names, strict=True)
@@ -175,8 +175,8 @@ def _used_names(file: ParsedFile) -> set[str]:
 
 
 def _weak_names(files: Sequence[ParsedFile]) -> dict[str, int | None]:
-    """Symbols that no file defines or needs: where a file has an ordinary reference to one, nothing can be linked
-    without its definition."""
+    """Symbols that no file defines or needs. If a file has an ordinary (not weak) reference to one, linking requires
+    its definition."""
     undefined = [
         s
         for file in files

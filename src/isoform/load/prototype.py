@@ -11,12 +11,12 @@ from isoform.model.signature import VOID, CType, Parameter, Signature, TypeKind
 
 LONGEST_PROTOTYPE = 16_384
 MOST_PARAMETERS = 127
-"""What a C compiler must accept at least."""
+"""The least that a C compiler must accept."""
 
 _SOURCE = Source("--signature", 'a C prototype such as "unsigned f(unsigned x, unsigned *p)"', limit=LONGEST_PROTOTYPE)
 
 
-@lru_cache(maxsize=64)  # a checker asks about one prototype again and again
+@lru_cache(maxsize=64)  # a checker asks about the same prototype many times
 def parse_prototype(text: str, word_bits: int = 64, char_is_signed: bool = True) -> Signature:
     """The signature that a prototype declares; definitions of the structs, enums and typedefs it uses may stand
     in front. `word_bits` is the width of pointers and `long` on the machine asked about."""

@@ -24,8 +24,8 @@ class LinkedReferences:
         self._image = image
 
     def to(self, address: int) -> Reference | None:
-        """What an address in the code of a linked file that can be anywhere refers to: an object that was moved, or one
-        of the section's others. (A file with fixed addresses may hold a number that only looks like one.)"""
+        """What an address in the code of a position-independent linked file refers to: an object that was moved, or one
+        of the others in the section. (In a file at fixed addresses, a number may only look like an address.)"""
         if not self._image.base:
             return None
         own = self._image.own_address(address)
@@ -40,13 +40,13 @@ class LinkedReferences:
             return Reference(address, False, name or section.name, ranges, each) if len(ranges) <= MOST_RANGES else None
         ranges = self._ranges_of_sections.get(section.address, ())
         if not any(low <= address < high for low, high in ranges):
-            return None  # what has no name has no size: a jump table
+            return None  # what has no name has no size, such as a jump table
         return Reference(address, False, section.name, ranges) if 0 < len(ranges) <= MOST_RANGES else None
 
     @cached_property
     def _ranges_of_sections(self) -> dict[int, tuple[tuple[int, int], ...]]:
-        """By the address of a section: where its objects are, those next to each other together. Among constants those
-        without a name count: a jump table may be anywhere between the named ones."""
+        """By the address of a section: the places of its objects, adjacent ones together. Among constants, nameless
+        data counts too: a jump table may be anywhere between the named ones."""
         moved = {start for start, _, _ in self._image.moved}
         found: dict[int, list[tuple[int, int]]] = {}
         for symbol in self._image.data_symbols[1]:
@@ -64,8 +64,8 @@ class LinkedReferences:
         return {at: tuple(ranges) for at, ranges in found.items()} | {s.address: ((s.address, s.end),) for s in whole}
 
     def _moved_alike(self, address: int) -> list[tuple[int, int]]:
-        """Where the objects are that were moved by the same distance as what is at an address. The address may be meant
-        for another one than it is in: `t[i - 1]` is counted from a base before `t`, where another object may be."""
+        """Places of the objects that were moved by the same distance as what is at an address. The address may be meant
+        for another object than the one it is in: `t[i - 1]` has a base before `t`, where another object may be."""
         found = []
         for low, high, start in self._image.moved_ranges.alike(address):
             section = self._image.section_at(start)
@@ -75,7 +75,7 @@ class LinkedReferences:
 
     @cached_property
     def _sizes(self) -> dict[int, int]:
-        """Sizes of objects by where they start: what is moved may have padding behind it."""
+        """Sizes of objects by their start. A moved range may also include padding."""
         found: dict[int, int] = {}
         for symbol in self._image.data_symbols[1]:
             found[symbol.address] = max(symbol.size, found.get(symbol.address, 0))
@@ -83,7 +83,7 @@ class LinkedReferences:
 
 
 def _joined(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """In order, those that touch together."""
+    """In order; adjacent ranges are joined."""
     found: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
         if found and low <= found[-1][1]:

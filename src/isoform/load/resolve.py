@@ -24,11 +24,11 @@ STARTUP = frozenset(
         "_dl_relocate_static_pie",
     }
 )
-"""What linkers add to every file: never the function that is meant."""
+"""Added to every file by linkers: never the function that is meant."""
 
 
 def split_spec(spec: str) -> tuple[Path, str | None]:
-    """`path:function` as a path and a name. A file whose name has a colon in it is found too."""
+    """`path:function` as a path and a name. A file with a colon in its name is found too."""
     if not spec:
         raise UserError("an empty path was given: name a file, as in old.o:f.")
     if os.path.lexists(spec) or ":" not in spec:
@@ -71,8 +71,8 @@ def _similar_file(path: Path) -> str:
 
 
 def choose(images: Sequence[Image], names: Sequence[str | None]) -> list[Symbol]:
-    """The function meant on each side. A side without a name has the only function of its file, or the one that
-    the other side names, or the only name that both files have in common."""
+    """The function meant on each side. If a side has no name, it is the only function of its file, or the one that the
+    other side names, or the only name that both files have in common."""
     for image, name in zip(images, names, strict=True):
         if name is not None:
             find_function(image, name)
@@ -107,7 +107,8 @@ def _common_choice(candidates: Sequence[Sequence[str]], chosen: list[str | None]
 
 def _candidates(image: Image) -> list[str]:
     """Functions that can be meant without being named: the global-looking ones with code. Names with a dot are parts
-    that a compiler split off (`f.part.0`), unless there is no other: a program in text has the name of its file."""
+    that a compiler split off (`f.part.0`), unless there are no others: a program given as text has the name of its
+    file."""
     names = [name for name, symbol in image.functions.items() if symbol.size and name not in STARTUP]
     return [name for name in names if "." not in name] or names
 

@@ -31,7 +31,7 @@ def parse_shape(text: str, word_bits: int = 64) -> Parameter:
 
 
 def shaped(signature: Signature, texts: Sequence[str], word_bits: int = 64) -> Signature:
-    """The signature with what is known about the shapes of its pointers."""
+    """The signature with what is known about the pointees of its pointers."""
     for text in texts:
         shape = parse_shape(text, word_bits)
         names = [parameter.name for parameter in signature.parameters]

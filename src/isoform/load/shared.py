@@ -11,27 +11,27 @@ from isoform.load.thread import ThreadLayout
 from isoform.model.values import dataclass
 
 EXTERNAL_ROOM = ((64, 1 << 20), (40_000, 1 << 12))
-"""(number of names, bytes for each of them): how large an external is, is not known, so that the first ones get
-much room. The rest get an address of their own and no more."""
+"""(number of names, bytes for each of them). The size of an external is not known, so the first ones get much room and
+the rest only an address of their own."""
 SHOWN_NAMES = 4
 
 
 @dataclass(frozen=True)
 class Group:
-    """Objects that two linked files have at the same distances, and that are moved as one."""
+    """Objects at the same distances from each other in two linked files, which move as one."""
 
     extents: dict[str, tuple[int, int]]
-    """By name, in order: where each starts and where the next one does, or what is behind the last one ends, counted
-    from where the first one starts."""
+    """By name, in order: the start of each, and its end (the next one's start, or the end of what follows the last
+    one), relative to the first one's start."""
     behind: int
-    """Bytes behind the last one that are no part of anything in either file."""
+    """Bytes after the last one that belong to nothing in either file."""
     alignment: int
-    """What the start of the first one is aligned to, but for `skipped` bytes, in both files."""
+    """The alignment in both files of the first one's start minus `skipped` bytes."""
     skipped: int
 
     @property
     def size(self) -> int:
-        """From `skipped` bytes before the first one to the end."""
+        """From `skipped` bytes before the first object to the end."""
         return self.skipped + max(end for _, end in self.extents.values())
 
     @property
@@ -49,14 +49,14 @@ class Shared:
     objects: dict[Hashable, int] = field(default_factory=dict)
     """Of named data objects, by the keys of `blocks.object_keys`."""
     groups: dict[str, tuple[Group, int]] = field(default_factory=dict)
-    """Of each object that is moved with others: them, and the address that the group begins at."""
+    """For each object that moves with others: its group, and the address where the group begins."""
     rooms: dict[int, int] = field(default_factory=dict)
     fixed_conflict: str = ""
-    """Why numbers in programs at fixed addresses do not tell variables apart; empty where they do, or are none."""
+    """Why numbers in programs at fixed addresses do not tell variables apart; empty if they do."""
     thread: ThreadLayout = field(default_factory=ThreadLayout)
     weak: dict[str, int | None] = field(default_factory=dict)
-    """Names that may have no definition at all, and a number for each (see `Image.weak`); None past the last one that
-    there is a number for."""
+    """Names that may have no definition at all, with a number for each (see `Image.weak`); None once the numbers are
+    used up."""
 
     def by_name(self, name: str) -> int:
         if name not in self.addresses:
@@ -66,7 +66,7 @@ class Shared:
         return self.addresses[name]
 
     def room_at(self, address: int) -> int:
-        """Bytes at an address of `by_name` at which nothing else is; what a file here defines has its own size."""
+        """Bytes at an address of `by_name` that nothing else uses; an object that a file defines has its own size."""
         return self.rooms.get(address, 0)
 
     def by_content(self, key: Hashable, size: int, alignment: int) -> int:
@@ -75,7 +75,7 @@ class Shared:
         return self.contents[key]
 
     def literals(self) -> Iterator[dict[bytes, int]]:
-        """The places of texts by what they are, each width of characters by itself."""
+        """The places of texts by content, separately for each character width."""
         kinds: dict[int, dict[bytes, int]] = {}
         for key, address in self.contents.items():
             match key:
@@ -95,6 +95,6 @@ class Shared:
             self.groups[name] = group, start
 
     def loader_code(self, code: bytes) -> Section:
-        """What stands for the code that a loader provides, at one place on both sides."""
+        """The code that stands for what a loader provides, at one place on both sides."""
         address = self.by_content(("loader", code), len(code), 16)
         return Section(".loader", address, code, len(code), writable=False, executable=True)

@@ -18,7 +18,7 @@ class StaticUses:
         self._unclear: set[int] = set()
 
     def note(self, relocation: Relocation, in_code: bool, address: int, value: int) -> None:
-        """A field at `address` that leads to a symbol's section; of data, with the address that it holds."""
+        """A field at `address` that leads to a symbol's section; for data, with the address that it holds."""
         symbol = self._symbol(relocation)
         home = self._home(symbol)
         if symbol is None or home is None:
@@ -43,7 +43,7 @@ class StaticUses:
         return section.index if section is not None and writable else None
 
     def _range(self, symbol: FileSymbol) -> Range | None:
-        """Where the object of a symbol is. A section with one object stands for that."""
+        """The place of a symbol's object. A section with only one object stands for that object."""
         if symbol.kind == SECTION_SYMBOL:
             inside = [s for s in self._file.symbols if s.section == symbol.section and s.kind != SECTION_SYMBOL]
             whole = len(inside) == 1 and inside[0].size == self._file.sections[symbol.section].size

@@ -1,10 +1,9 @@
-"""Thread-local storage: where the thread-local objects of a question are, and what stands for the loader's part in it.
+"""Thread-local storage: the places of the thread-local objects of a question, and what stands for the loader's part.
 
 There is one thread. isoform places its thread pointer, and thread-local objects below it, at numbers, so that code can
 run. As with other objects, nothing is proved from these numbers: each is a `PlacedObject` whose address is not known,
-and a distance from the thread pointer is the difference of two addresses. The models by which code gets at an object (a
-distance in the code, one in the global offset table, `__tls_get_addr`, a descriptor) differ only in how the distance is
-found.
+and a distance from the thread pointer is the difference of two addresses. The access models (a distance in the code,
+one in the global offset table, `__tls_get_addr`, a descriptor) differ only in how the distance is found.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ from isoform.model.values import dataclass
 
 GET_ADDRESS = "__tls_get_addr"
 MODULE_BASE = "_TLS_MODULE_BASE_"
-"""Where the thread-local data of an object file begins: distances in the code are counted from there."""
+"""Start of the thread-local data of an object file: distances in the code are relative to it."""
 MODULE = 1
 """The number of the one module. It is only ever passed to `__tls_get_addr`, so any number will do."""
 ALIGNMENT = 64
 MOST_ALIGNMENT = THREAD_POINTER & -THREAD_POINTER
-"""isoform's own placement satisfies no alignment beyond this one, so that none is taken for known."""
+"""isoform's own placement has no larger alignment than this, so that none is mistaken for known."""
 EXTERNAL_ROOM = 1 << 16
 """Bytes for an object that neither file defines."""
 CONTROL_ROOM = 1 << 12
-"""Bytes from the thread pointer on at which isoform places nothing: the thread's control block, of unknown size."""
+"""Bytes from the thread pointer at which isoform places nothing: the thread's control block, of unknown size."""
 _SKIPPED = 16
 """Bytes below the thread-local data of a shared library at which isoform places nothing."""
 CONTROL_ALIGNMENT = 8
-"""A pointer is at the thread pointer. C libraries align it further, each in its own way."""
+"""The thread pointer points to a pointer. C libraries align it further, each in its own way."""
 MOST_OBJECTS = 4096
 LIMIT = 1 << 30
 """Distances must fit into 32 bits with a sign."""
@@ -46,12 +45,12 @@ Key = Hashable
 
 
 class ThreadConflictError(Exception):
-    """Two objects cannot both be where their files have them; the message completes a sentence about the file."""
+    """Two objects cannot both be where their files have them. The message completes a sentence about the file."""
 
 
 @dataclass(frozen=True)
 class ThreadObject:
-    """Thread-local bytes of one file that symbols name; symbols that overlap are names of one of these."""
+    """Thread-local bytes of one file that symbols name. Symbols that overlap are names of one of these."""
 
     key: Key
     section: int
@@ -67,16 +66,16 @@ class ThreadObject:
 
 @dataclass(frozen=True)
 class _Piece:
-    """Bytes at a fixed distance from each other, as one file shows them."""
+    """Bytes at a fixed distance from each other, as one file describes them."""
 
     low: int
     high: int
     alignment: int
     name: str
     is_sized: bool = True
-    """Whether all of the bytes are known to belong to it."""
+    """Whether all of these bytes are known to belong to it."""
     skipped: int = 0
-    """Bytes from `low` on that are no part of it."""
+    """Bytes from `low` that are not part of it."""
 
 
 _CONTROL = _Piece(0, CONTROL_ROOM, CONTROL_ALIGNMENT, "the thread pointer", is_sized=False)
@@ -92,16 +91,16 @@ class ThreadLayout:
     conflicts: dict[int, str] = field(default_factory=dict)
     """By side: why the file's thread-local data has no place."""
     bases: dict[int, int] = field(default_factory=dict)
-    """By side, of a linked file: where its thread-local data begins, if it stays together."""
+    """By side, for a linked file: the start of its thread-local data, if it stays together."""
     used: bool = False
     """Whether either file uses thread-local data or the thread pointer."""
     sizes: dict[Key, int] = field(default_factory=dict)
-    """Of each object, the larger size where the files differ."""
+    """For each object, the larger size if the files differ."""
     pieces: list[_Piece] = field(default_factory=lambda: [_CONTROL])
     exported: list[_Piece] = field(default_factory=list)
-    """Objects in the thread-local data of a shared library that another file's definition may take the place of."""
+    """Objects in the thread-local data of a shared library that another file's definition may replace."""
     objects: list[PlacedObject] = field(default_factory=list)
-    """Pieces that overlap are one object. The one that has the thread pointer in it comes first."""
+    """Pieces that overlap are one object. The one that contains the thread pointer comes first."""
     named: list[PlacedObject] = field(default_factory=list)
     """Those that are exported: each at its place in one of `objects`, or elsewhere."""
 
@@ -116,8 +115,8 @@ class ThreadLayout:
         return self.distances[key]
 
     def object_at(self, distance: int, name: str) -> PlacedObject:
-        """The object of some name at a distance; "" for all that a file keeps together there. Where no file shows one,
-        another file defines what has this name."""
+        """The object of some name at a distance; "" for everything that a file keeps together there. If no file shows
+        one, another file defines the object of this name."""
         number = THREAD_POINTER + distance
         candidates = (*self.named, *self.objects) if name else self.objects
         found = next((o for o in candidates if o.holds(number - o.start, 1)), None)
@@ -128,11 +127,11 @@ class ThreadLayout:
 
     @property
     def pointed_to(self) -> PlacedObject:
-        """The object that has the thread pointer in it: in a program, all of its thread-local data."""
+        """The object that contains the thread pointer: in a program, all of its thread-local data."""
         return self.objects[0]
 
     def origin(self, distance: int, name: str) -> PlacedObject | None:
-        """The object at a distance; None if it is known how far from the thread pointer it is."""
+        """The object at a distance; None if its distance from the thread pointer is known."""
         found = self.object_at(distance, name)
         return None if found == self.pointed_to else found
 
@@ -169,7 +168,7 @@ def place_threads(files: Sequence[ParsedFile], layout: ThreadLayout) -> None:
 
 
 def _merged(pieces: Sequence[_Piece]) -> list[PlacedObject]:
-    """One object for all pieces that overlap. Of its alignment only what is said of its start is used."""
+    """One object for all pieces that overlap. Only the alignment stated for its start is used."""
     groups: list[list[_Piece]] = []
     for piece in sorted(pieces, key=lambda p: (p.low, -p.high)):
         if groups and piece.low < max(p.high for p in groups[-1]):
@@ -226,7 +225,7 @@ def _place_file(file: ParsedFile, side: int, layout: ThreadLayout) -> None:
     if is_program(file):
         layout.pieces.append(_Piece(base, CONTROL_ROOM, alignment, name, is_sized=False))
         return
-    # An object at the start has another address than the whole, by which they are told apart.
+    # An object at the start gets another address than the whole, to tell the two apart.
     low, high = base - _SKIPPED, base + max(end - start, 1)
     layout.pieces.append(_Piece(low, high, min(alignment, _SKIPPED), name, skipped=_SKIPPED))
     exported = {(bare(s.name), s.value) for s in file.dynamic_symbols if s.section != UNDEFINED_SECTION}
@@ -237,7 +236,7 @@ def _place_file(file: ParsedFile, side: int, layout: ThreadLayout) -> None:
 
 
 def _alignment(file: ParsedFile, one: ThreadObject) -> int:
-    """What the file says of an object's alignment."""
+    """The alignment of an object according to the file."""
     if not file.linked:
         return _lowest_bit(file.sections[one.section].alignment | one.start)
     start, _, alignment = thread_extent(file)
@@ -255,7 +254,7 @@ def _place_names(one: ThreadObject, distance: int, layout: ThreadLayout) -> None
 
 
 def is_program(file: ParsedFile) -> bool:
-    """Whether distances from the thread pointer are settled, and may stand in the code."""
+    """Whether distances from the thread pointer are final, and may stand in the code."""
     return file.linked and (file.fixed or file.is_program)
 
 
@@ -279,7 +278,7 @@ def thread_extent(file: ParsedFile) -> tuple[int, int, int]:
 
 
 def thread_keys(file: ParsedFile, side: int) -> dict[tuple[str, int, int], Key]:
-    """By name, section and value. A name that means several objects is this side's alone."""
+    """By name, section and value. A name that means several objects is private to this side."""
     defined = {
         index: s
         for index, s in enumerate(dict.fromkeys(_thread_symbols(file)))
@@ -306,7 +305,7 @@ def bare(name: str) -> str:
 
 
 def _thread_symbols(file: ParsedFile) -> Iterator[FileSymbol]:
-    """Each once, without its version."""
+    """Each name once, without its version."""
     for symbol in (*file.symbols, *file.dynamic_symbols):
         if symbol.kind == THREAD_LOCAL and is_name(symbol.name) and symbol.name != MODULE_BASE:
             name = bare(symbol.name) if file.linked else symbol.name
@@ -353,8 +352,8 @@ def loader_sections(layout: ThreadLayout, order: Order) -> list[Section]:
 
 
 def note_thread_pointer(layout: ThreadLayout, objects: dict[int, PlacedObject], linked_words: dict[int, int]) -> int:
-    """Note that the word at the thread pointer is an address. Gives the start of the object that it is counted from, 0
-    where no code uses the thread pointer."""
+    """Record that the word at the thread pointer is an address. Returns the start of the object that it is relative to,
+    0 if no code uses the thread pointer."""
     if not layout.used:
         return 0
     objects[layout.pointed_to.start] = layout.pointed_to

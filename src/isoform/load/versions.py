@@ -23,9 +23,9 @@ def imported_versions(file: ParsedFile) -> dict[str, str]:
 
 
 def told_apart(files: Sequence[ParsedFile]) -> list[ParsedFile]:
-    """The files with names that stand for one function each: what a file imports in several versions, or two files in
-    different ones, has its version in its name. Functions of the C library that isoform knows keep their name if each
-    file has one version of them (assumption `versions-agree`)."""
+    """The files with names that stand for one function each: a name that a file imports in several versions, or that
+    two files import in different ones, gets its version added. Functions of the C library that isoform knows keep their
+    name if each file has one version of them (assumption `versions-agree`)."""
     found = [list(_versions(file)) if file.linked else [] for file in files]
     by_name: list[dict[str, set[str]]] = []
     for file, versions in zip(files, found, strict=True):
@@ -51,7 +51,7 @@ def _renamed(file: ParsedFile, versions: dict[int, str], apart: set[str]) -> Par
 
 
 def _versions(file: ParsedFile) -> Iterator[tuple[int, str]]:
-    """Of the symbols that a file imports in some version: index and version."""
+    """Symbols that a file imports in some version: index and version."""
     numbers = _section(file, ".gnu.version")
     named = dict(_names(file)) if numbers else {}
     for index, symbol in enumerate(file.dynamic_symbols[: len(numbers) // 2]):
@@ -61,8 +61,8 @@ def _versions(file: ParsedFile) -> Iterator[tuple[int, str]]:
 
 
 def _names(file: ParsedFile) -> Iterator[tuple[int, str]]:
-    """The versions that a file needs of its libraries, by number. Offsets are those of an untrusted file: what lies
-    outside is left out, and no list is followed without end."""
+    """The versions that a file needs of its libraries, by number. The offsets come from an untrusted file: what lies
+    outside is left out, and no list is followed endlessly."""
     content, texts = _section(file, ".gnu.version_r"), _section(file, ".dynstr")
     at, left = 0, _MOST
     while 0 <= at <= len(content) - _NEED.size and left > 0:

@@ -33,7 +33,7 @@ class Entry:
         self.offset = offset
         self.size = size
         self.tag = abbreviation.tag if abbreviation is not None else None
-        """None of the entry that ends a list of children."""
+        """None for the entry that ends a list of children."""
         self.has_children = abbreviation is not None and abbreviation.has_children
         self._abbreviation = abbreviation
         self._values = values
@@ -47,7 +47,7 @@ class Entry:
         return self._abbreviation is not None and self._abbreviation.names_a_signature
 
     def form(self, attribute: str) -> int:
-        """How the value is written; 0 without one."""
+        """How the value is encoded; 0 if there is none."""
         return self._abbreviation.forms.get(attribute, 0) if self._abbreviation is not None else 0
 
     def raw(self, attribute: str) -> Value:
@@ -73,7 +73,7 @@ class Entry:
         return self.text("DW_AT_name")
 
     def expression(self, attribute: str) -> bytes:
-        """The bytes of a location that is one expression; none where it is anything else."""
+        """The bytes of a location that is a single expression; empty for any other."""
         found = self.raw(attribute) if self.form(attribute) in (forms.EXPRESSION, forms.BLOCK_1) else b""
         return found if isinstance(found, bytes) else b""
 
@@ -84,7 +84,7 @@ class Entry:
         return self.unit.linked(self.form(attribute), _whole(self.raw(attribute)))
 
     def children(self) -> Iterator[Entry]:
-        """Forwards only, so that no link in the data makes it run in circles."""
+        """Forwards only, so that no link in the data causes an endless loop."""
         offset = self.offset + self.size
         level = int(self.has_children)
         while level:
@@ -126,9 +126,9 @@ class Unit:
         self._listed: list[tuple[int, Entry]] = []
         self._parents: dict[int, Entry] = {}
         self._next: int | None = start
-        """Where the first entry is that is not yet listed; None behind the last one."""
+        """Offset of the first entry that is not yet listed; None after the last one."""
         self._open: list[Entry] = []
-        """The entry that it is a child of, and those around that."""
+        """The ancestors of that entry, outermost first."""
 
     @cached_property
     def top(self) -> Entry:
@@ -160,7 +160,7 @@ class Unit:
     # All entries in order
 
     def entries(self) -> Iterator[tuple[int, Entry]]:
-        """(depth, entry), in file order. What was read once is kept."""
+        """(depth, entry), in file order. Entries are kept once they are read."""
         index = 0
         while index < len(self._listed) or self._list_next():
             yield self._listed[index]
@@ -249,7 +249,7 @@ class Units:
         self._tables: dict[tuple[int, Encoding], Abbreviations] = {}
 
     def __iter__(self) -> Iterator[Unit]:
-        """Headers are read as far as needed."""
+        """Headers are read only as far as needed."""
         index = 0
         while index < UNIT_LIMIT and (index < len(self._known) or self._read_next()):
             yield self._known[index]
@@ -298,8 +298,8 @@ class Units:
 
 
 def _unit(units: Units, section: str, header: int) -> tuple[Unit, int, tuple[int, int] | None]:
-    """The unit whose header begins there, where the next one begins, and of a unit of one type its signature and the
-    place of its entry (DWARF 5, section 7.5.1; DWARF 4 for the older ones)."""
+    """The unit whose header begins there, where the next header begins, and for a unit of one type its signature and
+    the offset of its entry (DWARF 5, section 7.5.1; DWARF 4 for older units)."""
     data = units.sections[section]
     (length,), at, offset_bytes = struct.unpack_from("<I", data, header), header + 4, 4
     if length == _LONG_OFFSETS:

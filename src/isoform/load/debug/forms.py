@@ -149,7 +149,7 @@ def _reader(form: int) -> Callable[[bytes, int], Read]:
 
 
 Step = tuple[struct.Struct | None, Callable[[bytes, int], Read] | None]
-"""How the next values are read: several of fixed size, or one of another kind."""
+"""How to read the next values: several of fixed size at once, or one of variable size."""
 
 
 class Abbreviation:

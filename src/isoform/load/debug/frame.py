@@ -20,8 +20,8 @@ _MOST_QUALIFIERS = 32
 
 
 def frame_locals(debug: DebugInfo, address: int) -> tuple[Local, ...]:
-    """Variables and parameters of the function at `address` that have one place in its frame all along, as those of
-    unoptimised code have."""
+    """Variables and parameters of the function at `address` that stay at one place of its frame, as in unoptimised
+    code."""
     found: list[Local] = []
     try:
         for unit in debug.units(address):
@@ -48,7 +48,7 @@ def frame_locals(debug: DebugInfo, address: int) -> tuple[Local, ...]:
                     found += _local(types, entry, base, start, end)
                     if len(found) > LOCALS_LIMIT:
                         return ()
-    except Exception:  # names only decorate the report
+    except Exception:  # names only decorate the report, so a broken entry loses them
         pass
     return tuple(found)
 
@@ -68,9 +68,9 @@ def _local(types: TypeReader, entry: Entry, base: int, start: int, end: int) -> 
 
 
 def frame_arrays(debug: DebugInfo, address: int) -> tuple[Local, ...]:
-    """Variables that have one place in their function's frame all along, of all functions of the unit that the one at
-    `address` is in: those of functions inlined into them too. None of a function where an array, structure or union may
-    have a place that is not known."""
+    """Variables that stay at one place of the frame, for all functions of the unit with the function at `address`,
+    including functions inlined into them. None for a function in which an array, structure or union may be at an
+    unknown place."""
     try:
         for unit in debug.units(address):
             found = _frame_arrays(debug, unit)
@@ -122,7 +122,7 @@ def _with_array(arrays: list[Local], entry: Entry, place: Local) -> list[Local] 
 
 
 def _array(entry: Entry, place: Local) -> Local | None:
-    """The variable, if it is in the frame; what is elsewhere or nowhere is none. `place` has the frame base."""
+    """The variable if it is in the frame, else None. `place` has the frame base."""
     origin = entry.linked("DW_AT_abstract_origin") or entry
     kind = entry.linked("DW_AT_type") or origin.linked("DW_AT_type")
     size = _indexed_bytes(kind)
@@ -156,7 +156,7 @@ def _plain_bytes(kind: Entry | None) -> int:
 
 
 def _indexed_bytes(kind: Entry | None) -> int | None:
-    """Size of a type whose values can be indexed; 0 of any other, None where it is not known."""
+    """Size of a type whose values can be indexed: 0 if it is not such a type, None if the size is not known."""
     for _ in range(_MOST_QUALIFIERS):
         if kind is None or kind.tag not in ("DW_TAG_typedef", "DW_TAG_const_type", "DW_TAG_volatile_type"):
             break
@@ -197,7 +197,7 @@ def _elements(dimension: Entry) -> int | None:
 
 
 def _signed_number(code: bytes) -> int | None:
-    """The one LEB128 number that `code` is."""
+    """The LEB128 number, if `code` is exactly one."""
     if not code or len(code) > 5 or code[-1] & 0x80 or any(byte < 0x80 for byte in code[:-1]):
         return None
     value = sum((byte & 0x7F) << (7 * position) for position, byte in enumerate(code))

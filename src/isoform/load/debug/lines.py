@@ -34,7 +34,7 @@ class _Program:
     start: int
     end: int
     step: int
-    """Bytes that an instruction has at least."""
+    """The least size of an instruction, in bytes."""
     line_base: int
     line_range: int
     lengths: tuple[int, ...]
@@ -213,8 +213,8 @@ def _readable(name: bytes) -> str:
 
 
 def source_text(found: Mapping[int, Line]) -> dict[str, tuple[str, ...]]:
-    """The text of the named source files, as far as they are at hand. The names come from the file under test:
-    only ordinary source files of ordinary size are read."""
+    """The text of the named source files, if they can be read. The names come from the file under test: only ordinary
+    source files of ordinary size are read."""
     text: dict[str, tuple[str, ...]] = {}
     for name in sorted({line.file for line in found.values()})[:16]:
         path = Path(name)

@@ -17,7 +17,7 @@ Range = tuple[int, int]
 
 
 def extent(entry: Entry) -> Range | None:
-    """Start and end of an entry's code in one piece."""
+    """Start and end of the code of an entry that is in one piece."""
     low, high = entry.number("DW_AT_low_pc"), entry.number("DW_AT_high_pc")
     if low is None or high is None:
         return None
@@ -38,7 +38,7 @@ def pieces(unit: Unit, entry: Entry) -> tuple[Range, ...]:
 
 
 def may_contain(unit: Unit, address: int) -> bool:
-    """Whether the unit may have code there: it has, or does not say where it has any."""
+    """Whether the unit may have code there: it does, or it does not say where its code is."""
     top = unit.top
     try:
         if "DW_AT_ranges" in top:

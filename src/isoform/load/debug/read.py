@@ -53,13 +53,13 @@ class DebugInfo:
 
 
 def read_debug(file: ParsedFile, code: Mapping[int, int], base: int) -> DebugInfo | None:
-    """The debug information of a file whose executable sections are at `code` (an object file) or which was
-    moved by `base` (a linked one); None where it has none that can be read."""
+    """The debug information of a file: for an object file `code` has the addresses of its executable sections, for a
+    linked file `base` is added to its addresses. None if there is none that can be read."""
     if not file.has_debug:
         return None
     debug = DebugInfo(DebugSections(file, code), base, processor_time() + SECONDS_LIMIT, file.linkage.frame_bases)
     try:
         next(debug.units(None), None)
-    except Exception:  # whatever is wrong with hostile debug information, there is none
+    except Exception:  # hostile debug information may fail in any way: it then counts as absent
         return None
     return debug

@@ -18,7 +18,7 @@ _ZLIB = 1
 
 
 class DebugSections:
-    """Of a file whose executable sections are at `code` (an object file), or which is linked."""
+    """For an object file, `code` has the addresses of its executable sections."""
 
     def __init__(self, file: ParsedFile, code: Mapping[int, int]) -> None:
         self._file = file

@@ -36,9 +36,9 @@ def signatures(
     pointers: list[PointerTypes] | None = None,
     inlined: set[str] | None = None,
 ) -> dict[str, Signature]:
-    """Signatures by function name, of all functions that the units name which define a `wanted` one (all units
-    where None). `address`, of the wanted function, narrows the search. Definitions win over declarations. What the
-    units say of pointers to functions is added to `pointers`, the names of functions without code to `inlined`."""
+    """Signatures by function name, from the units that define a `wanted` function (from all units if None). `address`,
+    of the wanted function, narrows the search. Definitions win over declarations. What the units say about pointers to
+    functions is added to `pointers`, the names of functions without code of their own to `inlined`."""
     found: dict[str, Signature] = {}
     try:
         for unit in debug.units(address):
@@ -50,7 +50,7 @@ def signatures(
                     inlined |= {name for name, (_, standing) in here if standing is Standing.ABSTRACT}
                 if pointers is not None:
                     pointers.append(seen.types(_is_c(unit)))
-    except Exception:  # a broken rest does not spoil what was read before
+    except Exception:  # a broken rest does not invalidate what was read before
         pass
     return found
 
@@ -66,14 +66,14 @@ class _Pointers:
     variables: dict[str, CType] = field(default_factory=dict)
     functions: dict[Signature, None] = field(default_factory=dict)
     unread: bool = False
-    """Whether there is a type of functions that is not understood."""
+    """Whether some function type is not understood."""
     has_bools: bool = False
     bools: dict[str, CType] = field(default_factory=dict)
     padded: dict[str, CType] = field(default_factory=dict)
 
     def note(self, types: TypeReader, depth: int, entry: Entry) -> None:
         if entry.names_a_signature:
-            self.unread = self.has_bools = True  # what the type is made of is not among the entries of this unit
+            self.unread = self.has_bools = True  # the types it refers to are not among the entries of this unit
         if entry.tag == "DW_TAG_subroutine_type":
             found = types.function(entry)
             self.unread = self.unread or found is None
@@ -98,11 +98,11 @@ class _Pointers:
 
 
 class Standing(IntEnum):
-    """What an entry says of a function; the larger counts for more."""
+    """What an entry says about a function; the larger value takes precedence."""
 
     DECLARED = 0
     ABSTRACT = 1
-    """Defined, but its code is inside others, or another function's that is the same."""
+    """Defined without code of its own: it was inlined everywhere, or shares the code of an identical function."""
     DEFINED = 2
 
 
@@ -116,13 +116,13 @@ def _merge(found: dict[str, Signature], more: Iterable[tuple[str, tuple[Signatur
 
 def _unit_signatures(unit: Unit, pointers: _Pointers) -> Iterator[tuple[str, tuple[Signature, Standing]]]:
     if unit.top.number("DW_AT_language") == _ASSEMBLER:
-        return  # it lists its labels as functions without parameters or result, whatever they take and return
+        return  # assemblers describe labels as functions without parameters or result, whatever they really take
     types = TypeReader(unit)
     has_types = False
     bare: list[list[Entry]] = []
     """Functions without parameters and result."""
     open_: list[_Open] = []
-    """The function around an entry, and those around it: clang describes local classes before parameters."""
+    """The functions that enclose an entry: clang describes local classes before parameters."""
 
     def finished(function: _Open) -> Iterator[tuple[str, tuple[Signature, Standing]]]:
         try:
@@ -154,7 +154,7 @@ def _unit_signatures(unit: Unit, pointers: _Pointers) -> Iterator[tuple[str, tup
     while open_:
         yield from finished(open_.pop())
     for entries in bare:
-        # With -g1 or -gline-tables-only there are no types, and every function looks like one of this kind.
+        # With -g1 or -gline-tables-only there are no types, and every function looks like one without parameters.
         if has_types or _saying(entries, "DW_AT_prototyped") is not None:
             yield from _finish(types, entries, [], False)
 
@@ -174,8 +174,8 @@ class _Open:
 
 
 def _all_entries(entry: Entry) -> list[Entry]:
-    """An entry and those that say more of the same thing, each link followed by the next: code of a member function
-    leads to an abstract entry, and that one to the declaration in the class."""
+    """An entry and the entries that say more about the same function, link by link: the code of a member function leads
+    to an abstract entry, which leads to the declaration in the class."""
     found = [entry]
     while len(found) < _MOST_LINKS:
         link = found[-1].linked("DW_AT_abstract_origin") or found[-1].linked("DW_AT_specification")
@@ -186,7 +186,7 @@ def _all_entries(entry: Entry) -> list[Entry]:
 
 
 def _saying(entries: Sequence[Entry], attribute: str) -> Entry | None:
-    """The first that has an attribute."""
+    """The first entry that has an attribute."""
     return next((entry for entry in entries if attribute in entry), None)
 
 
@@ -196,8 +196,8 @@ def _first_text(entries: Sequence[Entry], attribute: str) -> str:
 
 
 def _is_named_as_written(types: TypeReader, entries: Sequence[Entry], is_nested: bool) -> bool:
-    """Whether the name of an entry is that of its symbol: it says the symbol's name, or it is a function of the file
-    itself that other files can name. Others, in C++ static ones too, have symbols with other names."""
+    """Whether the name of an entry is that of its symbol: the entry gives the symbol's name, or it is a function at
+    file scope that other files can name. Other functions, in C++ also static ones, have symbols with other names."""
     if _saying(entries, "DW_AT_linkage_name") is not None:
         return True
     is_nested = is_nested or not all(_is_of_file(entry) for entry in entries[1:])
@@ -210,8 +210,8 @@ def _is_of_file(entry: Entry) -> bool:
 
 
 def _from_others(entries: Sequence[Entry]) -> tuple[list[Entry], bool]:
-    """The parameters that other entries of the same function have, and whether there are more: with -flto the one that
-    says them is in another unit."""
+    """The parameters that another entry of the same function lists, and whether there are more: with -flto the entry
+    with the parameters is in another unit."""
     for entry in entries[1:]:
         children = list(entry.children())
         more = any(child.tag == "DW_TAG_unspecified_parameters" for child in children)
@@ -235,7 +235,8 @@ def _finish(
         return
     calling = _saying(entries, "DW_AT_calling_convention")
     if calling is not None and calling.number("DW_AT_calling_convention") == NO_CALL and not declaration:
-        # The compiler may have removed parameters: what the others say of themselves does not tell where they are.
+        # The compiler may have removed parameters. The types of the remaining ones then do not tell where they are
+        # passed.
         yield name, (Signature(name, (), VOID, convention=convention), Standing.DEFINED)
         return
     try:
@@ -254,7 +255,7 @@ def _finish(
 
 def _promoted(kind: CType) -> CType:
     """How a parameter of a definition without a prototype is passed: a float as a double (C17 6.5.2.2). Integers are
-    passed as ones of 32 bits in any case."""
+    passed as 32 bits in any case."""
     return _DOUBLE if kind.kind is TypeKind.FLOAT and kind.bits == 32 else kind
 
 

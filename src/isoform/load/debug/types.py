@@ -51,7 +51,7 @@ _QUALIFIERS = {
 _POINTERS = ("DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type")
 _AGGREGATES = ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type")
 _WRAPPERS = ("DW_TAG_typedef", "DW_TAG_array_type", *_QUALIFIERS)
-"""Types that are aligned as the type behind them, or as they say."""
+"""Types whose alignment is that of the underlying type, unless they state one."""
 
 
 _EVERY_BIT = 0xFF
@@ -64,7 +64,7 @@ def _whole_bytes(start: int, end: int) -> _Bits:
 
 
 def declared_convention(entry: Entry) -> str:
-    """The calling convention of a function or of a type of functions; "" where it is the usual one, or not said."""
+    """The calling convention of a function or function type; "" if it is the default or not stated."""
     if "DW_AT_calling_convention" not in entry:
         return ""
     found = entry.number("DW_AT_calling_convention")
@@ -74,7 +74,7 @@ def declared_convention(entry: Entry) -> str:
 
 
 def as_passed(kind: CType) -> CType:
-    """The type of what a caller passes for a parameter: for some structures, a pointer to a copy."""
+    """The type that a caller passes for a parameter: for some structures, a pointer to a copy."""
     if kind.kind is not TypeKind.STRUCT or kind.passing is Passing.BY_VALUE:
         return kind
     if kind.passing is Passing.NOT_SAID:
@@ -173,7 +173,7 @@ class TypeReader:
         return target
 
     def function(self, entry: Entry, depth: int = 0) -> Signature | None:
-        """What a function of a type takes and returns; None where that is not declared or not understood."""
+        """What functions of a type take and return; None if that is not declared or not understood."""
         parameters: list[Parameter] = []
         variadic = False
         try:
@@ -190,7 +190,7 @@ class TypeReader:
         return Signature("(*)", tuple(parameters), result, variadic, convention=declared_convention(entry))
 
     def of_variable(self, entry: Entry) -> CType:
-        """The type of a variable, of an array that of its elements."""
+        """The type of a variable; for an array, the type of its elements."""
         target = self._behind_names(entry)
         if target is not None and target.tag == "DW_TAG_array_type" and "DW_AT_GNU_vector" not in target:
             return self._target(target, 0, POINTER_DEPTH)
@@ -242,14 +242,14 @@ class TypeReader:
         return _PASSING.get(entry.number("DW_AT_calling_convention") or 0, Passing.NOT_SAID)
 
     def _paddings(self, entry: Entry, size: int) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
-        """What is padding, and the bytes that may be padding: those behind an array at the end."""
+        """The padding, and the bytes that may be padding: those after an array at the end."""
         certain = dict(self._padding(entry, size))
         likely = dict(self._padding(entry, size, arrays_end=True))
         return tuple(certain.items()), tuple(b for b, bits in likely.items() if bits == _EVERY_BIT and b not in certain)
 
     def _declared_alignment(self, entry: Entry, depth: int) -> int:
-        """What attributes say of a structure or of a type inside it. A typedef's attribute counts for the members that
-        are declared with it, not for a parameter: gcc and clang pass a parameter as the type behind the typedef."""
+        """What attributes say about a structure or about a type inside it. The attribute of a typedef counts for
+        members declared with it, not for a parameter: gcc and clang pass a parameter as the type behind the typedef."""
         if entry not in self._alignments:
             if depth > DEPTH_LIMIT:
                 raise Unusable("types are nested too deep")
@@ -273,8 +273,9 @@ class TypeReader:
         return found
 
     def _padding(self, entry: Entry, size: int, arrays_end: bool = False) -> Iterator[tuple[int, int]]:
-        """The bytes of a structure with bits that belong to no member, and these bits, where that is certain; or as far
-        as no array of several elements at the end of a structure is used beyond its size (`arrays_end`)."""
+        """The bytes of a structure that have bits which belong to no member, and these bits, where that is certain.
+        With `arrays_end`, also where it is certain if no array of several elements at the end of a structure is used
+        beyond its size."""
         try:
             taken = self._taken(entry, 0, arrays_end)
         except Unusable:
@@ -290,7 +291,7 @@ class TypeReader:
         if depth > DEPTH_LIMIT or size > ELEMENT_LIMIT * 8:
             raise Unusable("a type whose padding is not looked for")
         if entry.tag != "DW_TAG_structure_type":
-            # Members of a union lie over each other: what is padding of one may be part of another.
+            # The members of a union overlap: padding of one may be part of another.
             return _whole_bytes(0, size or 8)
         taken: _Bits = {}
         for child in entry.children():
@@ -302,7 +303,7 @@ class TypeReader:
         return taken
 
     def _taken_by_member(self, entry: Entry, size: int, depth: int, arrays_end: bool) -> _Bits:
-        """Of the structure that it is in, whose size is known."""
+        """Relative to the enclosing structure, whose size is known."""
         target = self._behind_names(entry)
         if target is None:
             raise Unusable("a member without a type")
@@ -321,7 +322,7 @@ class TypeReader:
         step = _number(element, "DW_AT_byte_size", 0) if element is not None else 0
         is_open = (not arrays_end or count == 1) and self._is_last(entry, start)
         if element is None or not count or not step or start + count * step > size or is_open:
-            # An array without a size, or of one element at the end, may use the bytes up to the end, and more.
+            # An array without a size, or with one element at the end, may use all bytes up to the end, and more.
             return _whole_bytes(start, size)
         inside = self._taken_by_value(element, step, depth, arrays_end)
         return {start + index * step + byte: bits for index in range(count) for byte, bits in inside.items()}
@@ -368,7 +369,7 @@ class TypeReader:
             inner = self._target(entry, depth + 1, 1)
             width = _number(entry, "DW_AT_bit_size")
             field = CType(inner.kind, width, inner.signed, inner.spelling, is_bit_field=True, low=first % 8)
-            return [("", first // 8, field)]  # what reads members by name reads whole bytes
+            return [("", first // 8, field)]  # members are read by name, in whole bytes
         start = _number(entry, "DW_AT_data_member_location", 0)
         if target is not None and target.tag == "DW_TAG_array_type" and "DW_AT_GNU_vector" not in target:
             element = self._target(target, depth + 1, 1)

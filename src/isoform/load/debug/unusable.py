@@ -1,7 +1,7 @@
-"""What is raised where debug information says nothing."""
+"""Raised if debug information says nothing that isoform can use."""
 
 from __future__ import annotations
 
 
 class Unusable(Exception):
-    """This entry says nothing isoform can use."""
+    """This entry says nothing that isoform can use."""

@@ -23,7 +23,7 @@ from isoform.load.versions import imported_versions
 
 PAGE = 4096
 AROUND = 1 << 28
-"""So far beside a file code may compute an address from where the file is (`table - 1000` and an index)."""
+"""How far outside a file its code may compute an address (`table - 1000` plus an index)."""
 
 
 class LinkedImage:
@@ -97,7 +97,7 @@ class LinkedImage:
         return Section(section.name, address, content, section.size, section.writable, section.executable)
 
     def _without_copies(self, section: Section) -> Iterator[Section]:
-        """What another file defines is not here, though room was made for it."""
+        """What another file defines is not here, even if room was reserved for it."""
         at = section.address
         for value, symbol in sorted(self._names.copied.items()):
             start, end = self._base + value, self._base + value + symbol.size
@@ -107,7 +107,7 @@ class LinkedImage:
         yield _part(section, at, section.end)
 
     def _spans(self) -> Iterator[tuple[int, int, int]]:
-        """All but the code of a file that can be anywhere: it is at one distance from where the file is loaded."""
+        """Everything but the code of a position-independent file: all of it moves by one distance."""
         sections = self._contents.sections
         if self._file.fixed or not sections:
             return
@@ -138,14 +138,14 @@ class LinkedImage:
         yield from self._threads.symbols()
 
     def _extent(self, symbol: FileSymbol, home: FileSection) -> int:
-        """Size of a function that the file gives none: up to the next one."""
+        """Size of a function for which the file gives none: up to the next one."""
         starts = self._names.function_starts
         index = bisect_right(starts, symbol.value)
         end = home.address + home.size
         return min(end, starts[index]) - symbol.value if index < len(starts) else end - symbol.value
 
     def _is_replaceable(self, symbol: FileSymbol) -> bool:
-        """Whether the file itself looks a symbol up when it is loaded, and so may get another file's definition."""
+        """Whether the file looks a symbol up when it is loaded, and so may get another file's definition."""
         return not self._file.binds_itself and symbol.value in self._words.looked_up
 
 

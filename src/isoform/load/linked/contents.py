@@ -49,7 +49,7 @@ class Contents:
         return bytes(self._bytes.get(section, b"")[start:end])
 
     def home_of_word(self, address: int) -> tuple[FileSection, bytearray]:
-        """The section that has a word, and its content, long enough for it."""
+        """The section that contains a word, and its contents, extended to the word's end."""
         section = self.section_of(address)
         if section is None or address + WORD > section.address + section.size:
             raise unusable(self._path, f"a relocation lies outside every section, at {address:#x}")
@@ -70,7 +70,7 @@ class Contents:
         content[at : at + WORD] = (value % (1 << 64)).to_bytes(WORD, self._order)
 
     def numbers_between(self, section: FileSection, low: int, high: int) -> Iterator[tuple[int, int]]:
-        """Offset and value of every number of 32 bits in a range, wherever it begins."""
+        """Offset and value of every 32-bit number in a range, aligned or not."""
         content = self.of(section.index)
         for shift in range(4):
             words = memoryview(content[shift : shift + (len(content) - shift) // 4 * 4]).cast("I")

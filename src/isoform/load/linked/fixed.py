@@ -12,8 +12,8 @@ from isoform.load.shared import Shared
 
 
 class FixedWords:
-    """A word that is the address of a function stands for it (assumption `fixed-addresses`). What else may be the
-    address of a function, or of variables that the other side has elsewhere, is not known."""
+    """A word that is the address of a function stands for that function (assumption `fixed-addresses`). Other words
+    that may be the address of a function, or of variables that the other side has elsewhere, are not known."""
 
     def __init__(
         self, names: LinkedNames, side: int, contents: Contents, moves: Moves, shared: Shared, gathered: Gathered

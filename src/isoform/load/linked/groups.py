@@ -1,8 +1,9 @@
-"""Objects that lie alike in two linked files: the same names, sizes and distances, with only padding between them.
+"""Objects with the same layout in two linked files: the same names, sizes and distances, with only padding between
+them.
 
-An address in code that was linked may be meant for an object that it is not in: `t[i - 1]` is counted from a base
-before `t`, and a loop ends at the end of `t`. Objects that are moved together, by one distance, keep all such addresses
-right. What is not plainly alike is not moved together.
+An address in linked code may be meant for an object that it is not in: `t[i - 1]` has a base before `t`, and a loop
+ends at the end of `t`. If all objects move together, by one distance, such addresses stay right. Objects whose layout
+is not clearly the same are not moved together.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from isoform.load.shared import Group
 
 PAGE = 4096
 _UNSEEN = (1, 2)
-"""Visibilities of what no other file can name: internal and hidden."""
+"""Visibilities that no other file can name: internal and hidden."""
 MOST_BEHIND = 16
-"""Bytes behind the last object that move with it, so that one past its end does."""
+"""Bytes after the last object that move with it, so that an address one past its end moves too."""
 
 
 def groups_of(left: LinkedNames, right: LinkedNames, common: Set[str]) -> list[Group]:
@@ -56,7 +57,7 @@ def _group(run: list[str], left: _Side, right: _Side) -> Group:
 
 
 class _Side:
-    """The variables of one file that stay in it: another file's definition cannot take the place of any of them."""
+    """The variables of one file that no other file's definition can replace."""
 
     def __init__(self, names: LinkedNames, common: Set[str]) -> None:
         self._names = names
@@ -73,12 +74,12 @@ class _Side:
 
     @property
     def names_variables(self) -> bool:
-        """Whether static variables still have their names: otherwise some may be where padding seems to be."""
+        """Whether static variables still have names. If not, some may be where there seems to be padding."""
         return any(s.binding == LOCAL and s.kind in (OBJECT, NOTYPE) and s.name for s in self._file.symbols)
 
     @cached_property
     def _things(self) -> list[FileSymbol]:
-        """All that has a name in data, in order. A mark at the end of a section is nothing."""
+        """All named data, in order, without labels at the end of a section."""
         return sorted((s for s in self._names.defined if self._is_thing(s)), key=lambda s: (s.value, -s.size))
 
     def _is_thing(self, symbol: FileSymbol) -> bool:
@@ -111,7 +112,7 @@ class _Side:
         return self.objects[other].value - self.objects[one].value
 
     def content(self, name: str) -> tuple[bytes, object]:
-        """What an object holds at first. What relocations fill is like nothing on the other side."""
+        """The initial contents of an object. Relocated words match nothing on the other side."""
         symbol, home = self.objects[name], self.home(name)
         start = symbol.value - home.address
         is_filled = self._is_relocated(symbol.value, symbol.value + symbol.size)
@@ -124,7 +125,7 @@ class _Side:
         return 0 <= second.value - end <= MOST_PADDING and self._is_free(end, second.value)
 
     def room_behind(self, name: str) -> int:
-        """Bytes behind an object that are no part of anything. What is in another page may be another file's."""
+        """Bytes after an object that belong to nothing. Another page may belong to another file."""
         end = self.objects[name].value + self.objects[name].size
         most = min(MOST_BEHIND, -end % PAGE)
         return next((room for room in range(most, 0, -1) if self._is_free(end, end + room)), 0)

@@ -25,7 +25,7 @@ class Imports:
         self._names: dict[int, str] = {}
         """By slot."""
         self._own: dict[int, int] = {}
-        """By slot: addresses of code that is at hand."""
+        """By slot: addresses of code that is present."""
 
     def note_own(self, slot: int, code: int) -> None:
         """A slot that holds the address of a function of this file."""
@@ -56,7 +56,7 @@ class Imports:
             self._gathered.break_field(own, WORD, f"a table holds the address of '{name}', a weak symbol")
 
     def resolved(self, slot: int, resolver: int) -> int:
-        """A function that a resolver chooses: by its name, or else as this side's alone."""
+        """A function that a resolver chooses: known by its name, or else private to this side."""
         names = self._resolved_names.get(resolver, set())
         name = next(iter(names)) if len(names) == 1 else ""
         if not name or len(self._resolvers_by_name[name]) > 1:
@@ -83,7 +83,7 @@ class Imports:
         return found
 
     def stubs(self) -> Iterator[Move]:
-        """Notes what stubs lead to. Gives their addresses, which a program may use as those of the functions."""
+        """Record what stubs lead to. Returns their addresses, which a program may use as those of the functions."""
         for section in self._contents.sections:
             if section.executable and section.name.startswith(".plt"):
                 for start, slot in self._file.linkage.stubs(section.data, section.entry_size):

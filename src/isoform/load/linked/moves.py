@@ -1,4 +1,5 @@
-"""What of a linked file is at another address in the image: functions and objects that both sides have."""
+"""Functions and objects of a linked file that both sides have and that are therefore at another address in the
+image."""
 
 from __future__ import annotations
 
@@ -16,10 +17,10 @@ from isoform.load.shared import Shared
 BASES = (0x5555_0000_0000, 0x5556_0000_0000)
 """Where the position-independent file of each side starts."""
 NEAR_BASES, NEAR_SPAN = (0x8000_0000, 0x8780_0000), 0x0780_0000
-"""The same for files of at most so many bytes: within reach of the addresses that both sides share, so that the CPU
-model that replays witnesses can be given code which names those."""
+"""The same for files of at most this many bytes: within reach of the addresses that both sides share, so that the CPU
+model that replays witnesses can run code that names those."""
 MOST_PADDING = 31
-"""Bytes between two objects that are there for alignment: compilers align large arrays to 32."""
+"""Most bytes between two objects that can be alignment: compilers align large arrays to 32."""
 
 Move = tuple[int, int, int]
 """Own start, own end, shared start."""
@@ -51,7 +52,7 @@ class Moves:
         self._shared = shared
         self._gathered = gathered
         self._origins: dict[int, int] = {}
-        """By the shared start of an object: what it is counted from."""
+        """By the shared start of an object: the start of its origin."""
         self.base = base_of(names.file, side)
         self.ranges = sorted(self._all(common))
         self._starts = [start for start, _, _ in self.ranges]
@@ -96,7 +97,7 @@ class Moves:
         return start, start + symbol.size, shared
 
     def _member(self, name: str, symbol: FileSymbol, shared: int) -> Move:
-        """An object that is moved with others, and the padding behind it."""
+        """An object that moves with others, with the padding after it."""
         group, first = self._shared.groups[name]
         low, high = group.extents[name]
         homes = frozenset({(self.base, symbol.value - low - group.skipped)})
@@ -109,8 +110,8 @@ class Moves:
         return start, start + high - low, shared
 
     def _own_functions(self, common: Set[str]) -> Iterator[Move]:
-        """Entries of functions that the other side has not, in a program at fixed addresses: there another function of
-        the other side may be, so that each gets an address that is this side's alone."""
+        """Entries of functions that only this program at fixed addresses has. The other side may have another function
+        at the same address, so each gets an address that is private to this side."""
         shared = {symbol.value for name, symbol in self._names.shareable.items() if name in common}
         own = {s.value: s.name for s in self._names.defined if self._names.is_function(s)}
         for value in sorted(own.keys() - shared):
@@ -135,7 +136,7 @@ class Moves:
         return Target(address + addend, self._origin(address))
 
     def _origin(self, number: int) -> int | None:
-        """The object that a pointer is counted from; None for code, and in a file that is at fixed addresses."""
+        """The object that a pointer is relative to; None for code, and in a file at fixed addresses."""
         objects, starts = self._gathered.objects, self._object_starts
         if number in objects:
             return number
@@ -149,7 +150,7 @@ class Moves:
     # Where objects end
 
     def end_of_moved(self, address: int) -> tuple[int, int] | None:
-        """One past the object that was moved from just before an address, and that object."""
+        """The address one past the moved object that ends just before an address, and that object."""
         index = bisect_right(self._starts, address - 1) - 1
         start, end, shared = self.ranges[index] if index >= 0 else (0, 0, 0)
         origin = self._origins.get(shared)
@@ -158,7 +159,7 @@ class Moves:
 
     @cached_property
     def own_ends(self) -> set[int]:
-        """Where objects end that stay where this file has them."""
+        """Ends of the objects that stay where this file has them."""
         moved = {*self._starts}
         own = (s for s in self._names.defined if s.kind == OBJECT and s.size)
         return {s.value + s.size for s in own if self.base + s.value not in moved}

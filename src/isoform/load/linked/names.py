@@ -24,7 +24,7 @@ _VARIABLES = (".data", ".bss", ".ldata", ".lbss", ".sdata", ".sbss")
 
 
 class LinkedNames:
-    """Each list is made once a question: a large library has thousands of names, and several steps ask."""
+    """Each list is made once per question: large libraries have thousands of names, and several steps ask."""
 
     def __init__(self, file: ParsedFile) -> None:
         self.file = file
@@ -41,7 +41,7 @@ class LinkedNames:
 
     @cached_property
     def shareable(self) -> dict[str, FileSymbol]:
-        """Functions and writable objects by name, as far as a name stands for one thing only."""
+        """Functions and writable objects by name, if the name stands for one thing only."""
         wanted = [s for s in self.defined if self.is_function(s) or self.is_writable_object(s)]
         plain = Counter(s.name.rpartition(".")[0] for s in wanted if is_numbered(s))
         wanted = [s for s in wanted if not is_numbered(s) or plain[s.name.rpartition(".")[0]] == 1]
@@ -53,7 +53,7 @@ class LinkedNames:
         return found | {name: s for name, s in local if uses[s.name] > 1 and by_source[name] == 1}
 
     def _source_files(self) -> Iterator[tuple[tuple[str, int], str]]:
-        """By name and value of a local symbol: the source file that the symbol table says it is from."""
+        """By name and value of a local symbol: the source file that the symbol table names for it."""
         source = ""
         for symbol in self.file.symbols:
             if symbol.kind == FILE_SYMBOL:
@@ -63,7 +63,7 @@ class LinkedNames:
 
     @cached_property
     def copied(self) -> dict[int, FileSymbol]:
-        """Objects of other files for which a program has the room, by address: copied there when it is loaded."""
+        """Objects of other files that the loader copies into this program, by address."""
         found: dict[int, FileSymbol] = {}
         symbols = self.file.dynamic_symbols
         kinds = {kind for kind, meaning in self.file.linkage.dynamic.items() if meaning is Dynamic.COPY}
@@ -95,8 +95,8 @@ class LinkedNames:
 
     @cached_property
     def variable_ranges(self) -> list[tuple[int, int]]:
-        """Where a file has its writable variables (the sections, their ends included), and what it copies from
-        libraries: of that, constants are in sections that are not writable."""
+        """Where a file has its writable variables (the sections, ends included), and what it copies from libraries;
+        copied constants are in sections that are not writable."""
         sections = self.file.sections.values()
         found = [s for s in sections if s.size and s.writable and s.name.startswith(_VARIABLES)]
         copied = [(start, start + symbol.size) for start, symbol in sorted(self.copied.items())]
@@ -111,8 +111,8 @@ class LinkedNames:
 
 
 def fixed_conflict(sides: Sequence[LinkedNames | None]) -> str:
-    """Why a number in a program at fixed addresses does not tell which variable it is the address of: nothing in the
-    program says which numbers are addresses, so that all variables must be at the same ones on both sides."""
+    """Why a number in a program at fixed addresses does not tell which variable it is the address of. Nothing in the
+    program marks addresses, so all variables must be at the same ones on both sides."""
     fixed = [names for names in sides if names is not None and names.file.fixed]
     if len(sides) < 2 or not fixed:
         return ""

@@ -39,8 +39,8 @@ class ThreadWords:
         self._gathered = gathered
 
     def value(self, relocation: Relocation, symbol: FileSymbol | None) -> Target | None:
-        """The first word of an entry of the global offset table, by which an object is found; of a pair the
-        second too, as far as no other relocation fills it. A distance is counted from the object that it leads to."""
+        """The first word of an entry of the global offset table that leads to an object; for a pair also the second,
+        unless another relocation fills it. A distance is relative to the object that it leads to."""
         if self._side in self._layout.conflicts:
             return None
         distance = self._distance(symbol)
@@ -62,11 +62,11 @@ class ThreadWords:
                 return Target(distance + relocation.addend, origin)
 
     def _distance(self, symbol: FileSymbol | None) -> int | None:
-        """Of an object, or of all of the file's; None where it is not known."""
+        """The distance of an object, or of all of the file's; None if it is not known."""
         if symbol is None:
             return self._layout.bases.get(self._side)
         if symbol.section == UNDEFINED_SECTION and symbol.name in self._shared.weak:
-            return None  # where it is if nothing defines it depends on how it is found
+            return None  # an undefined object's place depends on the access model
         name = bare(symbol.name)
         return self._layout.distance(self._keys.get((name, symbol.section, symbol.value), ("thread", name)))
 
@@ -81,11 +81,11 @@ class ThreadWords:
 
     @cached_property
     def _objects(self) -> list[ThreadObject]:
-        """Those that have a place."""
+        """The objects that have a place."""
         return [] if self._side in self._layout.conflicts else thread_objects(self._file, self._side)
 
     def sections(self) -> Iterator[Section]:
-        """With their contents as relocations have filled them."""
+        """With their contents after relocation."""
         first = thread_extent(self._file)[0]
         for one in self._objects:
             home = self._file.sections[one.section]

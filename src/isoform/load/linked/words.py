@@ -48,8 +48,8 @@ class Words:
         """Own addresses of definitions that relocations name."""
 
     def fill(self) -> None:
-        """Apply the relocations in order. Most are pointers into the file itself, often the same one again: a large
-        library has tens of thousands, which this loop does without a call for each."""
+        """Apply the relocations in order. Most are pointers into the file itself, often the same one again: this loop
+        handles the tens of thousands of a large library without a call for each."""
         meanings = self._file.linkage.dynamic
         pointers = {kind for kind, meaning in meanings.items() if meaning is Dynamic.RELATIVE}
         pack = struct.Struct("<Q" if self._file.byte_order == "little" else ">Q").pack_into
@@ -74,7 +74,8 @@ class Words:
                 linked_words[base + offset] = origin
 
     def _plain_pointer(self, value: int) -> Target | None:
-        """What a pointer to an address of the file is filled with, wherever it is; None where that matters."""
+        """The content of a pointer to an address of the file, if it does not depend on the pointer's place; else
+        None."""
         address = self._base + value
         if self._contents.section_of(value) is None or self._moves.end_of_moved(address) is not None:
             return None
@@ -105,7 +106,7 @@ class Words:
             self._gathered.linked_words[place] = found.origin
 
     def _thread_symbol(self, relocation: Relocation) -> FileSymbol | None:
-        """None where all of the file's thread-local data is meant."""
+        """None if all of the file's thread-local data is meant."""
         return self._symbol(relocation) if relocation.symbol else None
 
     def _symbol(self, relocation: Relocation) -> FileSymbol:
@@ -114,7 +115,7 @@ class Words:
         return self._file.dynamic_symbols[relocation.symbol]
 
     def _target(self, relocation: Relocation, means: Dynamic | None) -> Target | None:
-        """What a field is filled with."""
+        """The content of a field."""
         if relocation.kind == PACKED_RELATIVE:
             return self._pointer(relocation.offset, self._base + self._contents.word(relocation.offset))
         if means is Dynamic.RELATIVE:
@@ -128,7 +129,7 @@ class Words:
         return self._moves.target(address, addend)
 
     def _address(self, slot: int, symbol: FileSymbol, is_data: bool) -> int:
-        """Of what a relocation names."""
+        """The address of the symbol that a relocation names."""
         if symbol.section == UNDEFINED_SECTION:
             return self._imports.named(slot, symbol.name)
         if symbol.kind == IFUNC:
@@ -144,8 +145,8 @@ class Words:
         return found
 
     def _pointer(self, field: int, address: int) -> Target:
-        """A pointer of which the file gives only the number: to what starts there, unless nothing does. If a moved
-        object ends there, it may also be one past that one (see `ends.py`)."""
+        """A pointer for which the file gives only a number. It points to what starts there, if anything does. If a
+        moved object ends there, it may also be one past that object (see `ends.py`)."""
         translated = self._moves.translate(address)
         section = self._contents.section_of(field)
         if section is not None and section.name.startswith(".got"):

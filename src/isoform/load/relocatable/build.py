@@ -87,7 +87,7 @@ class ObjectImage:
     # Sections
 
     def _sections(self) -> Iterator[Section]:
-        """Those of the file, at their places."""
+        """The sections of the file, placed."""
         yield from (self._code_section(self._file.sections[index]) for index in self._code)
         yield from (self._data_section(block) for block in self._placed.data.blocks)
         yield from (self._thread_section(one) for one in self._threads.objects)
@@ -118,7 +118,7 @@ class ObjectImage:
         return Section(section.name, address, content, one.size, writable=True, executable=False)
 
     def _filled(self, section: FileSection, rows: Iterable[Relocation], start: int, end: int, address: int) -> bytes:
-        """A part of a section that is at an address, with its relocations applied."""
+        """A part of a section, placed at an address, with its relocations applied."""
         content = bytearray(section.data[start:end])
         for relocation in rows:
             offset = relocation.offset - start
@@ -145,7 +145,7 @@ class ObjectImage:
         yield from self._threads.symbols()
 
     def _data_symbol(self, symbol: FileSymbol, index: int) -> Iterator[Symbol]:
-        """One that has a place."""
+        """The symbol, if it has a place."""
         try:
             address = self._symbols.of(symbol, index, branches=False).address
         except UnknownFieldError:

@@ -27,7 +27,7 @@ class DataTargets:
         return self.in_block(home, block, offset)
 
     def in_block(self, home: FileSection, block: Block, offset: int) -> Target:
-        """An offset of the section, counted from the start of a block of it."""
+        """An offset of the section, relative to the start of a block of it."""
         refuse_torn(home, block)
         name, alignment = self._name(home, block), block.origin_alignment
         item = PlacedObject(name, block.origin, block.room, block.room, alignment, skipped=block.skipped)

@@ -1,4 +1,4 @@
-"""Where the objects are that references of an object file mean."""
+"""The places of the objects that references of an object file mean."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Extents:
         self._meant: dict[int, Meant] = {}
 
     def reference(self, symbol: FileSymbol, index: int, target: int, relative: bool) -> Reference | None:
-        """Which object a field refers to, where that is known. A symbol says it. A section and a distance do not: the
+        """Which object a field refers to, if that is known. A symbol tells it. A section and a distance do not: the
         base of an index may lie in another object, or in none."""
         home = self._file.sections.get(symbol.section)
         is_common = symbol.section == COMMON_SECTION
@@ -40,8 +40,8 @@ class Extents:
         return Reference(target, relative, symbol.name, ranges) if ranges else None
 
     def _of_section(self, home: FileSection) -> tuple[Range, ...]:
-        """Where the objects of a section are. Constants without a name, such as jump tables, lie between and behind the
-        named ones, and a short one of zeros cannot be told from padding."""
+        """The places of the objects of a section. Nameless constants, such as jump tables, lie between and after the
+        named ones, and a short run of zeros cannot be told from padding."""
         blocks = self._data.of_section(home.index)
         if not any(part.named for block in blocks for part in block.parts):
             return ()
@@ -50,7 +50,7 @@ class Extents:
         return self._between(home.index, 0, home.size)
 
     def _between(self, section: int, start: int, end: int) -> tuple[Range, ...]:
-        """Where the objects are that overlap a part of a section."""
+        """The places of the objects that overlap a part of a section."""
         return _joined(
             (block.address + part.start, block.address + part.end)
             for block in self._data.of_section(section)
@@ -59,7 +59,7 @@ class Extents:
         )
 
     def meant(self, symbol: FileSymbol, index: int) -> Meant:
-        """The object of a symbol; of a section, or a label without a size, all that is in the section."""
+        """The object of a symbol. For a section, or a label without a size: everything in the section."""
         if index not in self._meant:
             self._meant[index] = self._find_meant(symbol, index)
         return self._meant[index]
@@ -99,7 +99,7 @@ def _joined(ranges: Iterable[Range]) -> tuple[Range, ...]:
 
 
 def _merged(ranges: Iterable[Range]) -> list[Range]:
-    """In order, those that touch or overlap together."""
+    """In order; ranges that touch or overlap are joined."""
     merged: list[Range] = []
     for low, high in sorted(ranges):
         if merged and low <= merged[-1][1]:

@@ -1,4 +1,4 @@
-"""The fields of an object file that relocations fill: what is put there, and what is known of it."""
+"""The fields of an object file that relocations fill: their contents, and what is known about them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Fields:
         self.statics = StaticUses(placed.file, placed.data)
 
     def fill(self, section: FileSection, relocation: Relocation, content: bytearray, offset: int, address: int) -> None:
-        """Apply a relocation of a section to the part of it that has the field at `offset`."""
+        """Apply a relocation of a section to the part of it with the field at `offset`."""
         rule = self._relocations.rule(relocation)
         width = rule.width if rule.is_known else 1
         if rule.formula is Formula.NOTHING:
@@ -73,7 +73,7 @@ class Fields:
         self._note(section, relocation, address, found)
 
     def _value(self, section: FileSection, relocation: Relocation, address: int) -> Target:
-        """The number in a field, and what it is counted from."""
+        """The number in a field, and the object it is relative to."""
         rule = self._relocations.rule(relocation)
         if not rule.is_known:
             raise UnknownFieldError(f"has relocation type {relocation.kind}, which isoform has no rule for")
@@ -94,7 +94,7 @@ class Fields:
         return target.plus(-address) if rule.is_relative else target
 
     def _slot(self, symbol: FileSymbol, index: int) -> Target:
-        """An entry of the global offset table. Nobody sees where the table is."""
+        """An entry of the global offset table. The table's own place is not visible."""
         if symbol.kind in (SECTION_SYMBOL, THREAD_LOCAL):
             raise UnknownFieldError("goes through the global offset table in a way isoform has no rule for")
         held = self._symbols.of(symbol, index, branches=False)
@@ -131,8 +131,8 @@ class Fields:
             self._note_origin(section, rule, address, found.origin)
 
     def _name(self, rule: Rule, symbol: FileSymbol, relocation: Relocation) -> str:
-        """Of a field in several instructions, what it leads to: an outside name, or whatever the file has there. Of
-        thread-local data, the name."""
+        """For a field spread over several instructions, what it leads to: an outside name, or whatever the file has
+        there. For thread-local data, the name."""
         if rule.is_encoded and symbol.section != UNDEFINED_SECTION:
             place = f"{symbol.section}+{symbol.value + relocation.addend:#x}"
             return f"{place} of {sha256(self._file.data).hexdigest()}"
@@ -162,9 +162,9 @@ class Fields:
             self._gathered.meant[address] = found
 
     def _note_origin(self, section: FileSection, rule: Rule, address: int, origin: int) -> None:
-        """Distances in tables stay the numbers they are: what they are added to is where they are counted from."""
+        """Distances in tables stay plain numbers: code adds them to the address that they are relative to."""
         if rule.is_branch and rule.is_encoded:
-            return  # the number is used up by the jump itself
+            return  # the jump itself consumes the number
         if section.executable:
             self._gathered.linked_fields[address] = origin
             if rule.formula is Formula.ABSOLUTE and rule.width == 4:

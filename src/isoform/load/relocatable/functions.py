@@ -18,7 +18,7 @@ def function_symbols(file: ParsedFile) -> list[FileSymbol]:
 
 
 def object_functions(file: ParsedFile) -> dict[str, FileSymbol]:
-    """Functions whose name stands for one of them only."""
+    """Functions whose name is unique."""
     return _named_once(function_symbols(file))
 
 
@@ -28,8 +28,8 @@ def _named_once(symbols: list[FileSymbol]) -> dict[str, FileSymbol]:
 
 
 def is_replaceable(symbol: FileSymbol) -> bool:
-    """Whether a definition in an object file may give way to another one: a weak one to any other, and what is visible
-    outside a shared library to one that is loaded earlier."""
+    """Whether another definition may replace a definition in an object file: any other replaces a weak one, and one
+    that is loaded earlier replaces what is visible outside a shared library."""
     return symbol.binding == WEAK or (symbol.binding != LOCAL and symbol.visibility == DEFAULT_VISIBILITY)
 
 
@@ -49,7 +49,7 @@ class Functions:
 
     @cached_property
     def by_name(self) -> dict[str, FileSymbol]:
-        """Those whose name stands for one of them only."""
+        """Those whose name is unique."""
         return _named_once(self.symbols)
 
     @cached_property
@@ -61,14 +61,14 @@ class Functions:
         return [offset for index, offset in self.names_by_start if index == section]
 
     def extent(self, symbol: FileSymbol) -> int:
-        """Size of a function that the file gives none: up to the next one."""
+        """Size of a function for which the file gives none: up to the next one."""
         starts = self._ends_by_section[symbol.section]
         index = bisect_right(starts, symbol.value)
         return starts[index] - symbol.value if index < len(starts) else 0
 
     @cached_property
     def _ends_by_section(self) -> dict[int, list[int]]:
-        """Where functions may end: where others start, and where the section ends."""
+        """Possible ends of functions: the starts of others, and the end of the section."""
         found: dict[int, set[int]] = {}
         for section, start in self.names_by_start:
             found.setdefault(section, {self._file.sections[section].size}).add(start)

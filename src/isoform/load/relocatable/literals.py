@@ -45,15 +45,15 @@ class Literals:
         return self._gathered.counted_from(item, address)
 
     def text(self, content: bytes, unit: int) -> Target:
-        """The start of a text of so many bytes a character."""
+        """The start of the text around an offset, with this many bytes per character."""
         address = self._shared.by_content(("string", unit, content), len(content), 16)
         self._gathered.extra[address] = Section(".rodata.str", address, content, len(content), False, False)
         item = PlacedObject(f"literal at {address:#x}", address, len(content), len(content), unit)
         return self._gathered.counted_from(item, address)
 
     def text_at(self, home: FileSection, target: int, block: Block) -> bytes | None:
-        """The string literal at `target` of a section that is not mergeable (compilers put them there without
-        optimization): text up to the zero, filling the room up to the next reference, outside all objects."""
+        """The string literal at `target` of a section that is not mergeable (without optimisation, compilers put
+        literals there): text up to the zero byte that fills the room up to the next reference, outside all objects."""
         starts = self._starts.get(home.index, [])
         part = block.part_at(target)
         if part is None or part.named or (target > part.start and home.data[target - 1]):
@@ -77,7 +77,7 @@ class Literals:
 
     @cached_property
     def _starts(self) -> dict[int, list[int]]:
-        """By section, the offsets that references which only form an address point to."""
+        """By section, the offsets of references that only form an address."""
         found: dict[int, set[int]] = {}
         for index, rows in self._file.relocations.items():
             section = self._file.sections[index]

@@ -25,11 +25,11 @@ class Relocations:
         return self._linkage.rule(relocation.kind)
 
     def symbol(self, relocation: Relocation) -> FileSymbol | None:
-        """None where the file is malformed."""
+        """None if the file is malformed."""
         return self._file.symbols[relocation.symbol] if relocation.symbol < len(self._file.symbols) else None
 
     def between(self, section: int, start: int, end: int) -> list[Relocation]:
-        """Those that change a part of a section, in order."""
+        """The relocations that change a part of a section, in order."""
         ordered = self._ordered.get(section)
         if ordered is None:
             rows = self._file.relocations.get(section, ())
@@ -61,7 +61,7 @@ class Relocations:
         return relocation.addend + (4 + use.trailing if use is not None else 0)
 
     def formed_target(self, section: FileSection, relocation: Relocation) -> int | None:
-        """Where a reference points that plainly only forms an address: lea, mov of an immediate, a data pointer."""
+        """The target of a reference that clearly only forms an address: lea, mov of an immediate, a data pointer."""
         rule = self.rule(relocation)
         if section.executable:
             if rule.is_relative:
@@ -71,13 +71,13 @@ class Relocations:
         return relocation.addend if rule.is_pointer else None
 
     def is_table_of_distances(self, home: FileSection, offset: int) -> bool:
-        """Whether distances to other sections are there, as in a jump table: added to the table's address they give
-        those places wherever the table is, so that its number serves as well as another."""
+        """Whether there are distances to other sections, as in a jump table. Added to the table's address they give
+        those places wherever the table is, so that any address serves for the table."""
         rows = self.between(home.index, offset, offset + 4)
         if not rows or rows[0].offset != offset or not self.rule(rows[0]).is_relative:
             return False
         return self._file.symbols[rows[0].symbol].section != home.index
 
     def are_shared_by_content(self, home: FileSection) -> bool:
-        """Whether the contents of a section are literals, which have one place wherever they are equal."""
+        """Whether the contents of a section are literals: equal ones share one place."""
         return home.mergeable and not self._file.relocations.get(home.index)

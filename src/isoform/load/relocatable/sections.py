@@ -1,4 +1,4 @@
-"""Where references lead that name a section and a distance."""
+"""The targets of references that name a section and a distance."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class SectionTargets:
             return self._data.at(home, relocation.addend - inside).plus(inside)
         starts_one = relocation.addend == 0 or home.data[relocation.addend - 1 : relocation.addend] == b"\0"
         if self._relocations.are_shared_by_content(home) and home.strings and starts_one:
-            # Assemblers name the section of a literal only where nothing is added to the literal's own address.
+            # Assemblers use a literal's section only if nothing is added to the literal's own address.
             return self._data.at(home, relocation.addend)
         raise UnknownFieldError("is a distance in a table without a name")
 
@@ -108,8 +108,8 @@ class SectionTargets:
         return Target(found.address) if self._relocations.is_table_of_distances(home, target) else found
 
     def _is_ambiguous(self, home: FileSection, target: int, use: Use, in_code: bool) -> bool:
-        """Whether another object than the one around `target` may be meant. Where the file is cut this matters: an
-        address that is only formed may lie past the end of its object or (as a base for an index) before it."""
+        """Whether an object other than the one around `target` may be meant. This matters if the section is cut: an
+        address that is only formed may lie past the end of its object or (as a base of an index) before it."""
         if not use.forms_address or self._relocations.are_shared_by_content(home):
             return False
         block = self._placed.data.around(home.index, target)
@@ -121,7 +121,7 @@ class SectionTargets:
         return in_code and target < block.end
 
     def _is_jump_table(self, block: Block) -> bool:
-        """Whether nameless data is nothing but places in code: nobody takes the address of its end."""
+        """Whether nameless data consists only of places in code: nothing takes the address of its end."""
         rows = self._relocations.between(block.section, block.start, block.end)
         width = 8 if rows and self._relocations.rule(rows[0]).is_pointer else 4
         targets = {symbol.section for row in rows if (symbol := self._relocations.symbol(row)) is not None}
@@ -129,7 +129,7 @@ class SectionTargets:
 
     def _may_hold_distances(self, home: FileSection, target: int) -> bool:
         """Whether there may be a table of distances from its own start to objects beside it, in a section that was cut:
-        an assembler leaves no relocation for them. clang gives such a table a name of its own, or none."""
+        an assembler leaves no relocation for them. clang gives such a table its own name, or none."""
         block = self._placed.data.around(home.index, target)
         if home.writable or block is None or block.whole or self._relocations.are_shared_by_content(home):
             return False

@@ -1,4 +1,4 @@
-"""Where references by the name of a symbol lead."""
+"""The targets of references by the name of a symbol."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class SymbolTargets:
         return self._known_by_name(name, address)
 
     def _known_by_name(self, name: str, address: int) -> Target:
-        """What is known of something only by its name."""
+        """The address of something of which only the name is known."""
         item = PlacedObject(name, address, 0, self._placed.shared.room_at(address), 1)
         return self._gathered.counted_from(item, address)
 
@@ -85,7 +85,7 @@ class SymbolTargets:
         return self._known_by_name(name, address)
 
     def _resolved(self, symbol: FileSymbol) -> Target:
-        """A function that a resolver chooses. A local name is this side's alone if it means several."""
+        """A function that a resolver chooses. A local name that means several functions is private to this side."""
         if symbol.section not in self._placed.code:
             raise UnknownFieldError(f"refers to '{symbol.name}', whose resolver is no code")
         entry = self._placed.code[symbol.section] + symbol.value
@@ -120,8 +120,8 @@ class SymbolTargets:
 
     @cached_property
     def _apart(self) -> frozenset[int]:
-        """Global objects that no reference means which names only their section: a linker could put each of them
-        anywhere. (What such a reference means is not always plain, so that a section is otherwise one object.)"""
+        """Global objects that no reference by section can mean: a linker could put each of them anywhere. (It is not
+        always clear what a reference by section means; otherwise a section is therefore one object.)"""
         hits = self._named_by_section
         found = {}
         for index, symbol in enumerate(self._file.symbols):
@@ -133,7 +133,7 @@ class SymbolTargets:
 
     @property
     def _named_by_section(self) -> dict[int, list[int]]:
-        """By section: the offsets that references lead to which name only the section."""
+        """By section: the target offsets of references that name only the section."""
         hits: dict[int, list[int]] = {}
         for index, rows in self._file.relocations.items():
             section = self._file.sections[index]

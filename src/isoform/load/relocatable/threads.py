@@ -1,4 +1,4 @@
-"""Where references to the thread-local objects of an object file lead."""
+"""The targets of references to the thread-local objects of an object file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ThreadTargets:
         self._gathered = gathered
 
     def distance(self, symbol: FileSymbol, addend: int) -> Target:
-        """From the thread pointer to an object and so many bytes further."""
+        """The distance from the thread pointer to an object, plus a number of bytes."""
         if self._placed.side in self._layout.conflicts:
             raise UnknownFieldError("is to thread-local data that the other file has elsewhere")
         if symbol.name == MODULE_BASE:
@@ -62,8 +62,8 @@ class ThreadTargets:
         return Target(number) if item is None else self._gathered.counted_from(item, number)
 
     def slot(self, symbol: FileSymbol, formula: Formula) -> Target:
-        """An entry of the global offset table by which an object is found; addends count from the field only. Nobody
-        sees where the table is."""
+        """An entry of the global offset table that leads to an object; addends count from the field only. The table's
+        own place is not visible."""
         found = Target(0) if formula is Formula.THREAD_MODULE else self.distance(symbol, 0)
         order = self._file.byte_order
         word = (found.address % (1 << 64)).to_bytes(8, order)
@@ -92,7 +92,7 @@ class ThreadTargets:
 
     @property
     def objects(self) -> list[ThreadObject]:
-        """Those that have a place."""
+        """The objects that have a place."""
         return [] if self._placed.side in self._layout.conflicts else self._objects
 
     def symbols(self) -> Iterator[Symbol]:
