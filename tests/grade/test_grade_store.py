@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from isoform.borders.question import Options
 from isoform.grade.grade import GradeOptions, grade
-from isoform.grade.store import Store, question_key
 from isoform.model.errors import UserError
 from isoform.model.grades import (
     CodeLine,
@@ -25,6 +26,7 @@ from isoform.model.grades import (
     answer_from_json,
 )
 from isoform.report.grade_csv import grades_as_csv
+from isoform.work.store import Store
 
 SUBMISSIONS = Path(__file__).parent / "submissions"
 FULL = GradedAnswer(
@@ -67,18 +69,18 @@ def test_a_second_run_has_the_same_rows_without_the_work(tmp_path: Path) -> None
     assert [row.listing for row in second.rows] == [row.listing for row in first.rows]
 
 
-def test_a_state_cut_anywhere_gives_the_same_rows(tmp_path: Path) -> None:
+def test_a_state_without_its_last_rows_gives_the_same_rows(tmp_path: Path) -> None:
     state = tmp_path / "grades.state"
     expected = grades_as_csv(grade_max(state))
-    whole = state.read_bytes()
-    for length in (0, 5, len(whole) // 3, len(whole) // 2, len(whole) - 1):
-        state.write_bytes(whole[:length])
-        if length == 5:
-            with pytest.raises(UserError, match="not a state file"):
-                grade_max(state)
-            continue
-        assert grades_as_csv(grade_max(state)) == expected
-        assert grade_max(state).resumed == 9
+    for lost in (1, 5, 8):
+        with closing(sqlite3.connect(state)) as database, database:
+            (left,) = database.execute("select count(*) from isoform_answers").fetchone()
+            assert left == 8  # nine rows, two of the same code
+            rows = "select rowid from isoform_answers order by created desc limit ?"
+            database.execute(f"delete from isoform_answers where rowid in ({rows})", (lost,))
+        again = grade_max(state)
+        assert grades_as_csv(again) == expected
+        assert again.resumed < 9
 
 
 def test_other_options_are_other_questions(tmp_path: Path) -> None:
@@ -111,53 +113,62 @@ def test_a_changed_submission_is_done_again(tmp_path: Path) -> None:
     assert grade(reference, folder, grading=grading).rows[0].answer.standing is Standing.DIFFERENT
 
 
-def test_damaged_lines_are_ignored(tmp_path: Path) -> None:
-    path = tmp_path / "s"
-    with Store(path) as store:
-        store.put("one", 1.0, FULL)
-    entry = json.loads(path.read_text().splitlines()[1])
-    damaged = [
-        "{",
-        "[]",
-        '{"key": "two"}',
-        json.dumps({**entry, "key": "two", "answer": {**entry["answer"], "standing": "excellent"}}),
-        json.dumps({**entry, "key": "two", "answer": {**entry["answer"], "inputs": 3}}),
-        json.dumps({**entry, "key": "two", "answer": {**entry["answer"], "executed": [["a", 1]]}}),
-        json.dumps({**entry, "key": 2}),
-        json.dumps({**entry, "key": "two", "budget": None}),
-    ]
-    path.write_text(path.read_text() + "\n".join(damaged))
-    with Store(path) as store:
-        assert store.get("one", 1.0) == FULL
-        assert store.get("two", 1.0) is None
-        store.put("three", 1.0, FULL)
-    with Store(path) as store:
-        assert store.get("three", 1.0) == FULL
+@pytest.mark.parametrize(
+    ("path", "value"), [("$.standing", "excellent"), ("$.inputs", 3), ("$.executed", "a"), ("$.listing", 7)]
+)
+def test_a_damaged_answer_is_graded_again(tmp_path: Path, path: str, value: object) -> None:
+    state = tmp_path / "grades.state"
+    expected = grades_as_csv(grade_max(state))
+    with closing(sqlite3.connect(state)) as database, database:
+        database.execute("update isoform_answers set result = json_set(result, ?, ?)", (path, value))
+    again = grade_max(state)
+    assert (grades_as_csv(again), again.resumed) == (expected, 0)
+    assert grade_max(state).resumed == 9
 
 
 def test_a_file_of_another_kind_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "thesis.txt"
     path.write_text("Chapter 1\n")
-    with pytest.raises(UserError, match="is not a state file"):
-        Store(path, fresh=True)
+    with pytest.raises(UserError, match=r"^--state .*thesis.txt is not a store of isoform"):
+        grade_max(path, fresh=True)
     assert path.read_text() == "Chapter 1\n"
 
 
-def test_one_run_at_a_time(tmp_path: Path) -> None:
-    words = "import sys; from pathlib import Path; from isoform.grade.store import Store; Store(Path(sys.argv[1]))"
-    command = [sys.executable, "-c", words, str(tmp_path / "s")]
-    with Store(tmp_path / "s"):
-        other = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert "in use by another isoform grade" in other.stderr
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+def test_a_state_of_the_earlier_form_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "grades.state"
+    path.write_text('{"isoform":"grade","format":1}\n{"key":"k"}\n')
+    grade_max(path)
+    assert grade_max(path).resumed == 9
+
+
+def test_the_state_of_another_command(tmp_path: Path) -> None:
+    Store(tmp_path / "s", {"command": "mine"}).close()
+    with pytest.raises(UserError, match="store of another question"):
+        grade_max(tmp_path / "s")
+
+
+def test_two_runs_at_once_share_the_work(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "isoform", "grade", str(SUBMISSIONS / "max_reference.asm"), str(SUBMISSIONS / "max")]
+    words += ["--state", str(tmp_path / "s"), "--json", "-j", "1", "--budget", "5"]
+    runs = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    rows = [json.loads(run.communicate(timeout=120)[0])["submissions"] for run in runs]
+    assert [row["verdict"] for row in rows[0]] == [row["verdict"] for row in rows[1]]
+    assert grade_max(tmp_path / "s").resumed == 9
 
 
 def test_a_state_that_is_no_ordinary_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "s")
     with pytest.raises(UserError, match="not an ordinary file"):
-        Store(tmp_path / "s")
+        grade_max(tmp_path / "s")
 
 
-def test_keys_depend_on_every_part() -> None:
-    assert question_key([1, "a"]) == question_key([1, "a"])
-    assert question_key([1, "a"]) != question_key([1, "b"])
+def test_a_full_disk_costs_the_resuming_and_not_the_grading(tmp_path: Path) -> None:
+    """The size that files may have stands for the disk."""
+    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (90000, 90000)); "
+    limited += "from isoform.cli import run_command; sys.exit(run_command(sys.argv[1:]))"
+    words = [sys.executable, "-c", limited, "grade", str(SUBMISSIONS / "max_reference.asm"), str(SUBMISSIONS / "max")]
+    words += ["--state", str(tmp_path / "s"), "--json", "--budget", "5"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(json.loads(done.stdout)["submissions"]) == 11
+    assert grade_max(tmp_path / "s").resumed < 9

@@ -96,7 +96,7 @@ def grade(
     from isoform.api import grade as grade_all
     from isoform.borders.question import Options
     from isoform.grade.grade import GradeOptions
-    from isoform.grade.store import state_beside
+    from isoform.grade.state import state_beside
     from isoform.report.grade_table import GradeProgress, print_grades
 
     outputs = {"--csv": csv, "--html": html, "--state": state}
@@ -136,7 +136,7 @@ def grade(
         print_grades(grades, quiet)
     if grades.interrupted:
         unwritten = " and ".join(str(path) for path in (csv, html) if path is not None)
-        kept_too = "done and kept; the same command does the rest" if kept is not None else "done"
+        kept_too = "done and kept; the same command does the rest" if grades.state is not None else "done"
         said = f"{len(grades.rows)} of {grades.total} submissions are {kept_too}"
         complain(f"{said}; {unwritten} is not written before all are." if unwritten else f"{said}.")
         sys.stdout.flush()

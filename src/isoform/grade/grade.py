@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isoform import __version__
 from isoform.borders.question import Options
 from isoform.grade.examine import Examiner
 from isoform.grade.fixed_tests import read_tests, tests_digest
-from isoform.grade.store import Store, question_key
+from isoform.grade.state import open_state
 from isoform.grade.submissions import Submission, find_submissions, refuse_to_overwrite
-from isoform.grade.workers import Limits, Worker, ready, refuse_without_fork
+from isoform.grade.submitted import Grading, graded, read
 from isoform.isa.registry import TEXT_ISAS
 from isoform.load.open import LoadOptions
 from isoform.load.resolve import split_spec
-from isoform.model.budget import Budget, interruptible
-from isoform.model.grades import (
-    CodeLine,
-    GradedAnswer,
-    Grades,
-    Prepared,
-    Row,
-    Standing,
-    answer_from_json,
-    prepared_from_json,
-)
+from isoform.model.errors import UserError
+from isoform.model.grades import CodeLine, GradedAnswer, Grades, Prepared, Row, prepared_from_json
 from isoform.model.values import dataclass
+from isoform.work.local import LocalWorkers
+from isoform.work.queue import Queue, Rules
+from isoform.work.task import Answer, Ending, Limits, Origin, content_key
+
+if TYPE_CHECKING:
+    from isoform.work.store import Store
 
 GRACE = 10.0
 """Seconds beyond the budget that a worker has for loading, replaying and reporting."""
@@ -71,7 +68,6 @@ def grade(
     """Compare every submission in a folder with the reference."""
     options = options or Options(budget=DEFAULT_BUDGET)
     grading = grading or GradeOptions()
-    refuse_without_fork()
     started = time.monotonic()
     path, _ = split_spec(reference)
     load_reference, load_submission = load_reference or LoadOptions(), load_submission or LoadOptions()
@@ -82,9 +78,9 @@ def grade(
     if _is_text(examiner):
         # The machine is the reference's, whatever a submission's suffix (`.ASM`, or what --pattern takes).
         examiner.load_submission = replace(load_submission, isa=examiner.isa)
-    with Store(grading.state, grading.fresh) as store:
-        run = _Run(examiner, grading, store, deque(submissions))
-        rows = run.rows()
+    with open_state(grading.state, grading.fresh) if grading.state is not None else nullcontext() as store:
+        run = _Run(examiner, grading, store)
+        rows = run.rows(submissions)
     return Grades(
         reference=reference,
         function=examiner.function,
@@ -94,7 +90,7 @@ def grade(
         tests=len(tests),
         seconds=time.monotonic() - started,
         resumed=run.resumed,
-        state=str(grading.state) if grading.state is not None else None,
+        state=str(grading.state) if run.keeps else None,
     )
 
 
@@ -103,100 +99,64 @@ def _is_text(examiner: Examiner) -> bool:
 
 
 class _Run:
-    """The work of one `grade`: workers, answers by code, rows."""
+    """The work of one `grade`: answers by code, rows."""
 
-    def __init__(self, examiner: Examiner, grading: GradeOptions, store: Store, waiting: deque[Submission]) -> None:
-        self._examiner = examiner
-        self._store = store
-        self._waiting = waiting
-        self._total = len(waiting)
-        self._progress = grading.progress
-        self._jobs = grading.jobs or _processors()
+    def __init__(self, examiner: Examiner, grading: GradeOptions, store: Store | None) -> None:
         budget = examiner.options.budget * (2 if examiner.tests else 1)
-        self._limits = Limits(budget + GRACE, grading.memory_limit << 20)
-        self._common = question_key(_common_parts(examiner))
-        self._workers: list[Worker] = []
-        self._answered_now: set[str] = set()
-        self._sharing: dict[str, list[Submission]] = {}
-        """Code that is being answered, and the submissions that wait for it."""
+        limits = Limits(budget + GRACE, grading.memory_limit << 20)
+        self._shared = Grading(examiner, content_key(_common_parts(examiner)), limits)
+        self._jobs = grading.jobs
+        self._progress = grading.progress
+        self._store = store
+        self._by_code: dict[str, GradedAnswer] = {}
+        self._kept: set[str] = set()
         self._prepared: dict[Submission, Prepared] = {}
         self._answers: dict[Submission, GradedAnswer] = {}
         self.resumed = 0
+        self.keeps = store is not None
 
-    def rows(self) -> list[Row]:
+    def rows(self, submissions: Sequence[Submission]) -> list[Row]:
         """One for each submission that was answered: all of them, unless interrupted."""
-        wish = Budget(float("inf"))
-        try:
-            with interruptible(wish):
-                while (self._waiting or self._workers) and not wish.interrupted:
-                    self._step()
-        finally:
-            for worker in self._workers:
-                worker.end()
+        with Queue(
+            LocalWorkers(self._jobs, self._shared),
+            self._store,
+            RULES,
+            lambda progress: self._progress(progress.done, progress.total),
+            on_store_trouble=self._keep_no_more,
+        ) as queue:
+            queue.add_all(map(self._shared.task, submissions))
+            for answer in queue.answers():
+                self._settle(answer)
         return _rows(self._answers, self._prepared)
 
-    def _step(self) -> None:
-        while self._waiting and len(self._workers) < self._jobs:
-            others = [worker.connection for worker in self._workers]
-            self._workers.append(Worker(self._examiner, self._waiting.popleft(), self._limits, others))
-        for worker in ready(self._workers):
-            self._hear(worker)
-        for worker in [worker for worker in self._workers if worker.is_late]:
-            self._finish(worker, worker.too_late())
+    def _keep_no_more(self, error: UserError) -> None:
+        """A full disk costs the resuming, not the grading."""
+        self.keeps = False
 
-    def _hear(self, worker: Worker) -> None:
-        message = worker.message()
-        try:
-            if message is None:
-                self._finish(worker, worker.crash())
-            elif "prepared" in message:
-                self._prepare(worker, prepared_from_json(message["prepared"]))
-            else:
-                answer = answer_from_json(message["answer"])
-                self._finish(worker, replace(answer, seconds=answer.seconds or worker.elapsed))
-        except (KeyError, TypeError, ValueError):
-            self._finish(worker, worker.crash())
+    def _settle(self, answer: Answer) -> None:
+        submission: Submission = answer.task.payload
+        if answer.found is not None:
+            self._prepared[submission] = prepared_from_json(answer.found)
+        if answer.origin is Origin.KEPT:
+            self._kept.add(answer.key)
+        self.resumed += answer.key in self._kept
+        self._answers[submission] = self._read_once(answer)
 
-    def _prepare(self, worker: Worker, prepared: Prepared) -> None:
-        """Whether the code must be answered: not if it was, or if another worker is at it."""
-        submission = worker.submission
-        self._prepared[submission] = prepared
-        key = question_key([self._common, prepared.key])
-        known = self._store.get(key, self._examiner.options.budget)
-        worker.tell(known is None and key not in self._sharing)
-        if known is not None:
-            self.resumed += key not in self._answered_now
-            self._settle([submission], known)
-            self._leave(worker)
-        elif key in self._sharing:
-            self._sharing[key].append(submission)
-            self._leave(worker)
-        else:
-            self._sharing[key] = []
-            worker.key = key
-
-    def _finish(self, worker: Worker, answer: GradedAnswer) -> None:
-        self._leave(worker)
-        sharing = []
-        if worker.key is not None:
-            if answer.standing not in (Standing.NO_ANSWER, Standing.CRASHED):
-                self._store.put(worker.key, self._examiner.options.budget, answer)
-            self._answered_now.add(worker.key)
-            sharing = self._sharing.pop(worker.key)
-        self._settle([worker.submission, *sharing], answer)
-
-    def _leave(self, worker: Worker) -> None:
-        self._workers.remove(worker)
-        worker.end()
-
-    def _settle(self, submissions: Sequence[Submission], answer: GradedAnswer) -> None:
-        self._answers.update(dict.fromkeys(submissions, answer))
-        self._progress(len(self._answers), self._total)
+    def _read_once(self, answer: Answer) -> GradedAnswer:
+        if not answer.key:
+            return graded(answer)
+        return self._by_code.setdefault(answer.key, graded(answer))
 
 
-def _processors() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _is_final(answer: Answer) -> bool:
+    return answer.ending is Ending.DONE and graded(answer).is_final
+
+
+RULES = Rules(
+    is_final=_is_final,
+    is_kept=lambda answer: answer.ending is Ending.DONE,
+    is_reused=lambda kept: kept.ending is Ending.DONE and read(kept.result) is not None,
+)
 
 
 def _common_parts(examiner: Examiner) -> list[Any]:

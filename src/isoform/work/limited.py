@@ -15,6 +15,7 @@ import signal
 import time
 from collections.abc import Generator
 from contextlib import suppress
+from functools import cache
 from multiprocessing.connection import Connection, Pipe
 from types import FrameType
 from typing import Any, NoReturn
@@ -125,6 +126,13 @@ class LimitedProcess:
         return True
 
 
+def warm_up(task: Task) -> None:
+    """Load what the process of every such question needs, before it is forked."""
+    _system()
+    with suppress(Exception):  # whatever is wrong, the question's own process says it
+        imported(task.function)
+
+
 # -- inside the process ---------------------------------------------------------------------------
 
 
@@ -188,7 +196,7 @@ def _ending(ending: Ending, result: Any = None, why: str = "") -> Message:
 def _set_up(limits: Limits, parent: int) -> None:
     """A session of its own, so that Ctrl-C reaches only the process that decides; no output; an end in any case."""
     os.setsid()
-    die_with_parent(parent)
+    _die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -204,14 +212,22 @@ def _leave(number: int, frame: FrameType | None) -> None:
     raise SystemExit(1)
 
 
-def die_with_parent(parent: int) -> None:
+def _die_with_parent(parent: int) -> None:
     """The system kills this process when its parent ends, where it can (Linux)."""
-    with suppress(ImportError, OSError, AttributeError):
-        import ctypes
-
-        ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
+    with suppress(OSError, AttributeError):
+        _system().prctl(_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
+
+
+@cache
+def _system() -> Any:
+    """The C library; None where it cannot be had."""
+    with suppress(ImportError, OSError):
+        import ctypes
+
+        return ctypes.CDLL(None)
+    return None
 
 
 def limit_memory(extra: int) -> None:

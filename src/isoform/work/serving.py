@@ -14,7 +14,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, NoReturn
 
-from isoform.work.limited import LimitedProcess, Message
+from isoform.work.limited import LimitedProcess, Message, warm_up
 from isoform.work.task import Recipe, Task
 
 TICK_SECONDS = 0.1
@@ -34,6 +34,7 @@ def serve(connection: Connection, shared: Any) -> NoReturn:
     with suppress(_Gone, OSError, EOFError):
         while True:
             task = connection.recv()
+            warm_up(task)
             _serve_one(task, shared, connection)
     os._exit(0)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 from types import TracebackType
@@ -146,16 +147,15 @@ class Store:
         connection.execute(insert.on_conflict_do_update(index_elements=["name"], set_={"value": value}))
 
     def close(self) -> None:
-        """Without it, the claims of this run are void as soon as its process has ended."""
+        """Never fails: claims that cannot be given up are void as soon as this process has ended."""
 
         def leave(connection: Connection) -> None:
             connection.execute(delete(schema.claims).where(schema.claims.c.run == self._run))
             connection.execute(delete(schema.runs).where(schema.runs.c.run == self._run))
 
-        try:
+        with suppress(UserError):
             self._database.transact(leave)
-        finally:
-            self._database.close()
+        self._database.close()
 
     def __enter__(self) -> Store:
         return self
@@ -163,11 +163,7 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        try:
-            self.close()
-        except UserError:
-            if error is None:
-                raise
+        self.close()
 
     # -- answers --------------------------------------------------------------------------------------
 
