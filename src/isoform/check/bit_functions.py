@@ -1,7 +1,7 @@
-"""Functions of single bits that `bvand`, `bvor`, `bvxor` and `bvnot` make of a few words: which of them are the same.
+"""Functions of single bits, built with `bvand`, `bvor`, `bvxor` and `bvnot` from a few words: which of them are equal.
 
-Such a term has, in every bit, a value that depends on that bit of the words alone. Two of them over the same words are
-equal for all values of the words if and only if they have the same values for each choice of one bit a word.
+Each bit of such a term depends only on the same bit of the words. Two such terms over the same words are equal for all
+values if and only if they agree for each choice of one bit per word.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ Function = tuple[tuple[int, ...], tuple[bool, ...]]
 
 
 class BitFunctions:
-    """Terms by number, with the functions that are known of them."""
+    """Terms by number, with the functions known for them."""
 
     def __init__(self) -> None:
         self._functions: dict[int, Function] = {}
         self._first: dict[tuple[Function, int], int] = {}
 
     def note_complement(self, number: int, operand: int) -> None:
-        """The term of this number is the complement of the other one."""
+        """The term with this number is the complement of the other one."""
         words, values = self._of(operand)
         self._functions.setdefault(number, (words, tuple(not value for value in values)))
 
     def same_as(self, operator: str, operands: tuple[int, ...], number: int, width: int) -> int:
-        """The first term seen that is the same function as this one, which is an operator applied to two terms; a word
-        if it is just that word. Without a reason to think so it is the term itself."""
+        """The first known term with the same function as this one, which is an operator applied to two terms; a word if
+        it is just that word. If none is known, the term itself."""
         if operator not in _BY_NAME or len(operands) != 2:
             return number
         left, right = (self._of(operand) for operand in operands)
@@ -51,7 +51,7 @@ class BitFunctions:
         return first
 
     def always(self, number: int) -> bool | None:
-        """The value of every bit of a term, if it is one value whatever the words are."""
+        """The value of every bit of a term, if it does not depend on the words."""
         words, values = self._of(number)
         return None if words else values[0]
 
@@ -68,7 +68,7 @@ def _value(function: Function, choice: dict[int, bool]) -> bool:
 
 
 def _without_idle_words(words: tuple[int, ...], values: tuple[bool, ...]) -> Function:
-    """The same function over the words that make a difference."""
+    """The same function over the words that it depends on."""
     for place, word in enumerate(words):
         rest = words[:place] + words[place + 1 :]
         halves = []

@@ -51,9 +51,9 @@ _FILE_NAME = re.compile(r"[0-9]{2,}-[A-Za-z0-9._-]{1,80}\.smt2")
 _MOST_NAMED = 5
 """Parts that do not fit."""
 _POSSIBLE_SECONDS = 2.0
-"""For seeing whether what is assumed contradicts itself."""
+"""For checking whether the assumptions contradict each other."""
 _SHORT = 1 << 16
-"""Characters of a text that is looked at without a process of its own."""
+"""Characters of a text that is examined without a process of its own."""
 Obligation = Mapping[str, Any]
 
 
@@ -84,7 +84,7 @@ class AtHand:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What every obligation is asked with."""
+    """The background of every obligation."""
 
     workers: Workers
     solvers: list[str]
@@ -94,7 +94,7 @@ class _Asked:
 
 
 Progress = Callable[[int, int, CheckRow], None]
-"""Told, as each obligation is done: how many are, of how many, and what became of it."""
+"""Called as each obligation is done: how many are done, of how many, and the result."""
 
 
 def check_certificate(
@@ -130,7 +130,7 @@ def check_certificate(
 
 
 def _read_regular(path: Path, most: int) -> bytes:
-    """The start of a regular file: opening a pipe could wait without end."""
+    """The start of a regular file: opening a pipe could block."""
     if path.exists() and not path.is_file():
         raise OSError(0, "it is no regular file")
     with path.open("rb") as file:
@@ -212,7 +212,7 @@ def _code_problems(index: Mapping[str, Any], at_hand: tuple[AtHand, AtHand] | No
 
 
 def _unlike(side: Mapping[str, Any], at_hand: AtHand) -> Iterator[str]:
-    """What the certificate says of one side that is not so of what is at hand."""
+    """What the certificate says about one side that does not hold for the given code."""
     if side.get("function") != at_hand.function:
         yield f"The certificate is about {side.get('function')}, not about {at_hand.function} of {at_hand.path}."
         return
@@ -243,10 +243,10 @@ def _in_words(part: Part) -> str:
 
 
 def _formula_problems(folder: Path, index: Mapping[str, Any], rows: list[CheckRow], asked: _Asked) -> Iterator[str]:
-    """Of goals that were confirmed: which of them are not what their names say."""
+    """For confirmed goals: which of them are not what their names say."""
     seen: list[tuple[Obligation, Seen]] = []
     assumed: dict[str, str] = {}
-    # Of a goal that was shown in several steps, only one is about the observable itself.
+    # If a goal was shown in several steps, only one of them is about the observable itself.
     steps = Counter(_place(obligation) for obligation in index["obligations"])
     for obligation, row in zip(index["obligations"], rows, strict=True):
         if obligation["kind"] != SMT_UNSAT or row.result is not CheckResult.CONFIRMED:
@@ -275,8 +275,8 @@ def _place(obligation: Obligation) -> tuple[str, str, str]:
 
 
 def _is_about_inputs(index: Mapping[str, Any]) -> bool:
-    """Whether what goals assume is about all inputs. From a cut it is an invariant, which no run may reach; and where
-    cases are distinguished some may be impossible."""
+    """Whether the assumptions of goals concern all inputs. From a cut they are an invariant, which no run may reach;
+    and if cases are distinguished, some may be impossible."""
     return index.get("engine") != "loops"
 
 
@@ -307,7 +307,7 @@ def _answers(folder: Path, obligation: Obligation, asked: _Asked) -> list[Confir
     answers: list[Confirmation] = []
     for solver in asked.solvers:
         answers.append(asked.workers.ask(Request(text, kind, solver, asked.seconds, steps)))
-        if answers[-1].by != solver:  # decided without a solver, so another one would not say anything else
+        if answers[-1].by != solver:  # decided without a solver: another one would give the same answer
             break
     return answers
 
@@ -317,7 +317,7 @@ class _TamperedError(Exception):
 
 
 def _together(answers: list[CheckResult]) -> CheckResult:
-    """One solver that refutes outweighs another that confirms; one that confirms outweighs one that cannot tell."""
+    """A solver that refutes outweighs one that confirms; one that confirms outweighs one that cannot decide."""
     order = (CheckResult.TAMPERED, CheckResult.REFUTED, CheckResult.CONFIRMED, CheckResult.UNDECIDED)
     return min(answers, key=order.index)
 
@@ -354,7 +354,7 @@ def _steps_used(obligation: Obligation, equations: Mapping[str, Obligation]) -> 
 
 
 def _resting_on_steps(rows: list[CheckRow], obligations: list[Obligation]) -> list[CheckRow]:
-    """What uses a step is confirmed only if the step is."""
+    """An obligation that uses a step is confirmed only if the step is."""
     unconfirmed = {
         obligation["file"]: row
         for obligation, row in zip(obligations, rows, strict=True)

@@ -31,16 +31,17 @@ SMT_UNSAT = "smt-unsat"
 EQUATION = "equation"
 KINDS = (SMT_UNSAT, EQUATION)
 POSSIBLE = "possible"
-"""Asked about an obligation, no kind of one: that what it assumes does not contradict itself."""
+"""Asked about an obligation: do its assumptions contradict each other? Not a kind of obligation itself."""
 EXPANSION = "expansion"
 TRIVIAL = "trivial"
 STEPS = "steps"
 _MEMORY_MEGABYTES = 2000
 _LOOK_SECONDS = 0.02
-"""From one look at the processor time of a query to the next."""
+"""Seconds between two checks of a query's processor time."""
 _SHARING = ("solve-eqs", "max-bv-sharing", "bit-blast", "aig", "sat")
 _SHARES = ((0.2, 3.0), (0.5, 20.0), None)
-"""Of each attempt: its part of the time that is left, and the most seconds; the last has all that is left."""
+"""For each attempt: its share of the remaining time, and the most seconds; the last one gets everything that is
+left."""
 _BIT_VECTOR_LOGICS = frozenset(("QF_BV", "QF_ABV", "QF_UFBV", "QF_AUFBV"))
 
 
@@ -59,7 +60,7 @@ class Confirmation:
     result: str
     """confirmed, refuted, undecided or tampered"""
     why: str = ""
-    """Where it is not confirmed."""
+    """The reason, if it is not confirmed."""
     by: str = ""
     """What decided it."""
 
@@ -113,7 +114,7 @@ def confirm(request: Request) -> Confirmation:
 
 
 def _possible(request: Request) -> Confirmation:
-    """Refuted only if a solver finds a contradiction: most of what is assumed has solutions that are hard to find."""
+    """Refuted only if a solver finds a contradiction: for most assumptions a solution exists but is hard to find."""
     script = read_script(request.text)
     shown = (LEMMA, STEP, DIFFERS, LEFT_OUT)
     assumed = [term for label, term in script.assertions if not label.startswith(shown)]
@@ -174,7 +175,7 @@ def _with_steps_applied(script: Script, shown: dict[str, str]) -> _Formula:
 
 
 def _patterns(script: Script) -> tuple[int, int]:
-    """The two terms that an obligation of kind `equation` shows to be equal: it asserts that they are not."""
+    """The two terms that an obligation of kind `equation` shows to be equal: it asserts that they differ."""
     goals = [term for label, term in script.assertions if not label.startswith(LEMMA)]
     if script.checks != 1 or len(goals) != 1:
         raise _MalformedError("an equation is not shown by asserting that it does not hold")
@@ -202,8 +203,8 @@ def _ask_z3(formula: _Formula, seconds: float | None) -> Confirmation:
 
 
 def _z3_attempts(z3: Any, rewritten: list[Any], with_lemmas: list[Any], logic: str) -> Iterator[_Attempt]:
-    """z3's default strategy; without reordering sums, which keeps what two sides share; then the default again. The
-    second one gives up on some formulas with arrays, so only its `unsat` counts."""
+    """z3's default strategy; then one that does not reorder sums, which preserves what the two sides share; then the
+    default again. The second gives up on some formulas with arrays, so only its `unsat` counts."""
     context = rewritten[0].ctx
 
     def usual() -> Any:
@@ -229,7 +230,7 @@ def _z3_attempts(z3: Any, rewritten: list[Any], with_lemmas: list[Any], logic: s
 
 
 def _check_z3(solver: Any, seconds: float | None) -> Any:
-    """Ended by the processor time it takes, whatever else the machine does; z3 itself knows only the wall clock."""
+    """Stopped by its processor time, whatever else the machine does; z3 itself knows only the wall clock."""
     if seconds is None:
         return solver.check()
     solver.set("timeout", max(1, int(WALL_FACTOR * seconds * 1000)))
@@ -250,7 +251,7 @@ def _check_z3(solver: Any, seconds: float | None) -> Any:
 
 
 def _first_answer(attempts: Iterator[_Attempt], seconds: float | None) -> Confirmation:
-    """The first that decides. Each but the last gets a part of the time."""
+    """The first attempt that decides. Each but the last gets a share of the time."""
     deadline = None if seconds is None else time.process_time() + seconds
     answer = Confirmation("undecided")
     for attempt, share in zip(attempts, _SHARES, strict=True):
@@ -270,7 +271,7 @@ def _ask_cvc5(formula: _Formula, seconds: float | None) -> Confirmation:
     manager = cvc5.TermManager()
     solver = cvc5.Solver(manager)
     if seconds is not None:
-        # It knows only the wall clock, on which other work must not count.
+        # It knows only the wall clock, which must not count other work.
         solver.setOption("tlimit-per", str(max(1, int(WALL_FACTOR * seconds * 1000))))
     solver.setLogic("ALL")
     symbols = cvc5.SymbolManager(manager)

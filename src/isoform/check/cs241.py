@@ -233,8 +233,8 @@ _EXECUTE: dict[str, Callable[[_Cs241, int], None]] = {
 
 
 def run(image: Image, entry: int, inputs: Inputs, fuel: int, trace: bool = False) -> Outcome:
-    """Run the program at `entry`. Only `$1` and `$2` are inputs. The machine's memory is the program's own: it
-    starts as the program and zeros, whatever `inputs` holds, and is no part of the outcome."""
+    """Run the program at `entry`. Only `$1` and `$2` are inputs. Memory starts as the program and zeros, whatever
+    `inputs` holds, and is not part of the outcome."""
     cpu = _Cs241(image, inputs)
     cpu.pc = entry
     visited: list[int] = []

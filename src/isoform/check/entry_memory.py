@@ -27,7 +27,7 @@ class EntryMemory:
             self._given.setdefault(address & -PAGE, []).append((address % PAGE, byte & 0xFF))
 
     def page(self, base: int) -> bytes:
-        """What the inputs say does not reach constants and code: those are the file's."""
+        """The inputs do not override constants and code, which come from the file."""
         data = bytearray(self._garbage(base))
         for offset, byte in self._given.get(base, ()):
             data[offset] = byte
@@ -46,12 +46,12 @@ class EntryMemory:
 
 
 def mixed_bytes(seed: int, start: int, end: int) -> bytes:
-    """The fill of a stretch that lies in one page."""
+    """The fill of a range within one page."""
     return mixed_page(seed, start // PAGE)[start % PAGE :][: end - start] if start < end else b""
 
 
 def _moved_constants(image: Image) -> Iterator[Section]:
-    """The image's constants under the addresses that it shares with the other side."""
+    """The image's constants under the addresses that are shared with the other side."""
     for start, end, shared in image.moved:
         section = image.section_at(start)
         if section is not None and not section.writable:

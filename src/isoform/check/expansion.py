@@ -75,7 +75,7 @@ def verify_equal(terms: Terms, left: int, right: int) -> bool:
 
 
 def unified(terms: Terms, roots: Sequence[int]) -> list[int]:
-    """The same formulas, with subterms of the same expansion made one and the same term: the first of them."""
+    """The same formulas, in which subterms with the same expansion are one term: the first of them."""
     expander = _Expander(terms)
     first: dict[tuple[int, Sort], int] = {}
     became: dict[int, int] = {}
@@ -176,8 +176,8 @@ class _Expander(Polynomials):
         return min(one_way, other_way), self._number({}, width)
 
     def _choice(self, operands: tuple[int, ...], width: int) -> int | None:
-        """One of two words: the greater or lesser of them, or the second plus their difference under the condition, if
-        that difference is a constant and at most one multiple of an atom."""
+        """One of two words: the greater or lesser of them; or, if their difference is a constant plus at most one
+        multiple of an atom, the second plus the difference under the condition."""
         found = self._extreme(operands, width)
         if found is not None or width == 1:
             return found
@@ -197,15 +197,15 @@ class _Expander(Polynomials):
         return self._number(self._sum([second, under], width), width)
 
     def _under(self, condition: int, monomial: Monomial, width: int) -> int:
-        """What a condition makes of an atom, or of 1: that, or else 0."""
+        """An atom, or 1, under a condition: its value, or else 0."""
         one, zero = (self._number({(): value}, width) for value in (1, 0))
         operands = condition, monomial[0] if monomial else one, zero
         found = self._extreme(operands, width)
         return self._terms.intern(Node("ite", (), operands), bit_vector(width)) if found is None else found
 
     def _with_mask(self, operator: str, operands: tuple[int, ...], width: int) -> int | None:
-        """A bitwise operator one of whose operands is -1 under some condition and else 0: the other is left, or becomes
-        0, -1 or its complement."""
+        """A bitwise operator one of whose operands is -1 under some condition and else 0: the other operand is
+        unchanged, or becomes 0, -1 or its complement."""
         for mask, word in (operands, operands[::-1]) if len(operands) == 2 and width > 1 else ():
             condition = self._all_ones_if(mask, width)
             if condition is None:
@@ -236,8 +236,8 @@ class _Expander(Polynomials):
         return None
 
     def _extreme(self, operands: tuple[int, ...], width: int) -> int | None:
-        """The greater or lesser of two words, with the words of greater or lesser ones that it is made of: the order
-        in which they are compared makes no difference."""
+        """The greater or lesser of two words, together with the words of nested ones: the order of comparisons makes no
+        difference."""
         condition, then, otherwise = operands
         compares = self._terms.nodes[condition]
         if compares.operator == "not":
@@ -272,7 +272,7 @@ class _Expander(Polynomials):
 
     def _concatenated(self, upper: int, lower: int, width: int) -> int | None:
         if self._constant(lower) == 0:
-            # Whatever is above the bits of `upper` is shifted out, so each atom may be extended in any way.
+            # Bits above those of `upper` are shifted out, so each atom may be extended in any way.
             wide = self._over(self._polynomial(upper), lambda atom: self._padded(atom, width), width)
             return self._number(times(self._polynomial(wide), 1 << self._width(lower)), width)
         if self._constant(upper) == 0:
@@ -323,7 +323,8 @@ class _Expander(Polynomials):
             bounds = self._integer_bounds(polynomial, inner, as_signed)
             shift = shift_into(bounds, inner, signed)
             if shift is not None:
-                # Over the integers polynomial + shift is the value of the term itself, so it may be computed anywhere.
+                # Over the integers polynomial + shift is the value of the term itself, so it may be computed at any
+                # width.
                 exact = {monomial: centred(c, inner) for monomial, c in polynomial.items()}
                 exact[()] = exact.get((), 0) + shift
                 return self._computed_wider(exact, width, as_signed)
@@ -353,8 +354,8 @@ class _Expander(Polynomials):
         return node.operator == "ite" and self._width(number) > 1 and self._constant(node.operands[2]) == 0
 
     def _again_under(self, number: int, word: int) -> int:
-        """Of a word that is there only under a condition, what became of the word, under the same condition: whatever
-        change of width it was, 0 stays 0."""
+        """A change of width of a word that is present only under a condition: the changed word, under the same
+        condition. Every change of width maps 0 to 0."""
         condition, width = self._terms.nodes[number].operands[0], self._width(word)
         operands = condition, word, self._number({}, width)
         chosen = self._choice(operands, width)

@@ -1,8 +1,8 @@
 """A formula of our own terms as SMT-LIB text, for a solver.
 
-Solvers never see the text of a certificate, only what our reader understood of it: so there is one reading, which the
-matching of steps, the expansion of lemmas and every solver share. Names are made up here and contain a `!`, which no
-operator does, so nothing in a file can be taken for one of them.
+Solvers never see the text of a certificate, only what our reader understood of it. So there is one reading, which the
+matching of steps, the expansion of lemmas and every solver share. Names are generated here and contain a `!`, which no
+operator does, so nothing in a file can be mistaken for one of them.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from isoform.check.required import MEMORY, RETURN_VALUE
 from isoform.check.smtlib import Node, Script, read_script
 
 DIFFERS, LEFT_OUT = "differs", "left-out"
-"""Labels of what a goal shows to be impossible: an observable differs; an input is none that was looked at."""
+"""Labels of what a goal shows to be impossible: an observable differs; an input was not examined."""
 SOME_ADDRESS = "some_address"
 """The symbol of the address at which two memories differ; nothing else has it."""
 _APART = frozenset(("aborts", "returns", "covered", "addresses", "invariant", "ends"))
@@ -24,9 +24,9 @@ class Seen:
     """One goal."""
 
     bad: str
-    """Hash of the formula that it shows to be impossible; "" where that is `false` as it stands."""
+    """Hash of the formula that it shows to be impossible; "" if that is literally `false`."""
     assumed: str
-    """Hash of all else that it asserts; "" where there is nothing."""
+    """Hash of all its other assertions; "" if there are none."""
     problem: str = ""
     """Why the formula does not match the goal's name, as the rest of a sentence."""
 
@@ -58,7 +58,7 @@ def _unlike_its_name(script: Script, root: int, name: str) -> str:
 
 
 def _hashes(script: Script, roots: Sequence[int]) -> dict[int, str]:
-    """By their structure, so that terms of two files can be compared."""
+    """By structure, so that terms of two files can be compared."""
     terms = script.terms
     found: dict[int, str] = {}
     for number in terms.operands_first(roots):
@@ -69,7 +69,7 @@ def _hashes(script: Script, roots: Sequence[int]) -> dict[int, str]:
 
 
 def repeated(goals: Iterable[tuple[Mapping[str, Any], Seen]]) -> list[str]:
-    """Goals of several names, in one place, that are the same formulas: one of them is missing."""
+    """Goals with different names but the same formulas, in one place: one of them is missing."""
     asked: dict[tuple[Any, Any, str], set[str]] = {}
     for obligation, seen in goals:
         name = obligation["name"]

@@ -19,7 +19,7 @@ Interval = tuple[int, int]
 
 _POLYNOMIAL = "a polynomial"
 _WORK = 200_000
-"""Products of monomials computed for one lemma; beyond it, or beyond this degree, a term is no arithmetic."""
+"""Products of monomials computed for one lemma; beyond this number, or beyond this degree, a term counts as an atom."""
 _DEGREE = 64
 
 
@@ -28,14 +28,14 @@ class TooMuchWorkError(Exception):
 
 
 class Polynomials:
-    """Polynomials over terms: each is a term with a number of its own, and equal ones are one."""
+    """Polynomials over terms: each is a term with a number of its own, and equal polynomials have one number."""
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         self._meanings: dict[int, Polynomial] = {}
         self._intervals: dict[int, tuple[Interval, Interval]] = {}
         self._carrying: dict[object, int] = {}
-        """The first number for each sum with carries in it."""
+        """The first number for each sum that contains carries."""
         self._work = 0
 
     def _width(self, number: int) -> int:
@@ -66,8 +66,8 @@ class Polynomials:
         return number
 
     def _words_of_carries(self, polynomial: Polynomial, width: int) -> object | None:
-        """2^width times the polynomial with each comparison in it written as words: their multiples modulo 2^(2 width),
-        by the word's width and polynomial, and what is no comparison as it is."""
+        """2^width times the polynomial, with each comparison in it written in words: multiples of words modulo 2^(2
+        width), by the word's width and polynomial, and the remaining terms unchanged."""
         rest: Polynomial = {}
         words: Counter[tuple[int, tuple[tuple[Monomial, int], ...]]] = Counter()
         for monomial, coefficient in polynomial.items():
@@ -87,7 +87,7 @@ class Polynomials:
         return tuple(sorted(rest.items())), tuple(sorted(item for item in left_over.items() if item[1]))
 
     def _compared(self, number: int) -> tuple[int, int] | None:
-        """x and y, of a term that is 1 where x < y and else 0."""
+        """x and y, for a term that is 1 if x < y and else 0."""
         node = self._terms.nodes[number]
         if node.operator != "ite" or [self._constant(operand) for operand in node.operands[1:]] != [1, 0]:
             return None
@@ -160,7 +160,7 @@ class Polynomials:
                 rest[lower] -= coefficient
 
     def _over(self, polynomial: Polynomial, change: Callable[[int], int], width: int) -> int:
-        """The polynomial at another width, each atom replaced by what `change` makes of it."""
+        """The polynomial at another width, with each atom replaced by the result of `change`."""
         parts = [
             self._product([{(): c}, *(self._polynomial(change(atom)) for atom in monomial)], width)
             for monomial, c in polynomial.items()
@@ -207,7 +207,7 @@ class Polynomials:
         return _tightest(candidates, width, False), _tightest(candidates, width, True)
 
     def _candidates(self, node: Node) -> Iterator[Interval]:
-        """Integer intervals that hold some number congruent to the term's value modulo 2^width."""
+        """Integer intervals that contain some number congruent to the term's value modulo 2^width."""
         operands = [o for o in node.operands if self._terms.width(o) is not None]
         unsigned, signed = ([self._intervals[o][which] for o in operands] for which in (0, 1))
         constant = self._constant(operands[1]) if len(operands) == 2 else None

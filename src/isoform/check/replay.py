@@ -1,4 +1,4 @@
-"""Which CPU model, sharing no code with the lifter, replays the witnesses of which machine."""
+"""The CPU model for each machine that replays witnesses. It shares no code with the lifter."""
 
 from __future__ import annotations
 

@@ -29,14 +29,14 @@ END = "end"
 _ENDS_IN, _STATE_AT, _BEFORE_FAULT = "ends-in-", "state-at-", "calls-before-abort"
 RESTORED, SAME_THINGS = "restored", "same-things"
 _INDUCTION = "recursion-by-induction"
-"""The assumption of every proof that takes a deeper call of the function for equal: it also takes that call to restore
-what a callee must restore, which is then to be shown."""
+"""The assumption of every proof by induction on recursive calls: the inner call is also assumed to restore what a
+callee must restore, so that must be shown."""
 _HOW_IT_ENDS = ("aborts", "returns")
 _CHOICES = {"return_as": ("value", "bool", "void"), "memory": ("compare", "ignore"), "aborts": ("equal", "refine")}
 
 
 def goal_problems(index: Index) -> list[str]:
-    """Why the obligations, even if all are confirmed, do not prove the verdict: a sentence each."""
+    """Why the obligations, even if all are confirmed, do not prove the verdict: one sentence each."""
     if index.get("verdict") != "equivalent":
         said = str(index.get("verdict"))[:40]
         return [f"The verdict is '{said}', but obligations without a solution show 'equivalent' and nothing else."]
@@ -67,8 +67,8 @@ def _is_readable(contract: Mapping[str, Any], index: Index) -> bool:
 
 
 def observables(index: Index, names: Sequence[str]) -> list[str]:
-    """What must be shown wherever both functions return. `names` are the goals that there are: without debug
-    information a register may be the result, and is a goal of another name."""
+    """What must be shown wherever both functions return. `names` are the goals present: without debug information a
+    register may be the result, and its goal then has another name."""
     contract = index["contract"]
     wanted = [*KEPT[index["target"]["isa"]], "return-address"]
     if any(_name(assumption) == _INDUCTION for assumption in index["assumptions"]):
@@ -100,7 +100,7 @@ def _ending_calls(names: Sequence[str]) -> Iterator[str]:
 
 
 def _loopfree(goals: Sequence[Obligation], index: Index) -> Iterator[str]:
-    """One goal an observable; and one, of a name of its own, for every kind of input that the encoding leaves out."""
+    """One goal per observable; and one, with its own name, for every kind of input that the encoding leaves out."""
     names = [goal["name"] for goal in goals]
     yield from _missing(_HOW_IT_ENDS, names)
     if index["apart"] and SAME_THINGS not in names:
@@ -115,8 +115,8 @@ def _loopfree(goals: Sequence[Obligation], index: Index) -> Iterator[str]:
 
 
 def _concolic(goals: Sequence[Obligation], index: Index) -> Iterator[str]:
-    """That the paths of each side cover all inputs; for each path of the target, which ones of the rewrite share inputs
-    with it; and for each such pair that all observables agree."""
+    """The paths of each side cover all inputs; each path of the target has a list of the rewrite's paths that share
+    inputs with it; and for each such pair all observables agree."""
     names = {goal["name"] for goal in goals}
     for name in ("covered-target", "covered-rewrite"):
         if name not in names:
@@ -137,8 +137,8 @@ def _concolic(goals: Sequence[Obligation], index: Index) -> Iterator[str]:
 
 
 def _loops(goals: Sequence[Obligation], index: Index) -> Iterator[str]:
-    """From every cut that is reached: where the two go next, that what is claimed at the next cut holds there, and what
-    is compared at the end. Cut 0 is the entry."""
+    """From every cut that is reached: which cut comes next, that the claims at the next cut hold there, and what is
+    compared at the end. Cut 0 is the entry."""
     from_cut = {_cut(goal, "from") for goal in goals}
     edges = {(_cut(goal, "from"), _cut(goal, "to")) for goal in goals if "to" in goal}
     if None in from_cut or any(None in edge for edge in edges):
@@ -174,7 +174,7 @@ def _reached(edges: set[tuple[Any, Any]]) -> set[Any]:
 
 
 def _cut(goal: Obligation, key: str) -> Any:
-    """A cut by its number; "" where the goal names none, None where it is none."""
+    """The number of a cut; "" if the goal names none, None if it is not a cut."""
     cut = goal.get(key, "" if key == "to" else None)
     is_number = isinstance(cut, int) and not isinstance(cut, bool) and cut >= 0
     return cut if is_number or cut == "" or (key == "to" and cut == END) else None

@@ -27,7 +27,7 @@ class Node(NamedTuple):
     """One term. Equal terms have equal numbers in a `Terms`."""
 
     operator: str
-    """Of a declared symbol its name after a space (no operator begins with one); of a bit-vector constant "value"."""
+    """For a declared symbol its name after a space (no operator begins with one); for a bit-vector constant "value"."""
     indices: Indices
     operands: tuple[int, ...]
 
@@ -61,7 +61,7 @@ class Terms:
         return width_of(self.sorts[number])
 
     def operands_first(self, roots: Sequence[int], done: Container[int] = ()) -> Iterator[int]:
-        """The subterms of some terms, each once, without those that are done."""
+        """The subterms of some terms, each once, without those already done."""
         seen: set[int] = set()
         stack = list(reversed(roots))
         while stack:
@@ -198,7 +198,7 @@ def read_term(expression: SExpression, script: Script) -> int:
 
 
 class _TermReader:
-    """Reads one term. The work to do is a stack of steps; values that are done wait on another."""
+    """Reads one term. Pending steps are on one stack, finished values on another."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
@@ -328,7 +328,7 @@ def as_text(expression: SExpression) -> str:
 
 
 def _known(name: str) -> str:
-    """An operator's name, where it cannot be taken for a declared symbol, for a constant or for a binder."""
+    """An operator's name, if it cannot be mistaken for a declared symbol, a constant or a binder."""
     if name in _BINDERS or name in ("value", CONSTANT_ARRAY) or not _OPERATOR.fullmatch(name):
         raise ReadError(f"contains {name!r} where an operator should be")
     return name

@@ -1,4 +1,4 @@
-"""What one instruction did on a plain interpreter, from a state that need not be one at entry."""
+"""The effect of one instruction on a plain interpreter, from a state that need not occur at entry."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ class Stepped:
     memory: Mapping[int, int]
     """Bytes that were stored, by address."""
     next_address: int | None
-    """None where the program ended here."""
+    """None if the program ended here."""
     fault: str = ""
     """Empty, or the reason of the abort; the rest then means nothing."""

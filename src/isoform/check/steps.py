@@ -34,8 +34,8 @@ class Merged:
         self._became: dict[int, int] = {}
 
     def apply(self, equation: tuple[int, int], shown: Script, patterns: tuple[int, int]) -> None:
-        """Let the left side of the equation become what the right side became. `patterns` are two terms of `shown`
-        that are equal for all values of their symbols."""
+        """Let the left side of the equation become what the right side became. `patterns` are two terms of `shown` that
+        are equal for all values of their symbols."""
         term, other = equation
         result = self.became(other)
         for operand in self._script.terms.nodes[term].operands:

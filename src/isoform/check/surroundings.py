@@ -1,4 +1,4 @@
-"""What an independent CPU model is told of the world around the function that it runs."""
+"""What an independent CPU model is told about the world around the function that it runs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Surroundings:
     """Which arguments of an outside function are recorded ("" for a call through a pointer)."""
     stack_argument_bytes: int = 0
     outside: Mapping[int, str] = field(default_factory=dict)
-    """Functions that the image does have but whose calls count as calls to outside code."""
+    """Functions whose code the image has, but whose calls count as calls to outside code."""
     watched: Sequence[tuple[int, int]] = ()
-    """Ranges of which the outcome says what was read before it was written."""
+    """Ranges for which the outcome lists what was read before it was written."""
     through: Mapping[int, str] = field(default_factory=dict)
-    """What `call_arguments` is asked for a call through a pointer, by the address of the instruction."""
+    """The argument of `call_arguments` for a call through a pointer, by the address of the instruction."""
     library: Sequence[LibraryCall] = ()
-    """What is known of outside functions."""
+    """What is known about outside functions."""
 
 
 ALONE = Surroundings()

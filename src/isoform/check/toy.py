@@ -83,7 +83,7 @@ class _Toy:
 
 
 def run(image: Image, entry: int, inputs: Inputs, fuel: int, trace: bool = False) -> Outcome:
-    """Run the program at `entry`. Of the registers only r0 is an input; the others start at 0."""
+    """Run the program at `entry`. The only input is r0; the other registers start at 0."""
     section = image.section_at(entry)
     program = section.data if section is not None and section.executable else b""
     base = section.address if section is not None else 0

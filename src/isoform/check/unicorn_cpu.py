@@ -27,7 +27,7 @@ class MemoryLimitError(Exception):
 
 
 class Watcher(Protocol):
-    """Who is told what happens during a run."""
+    """Receives the events of a run."""
 
     def step(self, address: int) -> bool:
         """Before each instruction; False keeps it from running."""
@@ -40,8 +40,8 @@ class Watcher(Protocol):
 
 
 class UnicornCpu:
-    """One Unicorn machine, reused. Every page is written in full when a run first touches it, and `reset`
-    forgets all of them, the registers and the translated code: nothing of one run is seen by the next."""
+    """One Unicorn machine, reused. Every page is written in full when a run first touches it, and `reset` forgets all
+    pages, the registers and the translated code: no run sees anything of an earlier one."""
 
     def __init__(self, architecture: str, mode: str, model: str, names: Iterable[str]) -> None:
         import unicorn
@@ -66,7 +66,7 @@ class UnicornCpu:
         self._physical: dict[int, int] = {}
 
     def _prepare(self) -> None:
-        """Bring the registers into the state that every run starts with."""
+        """Set the registers to the state in which every run starts."""
 
     def reset(self, watcher: Watcher, memory: EntryMemory) -> None:
         self._watcher, self._memory = watcher, memory
@@ -75,7 +75,7 @@ class UnicornCpu:
         self.machine.context_restore(self._pristine)
 
     def watch_memory(self) -> Callable[[], None]:
-        """Tell the watcher of accesses to memory, until what is returned is called."""
+        """Tell the watcher about memory accesses, until the returned function is called."""
         kinds = self._unicorn.UC_HOOK_MEM_READ | self._unicorn.UC_HOOK_MEM_WRITE
         hook = self.machine.hook_add(kinds, self._on_access)
         return lambda: self.machine.hook_del(hook)
@@ -113,7 +113,7 @@ class UnicornCpu:
             done += count
 
     def rewrite_code(self, address: int, data: bytes) -> None:
-        """Puts other code in memory, as if it had been there at entry. The run must be started again after."""
+        """Replace code in memory, as if it had been there at entry. The run must then be restarted."""
         self.write(address, data)
         for base in {address & -PAGE, (address + len(data) - 1) & -PAGE}:
             self.entry_pages[base] = self.read(base, PAGE)

@@ -1,7 +1,7 @@
 """Runs a 64-bit RISC-V function on Unicorn (QEMU's CPU model): the independent witness of every `different`.
 
-Nothing here knows of micro-ops. What asks the machine or operating system around the function for something is refused
-(`Status.UNSUPPORTED`) rather than run.
+This module does not use micro-ops. Instructions that ask the machine or operating system for something are refused
+(`Status.UNSUPPORTED`), not run.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Execution(Execution):
 
     def _begin(self) -> None:
         self._back = 0
-        """Where the outside function that was called last returns to."""
+        """The return address of the outside function that was called last."""
 
     def _set_registers(self) -> None:
         for name in REGISTERS:
@@ -96,7 +96,7 @@ class _Execution(Execution):
         super()._scramble()
 
     def _scramble_rest(self, number: int) -> None:
-        """There is nothing else."""
+        """There are no other registers."""
 
     def _settle(self) -> None:
         """There is nothing to undo."""

@@ -1,6 +1,5 @@
-"""One run on Unicorn, whatever the machine: control is followed through the image's code, outside calls are answered as
-the contract says, and how it ends is noted.
-"""
+"""One run on Unicorn, independent of the machine: control is followed through the image's code, outside calls are
+answered as the contract says, and the way the run ends is recorded."""
 
 from __future__ import annotations
 
@@ -41,16 +40,16 @@ _WORD = 8
 
 @dataclass(frozen=True)
 class Names:
-    """Where a machine has what every run looks at. Registers are given with their bytes."""
+    """The names of the registers that every run looks at. Registers are given with their size in bytes."""
 
     counter: str
     stack: str
     integer_arguments: tuple[str, ...]
     results: tuple[tuple[str, int], ...]
     scratch: tuple[tuple[str, int], ...]
-    """What a call leaves open."""
+    """Registers that a call leaves undefined."""
     above: int
-    """Bytes from the stack pointer at entry on that are the function's own: its return address."""
+    """Bytes from the stack pointer at entry that belong to the function: its return address."""
 
 
 class Execution(ABC):
@@ -79,7 +78,7 @@ class Execution(ABC):
         self._calls: list[CallRecord] = []
         self._call_sites: set[int] = set()
         self._came_back = False
-        """Whether an outside function returned, and no code was run since."""
+        """Whether an outside function has returned and no code has run since."""
         self._rewritten = False
         """Whether the run was stopped only because the next instruction was rewritten."""
         self._read: set[int] = set()
@@ -92,11 +91,11 @@ class Execution(ABC):
 
     @abstractmethod
     def _begin(self) -> None:
-        """Start what the machine keeps beside all this."""
+        """Initialise the machine's own state."""
 
     @abstractmethod
     def _set_registers(self) -> None:
-        """To what they are at entry."""
+        """To their values at entry."""
 
     @abstractmethod
     def _registers(self) -> dict[str, int]:
@@ -120,19 +119,19 @@ class Execution(ABC):
 
     @abstractmethod
     def _return_address(self) -> int:
-        """Where an outside function returns to. It is then as if that had happened."""
+        """The return address of an outside function. Afterwards the state is as if it had returned."""
 
     def _is_absent(self, name: str | None) -> bool:
         """Whether this weak symbol has no definition."""
         return False
 
     def _vectors_passed(self) -> int:
-        """How many vector registers a call with arguments of unknown number uses at most."""
+        """The most vector registers that a call with a variable number of arguments uses."""
         return 0
 
     @abstractmethod
     def _scramble_rest(self, number: int) -> None:
-        """What else a call leaves open."""
+        """What else a call leaves undefined."""
 
     @abstractmethod
     def _settle(self) -> None:
@@ -141,7 +140,7 @@ class Execution(ABC):
     # Following control
 
     def _run_code(self, address: int) -> int:
-        """Runs until control arrives outside the image's code or the run ends; where control is then."""
+        """Run until control leaves the image's code or the run ends; returns where control is then."""
         self._came_back = False
         error = self._cpu.start(address)
         reached = self._cpu.get(self.names.counter)
@@ -184,7 +183,7 @@ class Execution(ABC):
             self._ending = status, reason
 
     def _leave(self, address: int) -> int:
-        """Control arrived at an address that is no code of the image: where it continues, if it does."""
+        """Control arrived at an address outside the image's code: returns where it continues, if it does."""
         own_code = self._image.aliases.get(address)
         name = self._externals.get(address)
         called = bool(self._trace) and self._trace[-1] in self._call_sites
@@ -273,7 +272,7 @@ class Execution(ABC):
         return None if output.stream is None else words[output.stream], text
 
     def _sees(self, callee: Callee, name: str, arguments: tuple[int, ...]) -> dict[int, int] | None:
-        """What a callee finds in memory, if it may look at all of it."""
+        """What a callee finds in memory, if it may read all of it."""
         from isoform.load.known import known_signature
 
         if len(self._calls) >= MOST_SIGHTS or (callee.is_library and known_signature(name) is not None):
@@ -300,7 +299,7 @@ class Execution(ABC):
         return self._return_address()
 
     def _compute(self, pure: PureCall, arguments: tuple[int, ...]) -> int:
-        """A callee that only computes: its real results, else what the inputs say that it gives for these arguments."""
+        """A callee that only computes: its real results, or else those that the inputs give for these arguments."""
         try:
             values = self._values(pure, arguments)
         except NoValueError:
@@ -324,7 +323,7 @@ class Execution(ABC):
         return tuple(effect.registers.get(r.register, 0) & ((1 << r.bits) - 1) for r in pure.results)
 
     def _give_results(self, callee: Callee, results: Mapping[str, int]) -> None:
-        """The results where they belong, and beside them what this side's seed says."""
+        """Put the results where they belong, and beside them what this side's seed says."""
         given = {g.register: g for g in callee.results}
         for number, (register, size) in enumerate(self.names.results):
             here = given.get(register)
@@ -340,7 +339,7 @@ class Execution(ABC):
             self._cpu.set(register, 0 if number else value)
 
     def _library_call(self, name: str, arguments: tuple[int, ...]) -> int | None:
-        """The result of memset, memcpy, memmove or strlen, done; None if it is none of them."""
+        """Execute memset, memcpy, memmove or strlen and return its result; None if the callee is none of them."""
         meaning = library_function(name).meaning
         if meaning is None or len(arguments) != meaning.arguments:
             return None
@@ -366,7 +365,8 @@ class Execution(ABC):
         raise MemoryLimitError
 
     def _scramble(self) -> None:
-        """Gives what a call leaves open values of this side's own, so that code which relies on them shows."""
+        """Give what a call leaves undefined values that differ between the sides, so that code relying on them
+        shows."""
         first = len(self._calls) << 16
         for index, (name, width) in enumerate(self.names.scratch, first):
             self._cpu.set(name, mixed_number(self._inputs.side_seed, index, width))
@@ -402,7 +402,7 @@ class Execution(ABC):
 
 
 _one_at_a_time = threading.Lock()
-"""A machine of Unicorn is used again from run to run."""
+"""A Unicorn machine is reused from run to run."""
 
 
 def run_alone(

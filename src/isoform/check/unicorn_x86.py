@@ -27,7 +27,7 @@ REPEAT_LIMIT = 1 << 18
 
 FLAG_BITS = {"cf": 0, "pf": 2, "af": 4, "zf": 6, "sf": 7, "df": 10, "of": 11}
 UNTOUCHED = ("fs_offset", "gs_offset", "canary", "absent", *(f"ymm{n}h" for n in range(16)))
-"""Containers that no instruction we let run can change."""
+"""Containers that no admitted instruction can change."""
 
 SCRATCH_AFTER_CALL = ("rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11")
 CANARY_OFFSET = 0x28
@@ -43,7 +43,7 @@ ENVIRONMENT_INSTRUCTIONS = frozenset({
     "fxrstor64", "xsave", "xsave64", "xsavec", "xsaveopt", "xrstor", "xrstor64",
 })
 # fmt: on
-"""Instructions that answer with something of the machine or operating system around the function."""
+"""Instructions whose result comes from the machine or operating system around the function."""
 MISTAKEN_INSTRUCTIONS = frozenset(
     {"blsi", "bzhi", "bextr", "pdep", "phaddw", "phaddd", "phaddsw", "phsubw", "phsubd", "phsubsw"}
     | {"pcmpestri", "pcmpestrm", "fisttp", "fcomi", "fcompi", "fucomi", "fucompi"}
@@ -52,7 +52,7 @@ MISTAKEN_INSTRUCTIONS = frozenset(
 32-bit operands; the horizontal ones overwrite a source that is also the target; PCMPESTRI and PCMPESTRM crash the
 process; FISTTP gives other numbers for what does not fit; FCOMI and its relatives leave OF and SF."""
 MISTAKEN_IF_WIDER = "cmpxchg"
-"""Of 32-bit operands it clears bits 63:32 of the register that it should not write."""
+"""For 32-bit operands it clears bits 63:32 of the register that it should not write."""
 RIP_RELATIVE_MISTAKEN = frozenset({"shld", "shrd", "rorx"})
 """With an immediate, their address relative to rip is off by the immediate's length."""
 SYSTEM_REGISTER = re.compile(r"\b(?:cr|dr)\d+\b|^(?:[c-g]s|ss)(?:,|$)|, (?:[c-g]s|ss)$")
@@ -81,7 +81,7 @@ def _disassembler() -> Any:
 
 @lru_cache(maxsize=1024)
 def _decoded(code: bytes, address: int) -> tuple[int, str, str, str]:
-    """Size, prefix, mnemonic and operands; nothing where the bytes are no instruction."""
+    """Size, prefix, mnemonic and operands; empty if the bytes are no instruction."""
     for _address, size, name, operands in _disassembler().disasm_lite(code, address, 1):
         prefix, _space, mnemonic = name.rpartition(" ")
         return size, prefix, mnemonic, operands
@@ -117,7 +117,7 @@ class _Execution(Execution):
         self._canary_readers: set[int] = set()
         self._repeaters: set[int] = set()
         self._narrow_exchanges: set[int] = set()
-        """Instructions that are run as they should be if bits 63:32 of rax are zero."""
+        """Instructions that run correctly if bits 63:32 of rax are zero."""
         self._beneath_canary: bytes | None = None
 
     def _set_registers(self) -> None:
@@ -173,7 +173,7 @@ class _Execution(Execution):
         return True
 
     def _admit(self, address: int) -> bool:
-        """Whether the instruction may run: looked at once, at its first execution."""
+        """Whether the instruction may run: decided once, at its first execution."""
         code = self._image.code_at(address)
         if not code:
             return False
@@ -193,7 +193,7 @@ class _Execution(Execution):
         return self._shares_addresses(code[:size], address)
 
     def _shares_addresses(self, code: bytes, address: int) -> bool:
-        """Whether the instruction names the addresses that it should; if it did not, from now on it does."""
+        """Whether the instruction names the shared addresses. If it does not, it is rewritten."""
         for at in range(address, address + len(code)) if self._image.broken else ():
             if at in self._image.broken:
                 self._end(Status.UNSUPPORTED, self._image.broken[at])

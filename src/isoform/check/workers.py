@@ -1,4 +1,4 @@
-"""Processes that confirm obligations, each used for many and ended when it does not answer in time."""
+"""Processes that confirm obligations. Each serves many and is ended if it does not answer in time."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _Worker:
         self._ended = False
 
     def ask(self, request: Request) -> Confirmation:
-        """A process that did not decide is not used again: what it still holds could harm the next question."""
+        """A process that did not decide is not reused: the memory it still holds could affect the next question."""
         answer = self._ask(request)
         if answer.result not in _DECIDED:
             self._stop()
@@ -86,7 +86,7 @@ class _Worker:
         return self._process
 
     def end(self) -> None:
-        """From another thread than the one that may be waiting: it is then told that there is no answer."""
+        """Called from another thread than the one that may be waiting, which is then told that there is no answer."""
         self._ended = True
         self._stop()
 

@@ -1,8 +1,8 @@
-"""Makes one x86-64 instruction name the addresses that both sides of a question have in common.
+"""Makes one x86-64 instruction name the addresses that both sides of a question share.
 
-The code of a linked file names its own objects at distances fixed by the linker; `Image.moved` says under
-which shared address each of them is compared. The instruction keeps its length: only a displacement or an
-immediate is rewritten.
+The code of a linked file names its own objects at distances fixed by the linker; `Image.moved` gives the shared address
+under which each of them is compared. The instruction keeps its length: only a displacement or an immediate is
+rewritten.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class OutOfReachError(Exception):
 
 
 def with_shared_addresses(code: bytes, address: int, image: Image) -> bytes:
-    """The instruction at the start of `code`, rewritten where it names a moved address. Many runs of one image ask
-    the same again, so the answers stay with the image."""
+    """The instruction at the start of `code`, rewritten if it names a moved address. Many runs of one image ask the
+    same again, so the answers are kept with the image."""
     known: dict[tuple[bytes, int], bytes] = image.__dict__.setdefault("_shared_code", {})
     if (code, address) not in known:
         known[code, address] = _with_shared_addresses(code, address, image)
@@ -76,7 +76,7 @@ def _may_be_address(instruction: Any) -> bool:
 
 
 def shared_address(image: Image, address: int) -> int | None:
-    """The shared address of one of the image's own, or None where it has no other."""
+    """The shared address of one of the image's own addresses; None if it has no other."""
     index = bisect_right(image.moved, address, key=lambda entry: entry[0]) - 1
     if index < 0:
         return None

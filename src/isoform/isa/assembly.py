@@ -55,7 +55,7 @@ def parse_number(token: str) -> int | None:
 
 
 def as_word(token: str, spot: Spot) -> int | None:
-    """The 32 bits that a number denotes, signed or unsigned; None where `token` is no number."""
+    """The 32 bits that a number denotes, signed or unsigned; None if `token` is not a number."""
     number = parse_number(token)
     if number is not None and not -(1 << 31) <= number < 1 << 32:
         raise spot.error(f"the constant {shown(token)} does not fit in 32 bits")
@@ -63,5 +63,5 @@ def as_word(token: str, spot: Spot) -> int | None:
 
 
 def shown(token: str) -> str:
-    """A token of the user's in quotes, however long it is."""
+    """A token of the user's in quotes, shortened."""
     return repr(token if len(token) <= 40 else token[:37] + "...")

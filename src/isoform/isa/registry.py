@@ -18,15 +18,15 @@ DEFAULT = "x86_64"
 
 @dataclass(frozen=True)
 class _Listed:
-    """What can be said of a machine before anything of it is imported."""
+    """What is known about a machine before anything of it is imported."""
 
     elf: int = 0
-    """Its number in the header of an ELF file with 64-bit little-endian words."""
+    """Its number in the header of 64-bit little-endian ELF files."""
     suffix: str = ""
-    """Of files of its assembly language, where isoform itself assembles them."""
+    """Suffix of assembly files, if isoform itself assembles them."""
     byte_order: Order = "little"
     target: str = ""
-    """What zig's clang calls it, and the flags that keep to what isoform reads."""
+    """The name that zig's clang has for it, and the flags that restrict it to what isoform reads."""
 
 
 _MACHINES = {
@@ -63,7 +63,7 @@ def machine(name: str) -> Machine:
 
 
 def assembler(name: str) -> Callable[[str, str], Assembled]:
-    """What assembles a text, given with the name of its file, for one of the small machines."""
+    """The function that assembles a text, which it gets with the name of its file, for one of the small machines."""
     found: Callable[[str, str], Assembled] = import_module(f"isoform.isa.{name}.assembler").assemble
     return found
 

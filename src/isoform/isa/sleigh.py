@@ -1,7 +1,7 @@
-"""SLEIGH's p-code as micro-ops: the one place that touches pypcode.
+"""SLEIGH's p-code as micro-ops: the only module that uses pypcode.
 
-SLEIGH is borrowed and not trusted (DESIGN section 3): each machine passes a table of amendments that
-replace or correct what it gives for an instruction.
+SLEIGH is not trusted (DESIGN section 3): each machine passes a table of amendments that replace or correct what SLEIGH
+gives for an instruction.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _KINDS: Mapping[str, Kind] = {
 }
 
 MOST_KEPT = 1024
-"""Instructions that a decoder remembers. A checker asks about one target again and again, and several rules decode the
-code of one function."""
+"""Instructions that a decoder remembers. A checker asks about one target many times, and several rules decode the code
+of one function."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Decoded:
     operands: str
     code: bytes
     ops: tuple[MicroOp, ...] | None
-    """None where SLEIGH's own semantics contain something opaque; `opaque` then names it."""
+    """None if SLEIGH's own semantics contain something opaque; `opaque` then names it."""
     opaque: str = ""
 
 
@@ -43,7 +43,7 @@ Amendment = Callable[[Decoded], tuple[MicroOp, ...] | None]
 
 
 class SleighDecoder:
-    """Decodes with SLEIGH, then lets the machine's amendments have their say."""
+    """Decodes with SLEIGH, then applies the machine's amendments."""
 
     def __init__(
         self, language: str, amend: Amendment, covered: Callable[[Var], bool], longest: int, translate: bool = True
@@ -51,10 +51,10 @@ class SleighDecoder:
         self._language = language
         self._amend = amend
         self._covered = covered
-        """Whether a register lies in the machine's containers: one that does not has no meaning here."""
+        """Whether a register lies in the machine's containers; any other has no meaning here."""
         self._longest = longest
         self._translate = translate
-        """False where the amendments give every instruction its meaning: SLEIGH's own is then not asked for."""
+        """False if the amendments define every instruction: SLEIGH's own semantics are then not requested."""
 
         self._decode_kept = lru_cache(MOST_KEPT)(self._decode)
 
@@ -74,7 +74,7 @@ class SleighDecoder:
         return Instruction(address, decoded.length, text, ops)
 
     def sleigh(self, code: bytes, address: int) -> Decoded | Instruction:
-        """SLEIGH's view, or the finished instruction where there is nothing to amend."""
+        """SLEIGH's view, or the finished instruction if there is nothing to amend."""
         import pypcode
 
         context = _context(self._language)
@@ -110,7 +110,7 @@ def _context(language: str) -> Any:
 
 
 def _unknown(code: bytes, address: int) -> Instruction:
-    """SLEIGH not knowing the bytes does not mean that the machine faults on them: they may be an instruction."""
+    """That SLEIGH does not know the bytes does not mean that the machine faults on them: they may be an instruction."""
     return Instruction(address, 1, f"(bad) {code[:1].hex()}", (MicroOp(Kind.UNSUPPORTED, None, ()),))
 
 
@@ -133,7 +133,7 @@ def _copy_ops(pcode: Any) -> tuple[tuple[MicroOp, ...] | None, str]:
 def _callother_name(op: Any) -> str:
     try:
         return str(op.inputs[0].getUserDefinedOpName())
-    except Exception:  # the name is only for people; SLEIGH not knowing it is no reason to stop
+    except Exception:  # the name is only for people
         return "callother"
 
 
@@ -218,7 +218,7 @@ def _renumber(groups: list[list[MicroOp]]) -> list[MicroOp]:
 
 
 def _separate_temps(ops: list[MicroOp]) -> tuple[MicroOp, ...]:
-    """Make temps that partly overlap whole: SLEIGH now and then reads four bytes of an eight-byte temp."""
+    """Make partly overlapping temporaries whole: SLEIGH sometimes reads four bytes of an eight-byte one."""
     sizes: dict[int, int] = {}
     temps = {v for op in ops for v in (*op.ins, *((op.out,) if op.out else ())) if v.space is Space.TEMP}
     for var in temps:

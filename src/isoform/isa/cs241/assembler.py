@@ -1,7 +1,8 @@
-"""The cs241 assembler. Takes the course's syntax and the looser one of seed 000's figures.
+"""The cs241 assembler.
 
-What a figure leaves out is made explicit with real instructions: an immediate operand becomes a `lis` into a
-register that the program never mentions, and a program that can run off its end gets a `jr $31` there.
+It accepts the course's syntax and the looser one of seed 000's figures. What a figure leaves out becomes explicit as
+real instructions: an immediate operand becomes a `lis` into a register that the program never mentions, and a program
+that can run off its end gets a `jr $31` there.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class _Program:
     expanded: list[int]
     """Indices of the statements that have an immediate."""
     scratch: list[int]
-    """Registers that immediates are loaded into, one for each an instruction has at most."""
+    """Registers that immediates are loaded into: as many as one instruction has immediates."""
 
     def address(self, label: str, spot: Spot) -> int:
         if label not in self.labels:
@@ -164,7 +165,7 @@ def _register(token: str, spot: Spot) -> int:
 
 
 def _number_operand(name: str, token: str, spot: Spot) -> Operand:
-    """The offset of `lw` and `sw`, or what a branch goes to: a label or a number of words."""
+    """The offset of `lw` and `sw`, or the target of a branch: a label or a number of words."""
     number = parse_number(token)
     if number is None:
         if name in ("beq", "bne") and _NAME.fullmatch(token):
@@ -197,7 +198,7 @@ def _scratch_registers(statements: list[Statement]) -> list[int]:
 
 
 def _mentioned(statement: Statement) -> Iterator[int]:
-    """Registers a statement names, those of an instruction written as `.word` included."""
+    """Registers that a statement names, including those of an instruction written as `.word`."""
     for letter, operand in statement.operands.items():
         if letter in "dst" and isinstance(operand, int):
             yield operand
@@ -241,7 +242,7 @@ def _branch_offset(program: _Program, index: int, operand: int | str) -> int:
 
 
 def _check_no_expansion(program: _Program, following: int, target: int, spot: Spot) -> None:
-    """A number of words is ambiguous where it counts across instructions that were not written as such."""
+    """A number of words is ambiguous if it counts across instructions that were not written as such."""
     low, high = min(following, target), max(following, target)
     first = bisect_right(program.expanded, low, key=lambda index: program.starts[index + 1])
     if first < len(program.expanded) and program.starts[program.expanded[first]] < high:

@@ -25,7 +25,7 @@ _ZERO = const(0, 4)
 
 
 class Fields(NamedTuple):
-    """One instruction word taken apart."""
+    """The fields of one instruction word."""
 
     word: int
     address: int
@@ -213,7 +213,8 @@ _BY_SELECTOR = {_selector(operation.word): name for name, operation in OPERATION
 
 
 def operation_name(word: int) -> str | None:
-    """The operation that a word encodes; None where it encodes none (a field that must be zero is not)."""
+    """The operation that a word encodes; None if it encodes none, for example because a field that must be zero is
+    not."""
     name = _BY_SELECTOR.get(_selector(word))
     if name is None:
         return None
@@ -222,8 +223,8 @@ def operation_name(word: int) -> str | None:
 
 
 def decode(code: bytes, address: int) -> Instruction:
-    """`lis` and the word after it are one instruction of eight bytes: sound while that word is never stored to,
-    which holds for all code here. An address that is no multiple of four holds no instruction."""
+    """`lis` and the word after it are one instruction of eight bytes. This is sound as long as that word is never
+    stored to, which holds for all code here. There is no instruction at an address that is not a multiple of four."""
     if not code or address % WORD_BYTES:
         return _fault(address, 1, "(outside the program)", "jump outside the program")
     word = int.from_bytes(code[:WORD_BYTES], "big")

@@ -1,7 +1,5 @@
-"""Compressed instructions: each of 16 bits stands for one of 32 (The RISC-V Instruction Set Manual, extension C).
-
-Those of floating point have no counterpart here.
-"""
+"""Compressed instructions: each of 16 bits stands for one of 32 (The RISC-V Instruction Set Manual, extension C). The
+floating-point ones have no counterpart here."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ _WORD, _DOUBLE = 2, 3
 
 
 class _Half:
-    """One compressed instruction taken apart."""
+    """The fields of one compressed instruction."""
 
     def __init__(self, half: int) -> None:
         self.half = half
@@ -30,7 +28,7 @@ class _Half:
 
     @property
     def full(self) -> int:
-        """The register in the field of five bits, which is mostly both a source and the destination."""
+        """The register in the five-bit field, usually both a source and the destination."""
         return self.bits(11, 7)
 
     @property
@@ -39,7 +37,7 @@ class _Half:
 
     @property
     def first(self) -> int:
-        """One of the eight registers that have a field of three bits."""
+        """One of the eight registers that a three-bit field can name."""
         return 8 + self.bits(9, 7)
 
     @property
@@ -56,7 +54,8 @@ class _Half:
 
 
 def expanded(half: int) -> int | None:
-    """The instruction that a compressed one stands for; None for what is none, or has no semantics here."""
+    """The instruction that a compressed one stands for; None if the bits are no instruction or have no semantics
+    here."""
     form = _FORMS.get((half & 3, half >> 13))
     return form(_Half(half)) if form is not None else None
 

@@ -1,7 +1,5 @@
-"""RV64I with M: what each instruction does (The RISC-V Instruction Set Manual, volume I).
-
-What is not one of these (floating-point instructions, atomics, control registers) has no semantics.
-"""
+"""RV64I with M: what each instruction does (The RISC-V Instruction Set Manual, volume I). All others (floating-point
+instructions, atomics, control registers) have no semantics."""
 
 from __future__ import annotations
 
@@ -13,14 +11,14 @@ from isoform.isa.riscv64.registers import LINK, NAMES, register
 from isoform.model.microop import TRUE, Instruction, Kind, MicroOp, Space, Var, abort_reason, code, const
 
 _LONG, _SHORT = 4, 2
-"""Bytes of an instruction, and of a compressed one."""
+"""Bytes of a full and of a compressed instruction."""
 _UNIMPLEMENTED = 0xC000_1073
-"""What assemblers make of `unimp`: a write to a register that cannot be written."""
+"""The assembler's encoding of `unimp`: a write to a register that cannot be written."""
 _BREAK, _FENCE_TSO = 0x0010_0073, 0x8330_000F
 
 
 class Fields(NamedTuple):
-    """One instruction word taken apart."""
+    """The fields of one instruction word."""
 
     word: int
     address: int
@@ -59,7 +57,7 @@ class Fields(NamedTuple):
 
     @property
     def immediate(self) -> int:
-        """Of an instruction with one source register."""
+        """The immediate of an instruction with one source register."""
         return _signed(self.bits(31, 20), 12)
 
     @property
@@ -102,7 +100,7 @@ class _Emitter:
         return out
 
     def write(self, number: int, kind: Kind, *ins: Var) -> None:
-        """Write a register; a write to the first one is ignored."""
+        """Write a register; a write to `zero` is ignored."""
         if number:
             self.ops.append(MicroOp(kind, register(number), ins))
 
@@ -137,7 +135,7 @@ def _high_half(left_extension: Kind, right_extension: Kind) -> Compute:
 
 
 def _signed_quotient(emit: _Emitter, left: Var, right: Var) -> Var:
-    """Division by zero gives -1. The other divisions, and the remainders, give what SMT-LIB's operators do."""
+    """Division by zero gives -1. Other divisions, and remainders, agree with SMT-LIB's operators."""
     quotient = emit.compute(Kind.INT_SDIV, left.size, left, right)
     by_zero = emit.compute(Kind.INT_EQUAL, 1, right, const(0, right.size))
     return emit.compute(Kind.SELECT, left.size, by_zero, const(-1, left.size), quotient)
@@ -174,7 +172,7 @@ REGISTER_FORMS = {
 }
 """Computations by funct3 and funct7."""
 WORD_FORMS = frozenset({"add", "sub", "sll", "srl", "sra", "mul", "div", "divu", "rem", "remu"})
-"""Those that there are of 32 bits as well."""
+"""Those that also exist for 32 bits."""
 BRANCHES = {
     0: ("beq", Kind.INT_EQUAL, False),
     1: ("bne", Kind.INT_NOTEQUAL, False),
@@ -197,7 +195,7 @@ STORES = {0: ("sb", 1), 1: ("sh", 2), 2: ("sw", 4), 3: ("sd", 8)}
 
 
 Lifted = tuple[str, list[MicroOp]]
-"""How an instruction reads, and what it does."""
+"""The text of an instruction, and what it does."""
 
 
 def decode(code: bytes, address: int) -> Instruction:
@@ -217,7 +215,7 @@ def decode(code: bytes, address: int) -> Instruction:
 
 _NO_SEMANTICS = MicroOp(Kind.UNSUPPORTED, None, ())
 _UNDEFINED = MicroOp(Kind.ABORT, None, (TRUE, abort_reason("undefined instruction")))
-"""The half-word of zeros, which is no instruction with whichever extensions."""
+"""The half-word of zeros, which is an illegal instruction with all extensions."""
 
 
 def _other(address: int, length: int, text: str, does: MicroOp) -> Instruction:
@@ -249,7 +247,7 @@ def _word_form(fields: Fields) -> Lifted | None:
 
 
 def _immediate_form(fields: Fields, size: int = 8) -> Lifted | None:
-    """A shift has its count in the lower bits of the immediate, and in the others which one it is."""
+    """The lower bits of a shift's immediate are its count; the upper bits select the shift."""
     is_shift, count_bits = fields.funct3 in (1, 5), 6 if size == 8 else 5
     kind = fields.bits(31, 20 + count_bits) << count_bits >> 5 if is_shift else 0
     name = REGISTER_FORMS.get((fields.funct3, kind))
@@ -299,7 +297,7 @@ def _branch(fields: Fields) -> Lifted | None:
 
 
 def _jump(fields: Fields) -> Lifted | None:
-    """Of the registers that may hold a return address only the usual one is followed."""
+    """Only the usual link register is followed as a return address."""
     if fields.rd not in (0, LINK):
         return None
     emit = _Emitter()
@@ -309,7 +307,7 @@ def _jump(fields: Fields) -> Lifted | None:
 
 
 def _jump_register(fields: Fields) -> Lifted | None:
-    """The lowest bit of the sum is cleared. A return address has none set: the caller's call put it there."""
+    """The lowest bit of the sum is cleared. In a return address it is clear already: the caller's call set it."""
     if fields.funct3 or fields.rd not in (0, LINK):
         return None
     emit = _Emitter()

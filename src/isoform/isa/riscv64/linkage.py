@@ -15,7 +15,7 @@ _NEAR = 1 << 11
 _FAR = 1 << 31
 _AUIPC, _JALR = 0x17, 0x67
 _CALLS = ((NAMES.index("ra"), NAMES.index("ra")), (NAMES.index("t1"), 0))
-"""Of a call and of a tail call: the register between the two instructions, and where the return address goes."""
+"""For a call and for a tail call: the register between the two instructions, and where the return address goes."""
 
 
 def _word(field: bytes, at: int = 0) -> int:
@@ -35,8 +35,8 @@ def _is_call(field: bytes) -> bool:
 
 
 def _put_call(field: bytes, value: int) -> bytes | None:
-    """The upper part in `auipc`, rounded, as the lower part in the `jalr` that follows has a sign. The register between
-    the two then holds a return address, or nothing that code may rely on."""
+    """The upper part goes into `auipc`, rounded, because the lower part in the following `jalr` is signed. Afterwards
+    the register between the two holds a return address, or nothing that code may rely on."""
     if not _is_call(field) or not -_FAR - _NEAR <= value < _FAR - _NEAR:
         return None
     first, second = _word(field), _word(field, 4)

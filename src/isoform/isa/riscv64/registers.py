@@ -1,4 +1,4 @@
-"""The integer registers by the names of the ABI. The first one is always zero, and no place of its own."""
+"""The integer registers by their ABI names. The first one is always zero and is not stored."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMES = (
 LINK = NAMES.index("ra")
 BYTES = 8
 KEPT = "ra_kept"
-"""No register of the machine: see `Convention.kept_return_address`."""
+"""Not a register of the machine: see `Convention.kept_return_address`."""
 REGISTERS = registers_of(
     *((name, BYTES * number, BYTES) for number, name in enumerate(NAMES) if number), (KEPT, BYTES * len(NAMES), BYTES)
 )

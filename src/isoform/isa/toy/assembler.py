@@ -87,7 +87,7 @@ def _register(token: str, spot: Spot) -> int:
 
 
 def _check_jump(statement: Statement, index: int, count: int) -> None:
-    """A forward jump whose target is an instruction or exactly the end: then no program can loop or run wild."""
+    """A forward jump to an instruction or exactly to the end, so that no program can loop or leave its code."""
     offset = statement.fields.get("o", 0)
     if offset < 0:
         raise statement.spot.error(f"{statement.name} by {offset} jumps backward, a loop; toy jumps only forward")

@@ -22,7 +22,7 @@ _EIGHTBYTE = 8
 _STACK_ALIGNMENT = 16
 """Bytes, of the first argument on the stack."""
 _RESULT_POINTER = "result"
-"""The name of the hidden argument that says where a large struct goes."""
+"""The name of the hidden argument that holds the address for a large struct."""
 
 CONVENTION = Convention(
     integer_arguments=("rdi", "rsi", "rdx", "rcx", "r8", "r9"),
@@ -56,8 +56,8 @@ def place(signature: Signature) -> Placement:
 
 
 def gap_assumptions(signatures: Iterable[Signature]) -> Iterator[Assumption]:
-    """That nothing is in the gaps of structures in vector registers. Debug information does not list bit-fields without
-    a name, which gcc counts when it chooses registers (and clang does not)."""
+    """The assumption that gaps of structures in vector registers are unused. Debug information does not list bit-fields
+    without a name, which gcc counts when it chooses registers (and clang does not)."""
     types = [kind for one in signatures for kind in (one.result, *(parameter.type for parameter in one.parameters))]
     names = dict.fromkeys(kind.spelling for kind in types if _has_gap_among_floats(kind))
     if names:
@@ -80,7 +80,7 @@ def _has_gap_among_floats(ctype: CType) -> bool:
 
 
 class _Class(IntEnum):
-    """Classes of an eightbyte (x86-64 psABI, section 3.2.3). The larger wins where two meet."""
+    """Classes of an eightbyte (x86-64 psABI, section 3.2.3). If two classes meet, the larger wins."""
 
     NONE = 0
     SSE = 1
@@ -191,7 +191,7 @@ class _SystemV:
                 continue
             for low in range(0, scalar.bits, 64):
                 extent = (start + low // 8, min(64, scalar.bits - low))
-                # What is also an integer (a union) is compared bit for bit.
+                # A part that is also an integer (in a union) is compared bit by bit.
                 extents[extent] = scalar.is_float and extents.get(extent, True)
         ordered = [(*extent, is_float) for extent, is_float in sorted(extents.items())]
         for (start, bits, _), (following, _, _) in pairwise(ordered):
@@ -234,8 +234,8 @@ class _SystemV:
 
 
 def _has_unnamed_members(ctype: CType) -> bool:
-    """Whether the alignment of its members does not explain a gap. Debug information does not list bit-fields without
-    a name, which gcc counts when it chooses registers (and clang does not)."""
+    """Whether the alignment of its members does not explain a gap. Debug information does not list bit-fields without a
+    name, which gcc counts when it chooses registers (and clang does not)."""
     end, most = 0, max(1, ctype.alignment)
     for start, scalar in sorted(ctype.scalars(), key=lambda member: member[0]):
         alignment = max(1, (scalar.bits + 7) // 8)
@@ -259,17 +259,17 @@ def _is_long_double(ctype: CType) -> bool:
 
 
 def _is_wide_float(ctype: CType) -> bool:
-    """A vector or a 128-bit number: what takes a vector register as a whole."""
+    """A vector or 128-bit number, which takes a whole vector register."""
     return ctype.kind is TypeKind.FLOAT and ctype.bits == 128
 
 
 def _alignment(ctype: CType) -> int:
-    """Bytes; of a bit-field's byte 1."""
+    """Alignment in bytes; 1 for the byte of a bit-field."""
     return max((1, ctype.alignment, *(scalar.size for _, scalar in ctype.scalars())))
 
 
 def _alignment_is_known(ctype: CType) -> bool:
-    """Not of a struct without members, nor of a packed one that has a member wide enough to matter."""
+    """False for a struct without members, and for a packed one with a member wide enough to matter."""
     if ctype.kind is not TypeKind.STRUCT:
         return True
     alignment = _alignment(ctype)

@@ -1,7 +1,7 @@
-"""Which x86-64 instructions fault unless the address of their operand in memory is a multiple of its size.
+"""Which x86-64 instructions fault unless the address of their memory operand is a multiple of its size.
 
-Those are the aligned and non-temporal moves in every encoding; in legacy encodings also everything else that reads or
-writes 16 bytes, but for the moves that are made for any address and the string comparisons.
+These are the aligned and non-temporal moves in every encoding. In legacy encodings they are also all other instructions
+that read or write 16 bytes, except the unaligned moves and the string comparisons.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ANY_ADDRESS = frozenset(
 
 
 def alignment(instruction: Instruction) -> int:
-    """The bytes that the address of the operand in memory must be a multiple of; 1 where any address will do."""
+    """The number of bytes that the address of the memory operand must be a multiple of; 1 if any address will do."""
     loads = [op.out.size for op in instruction.ops if op.kind is Kind.LOAD and op.out is not None]
     stores = [op.ins[1].size for op in instruction.ops if op.kind is Kind.STORE]
     if not loads and not stores:

@@ -53,7 +53,7 @@ _LONG_VEX = 0xC4
 
 
 def amend(decoded: Decoded) -> tuple[MicroOp, ...]:
-    """The micro-ops of an instruction; a single UNSUPPORTED where it has no semantics."""
+    """The micro-ops of an instruction; a single UNSUPPORTED if it has no semantics."""
     try:
         return _semantics(decoded)
     except NoSemanticsError:
@@ -91,7 +91,7 @@ def _semantics(decoded: Decoded) -> tuple[MicroOp, ...]:
 
 
 def _x87(decoded: Decoded, found: Prefixes) -> tuple[MicroOp, ...]:
-    """Imported only where there is such code, for few functions have any."""
+    """Imported only if there is such code, which few functions have."""
     if found.lock or found.doubled:
         raise NoSemanticsError
     from isoform.isa.x86_64 import x87
@@ -102,7 +102,8 @@ def _x87(decoded: Decoded, found: Prefixes) -> tuple[MicroOp, ...]:
 
 
 def _are_pointers(arguments: tuple[Operand, ...]) -> bool:
-    """Whether the operands are the pointers of a string instruction: `movsd` and `cmpsd` are also vector ones."""
+    """Whether the operands are the pointers of a string instruction: `movsd` and `cmpsd` are also vector
+    instructions."""
     pointers = (Register(strings.RDI), Register(strings.RSI))
     return bool(arguments) and all(argument in pointers for argument in arguments)
 
@@ -125,25 +126,25 @@ def _vector(name: str) -> Semantics | None:
 
 
 def _has_wide_lengths(name: str, found: Prefixes, code: bytes) -> bool:
-    """Whether the lengths of strings are in all of rax and rdx, which the disassembly does not show."""
+    """Whether the string lengths are all of rax and rdx, which the disassembly does not show."""
     vex_wide = found.opcode == _LONG_VEX and bool(code[code.index(_LONG_VEX) + 2] & 0x80)
     return name in _LENGTHS_IN_REGISTERS and (found.rex_wide or vex_wide)
 
 
 def _is_misnamed(name: str, found: Prefixes, code: bytes) -> bool:
-    """Behind `lock`, SLEIGH calls every member of the group of `inc` so."""
+    """After `lock`, SLEIGH gives this name to every member of the group of `inc`."""
     return name == "INC" and found.lock and bool(code[found.opcode_at + 1] >> 3 & 7)
 
 
 def _is_misread(name: str, found: Prefixes) -> bool:
-    """Whether SLEIGH may take the bytes for something else than the processor does, or shows them only in part.
-    Compilers write none of these; each was found by comparing with a processor."""
+    """Whether SLEIGH may decode the bytes differently from a processor, or show them only in part. Compilers emit none
+    of these; each was found by comparing with a processor."""
     return (
         found.opcode == EVEX
         or found.repeats > 1
         or (found.lock and found.repeats > 0)
         or (found.doubled and name != "NOP" and not (name == "CALL" and found.rex_wide))
-        # Makers differ on branches with a 16-bit operand size.
+        # Vendors differ on branches with a 16-bit operand size.
         or (name in control.TABLE and found.operand_size and not found.rex_wide)
         or (name in _IMPLIED_ADDRESS and (found.address_size or bool(found.segment)))
         or (name in _WITHOUT_OPERAND_SIZE and found.operand_size)

@@ -15,13 +15,13 @@ _CRC32C = 0x82F63B78
 
 
 def _trailing_zeros(b: Builder, value: Var) -> Var:
-    """The number of ones below the lowest one: all of the width for zero."""
+    """The number of trailing zeros, which is the width for zero."""
     return b.popcount(b.and_(b.not_(value), b.sub(value, 1)), value.size)
 
 
 def scan(name: str, position: Callable[[Builder, Var], Var]) -> Semantics:
-    """`bsf`, `bsr`. For a source of zero the target stays as it is on every processor, but some clear bits 63:32
-    of a 32-bit one."""
+    """`bsf`, `bsr`. For a source of zero the target keeps its value on every processor, but some clear bits 63:32 of a
+    32-bit target."""
 
     def semantics(b: Builder, target: Register, source: Operand) -> None:
         size = width(target)
@@ -67,7 +67,8 @@ def population(b: Builder, target: Register, source: Operand) -> None:
 
 
 def bit_test(name: str, change: Callable[[Builder, Var, Var], Var] | None) -> Semantics:
-    """With a register index, memory is a string of bits around the address; else the index is cut to the width."""
+    """With a register index, memory is a bit string around the address; otherwise the index is taken modulo the
+    width."""
 
     def semantics(b: Builder, target: Operand, index: Operand) -> None:
         if isinstance(target, Memory) and isinstance(index, Register):
@@ -138,7 +139,7 @@ def extract_field(b: Builder, target: Register, source: Operand, control: Operan
 
 
 def _ones_below(b: Builder, length: Var, size: int) -> Var:
-    """As many ones as `length` says, at most all."""
+    """The lowest `length` bits set, at most all."""
     return b.not_(b.shl(const(-1, size), length))
 
 
@@ -171,7 +172,7 @@ def multiply_without_flags(b: Builder, high: Register, low: Register, source: Op
 
 
 def _moves(b: Builder, mask: Var) -> list[Var]:
-    """For each power of two, the bits of the mask that travel that far to be packed at the low end."""
+    """For each power of two, the mask bits that move that far when they are packed at the low end."""
     moves = []
     zeros_below = b.shl(b.not_(mask), 1)
     steps = (8 * mask.size).bit_length() - 1

@@ -21,11 +21,11 @@ class Masking(NamedTuple):
     """What EVEX does to the lanes of a vector result before it is written."""
 
     register: Var
-    """One of k1 to k7, a bit a lane."""
+    """One of k1 to k7, one bit per lane."""
     lane: int
     """Its size in bytes."""
     zeroing: bool
-    """Whether lanes whose bit is clear become 0; else they keep what the target has."""
+    """Whether lanes whose bit is clear become 0; otherwise they keep the target's value."""
 
 
 class Builder:
@@ -43,7 +43,7 @@ class Builder:
     # Operands
 
     def read(self, operand: Operand, size: int | None = None) -> Var:
-        """The value of an operand; `size` where the operand itself does not say it."""
+        """The value of an operand; `size` is used if the operand does not determine it."""
         if isinstance(operand, Immediate):
             return const(operand.value, self._needed(size))
         if isinstance(operand, Register):
@@ -77,8 +77,8 @@ class Builder:
         return self._addresses[memory]
 
     def address_from(self, memory: Memory, distance: Var) -> Var:
-        """The address so many bytes from that of an operand. With 32-bit addresses the sum is cut to 32 bits, and only
-        then comes the segment."""
+        """The address of an operand plus a number of bytes. With 32-bit addresses the sum is truncated to 32 bits
+        before the segment is added."""
         moved = self.add(self.offset_of(memory), distance)
         if _address_bytes(memory) < moved.size:
             moved = self.zext(self.piece(moved, 0, _address_bytes(memory)), moved.size)
@@ -88,7 +88,7 @@ class Builder:
         return self.add(REGISTERS[f"{memory.segment}_offset"], offset) if memory.segment else offset
 
     def address_of_part(self, memory: Memory, at: int, size: int) -> Var:
-        """The address of `size` bytes from byte `at` on of a wider operand."""
+        """The address of `size` bytes at offset `at` of a wider operand."""
         if _overlaps_canary(memory, at + size):
             raise NoSemanticsError
         address = self.address_of(memory)
@@ -271,7 +271,7 @@ class Builder:
         return value if value.size == size else self._emit(Kind.INT_SEXT, size, value)
 
     def piece(self, value: Var, at: int, size: int) -> Var:
-        """`size` bytes from byte `at` on."""
+        """`size` bytes from offset `at`."""
         if at == 0 and size == value.size:
             return value
         if value.space is Space.REGISTER:
@@ -279,7 +279,7 @@ class Builder:
         return self._emit(Kind.SUBPIECE, size, value, const(at, 4))
 
     def join(self, *parts: Var) -> Var:
-        """Parts laid side by side, lowest first."""
+        """The concatenation of parts, lowest first."""
         if len(parts) == 1:
             return parts[0]
         half = (len(parts) + 1) // 2
@@ -310,7 +310,7 @@ class Builder:
         return self._emit(Kind.FLOAT_NAN, 1, value)
 
     def float_round(self, value: Var, mode: int) -> Var:
-        """To a whole number, by a number of `ROUNDING_MODES`."""
+        """Rounded to an integer; `mode` is an index into `ROUNDING_MODES`."""
         return self._emit(Kind.FLOAT_ROUND, value.size, value, const(mode, 1))
 
     def boolean(self, value: bool) -> Var:
@@ -325,19 +325,19 @@ def _common_size(left: Value, right: Value) -> int:
 
 
 def _address_bytes(memory: Memory) -> int:
-    """How wide its address is computed."""
+    """The width in which its address is computed."""
     return memory.base.size if memory.base else memory.index.size if memory.index else 8
 
 
 def _overlaps_canary(memory: Memory, size: int) -> bool:
-    """Only the plain `fs:0x28` is known to be the canary: what covers part of it, or writes it, has no meaning."""
+    """Only the plain `fs:0x28` is known to be the canary: an access to part of it, or a write, has no meaning here."""
     if memory.segment != "fs" or memory.base is not None or memory.index is not None:
         return False
     return memory.displacement < CANARY_OFFSET + 8 and memory.displacement + size > CANARY_OFFSET
 
 
 def _without_needless_copies(ops: list[MicroOp]) -> list[MicroOp]:
-    """`t = x op y; r = t` as `r = x op y` where t is used nowhere else."""
+    """Turns `t = x op y; r = t` into `r = x op y` if t is not used elsewhere."""
     uses: dict[Var, int] = {}
     for op in ops:
         for var in op.ins:

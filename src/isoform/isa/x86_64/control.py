@@ -14,7 +14,7 @@ from isoform.model.microop import Kind, code, const
 _ADDRESS_MASK = (1 << 64) - 1
 _NOTHING = Immediate(0)
 _MOST_POPPED = 0x7FFF
-"""Above it, CPU models disagree whether the number is signed."""
+"""Above this value, CPU models disagree on whether the number is signed."""
 
 
 def jump(b: Builder, target: Operand) -> None:
@@ -29,7 +29,7 @@ def jump_if(condition: str) -> Semantics:
 
 
 def call(b: Builder, target: Operand) -> None:
-    """A call to the next instruction is how position-independent code reads its own address: a push and no call."""
+    """Position-independent code reads its own address by a call to the next instruction: a push, not a call."""
     if isinstance(target, Immediate):
         address = target.value & _ADDRESS_MASK
         push_value(b, const(b.next_address, 8))

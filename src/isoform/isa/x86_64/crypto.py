@@ -116,7 +116,7 @@ def substitute_back(b: Builder, value: Var) -> Var:
 
 
 def _shift_rows(b: Builder, value: Var, step: int) -> Var:
-    """Row r goes by r columns."""
+    """Row r rotates by r columns."""
     cells = split(b, value, 1)
     return b.join(*(cells[(n + 4 * step * (n % 4)) % HALF] for n in range(HALF)))
 
@@ -129,7 +129,7 @@ def _doubled(b: Builder, value: Var) -> Var:
 
 
 def _next_in_column(b: Builder, value: Var, distance: int) -> Var:
-    """In place of each byte the one that is `distance` below it in its column, around."""
+    """Each byte is replaced by the one `distance` below it in its column, cyclically."""
     kept = bytes([0xFF] * (4 - distance) + [0] * distance)
     down = b.and_(b.shr(value, 8 * distance), _each_column(kept))
     around = b.and_(b.shl(value, 8 * (4 - distance)), _each_column(bytes(0xFF ^ byte for byte in kept)))
@@ -137,14 +137,14 @@ def _next_in_column(b: Builder, value: Var, distance: int) -> Var:
 
 
 def mix_columns(b: Builder, value: Var) -> Var:
-    """2 * x0 + 3 * x1 + x2 + x3, and so on around."""
+    """2 * x0 + 3 * x1 + x2 + x3, and so on cyclically."""
     below = _next_in_column(b, value, 1)
     both = b.xor(value, below)
     return _sum(b, [_doubled(b, both), below, _next_in_column(b, both, 2)])
 
 
 def mix_columns_back(b: Builder, value: Var) -> Var:
-    """With 4 * (x0 + x2) added to x0 and x2, and the same for x1 and x3, the way back is the way there."""
+    """After 4 * (x0 + x2) is added to x0 and x2, and likewise for x1 and x3, the inverse is the forward mix."""
     apart = b.xor(value, _next_in_column(b, value, 2))
     return mix_columns(b, b.xor(value, _doubled(b, _doubled(b, apart))))
 
@@ -169,7 +169,7 @@ def _decrypt_last(b: Builder, state: Var, key: Var) -> Var:
 
 
 def _round(operator: Binary) -> VectorSemantics:
-    """Sources are held: the operators read theirs in many places."""
+    """Sources are copied first: the operators read them in many places."""
     return binary(lambda b, state, key: operator(b, b.hold(state), key))
 
 

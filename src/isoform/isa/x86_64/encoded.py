@@ -1,7 +1,7 @@
 """The operands of an x86-64 instruction in legacy or VEX encoding, read from its bytes.
 
-Nothing here reads the disassembly. SLEIGH names the instruction and says how long it is; bytes of which this decoder
-makes another length have no semantics.
+Nothing here reads the disassembly. SLEIGH names the instruction and gives its length; if this decoder finds another
+length, the bytes have no semantics.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SMALLEST_VECTOR = 16
 
 
 def operands(decoded: Decoded, found: Prefixes) -> tuple[Operand, ...]:
-    """All operands in the order of the manual, those included that no bits stand for."""
+    """All operands in the order of the manual, including implicit ones."""
     reader = _Reader(decoded, found)
     read = reader.operands()
     if reader.at != decoded.length:
@@ -31,7 +31,7 @@ def operands(decoded: Decoded, found: Prefixes) -> tuple[Operand, ...]:
 
 
 def memory_operand(decoded: Decoded, found: Prefixes) -> Memory:
-    """The memory that ModRM names behind an opcode of one byte, whatever its size."""
+    """The memory that ModRM names after an opcode of one byte, whatever its size."""
     return _Reader(decoded, found).only_memory()
 
 
@@ -55,7 +55,7 @@ class _Reader:
             self._read_modrm()
             if self._modrm.address is not None:
                 kinds = line.with_memory
-        # Processors fault where VEX.vvvv is set and is no operand.
+        # Processors fault if VEX.vvvv is set and is not an operand.
         if kinds is None or (prefix.second and not any(place in _SECOND for place, _ in kinds)):
             raise NoSemanticsError
         read = [_READERS[place](self, size) for place, size in kinds]
@@ -107,7 +107,7 @@ class _Reader:
         return vector(self._modrm.reg | self._prefix.reg << 3, size)
 
     def vector_in_rm(self, size: int) -> Register:
-        if self._prefix.index:  # SLEIGH shows another register than processors take
+        if self._prefix.index:  # SLEIGH shows another register than processors use
             raise NoSemanticsError
         return vector(self._modrm.rm | self._prefix.base << 3, max(_SMALLEST_VECTOR, size))
 
@@ -121,7 +121,7 @@ class _Reader:
 
     def memory(self, size: int) -> Memory:
         address, found = self._modrm.address, self._found
-        # Decoders differ on what a 32-bit address without registers is relative to.
+        # Decoders disagree on what a 32-bit address without registers is relative to.
         if address is None or (found.address_size and address.base is None and address.index is None):
             raise NoSemanticsError
         address_bytes = 4 if found.address_size else 8
@@ -199,7 +199,7 @@ class _Line:
     def __init__(self, has_modrm: bool, with_register: _Kinds | None, with_memory: _Kinds | None) -> None:
         self.has_modrm = has_modrm
         self.with_register = with_register
-        """Where ModRM names a register, or there is no ModRM; None where processors fault on that."""
+        """The form for ModRM with a register, or without ModRM; None if processors fault on that."""
         self.with_memory = with_memory
 
 
@@ -221,7 +221,7 @@ def _line(text: str, vex: bool, wide: int, long: int, operand_size: bool) -> _Li
 
 
 def _kinds(texts: list[str], choice: int, impossible: str, sizes: Mapping[str, int]) -> _Kinds | None:
-    """`choice` is 0 where ModRM names a register and 1 where it names memory."""
+    """`choice` is 0 if ModRM names a register and 1 if it names memory."""
     kinds = []
     for text in texts:
         chosen = text.split("/")[min(choice, text.count("/"))]
@@ -251,7 +251,7 @@ _MAPS = {0x38: SECOND_MAP, 0x3A: THIRD_MAP}
 _TABLES = {"": 0, "0f": FIRST_MAP, "0f38": SECOND_MAP, "0f3a": THIRD_MAP}
 _MANDATORY = {"any": None, "NP": 0, "66": 1, "F3": 2, "F2": 3}
 _Texts = dict[tuple[int | None, int, int], str | dict[int, str]]
-"""Operands by mandatory prefix (None where there is none to look at), opcode map and opcode; of groups by digit."""
+"""Operands by mandatory prefix (None if prefixes do not matter), opcode map and opcode; for groups by digit."""
 
 
 def _texts() -> _Texts:

@@ -31,13 +31,13 @@ _SMALLEST_VECTOR = 16
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """The three bytes after 62, extension bits not inverted any more."""
+    """The three bytes after 62, with the inverted extension bits restored."""
 
     table: int
     mandatory: int
     wide: int
     reg: int
-    """Bits 4 and 3 of ModRM's reg field, in place."""
+    """Bits 4 and 3 of ModRM's reg field, at their positions."""
     index: int
     base: int
     second: int
@@ -45,13 +45,13 @@ class Prefix:
     length: int
     """Of the vectors, in bytes."""
     special: bool
-    """The b bit: repeats an element of memory; with registers it is about rounding."""
+    """The b bit: repeats an element of memory; with registers it concerns rounding."""
     mask: int
     zeroing: bool
 
 
 def decode(code: bytes, address: int) -> Instruction:
-    """The instruction with its meaning; `NoSemanticsError` where it has none."""
+    """The instruction with its meaning; raises `NoSemanticsError` if it has none."""
     if len(code) <= _MODRM_AT:
         raise NoSemanticsError
     prefix = _prefix(code)
@@ -99,13 +99,13 @@ def _entry(prefix: Prefix, opcode: int, modrm: ModRM) -> Entry:
 
 
 def _check(prefix: Prefix, modrm: ModRM, entry: Entry) -> None:
-    """What the manual says that processors fault on, and what this decoder does not know."""
+    """Encodings on which processors fault according to the manual, and those that this decoder does not know."""
     kinds = {kind[0] for kind in entry.operands}
     to_mask, in_memory = entry.operands[0] == "K", modrm.address is not None
     if (
         prefix.length not in entry.lengths
         or ("H" not in kinds and prefix.second)
-        # A group's member has a digit in the reg field; the bits that extend it are for registers.
+        # A group's member has a digit in the reg field; the bits that extend the field are for registers only.
         or (not kinds & {"V", "K"} and prefix.reg)
         or (in_memory and not kinds & {"W", "M", "E"})
         or (not in_memory and "M" in kinds)
@@ -140,7 +140,7 @@ def _operand(kind: str, prefix: Prefix, modrm: ModRM, access: Memory | None) -> 
         return vector(number, size)
     if letter == "Q":
         return mask(number)
-    if prefix.index:  # of no meaning for a general register
+    if prefix.index:  # it has no meaning for a general register
         raise NoSemanticsError
     return general(number, 8 if prefix.wide else 4)
 

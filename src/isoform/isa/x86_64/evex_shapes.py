@@ -1,6 +1,6 @@
-"""What EVEX instructions do that no VEX one does, lane by lane; the others share the shapes of `x86_vectors`.
+"""What EVEX instructions do that no VEX instruction does, lane by lane; the others share the shapes of `vectors.py`.
 
-Semantics take the builder, which knows the mask, a flag that is always true (VEX and EVEX alike clear what is above
+Semantics take the builder, which knows the mask, a flag that is always true (VEX and EVEX both clear the bits above
 their result), and the operands.
 """
 
@@ -72,7 +72,7 @@ def multiply_add(upper: bool) -> VectorSemantics:
 
 
 def rotate(size: int, operator: Binary) -> VectorSemantics:
-    """By an immediate; the forms that rotate by the lanes of a vector are ordinary binary ones."""
+    """By an immediate; the forms that rotate by the lanes of a vector are ordinary binary operations."""
 
     def semantics(b: Builder, vex: bool, target: Operand, source: Operand, count: Operand) -> None:
         amount = const(control(count), size)
@@ -86,7 +86,7 @@ def rotate(size: int, operator: Binary) -> VectorSemantics:
 
 
 def ternary_logic(b: Builder, vex: bool, target: Operand, first: Operand, second: Operand, table: Operand) -> None:
-    """`vpternlog`: bit 4x + 2y + z of the immediate is what bits x, y, z of the three operands give."""
+    """`vpternlog`: bit 4x + 2y + z of the immediate is the result for bits x, y, z of the three operands."""
     count = halves_of(target)
     vectors = [read(b, operand, count) for operand in (target, first, second)]
     write(b, vex, target, [_by_table(b, list(halves), control(table)) for halves in zip(*vectors, strict=True)])
@@ -256,7 +256,7 @@ def truncate(size: int, small: int) -> VectorSemantics:
 
 
 def align(size: int) -> VectorSemantics:
-    """`valignd`, `valignq`: lanes of both sources side by side, the first above the second."""
+    """`valignd`, `valignq`: lanes of both sources concatenated, the first above the second."""
 
     def semantics(b: Builder, vex: bool, target: Operand, first: Operand, second: Operand, place: Operand) -> None:
         count = halves_of(target)

@@ -1,4 +1,4 @@
-"""EVEX instructions by opcode: how each is encoded (`x86_evex_lines`) and what it does."""
+"""EVEX instructions by opcode: how each is encoded (`evex_lines.py`) and what it does."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ _MEANINGS: Mapping[str, VectorSemantics] = {
     **{f"VPERMT2{suffix}": permute_two(size, False) for suffix, size in (("D", 4), ("PS", 4), ("Q", 8), ("PD", 8))},
 }
 # fmt: on
-"""Those that are no wider form of a VEX instruction; the rest mean what they do there."""
+"""Those that are not a wider form of a VEX instruction; the others have the same meaning as there."""
 
 
 class Entry(NamedTuple):
@@ -105,11 +105,11 @@ class Entry(NamedTuple):
     operands: tuple[str, ...]
     semantics: VectorSemantics
     lane: int
-    """Bytes that a bit of the mask stands for; 0 where no mask is allowed."""
+    """Bytes per bit of the mask; 0 if no mask is allowed."""
     repeated: int
-    """Bytes of the element that an operand in memory may repeat; 0 where it may not."""
+    """Bytes of the element that a memory operand may repeat; 0 if it may not."""
     share: int
-    """What part of the vector's length is accessed in memory; 0 where `access` says the number of bytes."""
+    """The fraction of the vector's length that is accessed in memory; 0 if `access` gives the number of bytes."""
     access: int
     lengths: frozenset[int]
 

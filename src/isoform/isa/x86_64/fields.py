@@ -1,8 +1,8 @@
 """What the instruction around a relocated field does with it.
 
-A relocation against a section says "this section plus a distance"; which object was meant can depend on how
-many bytes follow the field in its instruction, and on whether the instruction goes there at once or only
-forms an address (which may be one past an object, or before it).
+A relocation against a section says "this section plus a distance". Which object is meant can depend on how many bytes
+follow the field in its instruction, and on whether the instruction accesses that address or only forms it (the address
+may then be one past an object, or before it).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class FieldReader:
         self._decoder: Any = None
 
     def use(self, offset: int) -> Use | None:
-        """How the 4-byte field at `offset` is used; None where the code around it cannot be decoded."""
+        """How the 4-byte field at `offset` is used; None if the code around it cannot be decoded."""
         if is_lea(self._code, offset):
             return Use(0, True)
         start = self._instruction_start(offset)

@@ -36,8 +36,8 @@ UNDEFINED_FLAGS: Mapping[str, str] = {
     "BLSR": "p",
     "BZHI": "p",
 }
-"""Flags that an instruction leaves undefined whatever its operands. Shifts and rotates, where it depends on the
-count, say so in `x86_shifts`."""
+"""Flags that an instruction leaves undefined whatever its operands. For shifts and rotates this depends on the count:
+see `shifts.py`."""
 
 
 def leave_undefined(b: Builder, mnemonic: str) -> None:

@@ -1,8 +1,8 @@
 """Floating point of SSE to SSE4.1 and AVX, scalar and packed, with x86's rules for NaNs.
 
-An operation on NaNs gives the first operand that is one, made quiet; one that makes a NaN of numbers gives the default
-NaN, whose sign is set. The control word is taken at its default (assumption `default-rounding-mode`), and the exception
-flags in it are not modelled.
+An operation on NaNs gives the first operand that is a NaN, made quiet. An operation on numbers whose result is a NaN
+gives the default NaN, whose sign is set. The control word is assumed to have its default (assumption
+`default-rounding-mode`), and its exception flags are not modelled.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def square_root(b: Builder, x: Var) -> Var:
 
 
 def minimum(b: Builder, x: Var, y: Var) -> Var:
-    """The second of two zeros, and of two of which one is a NaN."""
+    """The second operand if both are zeros or one is a NaN."""
     return b.select(b.float_compare(Kind.FLOAT_LESS, x, y), x, y)
 
 
@@ -72,7 +72,7 @@ def maximum(b: Builder, x: Var, y: Var) -> Var:
 
 
 def resized(b: Builder, x: Var) -> Var:
-    """To the other size; of a NaN, sign and upper part of the payload stay."""
+    """To the other size; a NaN keeps its sign and the upper part of its payload."""
     size = 12 - x.size
     result = b.float_unary(Kind.FLOAT_FROM_FLOAT, size, x)
     return b.select(b.float_nan(x), _nan_resized(b, x, size), result)
@@ -192,7 +192,7 @@ def compare_to_flags(size: int) -> VectorSemantics:
 
 
 def _write_scalar(b: Builder, vex: bool, target: Operand, kept: Operand, value: Var) -> None:
-    """The rest of the register is the first source's."""
+    """The rest of the register comes from the first source."""
     upper = b.piece(read(b, kept, 1)[0], value.size, HALF - value.size)
     write(b, vex, target, [b.join(value, upper)])
 
@@ -244,7 +244,7 @@ def scalar_to_integer(kind: Kind, size: int) -> VectorSemantics:
 
 
 def widening(size: int, operator: Unary) -> VectorSemantics:
-    """As many low lanes of `size` bytes as give lanes of eight."""
+    """The low lanes of `size` bytes that become lanes of eight."""
 
     def semantics(b: Builder, vex: bool, target: Operand, source: Operand) -> None:
         count = halves_of(target)

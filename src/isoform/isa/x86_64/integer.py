@@ -27,7 +27,7 @@ AL, AH, AX = (REGISTERS[name] for name in ("al", "ah", "ax"))
 
 
 def width(*operands: Operand) -> int:
-    """The operand size: that of the first register, else what the disassembly says of memory."""
+    """The operand size: that of the first register, else the size of the memory operand."""
     for operand in operands:
         if isinstance(operand, Register):
             return operand.var.size
@@ -168,7 +168,7 @@ def exchange_and_add(b: Builder, target: Operand, source: Register) -> None:
 
 
 def compare_and_exchange(b: Builder, target: Operand, source: Register) -> None:
-    """The accumulator keeps all its bits where the two were equal, and a register target where they were not."""
+    """The accumulator keeps all its bits if the two were equal, and a register target if they were not."""
     size = width(source)
     accumulator = part(RAX, size)
     old, new = b.hold(b.read(target, size)), b.hold(b.read(source))
@@ -196,7 +196,7 @@ def _byte_in_whole(target: Operand) -> int:
 
 
 def _write_where(b: Builder, condition: Var, whole: Var, value: Var, at: int = 0) -> None:
-    """Writes part of a register, as the machine would, only where the condition holds."""
+    """Writes part of a register, as the machine would, only if the condition holds."""
     if value.size >= 4:
         b.set(whole, b.select(condition, b.zext(value, 8), whole))
     else:
@@ -260,7 +260,7 @@ def divide(b: Builder, source: Operand) -> None:
     size = width(source)
     divisor = b.read(source, size)
     high, low = (AH, AL) if size == 1 else (part(RDX, size), part(RAX, size))
-    # The quotient fits just when the upper half is below the divisor, which no upper half is below zero.
+    # The quotient fits if and only if the upper half is below the divisor. For a divisor of zero it never is.
     b.abort(b.below_or_equal(divisor, high), "division fault")
     dividend, wide = b.join(low, high), b.zext(divisor, 2 * size)
     quotient = b.divide(Kind.INT_DIV, dividend, wide)

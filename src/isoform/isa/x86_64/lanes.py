@@ -124,7 +124,7 @@ def _low_half_product(product: Binary) -> Binary:
 
 
 def sum_of_products(b: Builder, x: Var, y: Var) -> Var:
-    """`pmaddwd`: within four bytes, both 16-bit products added; the one overflow wraps."""
+    """`pmaddwd`: within four bytes, the sum of both 16-bit products; its only overflow wraps."""
     products = [_signed_product(b, p, q) for p, q in zip(split(b, x, 2), split(b, y, 2), strict=True)]
     return b.add(*products)
 

@@ -1,7 +1,7 @@
-"""Library functions that are one thing the machine does: each as the code of a function that does it.
+"""Library functions that a few instructions compute, each as the code of such a function.
 
-Arguments and results are where the System V convention has them, and only scratch registers are written. The code is
-straight, so that it can stand in the place of a call. A real library may compute the same in another way.
+Arguments and results are where the System V convention has them, and only scratch registers are written. The code has
+no branches, so that it can replace a call. A real library may compute the same in another way.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _ROUNDED = {"floor": 0x09, "ceil": 0x0A, "trunc": 0x0B, "rint": 0x04, "nearbyint": 0x0C, "roundeven": 0x08}
-"""The immediate of ROUNDSD: the direction, and whether a result that is not exact is signalled."""
+"""The immediate of ROUNDSD: the direction, and whether an inexact result is signalled."""
 
 
 def _rounding() -> Mapping[str, str]:

@@ -49,13 +49,13 @@ DYNAMIC = {
 }
 
 _GET_ADDRESS_CODE = bytes.fromhex("488b4708 644803042500000000 c3")
-"""mov rax, [rdi+8]; add rax, fs:[0]; ret: the second word that it is given is the distance from the thread pointer."""
+"""mov rax, [rdi+8]; add rax, fs:[0]; ret: the second word of its argument is the distance from the thread pointer."""
 _DESCRIPTOR_CODE = bytes.fromhex("488b4008 c3")
 """mov rax, [rax+8]; ret"""
 _DESCRIPTOR_START = 16
 _THREAD_PREFIX = b"\x64"
 _JUMP_THROUGH = b"\xff\x25"
-"""The start of a jump through a word at a distance."""
+"""The start of a jump through a rip-relative word."""
 
 
 def _stubs(code: bytes, entry_size: int) -> Iterator[tuple[int, int]]:

@@ -60,7 +60,7 @@ def _covered(var: Var) -> bool:
 
 _LONGEST = 15
 _EXTENDED = (b"\x62", b"\xc4", b"\xc5")
-"""First bytes of EVEX and VEX, among which are the instructions on masks."""
+"""First bytes of EVEX and VEX, which include the mask instructions."""
 _sleigh = SleighDecoder("x86:LE:64:default", amend, _covered, longest=_LONGEST, translate=False)
 
 
@@ -79,7 +79,7 @@ def decode(code: bytes, address: int) -> Instruction:
 
 
 def _decode_extended(code: bytes, address: int) -> Instruction:
-    """Imported only where there is such code, for few files have any."""
+    """Imported only if there is such code, which few files have."""
     if code[0] == EVEX:
         from isoform.isa.x86_64 import evex
 

@@ -1,6 +1,6 @@
-"""Instructions on the mask registers k0 to k7, decoded from their bytes, with their meaning. All are in VEX encoding.
+"""Instructions on the mask registers k0 to k7, decoded from their bytes, with their meaning.
 
-A result is narrower than its register, which gets zeros above it.
+All have a VEX encoding. A result is narrower than its register and is extended with zeros.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def is_mask(code: bytes) -> bool:
 
 
 def decode(code: bytes, address: int) -> Instruction:
-    """The instruction with its meaning; `NoSemanticsError` where processors may fault on the bytes."""
+    """The instruction with its meaning; raises `NoSemanticsError` if processors may fault on the bytes."""
     if not is_mask(code):
         raise NoSemanticsError
     prefix = read_vex(code, 0)
@@ -115,7 +115,7 @@ def _equivalence(b: Builder, left: Var, right: Var) -> Var:
 
 
 def _join(b: Builder, upper: Var, lower: Var) -> Var:
-    """`kunpck`: the low halves side by side."""
+    """`kunpck`: the concatenated low halves."""
     half = upper.size // 2
     return b.join(b.piece(lower, 0, half), b.piece(upper, 0, half))
 

@@ -1,4 +1,4 @@
-"""ModRM, SIB, displacement and register numbers as operands. Whatever is doubtful raises `NoSemanticsError`."""
+"""ModRM, SIB, displacement and register numbers as operands. All doubtful cases raise `NoSemanticsError`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SIB, _NO_INDEX, _NO_BASE = 4, 4, 5
 
 @dataclass(frozen=True)
 class Address:
-    """A memory operand before it is known how many bytes are accessed."""
+    """A memory operand whose access size is not known yet."""
 
     base: int | None
     index: int | None
@@ -55,13 +55,13 @@ class ModRM(NamedTuple):
     reg: int
     """Three bits: the prefix extends it."""
     rm: int
-    """Three bits of a register; means nothing where there is an address."""
+    """Three bits of a register; meaningless if there is an address."""
     address: Address | None
     length: int
 
 
 def read_modrm(code: bytes, at: int, index_bit: int, base_bit: int) -> ModRM:
-    """ModRM and what belongs to it, from byte `at` on; the two bits of the prefix extend index and base."""
+    """ModRM and what belongs to it, from byte `at`; the two bits of the prefix extend index and base."""
     modrm = _byte(code, at)
     mode, reg, rm = modrm >> 6, modrm >> 3 & 7, modrm & 7
     if mode == 3:
@@ -123,7 +123,7 @@ def vector(number: int, size: int) -> Register:
 
 
 def mask(number: int) -> Register:
-    """The bits that extend a register's number must be clear: processors fault on others."""
+    """The bits that extend a register's number must be clear: processors fault otherwise."""
     if number > 7:
         raise NoSemanticsError
     return Register(REGISTERS[f"k{number}"])
@@ -134,7 +134,7 @@ def general(number: int, size: int) -> Register:
 
 
 def byte_without_rex(number: int) -> Register:
-    """Numbers 4 to 7 are ah, ch, dh, bh where the instruction has no REX prefix."""
+    """Numbers 4 to 7 are ah, ch, dh, bh if the instruction has no REX prefix."""
     return _BYTES_WITHOUT_REX[number]
 
 
@@ -147,7 +147,7 @@ def _names() -> Mapping[Var, str]:
 
 
 def shown(operand: Operand) -> str:
-    """In the manner of SLEIGH's disassembly."""
+    """In the syntax of SLEIGH's disassembly."""
     if isinstance(operand, Register):
         return _names()[operand.var]
     if isinstance(operand, Immediate):

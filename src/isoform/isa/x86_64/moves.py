@@ -1,4 +1,4 @@
-"""Moves, the stack, flags as values, and what does nothing or traps."""
+"""Moves, the stack, flags as values, no-ops and traps."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ def translate(b: Builder, table: Operand) -> None:
 
 
 def extend_accumulator(size: int) -> Semantics:
-    """`cbw`, `cwde`, `cdqe`: the lower half of the accumulator over the whole."""
+    """`cbw`, `cwde`, `cdqe`: the lower half of the accumulator, sign-extended to the whole."""
     return lambda b: b.write_register(part(RAX, size), b.sext(part(RAX, size // 2), size))
 
 
 def spread_sign(size: int) -> Semantics:
-    """`cwd`, `cdq`, `cqo`: the accumulator's sign over all of rdx."""
+    """`cwd`, `cdq`, `cqo`: the accumulator's sign in all bits of rdx."""
     return lambda b: b.write_register(part(RDX, size), b.sar(part(RAX, size), 8 * size - 1))
 
 
@@ -144,7 +144,7 @@ def store_flags(b: Builder) -> None:
 
 
 _SYSTEM_FLAGS = 0x244000
-"""ID, AC and NT: a program may have set them, and nothing here knows."""
+"""ID, AC and NT: a program may have set them, which is not tracked."""
 _INTERRUPTS_ENABLED = 0x200
 
 

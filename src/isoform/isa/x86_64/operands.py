@@ -1,4 +1,4 @@
-"""Operands of x86-64 instructions as values, and what the prefixes of an instruction say."""
+"""Operands of x86-64 instructions as values, and the meaning of an instruction's prefixes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Register:
 class Immediate:
     value: int
     size: int | None = None
-    """Where neither the mnemonic nor another operand says it."""
+    """None if neither the mnemonic nor another operand determines it."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Memory:
     scale: int
     displacement: int
     size: int | None
-    """Bytes that are accessed; None where only the address counts, or the opcode says how many."""
+    """Bytes that are accessed; None if only the address matters, or the opcode determines the size."""
     repeated: int = 0
-    """Bytes of the element that EVEX repeats to fill a vector; 0 where the operand is all in memory."""
+    """Bytes of the element that EVEX repeats to fill a vector; 0 if the whole operand is in memory."""
 
 
 Operand = Register | Immediate | Memory
@@ -66,13 +66,13 @@ class Prefixes:
     """`fs`, `gs`, or empty."""
     lock: bool
     doubled: bool
-    """Whether one that changes a size is there more than once: SLEIGH takes the second to undo the first."""
+    """Whether a prefix that changes a size occurs more than once: SLEIGH lets the second undo the first."""
     mandatory: int
-    """0, or 1, 2, 3 for 66, F3, F2: which of several instructions of one opcode it is, where that matters."""
+    """0, or 1, 2, 3 for 66, F3, F2: selects one of several instructions with the same opcode."""
     repeats: int
     """Number of different ones of F2 and F3."""
     rex: int
-    """The prefix, 40 to 4F, or 0 where there is none."""
+    """The prefix, 40 to 4F, or 0 if there is none."""
     opcode: int
     """The first byte after all of them."""
     opcode_at: int
@@ -96,12 +96,11 @@ def prefixes(code: bytes) -> Prefixes:
 
 @lru_cache(maxsize=4096)
 def _prefixes(legacy: bytes, rest: bytes) -> Prefixes:
-    """Of `rest` only a REX prefix and the opcode count."""
+    """In `rest` only a REX prefix and the opcode matter."""
     found = frozenset(legacy)
     opcode, following = (*rest, 0, 0)[:2]
     is_rex = opcode & 0xF0 == 0x40
-    # Only a REX right before the opcode counts, and VEX takes the place of most prefixes: not what every decoder
-    # makes of it.
+    # Only a REX directly before the opcode counts, and VEX replaces most prefixes. Not all decoders agree on that.
     if is_rex and (following in _LEGACY_PREFIXES or following in _VEX or following & 0xF0 == 0x40):
         raise NoSemanticsError
     if opcode in _VEX and found & (_REPEATS | {_OPERAND_SIZE, _LOCK}):
@@ -121,12 +120,13 @@ def _prefixes(legacy: bytes, rest: bytes) -> Prefixes:
 
 
 def _mandatory(found: frozenset[int]) -> int:
-    """F2 and F3 come before 66, which then only changes a size. Of both there are no semantics (`repeats`)."""
+    """F2 and F3 take precedence over 66, which then only changes a size. Both together have no semantics
+    (`repeats`)."""
     return next((number for byte, number in _MANDATORY.items() if byte in found), 0)
 
 
 def _segment(overrides: frozenset[int]) -> str:
-    """Decoders differ on which of several overrides counts where one of them is fs or gs; the others mean nothing."""
+    """Decoders disagree on which of several segment overrides counts if one is fs or gs; the others mean nothing."""
     chosen = [name for byte, name in _SEGMENTS.items() if byte in overrides]
     if chosen and len(overrides) > 1:
         raise NoSemanticsError

@@ -1,4 +1,4 @@
-"""The register file of x86-64, by name: SLEIGH's layout, and places of our own for what is no register."""
+"""The register file of x86-64, by name: SLEIGH's layout, with places of our own for what is not a register."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def _register(name: str, offset: int, size: int) -> dict[str, Var]:
 
 
 def _vector_registers() -> dict[str, Var]:
-    """Each of the first sixteen 64-byte registers in three containers, so that SSE code carries no weight for AVX; the
-    others, which only EVEX encodings know, in one each."""
+    """Each of the first sixteen 64-byte registers is three containers, so that SSE code does not pay for AVX; each of
+    the others, which only EVEX can name, is one."""
     table: dict[str, Var] = {}
     for number in range(32):
         offset = 0x1200 + 0x40 * number

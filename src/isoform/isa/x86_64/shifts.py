@@ -1,5 +1,5 @@
-"""Shifts and rotates of x86-64, with what the count decides: a masked count of 0 keeps every flag, OF is
-defined for a count of 1 only, and CF of `shl`/`shr` not from the operand's width on."""
+"""Shifts and rotates of x86-64, including what depends on the count: a masked count of 0 keeps every flag, OF is
+defined for a count of 1 only, and CF of `shl`/`shr` is undefined for counts from the operand's width on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from isoform.model.microop import Kind, Space, Var, const
 
 
 class Count:
-    """A shift count: a number, or a value known only at run time; already masked as the machine does."""
+    """A shift count: a number, or a value known only at run time; masked as the machine does."""
 
     def __init__(self, b: Builder, operand: Operand, size: int) -> None:
         self._b = b
@@ -50,7 +50,7 @@ class Count:
         return self._b.select(self._b.below(self.value, bound), otherwise(), then())
 
     def before(self) -> Var:
-        """One less: how far the bit shifted out last had to go to reach the edge."""
+        """The count minus one: how far the last bit shifted out was from the edge."""
         if self.number is not None:
             return const(max(self.number - 1, 0), 1)
         return self._b.sub(self.value, 1)
@@ -62,7 +62,7 @@ class Count:
 
 
 def _set(b: Builder, count: Count, flag: Var, value: Callable[[], Var]) -> None:
-    """A flag that is kept where the masked count is 0."""
+    """A flag that is kept if the masked count is 0."""
     if count.number != 0:
         b.set(flag, count.when_zero(flag, value))
 
@@ -113,7 +113,7 @@ def _lowest_bit(b: Builder, value: Var) -> Var:
 
 
 def _double_shift(left: bool) -> Semantics:
-    """`shld`, `shrd`: bits of the source come in. For 16 bits, a count above 16 leaves everything undefined."""
+    """`shld`, `shrd`: bits of the source are shifted in. For 16 bits, a count above 16 leaves everything undefined."""
 
     def semantics(b: Builder, target: Operand, source: Register, amount: Operand) -> None:
         size = width(source)

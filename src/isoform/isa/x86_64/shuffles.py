@@ -1,4 +1,4 @@
-"""Vector instructions that an immediate steers, half by half: shuffles, blends, shifts of bytes."""
+"""Vector instructions controlled by an immediate, half by half: shuffles, blends, shifts of bytes."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def blend(size: int) -> BinaryImmediate:
 
 
 def insert_single(b: Builder, left: Var, right: Var, control: int) -> Var:
-    """`insertps` with a register: one of four to one of four, then zeros where the mask says."""
+    """`insertps` with a register: one of four elements replaces one of four, then the mask clears elements."""
     parts = split(b, left, 4)
     parts[control >> 4 & 3] = b.piece(right, 4 * (control >> 6 & 3), 4)
     return b.join(*(const(0, 4) if control >> n & 1 else part for n, part in enumerate(parts)))
@@ -111,4 +111,4 @@ BINARY_IMMEDIATE: Mapping[str, tuple[int, BinaryImmediate]] = {
     "MPSADBW": (3, block_differences),
     "PCLMULQDQ": (0, carryless_product),
 }
-"""With the number of control bits that a half uses up; 0 where both use the same ones."""
+"""With the number of control bits per half; 0 if both halves use the same ones."""

@@ -42,7 +42,7 @@ def _all(b: Builder, conditions: list[Var]) -> Var:
 
 
 def _up_to_zero(b: Builder, elements: list[Var], _length: Var) -> Text:
-    """Elements count up to the first that is zero."""
+    """Elements count up to the first zero."""
     counts: list[Var] = []
     going = TRUE
     for element in elements:
@@ -52,7 +52,7 @@ def _up_to_zero(b: Builder, elements: list[Var], _length: Var) -> Text:
 
 
 def _of_length(b: Builder, elements: list[Var], length: Var) -> Text:
-    """As many as the absolute value of a register says."""
+    """As many elements as the absolute value of a register."""
     size = b.select(b.is_negative(length), b.negative(length), length)
     counts = [b.below(const(number, 4), size) for number in range(len(elements))]
     return Text(elements, counts, b.below(size, len(elements)))
@@ -70,7 +70,7 @@ def _in_set(b: Builder, sought: Text, text: Text, signed: bool) -> list[Var]:
 
 
 def _in_ranges(b: Builder, sought: Text, text: Text, signed: bool) -> list[Var]:
-    """A range is two elements side by side, and counts if both do."""
+    """A range is two adjacent elements, and is valid if both are."""
 
     def not_above(low: Var, high: Var) -> Var:
         return b.negate(b.less(high, low)) if signed else b.below_or_equal(low, high)
@@ -78,7 +78,7 @@ def _in_ranges(b: Builder, sought: Text, text: Text, signed: bool) -> list[Var]:
     def bit(element: Var, counts: Var) -> Var:
         inside = [
             b.both(
-                sought.counts[n + 1],  # then the one before it counts too
+                sought.counts[n + 1],  # then the one before it is valid too
                 b.both(not_above(sought.elements[n], element), not_above(element, sought.elements[n + 1])),
             )
             for n in range(0, len(sought.elements), 2)
@@ -100,7 +100,7 @@ def _each(b: Builder, sought: Text, text: Text, signed: bool) -> list[Var]:
 
 
 def _substring(b: Builder, sought: Text, text: Text, signed: bool) -> list[Var]:
-    """Places from which on all that is sought follows, as far as the vector reaches."""
+    """Positions at which the sought string occurs, as far as the vector reaches."""
 
     def matches(one: int, place: int) -> Var:
         same = b.both(text.counts[place], b.equal(sought.elements[one], text.elements[place]))
@@ -125,7 +125,7 @@ def _inverted(b: Builder, bits: list[Var], text: Text, steer: int) -> list[Var]:
 
 
 def _index(b: Builder, bits: list[Var], last: bool) -> Var:
-    """The number of the first or last bit that is set; the number of all if none is."""
+    """The number of the first or last bit that is set; the number of bits if none is."""
     found: Var = const(len(bits), 4)
     for number, bit in enumerate(bits) if last else reversed(list(enumerate(bits))):
         found = b.select(bit, const(number, 4), found)

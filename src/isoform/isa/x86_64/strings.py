@@ -1,4 +1,5 @@
-"""String instructions. A repeated one is one element, then a branch to itself: no loop inside an instruction."""
+"""String instructions. A repeated one is one element, then a branch to itself, so that no instruction contains a
+loop."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def move_low(size: int) -> VectorSemantics:
 
 
 def move_scalar(size: int) -> VectorSemantics:
-    """`movss`, `movsd`: between registers the rest of the first source stays; from memory it is zero."""
+    """`movss`, `movsd`: between registers the rest comes from the first source; from memory it is zero."""
 
     def semantics(b: Builder, vex: bool, target: Operand, *rest: Operand) -> None:
         if isinstance(target, Memory):
@@ -144,7 +144,7 @@ def top_bits(size: int) -> VectorSemantics:
 
 
 def masked_bytes(b: Builder, vex: bool, source: Operand, mask: Operand) -> None:
-    """`maskmovdqu`: a byte that is not chosen is stored as it was."""
+    """`maskmovdqu`: a byte that is not selected is stored unchanged."""
     pairs = zip(split(b, read(b, source, 1)[0], 1), split(b, read(b, mask, 1)[0], 1), strict=True)
     for number, (value, chooser) in enumerate(pairs):
         address = b.add(RDI, number) if number else RDI
@@ -152,7 +152,7 @@ def masked_bytes(b: Builder, vex: bool, source: Operand, mask: Operand) -> None:
 
 
 def masked_move(size: int) -> VectorSemantics:
-    """`vpmaskmov`, `vmaskmov`: lanes that are not chosen load as zero, and are stored as they were."""
+    """`vpmaskmov`, `vmaskmov`: lanes that are not selected load as zero, and are stored unchanged."""
 
     def semantics(b: Builder, vex: bool, target: Operand, mask: Operand, source: Operand) -> None:
         count = halves_of(mask)

@@ -58,7 +58,7 @@ _MOVES = (
     "MOVAPS", "MOVAPD", "MOVUPS", "MOVUPD", "MOVDQA", "MOVDQU", "LDDQU", "MOVNTDQ", "MOVNTPS", "MOVNTPD", "MOVNTDQA",
 )
 _CARRYLESS = ("PCLMULLQLQDQ", "PCLMULHQLQDQ", "PCLMULLQHQDQ", "PCLMULHQHQDQ")
-"""Names of `pclmulqdq` by its control byte, which is an operand all the same."""
+"""Names of `pclmulqdq` by its control byte, which is still an operand."""
 BOTH: Mapping[str, VectorSemantics] = {
     **FLOATS,
     **AES,

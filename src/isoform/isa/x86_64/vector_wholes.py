@@ -1,4 +1,4 @@
-"""Vector instructions that look at a whole register: tests, and AVX's moves between the two halves."""
+"""Vector instructions on a whole register: tests, and AVX's moves between the two halves."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _any_bit(b: Builder, halves: list[Var]) -> Var:
 
 
 def minimum_with_position(b: Builder, vex: bool, target: Operand, source: Operand) -> None:
-    """`phminposuw`: the first of the smallest of eight words, and where it is."""
+    """`phminposuw`: the first of the smallest of eight words, and its index."""
     words = split(b, b.hold(read(b, source, 1)[0]), 2)
     best, position = words[0], const(0, 2)
     for number, word in enumerate(words[1:], 1):
@@ -99,7 +99,7 @@ def permute_dwords(b: Builder, vex: bool, target: Operand, choosers: Operand, so
 
 
 def pick(b: Builder, table: list[Var], index: Var, first_bit: int = 0) -> Var:
-    """The entry that the low bits of the index choose, by a tree of selections."""
+    """The entry selected by the low bits of the index, as a tree of selections."""
     if len(table) == 1:
         return table[0]
     half = len(table) // 2

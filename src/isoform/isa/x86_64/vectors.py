@@ -1,7 +1,7 @@
-"""Vector instructions of x86-64 as a whole: operands, the encodings, and the shapes they come in.
+"""Vector instructions of x86-64 as a whole: operands, encodings, and the shapes they come in.
 
-Legacy encodings keep the bits above 127 of their target; VEX and EVEX encodings clear what is above their result. EVEX
-adds a mask, which is applied where a result is written, and operands in memory that are one element repeated.
+Legacy encodings keep the bits above 127 of their target; VEX and EVEX encodings clear the bits above their result. EVEX
+adds a mask, which is applied when a result is written, and memory operands that repeat one element.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def write(b: Builder, vex: bool, target: Operand, halves: list[Var]) -> None:
 
 
 def write_all(b: Builder, vex: bool, target: Operand, halves: list[Var]) -> None:
-    """Without regard to a mask."""
+    """Ignores a mask."""
     if isinstance(target, Memory):
         for number, half in enumerate(halves):
             b.store(b.address_of_part(target, HALF * number, HALF), half)
         return
     if not isinstance(target, Register) or not target.is_vector:
         raise NoSemanticsError
-    # A half may be read for another one's sake: nothing is written before all are computed.
+    # A half may be needed for the other one: nothing is written before all are computed.
     held = [b.hold(half) if half.space is Space.REGISTER else half for half in halves] if len(halves) > 1 else halves
     if target.var.offset >= WHOLE_CONTAINERS:
         b.set(Var(Space.REGISTER, target.var.offset, 4 * HALF), b.zext(b.join(*held), 4 * HALF))
@@ -79,14 +79,14 @@ def write_all(b: Builder, vex: bool, target: Operand, halves: list[Var]) -> None
 
 
 def _masked(b: Builder, masking: Masking, halves: list[Var], target: Operand) -> list[Var]:
-    """Lanes whose bit is clear become 0 or stay what the target has."""
+    """Lanes whose bit is clear become 0 or keep the target's value."""
     lanes = lanes_of(b, halves, masking.lane)
     others = [] if masking.zeroing else lanes_of(b, read(b, target, len(halves)), masking.lane)
     return halves_from(b, masked_lanes(b, masking, lanes, others))
 
 
 def masked_lanes(b: Builder, masking: Masking, lanes: list[Var], others: list[Var]) -> list[Var]:
-    """`others` are what stays where a bit is clear, and not looked at where such lanes become 0."""
+    """`others` are the values kept where a bit is clear; they are not used if such lanes become 0."""
     if masking.zeroing:
         others = [const(0, masking.lane)] * len(lanes)
     pairs = enumerate(zip(lanes, others, strict=True))

@@ -1,4 +1,4 @@
-"""The VEX prefix: `C5 byte` or `C4 byte byte` in the place of REX, mandatory prefix and escape bytes."""
+"""The VEX prefix: `C5 byte` or `C4 byte byte` instead of REX, mandatory prefix and escape bytes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from isoform.model.values import dataclass
 
 VEX_THREE, VEX_TWO = 0xC4, 0xC5
 FIRST_MAP, SECOND_MAP, THIRD_MAP = 1, 2, 3
-"""Opcodes behind 0F, 0F 38 and 0F 3A."""
+"""Opcodes after 0F, 0F 38 and 0F 3A."""
 
 
 @dataclass(frozen=True)
 class Prefix:
-    """What the bytes up to the opcode say, extension bits not inverted any more."""
+    """What the bytes up to the opcode say, with the inverted extension bits restored."""
 
     table: int
     """The opcode map; 0 for opcodes of one byte, which no VEX instruction has."""
@@ -27,7 +27,7 @@ class Prefix:
     second: int
     """VEX.vvvv."""
     length: int
-    """Bytes up to and with the opcode."""
+    """Bytes up to and including the opcode."""
 
 
 def read_vex(code: bytes, at: int) -> Prefix:

@@ -39,7 +39,7 @@ def _read(b: Builder, number: int) -> Var:
 
 
 def _write(b: Builder, number: int, value: Var) -> None:
-    """A register beyond those in use cannot be shown: writing one leaves all of them undefined."""
+    """Registers beyond those in use are not represented: a write to one leaves all of them undefined."""
     can_be_shown = b.below_or_equal(const(number, 1), X87_DEPTH)
     b.set(_ST[number], value)
     b.set(X87_DEPTH, b.select(b.equal(X87_DEPTH, number), b.add(X87_DEPTH, 1), X87_DEPTH))
@@ -86,7 +86,7 @@ def _operator(field: int) -> Arithmetic:
 
 
 def _compute(b: Builder, field: int, target: int, other: Var, other_in_use: Var | None) -> None:
-    """An operand that is not in use makes the default NaN, whatever the other one is."""
+    """An operand that is not in use gives the default NaN, whatever the other one is."""
     usable = _in_use(b, 0)
     if other_in_use is not None:
         usable = b.both(usable, other_in_use)

@@ -27,7 +27,8 @@ _FORMATS = {4: (24, 127), 8: (53, 1023)}
 
 
 class Number(NamedTuple):
-    """A pattern taken apart: significand * 2^(exponent - 63), where the significand of all but 0 starts with a one."""
+    """The parts of a pattern: significand * 2^(exponent - 63); the significand of every number but 0 starts with a
+    one."""
 
     pattern: Var
     negative: Var
@@ -65,13 +66,13 @@ def _packed(b: Builder, negative: Var, field: Var, significand: Var) -> Var:
 
 
 def _shifted(b: Builder, value: Var, count: Var) -> Var:
-    """To the right, with the lowest bit set if a one was lost."""
+    """Shifts right; the lowest bit is set if a one was lost."""
     kept = b.shr(value, count)
     return b.or_(kept, b.zext(b.differ(b.shl(kept, count), value), value.size))
 
 
 def _rounds_up(b: Builder, kept: Var, rest: Var) -> Var:
-    """Whether what is cut off, the rest with the point before it, is more than half, or half of an odd number."""
+    """Whether the part cut off, as a fraction, is more than half, or half for an odd number."""
     half = 1 << (8 * rest.size - 1)
     return b.either(b.below(const(half, rest.size), rest), b.both(b.equal(rest, half), b.bit(kept, 0)))
 
@@ -114,7 +115,8 @@ def _quiet(b: Builder, pattern: Var) -> Var:
 
 
 def _nan_of_two(b: Builder, x: Number, y: Number) -> Var:
-    """The one that is a NaN; of a signalling and a quiet one the quiet one; else the larger, or the positive one."""
+    """The operand that is a NaN; of a signalling and a quiet one the quiet one; else the larger, or the positive
+    one."""
     x_quiet, y_quiet = (b.bit(n.significand, 62) for n in (x, y))
     larger = b.below(y.significand, x.significand)
     by_size = b.either(larger, b.both(b.equal(x.significand, y.significand), b.negate(x.negative)))
@@ -189,7 +191,7 @@ def divide(b: Builder, x: Var, y: Var) -> Var:
 
 
 def compare(b: Builder, x: Var, y: Var) -> tuple[Var, Var, Var]:
-    """Whether they are unordered, equal, and the first less than the second: one of them, or none."""
+    """Whether they are unordered, whether they are equal, and whether the first is less: at most one holds."""
     left, right = unpacked(b, x), unpacked(b, y)
     unordered = FALSE
     for number in (left, right):
@@ -216,7 +218,7 @@ def from_integer(b: Builder, value: Var) -> Var:
 
 
 def from_float(b: Builder, value: Var, signalling: bool = False) -> Var:
-    """Of a single or double. A NaN becomes quiet, but not as operand of arithmetic, which has its own rule."""
+    """From a single or double. A NaN becomes quiet, except as an operand of arithmetic, which has its own rule."""
     bits, bias = _FORMATS[value.size]
     fraction_bits = bits - 1
     wide = b.zext(value, 8)
@@ -263,7 +265,7 @@ def to_float(b: Builder, pattern: Var, size: int) -> Var:
 
 
 def to_integer(b: Builder, pattern: Var, size: int, truncated: bool) -> Var:
-    """What does not fit gives the number with only its top bit set."""
+    """A value that does not fit gives the number with only its top bit set."""
     number = unpacked(b, pattern)
     too_large = b.less(const(63, 4), number.exponent)
     wide = b.shl(b.zext(number.significand, _WIDE), 64)
