@@ -1,7 +1,7 @@
 """Which constants of an instruction are addresses that a linker fills in.
 
-An instruction is decoded a second time with the linker's field changed, or somewhere else: what then changes with it in
-its micro-ops is an address. Nothing is concluded from a number that looks like one.
+An instruction is decoded a second time with the linker's field changed, or at another address: a constant of its
+micro-ops that changes as well is an address. Nothing is concluded from a number that looks like one.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _address(var: Var, changed: Var, origin: int) -> Var:
 
 
 def _relative(machine: Machine, image: Image, code: bytes, instruction: Instruction) -> Iterator[MicroOp]:
-    """In a linked file: constants that move with the instruction. What both sides have under one name stands at the one
+    """In a linked file: constants that move with the instruction. What both sides have under one name is at the one
     address that both use (`Image.moved`)."""
     elsewhere: Instruction | None = None
     for index, op in enumerate(instruction.ops):
@@ -86,13 +86,14 @@ def _relative(machine: Machine, image: Image, code: bytes, instruction: Instruct
 
 
 def _refuse_unclear(image: Image, instruction: Instruction, op: MicroOp) -> None:
-    """A number that may be the address of code without a name, or of variables that the other program has elsewhere."""
-    # A call has its return address in it, and a jump the place that it leads to.
+    """Refuses a number that may be the address of code without a name, or of variables that the other program has
+    elsewhere."""
+    # A call contains its return address, and a jump its target.
     leads = any(step.kind in CONTROL for step in instruction.ops)
     is_sum = op.kind is Kind.INT_ADD and any(var.space is not Space.CONST for var in op.ins)
     for number in (var.offset for var in op.ins if var.space is Space.CONST and var.size >= 4):
         if is_sum and image.code_at(number, 1):
-            # Nobody adds an index to a function: it is the base of one into something else.
+            # Code adds no index to a function: this is the base of an index into something else.
             raise Unsupported(f"{instruction.address:#x} counts from {number:#x}, where there is code")
         if not leads and image.code_at(number, 1) and not _moved(image, number):
             raise Unsupported(f"{instruction.address:#x} may use the address of code without a name ({number:#x})")
@@ -102,7 +103,7 @@ def _refuse_unclear(image: Image, instruction: Instruction, op: MicroOp) -> None
 
 
 def _is_extended_number(op: MicroOp) -> bool:
-    """Whether it puts a number of 32 bits into a whole register: how code that is at fixed addresses names one."""
+    """Whether it puts a 32-bit number into a whole register, as code at fixed addresses does to form an address."""
     return (
         op.kind is Kind.INT_ZEXT
         and op.ins[0].space is Space.CONST

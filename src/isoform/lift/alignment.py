@@ -1,8 +1,8 @@
-"""Accesses to the stack whose alignment is known to be wrong: instructions that fault whenever they are reached.
+"""Accesses to the stack with an alignment that is known to be wrong: instructions that fault whenever they are reached.
 
 The alignment of the stack pointer at entry is known (assumption `stack-aligned`), and so is that of every address at a
-known distance from it, or from what an `and` with a mask made of it. Where such an address is not aligned as its
-instruction needs, the processor faults, and isoform has no semantics for that. All other accesses are taken to be
+known distance from it, or from the result of masking it with an `and`. If such an address is not aligned as its
+instruction requires, the processor faults, and isoform has no semantics for that. All other accesses are assumed to be
 aligned (assumption `valid-memory`).
 """
 
@@ -36,7 +36,7 @@ def _misaligned(function: Function, needs: dict[int, int]) -> dict[BlockId, int]
     before: tuple[BlockId, int] | None = None
     for number, index, (modulus, rest) in stack_alignments(function):
         current = number, function.blocks[number].addresses[index]
-        # The first access of an instruction is at the address of its operand; others may be further parts of it.
+        # The first access of an instruction is at the address of its operand; later ones may be further parts of it.
         if current != before and rest % min(modulus, needs.get(current[1], 1)):
             found.setdefault(number, index)
         before = current

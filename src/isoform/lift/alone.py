@@ -1,5 +1,5 @@
-"""Code that is in no file must not refer to anything around it: nothing is there, and where isoform placed the code
-shows nothing."""
+"""Code that is in no file must not refer to anything around it: nothing is there, and isoform's placement of the code
+has no meaning."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from isoform.model.errors import Unsupported
 from isoform.model.microop import Instruction, Var
 
 _ELSEWHERE = 0x10000
-"""Bytes from where the code is to where it might be as well: a value that moves along is counted from the code."""
+"""Bytes from the code's place to another possible place: a value that moves along is relative to the code."""
 
 
 def refuse_surroundings(function: Function) -> None:
-    """Raise `Unsupported` if an instruction of code that is in no file has the address of something outside it."""
+    """Raise `Unsupported` if an instruction of code that is in no file refers to something outside it."""
     if function.alone is None:
         return
     start, end = function.alone
@@ -29,7 +29,7 @@ def refuse_surroundings(function: Function) -> None:
 
 
 def _moving(here: Instruction, there: Instruction) -> list[int]:
-    """What in an instruction depends on where it is; -1 for what cannot be told."""
+    """The values of an instruction that depend on its place; -1 for a value that cannot be determined."""
     pairs = zip_longest(_values(here), _values(there))
     return [-1 if left is None or right is None else left.offset for left, right in pairs if left != right]
 

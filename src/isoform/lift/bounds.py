@@ -1,10 +1,11 @@
 """Which accesses are meant to be inside which object, as ASSUMEs before them.
 
-An access counts as one to an object if its address is the object's plus something computed: a forward data flow over
-the registers says which addresses are. What it cannot tell gets no ASSUME. The rule is about the access, not about the
-number in an instruction: `t[i - 1]` may be compiled with a base before `t`, so that a base that the file gives only as
-a distance from the start of a section may belong to any object of that section (`Image.references`), and a base in the
-frame to any array there.
+An access belongs to an object if its address is the object's plus something computed; a forward data flow over the
+registers finds these addresses. An access that it cannot classify gets no ASSUME.
+
+The rule concerns the access, not the number in an instruction: `t[i - 1]` may be compiled with a base before `t`. A
+base that the file gives only as a distance from the start of a section may therefore belong to any object of that
+section (`Image.references`), and a base in the frame to any array there.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ MOST_BLOCKS = 4000
 DISTANCE_BYTES = 4
 """Size of the smallest number that may be a distance between two objects."""
 MOST_CONSTANTS = 1 << 16
-"""Bytes that are looked through for distances."""
+"""Bytes that are searched for distances."""
 _Context = tuple[int, ...]
-"""Of a block: the calls that its code is here through."""
+"""The calls through which the code of a block is inlined."""
 _FIRST_TEMP = 1 << 23
-"""Temps of these micro-ops: no others have numbers so large."""
+"""Temporaries of these micro-ops: no others have numbers this large."""
 
 
 @dataclass(frozen=True)
@@ -42,16 +43,16 @@ class _Pointer:
     reference: Reference | None
     """None: the stack pointer at entry."""
     offset: int
-    """The constant added. Of an object it only tells whether two pointers are the same."""
+    """The added constant. For an object it only tells whether two pointers are the same."""
     indexed: bool = False
     origin: int | None = None
-    """What the address is counted from, where a linker decides it (see `load/objects.py`)."""
+    """The object that the address is relative to, if a linker decides it (see `load/objects.py`)."""
 
 
 @dataclass(frozen=True)
 class _Mixed:
-    """A number that is computed from addresses by other operations, for example the distance between two objects: added
-    to an address it may give an address of another object."""
+    """A number computed from addresses by other operations, for example the distance between two objects. Added to an
+    address, it may give an address of another object."""
 
 
 _MIXED = _Mixed()
@@ -75,7 +76,7 @@ def with_bounds(function: Function) -> Function:
 
 
 def moving_bases(function: Function) -> Moving:
-    """Addresses of data in the code to which something computed is added, or from which something is taken away; and
+    """Addresses of data in the code to which something computed is added, or from which something is subtracted; and
     how much is added at most, None if that may be anything."""
     if function.machine.convention.stack_pointer is None:
         return Moving()
@@ -108,7 +109,7 @@ class _Flow:
         self.entries: dict[BlockId, _State] = {}
         self._may_hold_distances = cache(self._find_distances)
         self._hides_distances = False
-        """Whether a mixed number was stored: what is loaded may be one, too."""
+        """Whether a mixed number was stored: a loaded value may then be one, too."""
 
     def solve(self) -> None:
         self._solve()
@@ -166,7 +167,7 @@ class _Flow:
         if isinstance(value, _Mixed):
             self._hides_distances = True
         elif isinstance(value, _Pointer) and value.reference is not None and self._moving is not None:
-            self._moving.note(value.reference.target, None)  # what becomes of it after it is read again is not followed
+            self._moving.note(value.reference.target, None)  # values that are read back are not tracked
 
     def _note_moving(self, moving: Moving, state: _State, op: MicroOp, address: int, result: _Value) -> None:
         values = [self.value(state, var, address) for var in op.ins]
@@ -207,7 +208,7 @@ class _Flow:
 
     def _find_distances(self, reference: Reference) -> bool:
         """Whether an object may hold distances from itself to other objects, as some tables do. Constants do not if
-        none of them leads from the object's start to anything else that the file has."""
+        none of them leads from the object's start to anything else in the file."""
         if sum(high - low for low, high in reference.ranges) > MOST_CONSTANTS:
             return True
         return any(self._leads_elsewhere(low, high) for low, high in reference.ranges)
@@ -273,7 +274,7 @@ def is_of_bound(op: MicroOp) -> bool:
 
 
 def _drop_temps(state: _State) -> None:
-    """A temp's number means nothing outside its instruction."""
+    """A temporary's number means nothing outside its instruction."""
     for var in [v for v in state if v.space is Space.TEMP]:
         del state[var]
 
@@ -289,7 +290,7 @@ def _sum(values: list[_Value], ins: tuple[Var, ...], sign: int) -> _Value:
 
 
 def _forget(state: _State, written: Var) -> None:
-    """Drop what is overwritten. The rest of a partly overwritten value is still computed from it."""
+    """Drop what is overwritten. The rest of a partly overwritten value is still derived from it."""
     for var in [v for v in state if overlaps(v, written)]:
         old = state.pop(var)
         covered = written.offset <= var.offset and var.offset + var.size <= written.offset + written.size

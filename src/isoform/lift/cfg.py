@@ -46,7 +46,7 @@ def control_flow_graph(
 
 
 class _Inliner:
-    """Puts the routines of a function together: each call of a present callee has blocks of its own."""
+    """Combines the routines of a function: each call of a present callee has blocks of its own."""
 
     def __init__(self, decoding: Decoding, inline: bool, hints: Hints) -> None:
         self._decoding = decoding
@@ -133,7 +133,7 @@ class _Inliner:
         self, block_id: BlockId, raw: RawBlock, targets: tuple[int, ...], value: Var, chain: tuple[int, ...]
     ) -> tuple[Exit, list[_Visit] | None]:
         if len(targets) == 1 and self._routines.outside_name(targets[0]) is not None:
-            # The value is a temp of this block, which the call's own block does not have.
+            # The value is a temporary of this block, which the call's own block does not have.
             value = const(targets[0], value.size)
             taken, follow = self._tail_call(block_id.context, _last_address(block_id, raw), targets[0], value, chain)
             return Goto(taken), follow
@@ -150,10 +150,10 @@ class _Inliner:
     def _pointer_call(
         self, targets: tuple[int, ...], value: Var, address: int, after: BlockId, chain: tuple[int, ...]
     ) -> tuple[Exit, list[_Visit] | None]:
-        """A call to a computed address: what it may be to and is present becomes part of the function, each for the
+        """A call to a computed address. Possible callees that are present become part of the function, each for the
         value that leads there; any other address is outside code."""
         if self._machine.convention.stack_pointer is None:
-            return Switch(value, ()), None  # no convention, so nothing can be said of an unknown callee
+            return Switch(value, ()), None  # without a convention nothing is known about an unknown callee
         if self._nothing_follows(address, after):
             return Call(None, value, None), None
         inner = {}
@@ -187,7 +187,7 @@ class _Inliner:
             called, back = name or f"function at {target:#x}", not self._nothing_follows(address, after)
             return Call(called, value, after if back else None, present=True), None
         if target in chain and self._machine.convention.stack_pointer is None:
-            return Switch(value, ()), None  # a jump like any other: engines that follow runs can follow it
+            return Switch(value, ()), None  # an ordinary jump: engines that follow runs can follow it
         if target in chain:
             raise Unsupported(f"{name or hex(target)}, which {self._name} calls, is recursive")
         if len(chain) > MOST_DEPTH:
@@ -220,14 +220,14 @@ class _Inliner:
         return call, follow
 
     def _keep_return_address(self) -> tuple[MicroOp, ...]:
-        """The callee returns to where the link register says, and need not leave it there."""
+        """The callee returns to the address in the link register, and need not preserve that register."""
         convention, registers = self._machine.convention, self._machine.registers
         if convention.return_address is None or convention.kept_return_address is None:
             return ()
         return (MicroOp(Kind.COPY, registers[convention.kept_return_address], (registers[convention.return_address],)),)
 
     def _return_ops(self) -> tuple[tuple[MicroOp, ...], Var]:
-        """What finds the return address once the callee has returned and popped it."""
+        """Locates the return address after the callee has returned and popped it."""
         convention, registers = self._machine.convention, self._machine.registers
         if convention.return_address is not None:
             return (), registers[convention.kept_return_address or convention.return_address]
@@ -250,7 +250,7 @@ SYSTEM_CALL = "(system call)"
 
 
 def _with_calls_refused(function: Function) -> Function:
-    """A function that uses what is not known after calls, without semantics from its calls to outside code on."""
+    """A function that uses what is unknown after calls, without semantics from its first call to outside code on."""
     registers, names = function.machine.registers, function.machine.convention.not_across_calls
     unknown, used = [registers[name] for name in names], " and ".join(names)
     if not any(_touches(op, unknown) for block in function.blocks.values() for op in block.ops):

@@ -1,4 +1,4 @@
-"""Instructions of one lifting, each decoded once, with what linking makes of the addresses in them."""
+"""Instructions of one lifting, each decoded once, with the linked addresses in them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from isoform.model.microop import Instruction, Kind, MicroOp
 
 MOST_INSTRUCTIONS = 50_000
 _MOST_FETCHED = 16
-"""Bytes that a decoder is shown at once, as `Image.code_at` gives them."""
+"""Bytes that a decoder gets at once, as `Image.code_at` returns them."""
 
 
 class Decoding:
-    """The instructions that one lifting comes to."""
+    """The instructions that one lifting reaches."""
 
     def __init__(self, image: Image, machine: Machine, name: str, budget: Budget | None = None) -> None:
         self.image = image
@@ -26,8 +26,8 @@ class Decoding:
         self._budget = budget
         self.instructions: dict[int, Instruction] = {}
         self.guessed = False
-        """Whether a jump table was followed. Its end is a guess, so that what is no instruction at all may have been
-        taken for one; an engine must then show that it is never reached."""
+        """Whether a jump table was followed. Its end is a guess, so bytes that are no instruction may have been decoded
+        as one; an engine must then show that it is never reached."""
 
     def decode(self, address: int) -> Instruction:
         found = self.instructions.get(address)

@@ -1,9 +1,9 @@
-"""The one owner of the discovery of code.
+"""The owner of the discovery of code.
 
-Lifting finds the code that instructions plainly lead to. A formula or a run may lead to more: the targets of a computed
-jump show only in its value. Whoever comes to such an address reports it here. The code is lifted, held against the
+Lifting finds the code that instructions clearly lead to. A formula or a run may lead to more: the targets of a computed
+jump show only in its value. Whoever reaches such an address reports it here. The code is lifted, checked against the
 rules for all code (`refusals.py`), and the question is asked again with it, from the beginning: the contract, what the
-two sides share by name, and the assumptions all depend on the code that there is.
+two sides share by name, and the assumptions all depend on the code that is present.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Answer = TypeVar("Answer")
 
 
 class Need(NamedTuple):
-    """Code that a function leads to and does not have."""
+    """Code that a function leads to and does not contain."""
 
     side: int
     function: Function
@@ -41,22 +41,22 @@ class CodeNeeded(Exception):
 
 
 class Discovery:
-    """What was found of the computed jumps on the two sides of a question, its companions included, and how often the
+    """What was found about the computed jumps on the two sides of a question, including companions, and how often the
     question was asked."""
 
     def __init__(self, budget: Budget | None = None) -> None:
         self._budget = budget
         self._hints: list[Hints] = [{}, {}]
         self._refused: list[dict[int, str]] = [{}, {}]
-        """Targets that were not added, and why."""
+        """Targets that were not added, and the reasons."""
         self._rounds = 0
 
     def hints(self, side: int) -> Hints:
-        """What a function of this side is to be lifted with."""
+        """The hints with which a function of this side is lifted."""
         return self._hints[side]
 
     def fixpoint(self, ask: Callable[[Discovery], Answer]) -> Answer:
-        """What `ask` answers once it needs no more code, or no more can be had."""
+        """The answer of `ask` once it needs no more code, or no more can be added."""
         while True:
             try:
                 return ask(self)
@@ -64,7 +64,7 @@ class Discovery:
                 self._rounds += 1
 
     def require(self, needs: Iterable[Need]) -> None:
-        """Raise `CodeNeeded` if something of this is new and can be followed."""
+        """Raise `CodeNeeded` if some of these targets are new and can be followed."""
         if self._rounds >= MOST_ROUNDS:
             return
         added = [self._add(need) for need in needs]
@@ -72,7 +72,7 @@ class Discovery:
             raise CodeNeeded
 
     def why_without(self, need: Need) -> str:
-        """Why code that is needed is not there; "" if nothing kept it out."""
+        """Why needed code is missing; "" if nothing kept it out."""
         wanted = {target for targets in need.targets.values() for target in targets}
         refused = [why for target, why in self._refused[need.side].items() if target in wanted]
         if refused:
@@ -85,7 +85,7 @@ class Discovery:
         return {jump: targets for jump, targets in left.items() if targets}
 
     def _add(self, need: Need) -> bool:
-        """Whether there are new targets, and the function with them keeps the rules for all code."""
+        """Whether there are new targets, and the function with them obeys the rules for all code."""
         new, known = self._new(need), self._hints[need.side]
         if not new:
             return False
@@ -100,18 +100,17 @@ class Discovery:
 
 
 class Pieces:
-    """Code that runs of a function come to and that is not in it: each piece is lifted once, as a function of its own.
-
-    A run goes on in a piece at once. That the question is also asked again with it matters to those who claim something
-    of all inputs."""
+    """Code that runs of a function reach and that is not in it: each piece is lifted once, as a function of its own. A
+    run continues in a piece at once. Asking the question again matters only for claims about all inputs."""
 
     def __init__(self, function: Function) -> None:
         self._function = function
         self._known: dict[int, Function | None] = {}
         self.refused: dict[int, str] = {}
-        """Where code is that breaks the rules or cannot be lifted, and why: a run that comes there decides nothing."""
+        """Addresses of code that breaks the rules or cannot be lifted, and why: a run that gets there decides
+        nothing."""
         self.jumps: dict[int, set[int]] = {}
-        """Where computed jumps led that stay inside a function."""
+        """Targets of computed jumps within a function."""
 
     def at(self, address: int) -> Function | None:
         """The code at an address; None if there is none that can be followed."""
@@ -121,8 +120,8 @@ class Pieces:
         return self._known[real]
 
     def note_jump(self, jump: int, target: int) -> None:
-        """A run took a computed jump. One to the start of a function is a call, and callees are compared by address.
-        Machines without a convention share nothing by name, so that there is nothing to ask again."""
+        """A run took a computed jump. A jump to the start of a function is a call, and callees are compared by address.
+        Machines without a convention share nothing by name, so there is no reason to ask again."""
         function = self._function
         symbol = function.image.symbol_at(function.image.aliases.get(target, target))
         if function.machine.convention.stack_pointer is not None and (symbol is None or not symbol.is_function):

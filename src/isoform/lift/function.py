@@ -17,8 +17,8 @@ from isoform.model.values import dataclass
 
 
 class BlockId(NamedTuple):
-    """Where a block starts: the call sites it is inlined through (their return addresses, outermost
-    first), the instruction's address, and the index of the micro-op inside it where the block begins."""
+    """Where a block starts: the call sites through which it is inlined (their return addresses, outermost first), the
+    instruction's address, and the index of the micro-op inside it where the block begins."""
 
     context: tuple[int, ...]
     address: int
@@ -45,9 +45,9 @@ class Switch:
     value: Var
     targets: tuple[tuple[int, BlockId], ...]
     elsewhere: Call | None = None
-    """Of a call through a pointer, whose known candidates are inlined: what it is to all other addresses."""
+    """For a call through a pointer whose known candidates are inlined: the call for all other addresses."""
     through: str = ""
-    """As of `Call`, where it may be a tail call."""
+    """As in `Call`, if it may be a tail call."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Return:
     value: Var
     """The address returned to."""
     to: BlockId | None = None
-    """In an inlined call: the block after the call; None where the function itself returns."""
+    """In an inlined call: the block after the call; None if the function itself returns."""
 
 
 @dataclass(frozen=True)
@@ -68,20 +68,20 @@ class Call:
     then: BlockId | None
     """None: it never returns."""
     system: bool = False
-    """Whether it asks the operating system, by the convention's rules for that."""
+    """Whether it is a system call, with the convention's rules for that."""
     present: bool = False
-    """Whether the code is here after all, but was not to be inlined: a name says nothing about what it does."""
+    """Whether the code is present but was not to be inlined: the name alone then says nothing about what it does."""
     carried_out: bool = False
-    """Whether the blocks before it do what the callee does, with the result where results are (`library.py`). What is
-    left is what every call leaves behind."""
+    """Whether the blocks before it do what the callee does, with the result in place (`library.py`). What remains is
+    the effect that every call has."""
     through: str = ""
-    """Of a call through a pointer: the pointer's declared type, a key of `Function.pointer_types`; "" where unknown."""
+    """For a call through a pointer: the pointer's declared type, a key of `Function.pointer_types`; "" if unknown."""
     pure: PureCall | None = None
-    """What is known of a callee that only computes."""
+    """What is known about a callee that only computes."""
     output: OutputCall | None = None
-    """What is known of a callee that writes text."""
+    """What is known about a callee that writes text."""
     allocation: AllocationCall | None = None
-    """What is known of a callee that gives or takes memory."""
+    """What is known about a callee that allocates or frees memory."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Stop:
 
 
 def outside_call(exit_: Exit) -> Call | None:
-    """The call to code that is not here in which a block may end."""
+    """The call to code that is not present with which a block may end."""
     return exit_.elsewhere if isinstance(exit_, Switch) else exit_ if isinstance(exit_, Call) else None
 
 
@@ -100,7 +100,7 @@ Exit = Goto | Branch | Switch | Return | Call | Stop
 
 
 def exit_value(exit_: Exit) -> Var | None:
-    """What the end of a block depends on: a condition, or an address."""
+    """The value that the exit of a block depends on: a condition, or an address."""
     match exit_:
         case Branch(condition, _, _):
             return condition
@@ -125,12 +125,12 @@ def with_value(exit_: Exit, value: Var) -> Exit:
 
 @dataclass(frozen=True)
 class Listed:
-    """The micro-ops of a block before it was simplified: all that its instructions say."""
+    """The micro-ops of a block before simplification: everything that its instructions do."""
 
     ops: tuple[MicroOp, ...]
     addresses: tuple[int, ...]
     value: Var | None
-    """What the exit depends on."""
+    """The value that the exit depends on."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Block:
 
     @property
     def as_listed(self) -> Block:
-        """The block with a micro-op for every value that its instructions compute, which means the same."""
+        """The same block with a micro-op for every value that its instructions compute."""
         listed = self.listed
         if listed is None:
             return self
@@ -194,17 +194,17 @@ class Bound(NamedTuple):
 
     name: str
     ranges: tuple[tuple[int, int], ...]
-    """Addresses; of a local variable, distances from the stack pointer at entry."""
+    """Addresses; for a local variable, distances from the stack pointer at entry."""
     size: int
-    """Of the access."""
+    """The size of the access."""
     is_local: bool
     is_store: bool
     is_sure: bool = True
-    """Whether no other object can be meant. Otherwise a run that leaves the object shows no difference, but a proof may
-    not leave it out."""
+    """Whether no other object can be meant. Otherwise a run that leaves the object shows no difference, but a proof
+    must not exclude it."""
     meant_by: int | None = None
-    """An address in the code that is meant for this object or for another one: what is counted from it is inside one of
-    them, always the same one. A run that leaves each of them shows no difference."""
+    """An address in the code that is meant for this object or for another one: all accesses relative to it are inside
+    one of them, always the same one. A run that leaves each of them shows no difference."""
 
     @property
     def object_bytes(self) -> int:
@@ -220,7 +220,7 @@ class Bound(NamedTuple):
 
 
 Hints = Mapping[int, frozenset[int]]
-"""Targets of computed jumps and calls, by the instruction's address, that a formula or a run has found out."""
+"""Targets of computed jumps and calls, by the instruction's address, that a formula or a run has found."""
 
 
 @dataclass(frozen=True)
@@ -231,29 +231,29 @@ class Function:
     entry: BlockId
     blocks: dict[BlockId, Block]
     instructions: dict[int, Instruction] = field(default_factory=dict)
-    """Every decoded instruction by address, those of inlined callees included."""
+    """Every decoded instruction by address, including those of inlined callees."""
     inlined: tuple[str, ...] = ()
     """Names of the callees that were inlined."""
     bounds: tuple[Bound, ...] = ()
-    """What the ASSUMEs in it are about (`bounds.py`)."""
+    """The subjects of its ASSUMEs (`bounds.py`)."""
     written_out: frozenset[str] = frozenset()
-    """Names of the library functions whose calls are loops (`library.py`)."""
+    """Names of the library functions whose calls were expanded to loops (`library.py`)."""
     pointer_types: dict[str, Signature] = field(default_factory=dict)
     """Types of the functions that it calls through declared pointers (`pointers.py`)."""
     passed: tuple[tuple[str | None, int, CType], ...] = ()
-    """What is known of its parameters' types."""
+    """What is known about its parameters' types."""
     never_returning: frozenset[str] = frozenset()
-    """Names of outside functions that are taken never to return because of what the other side shows."""
+    """Names of outside functions that are assumed never to return because of what the other side shows."""
     library: tuple[LibraryCall, ...] = ()
-    """The callees of which something is known (`known_calls.py`)."""
+    """The callees about which something is known (`known_calls.py`)."""
     refused: dict[int, str] = field(default_factory=dict)
-    """Instructions, by address, that have semantics and are not followed all the same, and why (`alignment.py`)."""
+    """Instructions, by address, that have semantics but are not followed, and why (`alignment.py`)."""
     inlines: bool = True
     """Whether calls to code that is present became part of it."""
     hints: Hints = field(default_factory=dict)
     """The targets of computed jumps that it was lifted with."""
     alone: tuple[int, int] | None = None
-    """Of code that is in no file: the addresses from its start to its end."""
+    """For code that is in no file: the addresses from its start to its end."""
 
     @cached_property
     def as_listed(self) -> Function:
@@ -303,8 +303,8 @@ class Function:
 
     @cached_property
     def writable_code(self) -> tuple[tuple[int, int], ...]:
-        """Ranges of addresses that instructions are fetched from and that a store may change. On a machine whose whole
-        memory is the program's, the zeros outside the program are such code too once control may arrive there."""
+        """Ranges of addresses that instructions are fetched from and that a store may change. If the program owns the
+        whole memory of its machine, the zeros outside the program are such code too once control may get there."""
         ranges: list[tuple[int, int]] = []
         for address in sorted(self.instructions):
             if not self._may_be_written(address):

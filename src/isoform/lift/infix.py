@@ -18,9 +18,9 @@ from isoform.model.microop import ABORT_REASONS, TRUE, Kind, MicroOp, Space, Var
 from isoform.model.values import dataclass
 
 LONGEST = 60
-"""Characters from which an expression gets a name of its own rather than grow further."""
+"""An expression of this many characters gets a name of its own."""
 WIDEST = 64
-"""Bytes of the widest temp: renamed ones are that far apart."""
+"""Bytes of the widest temporary: renamed ones are this far apart."""
 PREFIX = {Kind.INT_2COMP: "-", Kind.INT_NEGATE: "~", Kind.BOOL_NEGATE: "!"}
 NAMED = (
     Kind.INT_CARRY,
@@ -58,7 +58,7 @@ class Infix:
     image: Image
     renamed: Renamed
     travelling: dict[Var, str]
-    """Names of temps that are read beyond their instruction, brought up to date in place."""
+    """Names of temporaries that are read beyond their instruction; updated in place."""
     _names: dict[Var, str] = field(default_factory=dict)
     _waiting: dict[Var, _Waiting] = field(default_factory=dict)
 
@@ -70,7 +70,7 @@ class Infix:
         return self._operand(self.renamed.last.get(var, var), False)[0]
 
     def rest(self) -> list[str]:
-        """What was held back and nothing has read."""
+        """Pending expressions that nothing has read."""
         lines = [f"{self._name(var)} = {waiting.text}" for var, waiting in self._waiting.items()]
         self._waiting.clear()
         return lines
@@ -96,7 +96,7 @@ class Infix:
                 yield f"{target} = {text}"
 
     def _settle(self, written: Var | None) -> Iterator[str]:
-        """Write down what would change its meaning by a write to `written` (None: to memory)."""
+        """Write down the expressions whose meaning a write to `written` would change (None: a write to memory)."""
         for var, waiting in list(self._waiting.items()):
             hit = waiting.loads if written is None else any(overlaps(read, written) for read in waiting.reads)
             if hit:
@@ -212,7 +212,7 @@ def grouped(text: str) -> str:
 
 @dataclass(frozen=True)
 class Renamed:
-    """A block's micro-ops with one temp a definition, so that a temp means one value."""
+    """A block's micro-ops with one temporary per definition, so that each stands for one value."""
 
     ops: tuple[MicroOp, ...]
     last: Mapping[Var, Var]

@@ -1,5 +1,5 @@
-"""Marks the calls of library functions of which something is known. Functions that are a few machine instructions are
-replaced by them."""
+"""Marks the calls of library functions about which something is known. Functions that are a few machine instructions
+are replaced by them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from isoform.model.microop import MicroOp
 
 
 def with_known_calls(function: Function, library: Iterable[LibraryCall]) -> Function:
-    """The function with what is known of its callees put into its calls."""
+    """The function with its calls annotated with what is known about the callees."""
     known = {call.name: call for call in library}
     if not known:
         return function
@@ -44,7 +44,7 @@ def _written_out(function: Function, block: Block, call: Call, pure: PureCall) -
 
 
 def _ops(function: Function, code: bytes) -> Iterator[MicroOp]:
-    """The micro-ops of straight machine code."""
+    """The micro-ops of machine code without branches."""
     start = 0
     while start < len(code):
         instruction = function.machine.decode(code[start:], start)

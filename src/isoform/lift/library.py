@@ -1,8 +1,8 @@
-"""Calls of library functions that compilers put in the place of loops, written out as the loops they stand for.
+"""Calls of library functions that compilers substitute for loops, expanded to the loops they stand for.
 
 `for (i = 0; i < n; i++) a[i] = 0;` becomes a call of memset, and code that searches the end of a text one of strlen.
-Written out, such a call is a loop like any other to everything that comes after. The loop uses registers that the
-callee may change; at its end is a `Call` with `carried_out`, which has the effects that every call has.
+Once expanded, such a call is an ordinary loop for everything that follows. The loop uses registers that the callee may
+change. It ends with a `Call` with `carried_out`, which has the effects of every call.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from isoform.model.library_function import Meaning
 from isoform.model.microop import Kind, MicroOp, Space, Var, const
 
 MOST_BYTES = 1024
-"""Calls of a constant size up to this are executed at once, without a loop."""
+"""Calls with a constant size up to this are executed at once, without a loop."""
 _SIZE = 2
-"""Which argument is the size, where there are three."""
+"""Which argument is the size, if there are three."""
 _MOST_ZEROS = 4
 MOST_STEP = 64
 """Bytes that a loop processes in one iteration."""
@@ -30,14 +30,14 @@ _PART = 1 << 21
 
 
 def library_calls(function: Function) -> Counter[str]:
-    """The functions that it calls and that `written_out` can make loops of, and in how many places."""
+    """The functions that it calls and that `written_out` can expand, with the number of places."""
     sizes = _sizes(function)
     return Counter(name for block in function.blocks.values() if (name := _callee(block, sizes)) is not None)
 
 
 def written_out(function: Function, names: Collection[str], downward: bool = False) -> Function:
-    """The function with its calls of `names` as loops, except those of a small constant size. `downward`: if the
-    direction does not matter, from the last byte to the first."""
+    """The function with its calls of `names` expanded to loops, except those with a small constant size. `downward`:
+    from the last byte to the first, if the direction does not matter."""
     sizes = _sizes(function)
     blocks: dict[BlockId, Block] = {}
     for number, block in function.blocks.items():
@@ -52,7 +52,7 @@ def written_out(function: Function, names: Collection[str], downward: bool = Fal
 
 
 def _callee(block: Block, sizes: Mapping[BlockId, _Number]) -> str | None:
-    """The function that a block ends with a call of, if that can be written out and is not better executed at once."""
+    """The function called at the end of a block, if that call can be expanded and is not better executed at once."""
     call, meaning = block.exit, _meaning(block)
     if not isinstance(call, Call) or meaning is None:
         return None
@@ -68,10 +68,8 @@ def _meaning(block: Block) -> Meaning | None:
 
 
 class _Body:
-    """What stands in the place of one block that ends in a call.
-
-    The loops do what the C standard says, for every size up to 2^63 bytes; there are no larger objects.
-    """
+    """The replacement of one block that ends in a call. The loops do what the C standard says, for every size up to
+    2^63 bytes; there are no larger objects."""
 
     def __init__(self, function: Function, block: Block, name: str, size: _Number, downward: bool) -> None:
         assert isinstance(block.exit, Call)
@@ -81,8 +79,8 @@ class _Body:
         registers, convention = function.machine.registers, function.machine.convention
         self._result = registers[convention.result[0]]
         self._first, self._second, self._size = (registers[n] for n in convention.integer_arguments[:3])
-        # A size that is a multiple of the step is used up in whole steps. That the lowest bits are 0 says so also
-        # modulo 2^64; where the step is no power of 2, the size is known not to have wrapped.
+        # A size that is a multiple of the step is used up in whole steps. That the lowest bits are 0 implies this also
+        # modulo 2^64; if the step is not a power of 2, the size is known not to have wrapped.
         factor = _factor(_ops_up_to(function, block), self._size)
         self._unit = factor if 1 << size.zeros < factor <= MOST_STEP else 1 << size.zeros
         self._words = _words(self._unit)
@@ -123,7 +121,7 @@ class _Body:
         """memcpy may be called only if the two do not overlap; it is modelled as memmove in any case."""
         self._begin([self._set(self._result, self._first)], _CHOICE)
         self._choice()
-        # All words of a step are read before one is written, so that only the order of steps matters.
+        # All words of a step are read before any is written, so only the order of steps matters.
         values = [self._temp(size) for _, size in self._words]
         less = self._step(self._size, -1)
         both = [*self._loads(self._second, values), *self._stores(self._first, values)]
@@ -134,10 +132,10 @@ class _Body:
 
     def _choice(self) -> None:
         """The direction of the copy. Let d be the distance from source to target modulo 2^64. Forward is wrong only if
-        the target begins inside the source, 0 < d < size; backward only if 0 < -d < size. For sizes up to 2^63 these
-        rules are all right: forward unless d < size, as copies without overlap go; backward unless -d < size, as they
-        may go too; and forward unless d > 0 as a signed number, which needs no size: a compiler makes a memmove of a
-        shift, where d is a constant."""
+        the target begins inside the source, 0 < d < size; backward only if 0 < -d < size. For sizes up to 2^63 each of
+        these rules is right: forward unless d < size (correct also without overlap); backward unless -d < size; and
+        forward unless d > 0 as a signed number, which needs no size: compilers turn a shift of an array into a memmove
+        with constant d."""
         distance, first_choice = self._temp(self._first.size), self._temp(1)
         is_copy = self._meaning is Meaning.COPY
         ends = (self._second, self._first) if is_copy and self._downward else (self._first, self._second)
@@ -183,7 +181,7 @@ class _Body:
         return ops
 
     def _from_end(self, start: Var, accesses: Callable[[Var], list[MicroOp]]) -> list[MicroOp]:
-        """The accesses to the last step of a range, after the size was decreased by one step."""
+        """The accesses for the last step of a range, after the size was decreased by one step."""
         place = self._temp(start.size)
         return [MicroOp(Kind.INT_ADD, place, (start, self._size)), *accesses(place)]
 
@@ -229,7 +227,7 @@ _CHOICE, _FORWARD, _BACKWARD, _LENGTH, _END = range(5)
 
 
 def _words(size: int) -> list[tuple[int, int]]:
-    """So many bytes as words of 8, 4, 2 and 1: where each begins, and its size."""
+    """A number of bytes as words of 8, 4, 2 and 1: the offset and size of each."""
     words, start = [], 0
     for width in (8, 4, 2, 1):
         while size - start >= width:
@@ -251,9 +249,9 @@ def _ops_up_to(function: Function, block: Block) -> list[MicroOp]:
 
 
 def _factor(ops: list[MicroOp], register: Var) -> int:
-    """A number that divides what the register holds after all of `ops`, as it is a multiple of a count of 32 bits
-    there. With a factor below 2^31 nothing wraps in 64 bits. 1 if nothing is known."""
-    known: dict[Var, tuple[int, int]] = {}  # which count, by the micro-op that extends it, and the factor
+    """A number that divides the register's value after all of `ops`, because that value is a multiple of a 32-bit
+    count. With a factor below 2^31 nothing wraps in 64 bits. 1 if nothing is known."""
+    known: dict[Var, tuple[int, int]] = {}  # the count, identified by the micro-op that extends it, and the factor
     for number, op in enumerate(ops):
         found = None
         ins = [known.get(var) for var in op.ins]
@@ -277,7 +275,7 @@ def _factor(ops: list[MicroOp], register: Var) -> int:
 
 
 class _Number(NamedTuple):
-    """What is known of a number on every path to its place."""
+    """What is known about a number on every path to its place."""
 
     value: int | None
     zeros: int
@@ -336,7 +334,7 @@ def _after(op: MicroOp, numbers: _Numbers) -> None:
 
 
 def _result_of(op: MicroOp, ins: list[_Number]) -> _Number:
-    """A multiple of 2^k stays one where it is cut off or extended: k is less than the bits of any operand."""
+    """A multiple of 2^k stays one when truncated or extended: k is less than the width of any operand."""
     match op.kind, ins:
         case ((Kind.COPY | Kind.INT_ZEXT), [known]):
             return known

@@ -1,7 +1,8 @@
-"""Which registers and temps matter at each point: the ones some path may still read.
+"""Which registers and temporaries are live at each point: those that some path may still read.
 
-Sets are integers with one bit for each byte of a container and one for each temp, so that joining two is one machine
-operation a word. What only moves bytes of registers reads no more of them than are read of its result.
+Sets are integers with one bit for each byte of a container and one for each temporary, so that joining two costs one
+machine operation per word. A micro-op that only moves bytes of registers reads only the bytes that are live in its
+result.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ _MOVES = frozenset({Kind.COPY, Kind.PIECE, Kind.INT_ZEXT, Kind.SUBPIECE})
 
 class Liveness:
     """Backward data flow over a function. `at_exit` are the containers, and `parts` the parts of containers, that are
-    outputs of the function. Outside calls read every argument register but those in `not_passed`. Without `calls_read`,
-    only what the code itself reads is live, and not what an outside function or an unknown place that it jumps to may
-    read."""
+    outputs of the function. Outside calls read every argument register except those in `not_passed`. Without
+    `calls_read`, only what the code itself reads is live, not what an outside function, or unknown code that it jumps
+    to, may read."""
 
     def __init__(
         self,
@@ -47,12 +48,12 @@ class Liveness:
         for part in parts:
             self._outputs |= self.mask(part)
         convention = machine.convention
-        # Where only one address ends the program, a return to another one is a computed jump.
+        # If only one address ends the program, a return to another one is a computed jump.
         self._is_computed = convention.return_address in machine.initial
         self._at_return = self._all_registers if self._is_computed else self._outputs
         pointer = (convention.stack_pointer,) if convention.stack_pointer else ()
         arguments = (*convention.integer_arguments, *convention.float_arguments, *convention.result[:1])
-        # What a callee relies on beside its arguments.
+        # What a callee relies on besides its arguments.
         expected = (*convention.as_at_entry, *pointer)
         self._read_by_calls = self.mask_of(machine, (*(arguments if calls_read else ()), *expected))
         self._read_by_calls &= ~self.mask_of(machine, not_passed)
@@ -95,7 +96,7 @@ class Liveness:
         for successor in block.successors:
             live |= self.entry.get(successor, 0)
         live = self._before_exit(block.exit, live)
-        # A function that calls itself finds all that it reads at its start, whether or not that is an argument.
+        # A function that calls itself reads at its start everything it needs, argument or not.
         return live | self.entry.get(self._function.entry, 0) if _calls_itself(block) else live
 
     def _before_exit(self, exit_: Exit, live: Bits) -> Bits:
@@ -103,10 +104,10 @@ class Liveness:
             case Branch(condition, _, _):
                 return live | self.mask(condition)
             case Switch(value, _):
-                # The candidates may be incomplete: nothing is known of what follows elsewhere.
+                # The candidates may be incomplete: nothing is known about other targets.
                 return (self._all_registers if self._calls_read else live) | self.mask(value)
             case Return(value, to):
-                # A function that was inlined may return elsewhere, too.
+                # An inlined function may return elsewhere, too.
                 return self.mask(value) | (self._at_return if to is None or self._is_computed else live)
             case Call(system=True):
                 return (live & ~self._lost_in_system) | self._read_by_system
@@ -133,8 +134,8 @@ class Liveness:
         return live | read
 
     def _moved(self, op: MicroOp, live: Bits) -> Bits:
-        """What is read of the inputs of a move to a register, given what is read of it. A temp is read whole: what
-        mentions it must find it set."""
+        """What a move to a register reads of its inputs, given what is read of the result. A temporary is read whole:
+        whatever mentions it must find it set."""
         assert op.out is not None
         read = sum({self.mask(var) for var in op.ins if var.space is Space.TEMP})
         for byte, source in enumerate(sources(op)):
@@ -185,7 +186,7 @@ def _calls_itself(block: Block) -> bool:
 
 
 def sources(op: MicroOp) -> list[Var | None]:
-    """Of a move: for each byte of its result, lowest first, the byte that it is; None for a zero."""
+    """For a move: for each byte of its result, lowest first, the source byte; None for a zero."""
     assert op.out is not None
     match op.kind:
         case Kind.PIECE:

@@ -1,4 +1,4 @@
-"""Addresses of data in the code to which something computed is added, and how much that is at most."""
+"""Addresses of data in the code to which something computed is added, and an upper bound for it."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from isoform.model.microop import Kind, MicroOp, Space, Var
 class Moving:
     def __init__(self) -> None:
         self.bases: dict[int, int | None] = {}
-        """The addresses; None where what is added may be anything, or something is taken away."""
+        """The addresses; None if what is added may be anything, or something is subtracted."""
         self.begin_block()
 
     def begin_block(self) -> None:
         self._largest = Largest()
         self._added: dict[Var, int] = {}
-        """Of pointers of the block: how much of what was added is no constant, at most."""
+        """For pointers of the block: an upper bound for the part of what was added that is not constant."""
 
     def note(self, base: int, most: int | None) -> None:
         known = self.bases.get(base, 0)
         self.bases[base] = None if most is None or known is None else max(most, known)
 
     def step(self, op: MicroOp, indexed: Sequence[bool | None]) -> int | None:
-        """How much that is no constant the result of a copy or a sum is from its object, at most. `indexed` has one
-        item an operand: whether something was added to it; None if it is no pointer."""
+        """An upper bound for the non-constant distance of the result of a copy or a sum from its object. `indexed` has
+        one item per operand: whether something was added to it; None if it is not a pointer."""
         assert op.out is not None
         found = self._sum(op, indexed) if op.kind in (Kind.COPY, Kind.INT_ADD) else None
         for var in [v for v in self._added if overlaps(v, op.out)]:
@@ -49,8 +49,8 @@ class Moving:
 
 
 class Largest:
-    """How large the values of one block can be at most, as far as single instructions say: masks, extensions, shifts.
-    Unsigned; what is not known here may be anything."""
+    """Upper bounds for the values of one block, as far as single instructions show them: masks, extensions, shifts.
+    Unsigned; a value that is not known here may be anything."""
 
     def __init__(self) -> None:
         self._known: dict[Var, int] = {}

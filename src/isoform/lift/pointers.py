@@ -1,6 +1,6 @@
-"""Which declared pointer a call goes through: types of values followed through registers, frame and structures.
+"""Which declared pointer a call goes through: types of values tracked through registers, frame and structures.
 
-Only what is plain is followed: parameters, what is loaded from behind typed pointers and from global variables, kept in
+Only clear cases are tracked: parameters, and values loaded through typed pointers and from global variables, kept in
 registers or in the frame. Everything else has no type here.
 """
 
@@ -20,12 +20,12 @@ Passed = tuple[tuple[str | None, int, CType], ...]
 """The parameters that are one word: register (None: on the stack), offset in it and type."""
 _WORD = 8
 INDEXED_ROOM = 128
-"""Bytes that count as stack arguments behind an address there that is indexed, or taken and not followed."""
+"""Bytes that count as stack arguments above an address there that is indexed, or that escapes."""
 
 
 @dataclass(frozen=True)
 class _Stack:
-    """An address of the frame, from the stack pointer at entry on."""
+    """An address of the frame, relative to the stack pointer at entry."""
 
     offset: int
 
@@ -54,7 +54,7 @@ class _Typed:
 
 @dataclass(frozen=True)
 class _Inside:
-    """An address so many bytes into an object of a type."""
+    """An address at this offset in an object of a type."""
 
     type: CType
     offset: int
@@ -66,7 +66,7 @@ _Values = dict[Var | int, _Value]
 
 
 def with_pointer_types(function: Function, passed: Passed) -> Function:
-    """The function with the types of the pointers that it calls through, where they are plain to see."""
+    """The function with the types of the pointers that it calls through, if they are clear."""
     if function.machine.convention.stack_pointer is None:
         return function
     exits = [b.exit for b in function.blocks.values()]
@@ -217,8 +217,8 @@ class _Flow:
 
 
 def stack_argument_bytes(function: Function) -> int:
-    """Bytes above the return address that the code reads or writes, or takes an address of. How far such an address, or
-    an index, leads is not known: some room is added."""
+    """Bytes above the return address that the code reads or writes, or whose address it takes. How far such an address,
+    or an index, leads is not known: some room is added."""
     convention = function.machine.convention
     if convention.stack_pointer is None:
         return 0
@@ -274,7 +274,7 @@ def stack_alignments(function: Function) -> Iterator[tuple[BlockId, int, tuple[i
 
 
 def _is_followed(op: MicroOp) -> bool:
-    """Whether what it makes of an address is an address that is followed in turn."""
+    """Whether its result on an address is an address that is tracked in turn."""
     return op.kind in (Kind.COPY, Kind.INT_ADD, Kind.INT_SUB) and op.out is not None
 
 
@@ -304,7 +304,7 @@ def _moved(value: _Value | None, distance: int) -> _Value | None:
 
 
 def _member(ctype: CType, offset: int) -> _Value | None:
-    """What a word loaded from inside an object is."""
+    """The type of a word loaded from inside an object."""
     if ctype.kind is not TypeKind.STRUCT:
         return _Typed(ctype) if offset == 0 else None
     for _, start, member in ctype.fields:

@@ -1,4 +1,4 @@
-"""The rules that all code of a question keeps, whether it was lifted at once or found later by a formula or a run."""
+"""The rules that all code of a question obeys, whether it was lifted at once or found later by a formula or a run."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def is_refused(function: Function) -> bool:
 
 
 def _refuse_section_bounds(function: Function) -> None:
-    """Refuse the start or end of a section that a linker puts together (`__start_x`): what other objects the section
-    has, and what they hold, is not followed."""
+    """Refuse the start or end of a section that a linker assembles (`__start_x`): the other objects of the section, and
+    their contents, are not known."""
     externals = function.image.externals
     names = {n for n in externals.values() if n.startswith(_SECTION_BOUNDS)}
     used = (externals.get(address) for address in _addresses(function)) if names else ()
@@ -44,9 +44,9 @@ def _refuse_section_bounds(function: Function) -> None:
 
 
 def _refuse_ambiguous_bases(function: Function) -> None:
-    """Refuse an address in code that was linked if it may belong to one object or to another near it. `t[i - 1]` is
-    compiled with a base before `t`, and a loop may end at the end of `t`, which is where the next object starts. In the
-    file each is one number, but objects that both sides have are moved apart (`Image.moved`)."""
+    """Refuse an address in linked code if it may belong to one object or to another near it. `t[i - 1]` is compiled
+    with a base before `t`, and a loop may end at the end of `t`, which is where the next object starts. In the file
+    each is one number, but objects that both sides have are moved apart (`Image.moved`)."""
     other = _other_meaning(function)
     if other:
         raise Unsupported(
@@ -56,7 +56,8 @@ def _refuse_ambiguous_bases(function: Function) -> None:
 
 
 def has_ambiguous_bases(*functions: Function) -> bool:
-    """Whether there is such an address: it may be clear if objects that lie alike in both files are kept together."""
+    """Whether there is such an address. It may become clear if objects with the same layout in both files are kept
+    together."""
     return any(_other_meaning(function) for function in functions)
 
 
@@ -81,7 +82,7 @@ def _refuse_masked_memory(function: Function) -> None:
 
 
 class _Places:
-    """Where the data of a linked file is in it, and how far each object was moved from there."""
+    """The places of data in a linked file, and how far each object was moved."""
 
     def __init__(self, image: Image) -> None:
         self._image = image
@@ -92,14 +93,14 @@ class _Places:
         objects = [(start, end, moved.get(start, start) - start, name) for start, (end, name) in named.items()]
         self._objects = sorted([*objects, *_unnamed(image, named)])
         self._ends: dict[int, list[int]] = {}
-        """By where named objects start."""
+        """By the start of named objects."""
         for start, (end, _) in named.items():
             self._ends.setdefault(start, []).append(end)
 
     def other_meaning(self, number: int, is_moving: bool, added: int | None, used: list[int]) -> str:
-        """The name of an object that an address may also be meant for, if that was moved by another distance. An index
-        may begin at any number (`days[year - 1900]`), so the object may be any distance from the address. `added`: how
-        much code adds to it at most, None if that may be anything."""
+        """The name of an object that an address may also be meant for, if that object was moved by another distance. An
+        index may begin at any number (`days[year - 1900]`), so the object may be at any distance from the address.
+        `added`: how much code adds to it at most, None if that may be anything."""
         own = self._image.own_address(number)
         moved_by = number - own
         stays_inside = added is not None and any(own + added < end for end in self._ends.get(own, ()))
@@ -110,7 +111,7 @@ class _Places:
             if is_moving and own not in self._ends:
                 return name
             if is_moving and end > start + 1:
-                return name  # `t[i - 8]` is counted from there if eight elements of another object are before `t`
+                return name  # the base of `t[i - 8]` if eight elements of another object are before `t`
             touches = end == own
             if touches and (is_moving or _any_within(used, start + distance, end + distance)):
                 return name
@@ -118,8 +119,8 @@ class _Places:
 
 
 def _unnamed(image: Image, named: Mapping[int, tuple[int, str]]) -> Iterator[tuple[int, int, int, str]]:
-    """Stretches of data between named objects, where objects may be whose names were removed. (That others have names
-    says nothing: a file may be linked from some with names and some without.)"""
+    """Ranges of data between named objects, which may contain objects whose names were removed. (Other names prove
+    nothing: a file may be linked from files with and without names.)"""
     for section in image.sections:
         if section.executable or not section.writable or section.name.startswith(NO_VARIABLES):
             continue
@@ -144,7 +145,7 @@ def _is_variable(image: Image, symbol: Symbol) -> bool:
 
 
 def _formed_addresses(function: Function) -> tuple[set[int], list[int]]:
-    """The numbers in the code that are not only the place of an access; and all of them, in order."""
+    """The numbers in the code that are not only the place of an access; and all numbers, in order."""
     formed: set[int] = set()
     used: set[int] = set()
     for op in (op for block in function.blocks.values() for op in block.ops if not is_of_bound(op)):
@@ -163,7 +164,7 @@ def _any_within(numbers: list[int], low: int, high: int) -> bool:
 
 
 def _addresses(function: Function) -> Iterator[int]:
-    """The numbers in the code, and what the slots hold that they are the addresses of."""
+    """The numbers in the code, and the contents of the slots whose addresses they are."""
     for instruction in function.instructions.values():
         for number in (number_of(var) for op in instruction.ops for var in op.ins if var.size >= 4):
             if number is not None:

@@ -1,4 +1,4 @@
-"""Functions that a resolver of the file chooses when it is loaded (`ifunc`): which one, where there is no choice."""
+"""Functions that a resolver of the file chooses when it is loaded (`ifunc`): which one, if there is no choice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from isoform.model.microop import number_of
 
 
 def with_resolved(image: Image, machine: Machine) -> Image:
-    """The image in which what is always the same function is that function."""
+    """The image in which a function with only one possible choice is that choice."""
     if image.resolvers_were_followed or not image.resolvers:
         return image
     choices = {entry: _choice(image, machine, entry) for entry in set(image.resolvers.values())}

@@ -14,7 +14,7 @@ from isoform.model.microop import Instruction, Kind, Space
 
 
 class Returning:
-    """Of the calls of one image. `decode` gives the instruction at an address."""
+    """For the calls of one image. `decode` gives the instruction at an address."""
 
     def __init__(self, image: Image, decode: Callable[[int], Instruction]) -> None:
         self._image = image
@@ -31,8 +31,8 @@ class Returning:
         return not library_function(name or "").never_returns or self._only_follows_call(address, after)
 
     def nothing_follows(self, address: int, after: int) -> bool:
-        """Whether what stands after a call is no code of the function that makes it: the next function, or nothing. A
-        compiler that knows of no return writes none."""
+        """Whether what follows a call is not code of the calling function: it is the next function, or nothing. A
+        compiler that knows that a call does not return writes no code after it."""
         if not self._image.code_at(after, 1):
             return True
         symbol = self._function_around(address)
@@ -41,8 +41,8 @@ class Returning:
         return after in self._starts
 
     def _only_follows_call(self, address: int, after: int) -> bool:
-        """Whether the code after a call is reached only by returning from it, as far as the function's jumps show: then
-        a function that has the name of one that never returns does return."""
+        """Whether the code after a call is reached only by returning from it, as far as the function's jumps show. If
+        so, a function with the name of one that never returns does return."""
         symbol = self._function_around(address)
         if symbol is None or not symbol.size:
             return False
@@ -52,7 +52,7 @@ class Returning:
         return targets is not None and after not in targets
 
     def _jumps_of(self, symbol: Symbol) -> frozenset[int] | None:
-        """Where the direct jumps of a function go; None where there are others."""
+        """The targets of a function's direct jumps; None if there are other jumps."""
         found: set[int] = set()
         address, end = symbol.address, symbol.address + symbol.size
         while address < end and self._image.code_at(address, 1):
@@ -88,8 +88,8 @@ def leaves(image: Image, name: str) -> bool:
 
 
 def never_returning(functions: Collection[Function]) -> frozenset[str]:
-    """Outside functions that never return: no code follows one of their calls, and no declaration says otherwise. Other
-    code may happen to follow their other calls."""
+    """Outside functions that never return: no code follows one of their calls, and no declaration says otherwise.
+    Unrelated code may follow their other calls."""
     calls = [b.exit for f in functions for b in f.blocks.values() if isinstance(b.exit, Call) and not b.exit.system]
     signatures = [f.image.signatures for f in functions]
     ended = {call.callee for call in calls if call.then is None and call.callee}

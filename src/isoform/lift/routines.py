@@ -1,5 +1,5 @@
-"""The blocks of one routine, before inlining: which addresses begin one, where each ends, and where its computed jumps
-may go."""
+"""The blocks of one routine, before inlining: which addresses begin one, where each ends, and the possible targets of
+its computed jumps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RawBlock:
     addresses: tuple[int, ...]
     steps: tuple[int, ...]
     last: MicroOp | None
-    """The control micro-op that ends it; None where it runs on, or stops (`next` is then None too)."""
+    """The control micro-op that ends it; None if it falls through, or stops (`next` is then None too)."""
     next: Position | None
     why: str = ""
 
@@ -40,7 +40,7 @@ class Routine:
     targets: dict[Position, tuple[int, ...]]
     """Resolved targets of the computed jump or call at the end of a block."""
     certain: frozenset[Position]
-    """Where such a target is plainly the only one."""
+    """Whether such a target is clearly the only one."""
 
 
 class Routines:
@@ -63,7 +63,7 @@ class Routines:
         return self._routines[entry]
 
     def _build_routine(self, entry: int) -> Routine:
-        """Discover leaders, cut blocks, resolve computed jumps; again while that finds new code."""
+        """Find leaders, cut blocks, resolve computed jumps; repeat while that finds new code."""
         targets: dict[Position, tuple[int, ...]] = {}
         extra: set[Position] = set()
         while True:
@@ -101,7 +101,7 @@ class Routines:
         return leaders
 
     def _walk(self, position: Position) -> tuple[list[Position], Position | None]:
-        """Leaders made by the rest of one instruction, and where control falls through to."""
+        """Leaders within the rest of one instruction, and the fall-through target."""
         address, index = position
         instruction = self._decoding.decode(address)
         leaders: list[Position] = []
@@ -131,17 +131,17 @@ class Routines:
         return instruction.address, index
 
     def target(self, instruction: Instruction, target: Var) -> Position | None:
-        """Where a branch goes inside present code; None where it leaves it (a tail call)."""
+        """The target of a branch inside present code; None if it leaves it (a tail call)."""
         if target.space is Space.INNER:
             return self._after(instruction, target.offset)
         return None if self.outside_name(target.offset) is not None else (self.real(target.offset), 0)
 
     def real(self, address: int) -> int:
-        """Where the code is that is known under `address`."""
+        """The address of the code that is known under `address`."""
         return self._image.aliases.get(address, address)
 
     def outside_name(self, address: int) -> str | None:
-        """The function that a jump to `address` leaves this one for; None if it stays."""
+        """The function that a jump to `address` goes to; None if it stays in this one."""
         address = self.real(address)
         if address in self._image.externals:
             return self._image.externals[address]
@@ -199,7 +199,7 @@ class Routines:
         return {position: targets for position, (targets, _) in found.items()}, certain
 
     def _resolve_one(self, raw: RawBlock, known: Known) -> tuple[tuple[int, ...], bool]:
-        """The targets, and whether the address is a constant, so that there is no other."""
+        """The targets, and whether the address is a constant, so that there are no others."""
         assert raw.last is not None
         given = [MicroOp(Kind.COPY, var, (value,)) for var, value in known.items()]
         after = dict(known)
@@ -215,8 +215,8 @@ class Routines:
         return tuple(dict.fromkeys([*found, *hinted])), False
 
     def _plausible_target(self, here: int, target: int) -> bool:
-        """Whether a table of the function around `here` may well hold `target`. The next table in the file often
-        follows with no gap, and its entries are nonsense when read as entries of this one."""
+        """Whether a table of the function around `here` may plausibly contain `target`. The next table in the file
+        often follows without a gap, and its entries are nonsense when read as entries of this one."""
         section = self._image.section_at(here)
         if section is None or not section.address <= target < section.end:
             return False

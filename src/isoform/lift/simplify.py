@@ -1,4 +1,4 @@
-"""Constants folded and copies propagated inside a block; writes nobody reads removed."""
+"""Constants folded and copies propagated inside a block; dead writes removed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NEUTRAL_RIGHT = {
     Kind.BOOL_AND: 1,
     Kind.BOOL_XOR: 0,
 }
-"""Right operand with which the operator gives its left operand back."""
+"""The right operand with which the operator returns its left operand."""
 
 
 def overlaps(a: Var, b: Var) -> bool:
@@ -46,7 +46,7 @@ def overlaps(a: Var, b: Var) -> bool:
 
 
 def propagate(ops: Iterable[MicroOp], image: Image | None, known: Known) -> list[MicroOp]:
-    """The same micro-ops with what `known` says put in; `known` is brought up to date in place."""
+    """The same micro-ops with the values of `known` substituted; `known` is updated in place."""
     return [_step(op, image, known) for op in ops]
 
 
@@ -101,7 +101,7 @@ def _fold(op: MicroOp, image: Image | None) -> MicroOp:
 
 
 def _fold_address(op: MicroOp, image: Image | None) -> MicroOp:
-    """Of an address that a linker decides only its distances are known."""
+    """Of an address that a linker decides, only distances are known."""
     moved = None
     if op.kind is Kind.INT_ADD:
         moved = address_sum(op.ins[0], op.ins[1], image)
@@ -149,7 +149,7 @@ def _fold_load(op: MicroOp, image: Image | None) -> MicroOp:
 
 
 def _is_inside(address: Var, size: int, image: Image) -> bool:
-    """Whether the bytes at an address are those of the object that it is counted from."""
+    """Whether the bytes at an address belong to the object that it is relative to."""
     if address.space is not Space.ADDRESS:
         return True
     found = image.objects.by_start.get(origin_of(address))

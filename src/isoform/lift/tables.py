@@ -41,7 +41,7 @@ _Value = int | _Scaled | _Entry | None
 def jump_targets(
     ops: Iterable[MicroOp], value: Var, image: Image, plausible: Callable[[int], bool]
 ) -> list[int] | None:
-    """Addresses the jump to `value` at the end of `ops` may go to, None if it cannot be told. The first entry
+    """Possible targets of the jump to `value` at the end of `ops`, None if they cannot be determined. The first entry
     that is not `plausible` ends a table."""
     known: dict[Var, _Value] = {}
     for op in ops:
@@ -59,8 +59,8 @@ def jump_targets(
 
 
 def _weak_address(op: MicroOp, image: Image) -> int | None:
-    """The address of a weak symbol, if the micro-op chooses between that and null. Nothing but a reference to the
-    symbol does so with two constants, and a jump to null is kept from going on by a check of its own."""
+    """The address of a weak symbol, if the micro-op chooses between that and null. Only a reference to the symbol does
+    so with two constants, and a separate check stops a jump to null."""
     if op.kind is not Kind.SELECT or number_of(op.ins[1]) != 0:
         return None
     address = number_of(op.ins[2])
@@ -111,7 +111,7 @@ def _add(a: _Value, b: _Value) -> _Value:
         if isinstance(b, (_Scaled, _Entry)):
             return replace(b, constant=b.constant + a)
     if isinstance(a, _Scaled) and isinstance(b, _Scaled) and not (a.constant and b.constant):
-        # base + index: whichever has the constant is the table, the other's scale is the stride
+        # base + index: the operand with the constant is the table, the other's scale is the stride
         return _Scaled(a.constant + b.constant, b.scale if a.constant else a.scale)
     return _Scaled(0, 1)
 

@@ -1,7 +1,7 @@
 """The thread pointer is an address that is not known, like that of an object.
 
-A distance from the thread pointer that a linker fills in is a `Space.ADDRESS` too, counted from the thread-local object
-that it leads to: its number is the distance in isoform's placement, which is never as large as an address there.
+A distance from the thread pointer that a linker fills in is also a `Space.ADDRESS`, relative to the thread-local object
+that it leads to. Its number is the distance in isoform's placement, which is always smaller than any address there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WORD = 8
 
 
 def with_thread_pointer(instruction: Instruction, image: Image, machine: Machine) -> Instruction:
-    """The instruction with the thread pointer's address in the place of its register."""
+    """The instruction with the thread pointer's address instead of its register."""
     if machine.thread_pointer is None:
         return instruction
     register = machine.registers[machine.thread_pointer]
@@ -42,8 +42,8 @@ def _written(op: MicroOp, register: Var, value: Var, image: Image) -> MicroOp:
 
 
 def address_sum(left: Var, right: Var, image: Image | None) -> Var | None:
-    """A constant added to an address or to a distance, or a distance added to an address that is counted from the
-    thread pointer, as an address or a distance; None for other sums."""
+    """The sum of a constant and an address or distance, or of a distance and an address relative to the thread pointer,
+    as an address or a distance; None for other sums."""
     if left.size != _WORD or right.size != _WORD:
         return None
     for place, amount in ((left, right), (right, left)):
@@ -60,12 +60,12 @@ def address_sum(left: Var, right: Var, image: Image | None) -> Var | None:
 
 
 def is_from_thread_pointer(place: Var, image: Image) -> bool:
-    """Whether an address is counted from the thread pointer."""
+    """Whether an address is relative to the thread pointer."""
     return place.space is Space.ADDRESS and image.thread_origin != 0 and origin_of(place) == image.thread_origin
 
 
 def is_distance(var: Var) -> bool:
-    """Whether something that is counted from a thread-local object is its distance from the thread pointer."""
+    """Whether a value relative to a thread-local object is its distance from the thread pointer."""
     if var.space is not Space.ADDRESS or abs(origin_of(var) - THREAD_POINTER) > _MOST_DISTANCE:
         return False
     return abs(distance_of(var)) <= _MOST_DISTANCE

@@ -1,7 +1,8 @@
-"""Weak symbols that may have no definition: their address is null then, and calling one is a fault.
+"""Weak symbols that may have no definition: their address is then null, and calling one is a fault.
 
-Whether there is one is an input like any other, the same for both sides: a bit of `Machine.absent_symbols`. Micro-ops
-that name such a symbol are rewritten to choose by it, so that nothing after lifting needs to know of weak symbols.
+Whether there is a definition is an input like any other, the same for both sides: a bit of `Machine.absent_symbols`.
+Micro-ops that name such a symbol are rewritten to select by it, so that nothing after lifting needs to know about weak
+symbols.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from isoform.model.microop import (
 )
 
 _FIRST_TEMP = 1 << 22
-"""Temps of these micro-ops: no instruction has so many of its own, nor has a tail call."""
+"""Temporaries of these micro-ops: numbers that no instruction and no tail call uses."""
 _BELOW, _ABOVE = 1 << 12, 1 << 20
-"""How far from its symbol an address in the same instruction is taken to be made from it."""
+"""An address in the same instruction counts as derived from its symbol if it is at most this far away."""
 
 
 def with_weak_addresses(instruction: Instruction, image: Image, machine: Machine) -> Instruction:
-    """The instruction with each address of a weak symbol in it as null or the address."""
+    """The instruction in which each address of a weak symbol is null or the address."""
     if not image.weak_fields or machine.absent_symbols is None:
         return instruction
     named = [

@@ -29,7 +29,7 @@ class Program:
 
     function: Function
     pieces: Pieces
-    """Code that its runs come to, of all programs that they go through."""
+    """Code that its runs reach, in all programs that they go through."""
     ids: tuple[BlockId, ...]
     code: tuple[BlockCode, ...]
     costs: tuple[int, ...]
@@ -44,7 +44,7 @@ class Program:
 
 
 Sites = Mapping[tuple[BlockId, int], int]
-"""Micro-ops, by block and position in it, whose values a run shows to its memory, under these numbers."""
+"""Micro-ops, by block and position in it, whose values a run reports to its memory, under these numbers."""
 
 
 def compile_function(function: Function, pieces: Pieces | None = None, sites: Sites | None = None) -> Program:

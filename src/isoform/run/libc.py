@@ -10,7 +10,7 @@ MOST_BYTES = 1 << 20
 
 
 def carry_out(memory: Memory, name: str, arguments: tuple[int, ...]) -> int | None:
-    """The result of the call, its effect done; None if it is no such call."""
+    """Execute the call and return its result; None if it is not such a call."""
     meaning = library_function(name).meaning
     if meaning is None or len(arguments) != meaning.arguments:
         return None

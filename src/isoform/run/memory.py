@@ -10,7 +10,7 @@ from isoform.model.machine import Machine
 from isoform.model.outcome import FRAME_LIMIT, PAGE, RETURN_ADDRESS, STACK_GUARD, Inputs, mixed_page
 
 MOST_PAGES = 8192
-"""32 MiB: a run that touches more is given up."""
+"""32 MiB: a run that touches more is abandoned."""
 
 
 _STRETCH = 64
@@ -96,8 +96,8 @@ class Memory:
         self.stores = noted
 
     def fetch(self, addresses: frozenset[int]) -> None:
-        """Control comes to code that was not known before: what the run has stored there, or stores there later, is
-        not what was decoded."""
+        """Control reaches code that was not known before: what the run has stored there, or stores there later, is not
+        what was decoded."""
         if not self._stored.isdisjoint(addresses):
             raise CodeModifiedError
         self._guarded |= addresses
@@ -127,12 +127,12 @@ class Memory:
         return page
 
     def _known_at_entry(self, low: int, high: int) -> Sequence[Section]:
-        """What the file itself says memory holds."""
+        """The initial contents according to the file."""
         image = self._image
         return image.sections_between(low, high) if self._is_zeroed else image.unwritten_between(low, high)
 
     def _fill(self, number: int) -> bytes:
-        """Fresh frame bytes are garbage of this side alone; other memory both sides see alike."""
+        """Fresh frame bytes are garbage that differs between the sides; all other memory is the same for both."""
         pointer = self._stack_pointer
         start = number * PAGE
         if pointer is None or not pointer - FRAME_LIMIT - PAGE < start < pointer:

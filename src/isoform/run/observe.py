@@ -1,4 +1,4 @@
-"""A concrete run with a snapshot of the state each time it comes to one of some blocks."""
+"""A concrete run with a snapshot of the state at each arrival at a watched block."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ FRAME_ABOVE = PAGE
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The state of one side when it came to the start of a block."""
+    """The state of one side at the start of a block."""
 
     point: BlockId
     registers: tuple[int, ...]
     """By container."""
     frame: bytes
-    """From `FRAME_BELOW` bytes below the stack pointer at entry on."""
+    """From `FRAME_BELOW` bytes below the stack pointer at entry."""
     changes: dict[int, int]
     """Bytes outside the frame that differ from their value at entry."""
     entry_byte: Callable[[int], int] = field(compare=False, repr=False)
     """What memory held at entry."""
     order: Order = field(compare=False, repr=False)
-    """Of bytes in memory."""
+    """The byte order of memory."""
 
     def word(self, address: int, size: int) -> int:
         """A word of memory outside the frame as it was when the snapshot was taken."""
@@ -52,7 +52,7 @@ class Snapshot:
 
 
 class TooManySnapshotsError(Exception):
-    """A run came to the watched blocks more often than is kept."""
+    """A run reached the watched blocks more often than snapshots are kept."""
 
 
 def observe(

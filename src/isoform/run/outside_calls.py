@@ -1,4 +1,4 @@
-"""What a run does at calls to outside code: what the contract says of them, carried out on its registers and memory."""
+"""What a run does at calls to outside code: what the contract says about them, applied to its registers and memory."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from isoform.run.running import RunningMemory
 
 
 class RefusedCallError(Exception):
-    """A call of which nothing can be said."""
+    """A call about which nothing is known."""
 
 
 class OutsideCalls:
-    """The calls of one run, and what they leave behind."""
+    """The calls of one run, and their effects."""
 
     def __init__(
         self,
@@ -59,13 +59,13 @@ class OutsideCalls:
         self._stack_pointer = stack_pointer
         """At entry."""
         self._outside_frame = outside_frame
-        """Of bytes that changed, those that are not the function's own."""
+        """The changed bytes that are not the function's own."""
         self.calls: list[CallRecord] = []
         self.results: list[CallResult] = []
         self.blocks = Blocks(memory.byte, lambda address, byte: memory.store(address, 1, byte))
 
     def make(self, call: Call) -> bool:
-        """Do what the contract says of a call to outside code; True if it ends the run."""
+        """Do what the contract says about a call to outside code; True if it ends the run."""
         name = call.callee or self._image.externals.get(self._memory.target, "")
         if call.system:
             self._system_call(name)
@@ -117,7 +117,7 @@ class OutsideCalls:
         return False
 
     def _fill_objects(self, arguments: tuple[int, ...]) -> None:
-        """What a callee may write into objects of this function that it is given."""
+        """What a callee may write into objects of this function that it gets."""
         for address in filter(is_own_object, arguments):
             size = abs(self._inputs.bytes_filled)
             if in_frame(address):
@@ -130,7 +130,7 @@ class OutsideCalls:
                     self._memory.store(address + TEXT_FILLED, 1, 0)
 
     def _allocate(self, function: AllocationCall, arguments: tuple[int, ...]) -> None:
-        """Blocks are where they are in every run; the inputs only say whether there is one."""
+        """Blocks are at the same place in every run; the inputs only say whether the allocation succeeds."""
         given = self._inputs.call_results.get(CallKey(function.name, arguments, len(self.calls)))
         register = self._machine.convention.result[0]
         fails = given is not None and given.registers.get(register) == 0
@@ -153,21 +153,22 @@ class OutsideCalls:
         return None if output.stream is None else words[output.stream], text
 
     def _sees(self, callee: Callee, name: str, arguments: tuple[int, ...]) -> dict[int, int] | None:
-        """What a callee finds in memory, if it may look at all of it: one of the library's only looks where its
-        arguments lead."""
+        """What a callee finds in memory, if it may read all of it: a library function only reads where its arguments
+        lead."""
         if len(self.calls) >= MOST_SIGHTS or (callee.is_library and known_signature(name) is not None):
             return None
         changes = self._outside_frame(self._memory.changes())
         return self.blocks.left(changes, {*arguments, *self.passed()}).observed(changes, ())
 
     def _leave_carried_out(self, pure: PureCall | None) -> None:
-        """After the code that stands for a call: its results are where results are."""
+        """After the code that stands for a call: its results are already in place."""
         results = (Result(self._machine.convention.result[0], 64),) if pure is None else pure.results
         values = [self._registers[self._position[result.register]] & ((1 << result.bits) - 1) for result in results]
         self._leave_with(results, values)
 
     def _compute(self, pure: PureCall, arguments: tuple[int, ...]) -> None:
-        """A callee that only computes: the real value where that is known, else the same one for the same arguments."""
+        """A callee that only computes: the real value if it is known, else always the same one for the same
+        arguments."""
         if pure.value is not None:
             values = pure.value(arguments, lambda address: self._memory.load(address, 1))
         else:
@@ -179,7 +180,7 @@ class OutsideCalls:
         self._leave_with(pure.results, values[: len(pure.results)])
 
     def _leave_with(self, results: Sequence[Result], values: Sequence[int]) -> None:
-        """What a call leaves behind of which the results are known and everything else is open."""
+        """The effect of a call whose results are known and which leaves everything else undefined."""
         convention = self._machine.convention
         self._leave_call(0)
         for register in (*convention.result, *convention.float_result):
@@ -207,8 +208,8 @@ class OutsideCalls:
         return None
 
     def _give_results(self, callee: Callee, results: Mapping[str, int]) -> None:
-        """The results where their registers are, and all else that the callee leaves in result registers each side's
-        own."""
+        """Put the results into their registers, and values that differ between the sides into everything else that the
+        callee leaves in result registers."""
         convention = self._machine.convention
         given = {g.register: g for g in callee.results}
         for number, register in enumerate((*convention.result, *convention.float_result)):
@@ -221,7 +222,7 @@ class OutsideCalls:
             self._registers[self._position[register]] = (value & bits) | (left & ~bits & mask(size))
 
     def _leave_call(self, result: int) -> None:
-        """What every call leaves behind."""
+        """The effect of every call."""
         convention = self._machine.convention
         left = self._memory.undefined(self._machine.scratch_bytes)
         for register in convention.scratch_after_call:
@@ -268,7 +269,7 @@ class OutsideCalls:
         return self._memory.load(self._registers[self._position[pointer]] + part.offset, part.size)
 
     def passed(self) -> set[int]:
-        """What outside functions were given."""
+        """The arguments of outside functions."""
         return {argument for call in self.calls for argument in call.arguments}
 
 

@@ -20,8 +20,8 @@ from isoform.run.running import Given, RunningMemory, ShowingMemory, Shown, Watc
 
 
 class Visit(NamedTuple):
-    """One block of a run: the program it is of (a run may jump into code that was lifted apart), its number there, and
-    how many loads and stores were made before it."""
+    """One block of a run: its program (a run may jump into code that was lifted separately), its number there, and how
+    many loads and stores were made before it."""
 
     program: Program
     number: int
@@ -39,7 +39,7 @@ class Traced:
     outcome: Outcome
     visits: list[Visit]
     targets: list[int]
-    """For each visit that came to the block's end, the address last jumped to, called or returned to."""
+    """For each visit that completed the block, the address last jumped to, called or returned to."""
     touched: list[int]
     """Addresses of all loads and stores, in order."""
     abort: int
@@ -53,7 +53,7 @@ class RunOptions:
     record_reads: bool = False
     stack_argument_bytes: int = 0
     inline: bool = True
-    """Whether calls through pointers to code that is present are followed; else they decide nothing."""
+    """Whether calls through pointers to code that is present are followed; otherwise they decide nothing."""
     note_stores: bool = False
 
 
@@ -78,9 +78,9 @@ def run_shown(
     dropped: Mapping[int, int] | None = None,
     added: Sequence[tuple[int, int, int]] = (),
 ) -> tuple[Outcome, Shown]:
-    """Run a program that was compiled with sites. `given` puts other values in place of some; `dropped` are sites of
-    stored values, each behind the site of its address, with their sizes: such a store leaves memory as it is. `added`
-    are stores (address, size, value) that are made at the end."""
+    """Run a program that was compiled with sites. `given` replaces the values at some sites. `dropped` are sites of
+    stored values, each after the site of its address, with their sizes: such a store leaves memory unchanged. `added`
+    are stores (address, size, value) made at the end."""
     running = _Run(program, inputs, options, callees, ShowingMemory)
     memory = running._memory
     assert isinstance(memory, ShowingMemory)
@@ -220,20 +220,21 @@ class _Run:
             self._steps = steps
 
     def _note_jump(self, program: Program) -> None:
-        """A computed jump led to code that is not in the function. Where an input says so, the input is a pointer into
-        the function, and what it leads to is no code of the function's own."""
+        """A computed jump led to code that is not in the function. If an input contains the target, the input is a
+        pointer into the function, and the target is not code of the function's own."""
         self._led_by_input = self._led_by_input or self._inputs.holds(self._memory.target)
         if not self._led_by_input:
             program.pieces.note_jump(self._memory.jump, self._memory.target)
 
     def _code_called(self, program: Program) -> int | None:
-        """Where the code is that a call through a pointer goes to, if it is here."""
+        """The address of the code that a call through a pointer goes to, if it is present."""
         image, target = program.function.image, self._memory.target
         address = image.aliases.get(target, target)
         return address if target not in image.externals and image.code_at(address) else None
 
     def _entered(self, program: Program, address: int) -> Program | None:
-        """The function that is called; none where that is not to be followed, or is no place to call."""
+        """The function that is called; None if it is not to be followed, or the address is not the start of a
+        function."""
         symbol = program.function.image.symbol_at(address)
         if not self._options.inline or symbol is None or not symbol.is_function:
             return None
@@ -279,7 +280,7 @@ class _Run:
     def _tail_call(self) -> tuple[Status, str]:
         """A jump through a pointer with the stack as at entry: a call whose result is ours."""
         back = self._memory.load(self._stack_pointer, 8)
-        comes_back = self._program.function.entry  # where to does not matter, as it is our caller
+        comes_back = self._program.function.entry  # the continuation does not matter: it is our caller
         call = Call(None, code_address(self._memory.target), comes_back, through=self._memory.through)
         self._outside.make(call)
         self._memory.target = back

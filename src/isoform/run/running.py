@@ -23,13 +23,13 @@ class RunningMemory(Memory):
     """Index in its block of the ABORT that ended the run; -1 if none did."""
     target = 0
     through = ""
-    """Type of the pointer that the last computed jump went through, where known."""
+    """Type of the pointer that the last computed jump went through, if known."""
     jump = 0
     """The address of that jump."""
     outside: Bound | None = None
-    """What the first ASSUME was about that did not hold."""
+    """The subject of the first ASSUME that did not hold."""
     bounds: tuple[Bound, ...] = ()
-    """What the ASSUMEs of the code that runs are about."""
+    """The subjects of the ASSUMEs in the running code."""
     side_seed = 0
     _undefined = 0
 
@@ -49,7 +49,8 @@ class RunningMemory(Memory):
 
     @cached_property
     def _left(self) -> dict[int, set[tuple[tuple[int, int], ...]]]:
-        """Of addresses that may be meant for several objects: those that accesses counted from there were not in."""
+        """For addresses that may be meant for several objects: the objects that accesses relative to them were not
+        in."""
         return {}
 
     def finish(self) -> None:
@@ -64,7 +65,7 @@ class RunningMemory(Memory):
 
 
 class WatchedMemory(RunningMemory):
-    """Also notes the address of every load and store that the code makes, in order."""
+    """Also records the address of every load and store that the code makes, in order."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -82,7 +83,7 @@ class WatchedMemory(RunningMemory):
 
 
 Given = Callable[[int, int], int]
-"""What a site yields when it is executed for the n-th time (from 0 on), in place of the value that it has."""
+"""The value of a site at its n-th execution (from 0), instead of its own value."""
 
 
 @dataclass
@@ -96,7 +97,7 @@ class Shown:
 
 
 class ShowingMemory(RunningMemory):
-    """Also shows the values at sites, and gives others in their place."""
+    """Also reports the values at sites, and replaces them."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
