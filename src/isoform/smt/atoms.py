@@ -1,4 +1,5 @@
-"""What a polynomial is made of: atoms, the terms that are no arithmetic, and terms that stand for polynomials."""
+"""What polynomials consist of: atoms, which are the terms that are not arithmetic, and terms that stand for
+polynomials."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ class Atoms(ABC):
 
     @abstractmethod
     def _only_of_its_words(self, choice: Term) -> Term | None:
-        """The first term that is the greatest, or the least, of the same words; None if a choice is no such one."""
+        """The first term that is the greatest, or the least, of the same words; None if the choice is not of that
+        kind."""
 
     def _value(self, value: int, width: int) -> Term:
         return self._manager.mk_bv_value(self._manager.mk_bv_sort(width), value % (1 << width))

@@ -1,7 +1,7 @@
-"""Functions of single bits: what `and`, `or`, exclusive or and `not` make of a few words, as a table.
+"""Functions of single bits, built from a few words with `and`, `or`, exclusive or and `not`, as a truth table.
 
-Compilers write one and the same function of bits in many ways: (b & c) | (~b & d) is ((c ^ d) & b) ^ d. Over a few
-words the table of its values tells.
+Compilers write the same bitwise function in many ways: (b & c) | (~b & d) is ((c ^ d) & b) ^ d. Over a few words its
+truth table identifies it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MOST_WORDS = 4
 
 @dataclass(frozen=True)
 class Bitwise:
-    """Bit i of `table` is the result where bit j of i is that of the j-th word. Every word matters."""
+    """Bit i of `table` is the result if bit j of i is that of the j-th word. The function depends on every word."""
 
     words: tuple[int, ...]
     """Numbers of terms, in order."""
@@ -23,7 +23,7 @@ class Bitwise:
 
     @property
     def word(self) -> int | None:
-        """The word that it is, if it is one of them."""
+        """The word that the function is equal to, if there is one."""
         return self.words[0] if len(self.words) == 1 and self.table == 0b10 else None
 
 

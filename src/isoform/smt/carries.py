@@ -1,8 +1,8 @@
-"""Sums with carries in them, so written that equal ones look equal.
+"""Sums with carries, written so that equal ones look equal.
 
-A carry or a borrow is a comparison: of n-bit words, 2^n·[x < y] = (x - y mod 2^n) - x + y, over the integers. So 2^w
-times a w-bit sum in which comparisons are added is, modulo 2^2w, a sum of words of which most cancel: the carries of
-a sum of several words add up to the same however it was computed. Two w-bit numbers are equal if and only if 2^w times
+A carry or a borrow is a comparison: for n-bit words, 2^n·[x < y] = (x - y mod 2^n) - x + y, over the integers. So 2^w
+times a w-bit sum with comparisons as summands is, modulo 2^2w, a sum of words of which most cancel: the carries of a
+sum of several words add up to the same however it was computed. Two w-bit numbers are equal if and only if 2^w times
 them are equal modulo 2^2w.
 """
 
@@ -18,14 +18,14 @@ from isoform.smt.ring import Polynomial
 
 _MOST_MONOMIALS = 24
 Key = tuple[int, frozenset[tuple[ring.Monomial, int]], frozenset[tuple[object, int]]]
-"""The width, what has no carries in it, and the multiples of words that the carries leave, by polynomial."""
+"""The width, the part without carries, and the multiples of words that the carries leave, by polynomial."""
 
 
 def key_with_carries(
     polynomial: Polynomial, width: int, atom: Callable[[int], Term], meaning: Callable[[Term], Polynomial]
 ) -> Key | None:
-    """Equal keys mean equal values; None where there are no carries. `atom` gives the term of a number, and `meaning`
-    the polynomial of a term."""
+    """Equal keys mean equal values; None if there are no carries. `atom` gives the term of a number, and `meaning` the
+    polynomial of a term."""
     if len(polynomial) > _MOST_MONOMIALS:
         return None
     rest: Polynomial = {}
@@ -47,7 +47,7 @@ def key_with_carries(
 
 
 def _compared(term: Term) -> tuple[Term, Term] | None:
-    """x and y, of a number that is 1 where x < y and else 0."""
+    """x and y, for a number that is 1 if x < y and else 0."""
     if term.kind() is not Kind.ITE or term[0].kind() is not Kind.BV_ULT:
         return None
     values = [int(child.value(10)) if child.is_value() else None for child in (term[1], term[2])]

@@ -1,8 +1,8 @@
-"""Writes a certificate: every obligation as a file, and an index that says what together they show.
+"""Writes a certificate: every obligation as a file, and an index that says what they show together.
 
-Everything is kept until the end, written beside its place under another name and moved there, so a half-written one is
-never seen. What a process left behind that was killed in that moment is removed by the next one. `check/certificate.py`
-reads a certificate with another solver; `docs/certificates.md` describes the format.
+Everything is kept until the end, written beside its place under another name and moved there, so that a half-written
+certificate is never visible. What a killed process left behind is removed by the next one. `check/certificate.py` reads
+a certificate with another solver; `docs/certificates.md` describes the format.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class UsedStep:
 
 
 class CertificateWriter:
-    """What is not finished leaves nothing behind."""
+    """An unfinished certificate leaves nothing behind."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.absolute()
@@ -63,9 +63,9 @@ class CertificateWriter:
         place: Mapping[str, int | str] | None = None,
     ) -> None:
         """An obligation: the assertions, each with a label, are unsatisfiable together. `lemmas` are rewrites of the
-        `Normalizer` that were used to show it; they are asserted as equations that the checker verifies itself.
-        `steps` are applied first, in their order; lemmas are then about what the assertions became. `place` says from
-        which cut to which it is, where there are any."""
+        `Normalizer` that were used to show it; they are asserted as equations that the checker verifies itself. `steps`
+        are applied first, in order; lemmas then refer to the resulting assertions. `place` says between which cuts it
+        is, if there are any."""
         equations = [(step.label, step.term, step.other) for step in steps]
         more: dict[str, Any] = {"uses": {step.label: step.shown_by for step in steps}} if steps else {}
         self._add(name, shows, SMT_UNSAT, question_text(assertions, equations, lemmas), {**more, **(place or {})})
@@ -73,7 +73,7 @@ class CertificateWriter:
     def add_equation(
         self, name: str, shows: str, left: Term, right: Term, lemmas: Sequence[tuple[Term, Term]] = ()
     ) -> str:
-        """An obligation that steps can use: two terms are equal, whatever their symbols stand for. Gives its file."""
+        """An obligation that steps can use: two terms are equal for all values of their symbols. Returns its file."""
         return self._add(name, shows, EQUATION, question_text([], [], lemmas, [("differ", left, right)]))
 
     def _add(self, name: str, shows: str, kind: str, text: str, more: Mapping[str, Any] | None = None) -> str:
@@ -130,14 +130,14 @@ def question_text(
     lemmas: Sequence[tuple[Term, Term]] = (),
     inequations: Sequence[tuple[str, Term, Term]] = (),
 ) -> str:
-    """What is asked, as a file without its heading."""
+    """The query, as a file without its heading."""
     equations = [*steps, *((f"lemma-{count}", *lemma) for count, lemma in enumerate(lemmas, 1))]
     lines = ["(set-info :status unsat)", *formula_lines(assertions, equations, inequations), "(check-sat)", ""]
     return "\n".join(lines)
 
 
 def index_digest(entries: Mapping[str, Any]) -> str:
-    """Over everything in the index but itself, and through the hashes in there over every file."""
+    """Over everything in the index but itself and, through the hashes in it, over every file."""
     rest = {key: value for key, value in entries.items() if key != "digest"}
     canonical = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
@@ -149,12 +149,12 @@ def _side(side: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """What may stand in a comment or a quoted symbol."""
+    """Text that is allowed in a comment or a quoted symbol."""
     return re.sub(r"[^ -~]|[|\\]", "?", text)
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """Only an empty folder or a certificate may be replaced, and nothing else that lies in there."""
+    """Only an empty folder or a certificate may be replaced, and no other content."""
     if not os.path.lexists(folder):
         return
     if not folder.is_dir():
@@ -179,7 +179,7 @@ def _certificate_files(folder: Path) -> set[str]:
 
 
 def require_place(folder: Path) -> None:
-    """Refuse a place where no certificate can be put, before anybody works for it."""
+    """Refuse a place where no certificate can be written, before any work is done."""
     folder = folder.absolute()
     _refuse_foreign(folder)
     there = next(parent for parent in folder.parents if os.path.lexists(parent))
@@ -194,12 +194,12 @@ def _prefix(folder: Path) -> str:
 
 
 def _beside(folder: Path) -> Path:
-    """A folder for what is not finished, whose name says who writes it."""
+    """A folder for unfinished work, whose name identifies the writing process."""
     return Path(tempfile.mkdtemp(prefix=f"{_prefix(folder)}{os.getpid()}-", dir=folder.parent))
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """What processes left that were killed while they wrote to the same place."""
+    """Removes what processes left that were killed while writing to the same place."""
     for path in folder.parent.glob(f"{glob.escape(_prefix(folder))}*-*"):
         writer = path.name.removeprefix(_prefix(folder)).partition("-")[0]
         if writer.isdigit() and path.is_dir() and not path.is_symlink() and not _is_running(int(writer)):

@@ -1,9 +1,9 @@
-"""How a choice between two numbers is a polynomial: the second, plus their difference where the condition holds.
+"""A choice between two numbers as a polynomial: the second, plus their difference if the condition holds.
 
-Compilers add conditionally in many ways: they jump around an addition, add a flag, subtract a mask, add what a mask
-leaves. All of these are a sum in which some summands are there only under a condition, and such a summand is an atom:
-`ite(c, x, 0)`, or `ite(c, 1, 0)` for a number. Only where the difference is that simple: a choice between numbers that
-are not alike is best left alone.
+Compilers add conditionally in many ways: they jump around an addition, add a flag, subtract a mask, or add a masked
+value. All of these are sums in which some summands are present only under a condition. Such a summand is an atom:
+`ite(c, x, 0)`, or `ite(c, 1, 0)` for a number. This applies only if the difference is that simple: a choice between
+unrelated numbers is best left alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Choices(Atoms):
     """Conditional summands, a part of a `Normalizer`. All terms in here are in normal form."""
 
     def _chosen(self, condition: Term, then: Polynomial, otherwise: Polynomial, width: int) -> Polynomial | None:
-        """`then` if the condition holds and else `otherwise`; None where that is no simple sum."""
+        """`then` if the condition holds and else `otherwise`; None if that is not a simple sum."""
         if condition.kind() is Kind.NOT:
             condition, then, otherwise = condition[0], otherwise, then
         if condition.kind() in ORDERS:
@@ -46,7 +46,7 @@ class Choices(Atoms):
         return self._manager.mk_term(Kind.ITE, [condition, word, zero]) if found is None else found
 
     def _extreme(self, condition: Term, then: Term, otherwise: Term) -> Term | None:
-        """The first term that is the greatest, or the least, of the same words, if a choice is such a one."""
+        """The first term that is the greatest, or the least, of the same words, if the choice is of that kind."""
         if condition.kind() not in ORDERS:
             return None
         return self._only_of_its_words(self._manager.mk_term(Kind.ITE, [condition, then, otherwise]))
@@ -59,7 +59,8 @@ class Choices(Atoms):
         return self._as_atom(self._under(condition, self._represent(value, width), width))
 
     def _masked(self, kind: Kind, operands: list[Polynomial], width: int) -> Polynomial | None:
-        """A bitwise operator with a mask, all ones if a condition holds and else 0; None where there is none."""
+        """A bitwise operator with a mask that is all ones if a condition holds and else 0; None if there is no such
+        mask."""
         for mask, word in (operands, operands[::-1]):
             condition = self._condition_of(mask, width)
             if condition is not None:
@@ -69,7 +70,7 @@ class Choices(Atoms):
         return None
 
     def _condition_of(self, mask: Polynomial, width: int) -> Term | None:
-        """When it is all ones; None if it may be something else than that or 0."""
+        """The condition under which it is all ones; None if it may be anything but that or 0."""
         bits = [monomial for monomial in mask if len(monomial) == 1]
         if len(bits) != 1 or width == 1:
             return None
@@ -82,7 +83,7 @@ class Choices(Atoms):
 
 
 def is_conditional(term: Term) -> bool:
-    """Whether it is some number, or 0 where a condition does not hold; but not the greater or lesser of the two, which
-    is something else to a checker."""
+    """Whether it is some number, or 0 if a condition does not hold; but not the greater or lesser of the two, which the
+    checker treats differently."""
     is_choice = term.kind() is Kind.ITE and term.sort().bv_size() > 1
     return is_choice and literal(term[2]) == 0 and extreme(term) is None

@@ -55,7 +55,7 @@ class Conditions(Leaves):
         return self.negate(less) if less is not None else self.make(Disjunction(left, right), 0)
 
     def selector(self, left: Term, right: Term) -> Term:
-        """A condition that tells two exclusive path conditions apart where one of them holds."""
+        """A condition that separates two exclusive path conditions, given that one of them holds."""
         one, other = self.shape(left), self.shape(right)
         if isinstance(one, Conjunction) and isinstance(other, Conjunction) and one.left == other.left:
             # p ∧ c and p ∧ ¬c: where one of the two holds, it is the first exactly if c does.
@@ -157,7 +157,7 @@ def other_order(terms: Conditions, left: Term, right: Term) -> Term | None:
 
 
 def merged_paths(terms: Conditions, left: Term, right: Term) -> Term | None:
-    """(p ∧ c) ∨ (p ∧ ¬c) = p, and (p ∧ c) ∨ p = p: what joins after a branch is as free as what went into it."""
+    """(p ∧ c) ∨ (p ∧ ¬c) = p, and (p ∧ c) ∨ p = p: the condition after a join is the one before the branch."""
     one, other = terms.shape(left), terms.shape(right)
     if isinstance(one, Conjunction) and isinstance(other, Conjunction) and one.left == other.left:
         c, d = one.right, other.right

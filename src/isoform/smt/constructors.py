@@ -1,4 +1,4 @@
-"""What rules may build with: every constructor of `Terms`, declared for those that `Terms` is itself made of."""
+"""What rules may build with: every constructor of `Terms`, declared for the classes that `Terms` is made of."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from isoform.smt.leaves import Term
 
 
 class Constructors(Conditions, ABC):
-    """A rule takes its operands and gives an equal term, or None where it does not apply. What it builds goes through
+    """A rule takes its operands and returns an equal term, or None if it does not apply. What it builds goes through
     these constructors, and so through the rules again."""
 
     @abstractmethod
@@ -42,7 +42,7 @@ class Constructors(Conditions, ABC):
 
     @abstractmethod
     def subtract_bases(self, left: Term, right: Term) -> Term:
-        """left - right, of operands without constants added to them."""
+        """left - right, for operands without added constants."""
 
     @abstractmethod
     def neg(self, term: Term) -> Term:
@@ -66,7 +66,7 @@ class Constructors(Conditions, ABC):
 
     @abstractmethod
     def shift_left(self, term: Term, bits: int) -> Term:
-        """By more than nothing, and less than the width."""
+        """By at least one bit, and less than the width."""
 
     @abstractmethod
     def lshr(self, term: Term, amount: Term) -> Term:

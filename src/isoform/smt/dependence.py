@@ -1,4 +1,4 @@
-"""Whether a value depends on some variables, looked at bit by bit: half of a register may be an argument."""
+"""Whether a value depends on some variables, bit by bit: half of a register may be an argument."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from bitwuzla import Kind
 from isoform.smt.terms import Term, Terms
 
 _Bits = tuple[Term, int, int]
-"""A term, and the highest and the lowest of its bits that matter; of what is no number both are 0."""
+"""A term, and the highest and lowest of its bits that matter; both are 0 if it is not a bit-vector."""
 
 _BITWISE = frozenset({Kind.BV_AND, Kind.BV_OR, Kind.BV_XOR, Kind.BV_NOT})
 _CARRYING = frozenset({Kind.BV_ADD, Kind.BV_SUB, Kind.BV_MUL, Kind.BV_NEG})
-"""Bits depend on the bits of the operands at their place and below."""
+"""Operators whose bits depend on the operands' bits at the same place and below."""
 
 
 class Dependence:
-    """On variables that may become more. "No" is certain; "yes" is not, as terms are looked at and not solved."""
+    """Dependence on a growing set of variables. "No" is certain; "yes" is not, because terms are inspected and not
+    solved."""
 
     def __init__(self, terms: Terms, roots: Collection[Term]) -> None:
         self._terms = terms

@@ -1,7 +1,7 @@
-"""How the low part, the zero extension and the sign extension of a polynomial are polynomials again.
+"""The low part, the zero extension and the sign extension of a polynomial as polynomials.
 
-Taking the low k bits is a homomorphism of rings: it goes through sums and products to the atoms. An extension goes
-through only where the polynomial's value over the integers provably fits the narrow width, so that nothing wrapped.
+Taking the low k bits is a homomorphism of rings: it passes through sums and products to the atoms. An extension passes
+through only if the polynomial's value over the integers provably fits the narrow width, so that nothing wrapped.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Extensions(Choices):
         return ring.substituted(integer, lambda n: self._extended_term(self._atoms[n], outer, signed), outer)
 
     def _padded(self, polynomial: Polynomial, width: int) -> Polynomial:
-        """Some wider polynomial with the same low bits; what is above them is of no importance."""
+        """Some wider polynomial with the same low bits; the upper bits do not matter."""
         return ring.substituted(polynomial, lambda number: self._padded_atom(self._atoms[number], width), width)
 
     def _padded_atom(self, term: Term, width: int) -> Polynomial:
@@ -88,7 +88,7 @@ class Extensions(Choices):
         return self._extended_term(term, width, kind is Kind.BV_SIGN_EXTEND)
 
     def _extended_term(self, term: Term, width: int, signed: bool) -> Polynomial:
-        """A term extended as it stands. Extensions of extensions become one; where the sign bit is known to be 0 it
+        """An extended term without further rewriting. Nested extensions become one; if the sign bit is known to be 0 it
         is a zero extension."""
         number = literal(term)
         if number is not None:

@@ -1,7 +1,7 @@
-"""The greatest and the least of several words: choices between two words by how they compare.
+"""The greatest and the least of several words: choices between two words by a comparison of them.
 
-Which of them are compared first does not matter, nor how often. So such a choice is known by its kind and the set of
-words that it is made over, and equal ones become one term: a reduction in lanes and one in a line are the same then.
+The order and number of comparisons do not matter. Such a choice is therefore identified by its kind and its set of
+words, and equal ones become one term: a reduction in vector lanes and a sequential one are then the same.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def extreme(choice: Term) -> Extreme | None:
         return None
     signed, swapped = known
     lesser, greater = condition.children()[::-1] if swapped else condition.children()
-    # Where the two are equal it does not matter which one is chosen, so `<` and `≤` are the same here.
+    # If the two are equal it does not matter which one is chosen, so `<` and `≤` are the same here.
     if (then.id(), otherwise.id()) == (greater.id(), lesser.id()):
         return Extreme(signed, True, frozenset((then.id(), otherwise.id())))
     if (then.id(), otherwise.id()) == (lesser.id(), greater.id()):

@@ -1,8 +1,8 @@
-"""What the floating-point functions in formulas stand for, in the SMT theory of floating point (see `floats.py`).
+"""The meaning of the floating-point functions in formulas, in the SMT theory of floating point (see `floats.py`).
 
-A definition is total: for all operands there is exactly one result that satisfies it (a float is its bit pattern but
-for the NaNs, and the definition names the NaN that is meant). So asserting definitions takes no input away. Leaving
-them out only admits more: what is unsatisfiable without them is so with them. Only a model needs all of them.
+A definition is total: for all operands exactly one result satisfies it (a float is its bit pattern except for NaNs, and
+the definition names the NaN that is meant). So asserting definitions excludes no input. Leaving them out only admits
+more: a formula that is unsatisfiable without them is unsatisfiable with them. Only a model needs all of them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def definitions(t: Terms, roots: Iterable[Term]) -> list[Term]:
 
 
 def without_functions(t: Terms, roots: Sequence[Term]) -> tuple[list[Term], list[Term]]:
-    """The same terms with a constant for each application, and the definitions of those constants. Solvers are quicker
+    """The same terms with a constant for each application, and the definitions of those constants. Solvers are faster
     without functions, and nothing is lost: that equal operands give equal results follows from the definitions."""
     made: dict[Term, Term] = {}
     found: list[Term] = []
@@ -108,7 +108,7 @@ class _Definition:
         return self._make(operator, mode, self._operand(0), self._operand(1))
 
     def _float(self, number: Term) -> Term:
-        """Equality of floats tells zeros apart and holds between NaNs: which one is said beside it."""
+        """Equality of floats distinguishes zeros and holds between NaNs: which NaN it is is stated separately."""
         size = self._operation.out
         is_result = self._make(K.EQUAL, self._as_float(self._term, size), number)
         nan = self._manager.mk_bv_value(self._manager.mk_bv_sort(8 * size), canonical_nan(size))

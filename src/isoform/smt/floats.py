@@ -1,10 +1,9 @@
 """Floating point in formulas.
 
-An operation is first of all an uninterpreted function of the bits of its operands, `float-add-64(a, b)`: two sides that
-do the same to the same numbers agree whatever it is, and the solver sees that at once. Where that is not enough, each
-application gets its definition in the SMT theory of floating point (`float_definitions.py`).
-
-Comparisons and the test for NaN are plain formulas over the bits and need no theory.
+An operation is first an uninterpreted function of the bits of its operands, `float-add-64(a, b)`: two sides that do the
+same to the same numbers agree whatever the function is, and the solver sees that at once. If that is not enough, each
+application gets its definition in the SMT theory of floating point (`float_definitions.py`). Comparisons and the test
+for NaN are plain formulas over the bits and need no theory.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ _PROPAGATE_NANS = frozenset(
 )
 """A NaN among the operands gives a NaN."""
 _MOST_CHOICES = 12
-"""How deep choices inside of each other are looked through."""
+"""How many nested choices are examined."""
 
 
 # -- building ---------------------------------------------------------------------------------------
@@ -91,8 +90,8 @@ def _is_nan(t: Terms, x: Term) -> Term:
 
 
 def number_of(t: Terms, x: Term) -> Term:
-    """A term that is the same number as x, or a NaN where x is one: x without choices that only choose among NaNs.
-    Machines choose the NaN that comes out; what is computed from it does not depend on the choice."""
+    """A term that is the same number as x, or some NaN if x is one: x without choices that only select among NaNs.
+    Machines define which NaN results; what is computed from it does not depend on that."""
     found = t.float_numbers.get(x)
     if found is None:
         found, shape = x, t.shape(x)
@@ -104,7 +103,7 @@ def number_of(t: Terms, x: Term) -> Term:
 
 
 def _is_nan_if(t: Terms, conditions: tuple[Term, ...], x: Term, depth: int = 0) -> bool:
-    """Whether x is known to be a NaN where all the conditions hold."""
+    """Whether x is known to be a NaN if all the conditions hold."""
     number = t.value(x)
     if number is not None:
         return is_nan(number, t.width(x) // 8)
@@ -137,7 +136,7 @@ def equal(t: Terms, x: Term, y: Term) -> Term:
 
 
 def less(t: Terms, x: Term, y: Term) -> Term:
-    """Patterns of one sign are ordered as numbers, those of negative ones the other way round."""
+    """Patterns of one sign are ordered as numbers, those of negative numbers in reverse."""
     x, y = number_of(t, x), number_of(t, y)
     a, b = _magnitude(t, x), _magnitude(t, y)
     zeros = t.conj(_is_zero(t, x), _is_zero(t, y))
@@ -212,7 +211,7 @@ def _by_cases(t: Terms, kind: Kind, width: int, values: Sequence[Term]) -> Term 
 
 
 def _choices(t: Terms, value: Term) -> int:
-    """How many choices there are one after the other, counted as far as it matters."""
+    """The number of nested choices, counted only as far as it matters."""
     count, shape = 0, t.shape(value)
     while isinstance(shape, Choice) and count <= _MOST_CHOICES:
         shape = next((s for s in map(t.shape, shape.branches) if isinstance(s, Choice)), None)
@@ -256,7 +255,7 @@ def _opposite(t: Terms, x: Term) -> Term:
 
 
 def _without_sign(t: Terms, x: Term) -> tuple[Term, bool]:
-    """What x is the opposite of, if it was built as one or is a negative constant, and whether that is so."""
+    """The term of which x is the negation, if it was built as one or is a negative constant, and whether it is one."""
     width = t.width(x)
     sign = sign_bit(width // 8)
     number, shape = t.value(x), t.shape(x)

@@ -1,4 +1,4 @@
-"""A solver that stays on a path: what two questions in a row have in common is asserted once."""
+"""A solver that stays on a path: what two consecutive questions have in common is asserted once."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from isoform.smt.terms import Term, Terms
 
 
 class PathSolver(Solver):
-    """Holds the conditions of one path, one level each. To ask about another path it goes back to where the two part
-    and asserts only what is new from there."""
+    """Holds the conditions of one path, one level each. To ask about another path it backtracks to where the two
+    diverge and asserts only what is new from there."""
 
     def __init__(self, terms: Terms, budget: Budget, always: Sequence[Term] = ()) -> None:
         super().__init__(terms, budget)

@@ -1,4 +1,4 @@
-"""What is known of a term's value without asking a solver: bounds as an unsigned and as a signed number.
+"""What is known about a term's value without asking a solver: bounds as an unsigned and as a signed number.
 
 Only what shows that an extended sum or product does not wrap: extensions, masks, shifts by constants.
 """
@@ -13,7 +13,7 @@ from bitwuzla import Kind, Term
 from isoform.smt.ring import Interval, shift_to_fit
 
 DEPTH = 12
-"""How many operators deep bounds are looked for. Beyond it a term may have any value."""
+"""How many operators deep bounds are computed. Beyond that a term may have any value."""
 
 
 class Bounds(NamedTuple):

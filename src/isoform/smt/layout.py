@@ -1,8 +1,8 @@
 """Addresses that a linker decides, as terms.
 
-The start of an object is a variable of which only this much is known: it is aligned as declared, in the range that
-programs get, and objects lie apart. What is proved with these conditions holds wherever a linker puts the objects; the
-numbers at which isoform placed them (`pins`) are one such place, the one that runs and witnesses have.
+The start of an object is a variable about which only this is known: it is aligned as declared, it is in the range that
+programs get, and objects do not overlap. What is proved under these conditions holds wherever a linker puts the
+objects. The numbers at which isoform placed them (`pins`) are one such placement, the one used by runs and witnesses.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Layout:
         """Starts in the order of their bits in `_masks`."""
         self._masks: dict[Term, int] = {}
         self.thread: Term | None = None
-        """Start of the object that has the thread pointer in it, once it occurs."""
+        """Start of the object that contains the thread pointer, once it occurs."""
         self._reach: dict[int, int] = {}
-        """Of objects of unknown size by their start, how many bytes the code uses."""
+        """For objects of unknown size, by start: how many bytes the code uses."""
 
     def __bool__(self) -> bool:
         return bool(self._objects)
@@ -62,7 +62,7 @@ class Layout:
         return self._objects.get(term) if self._objects else None
 
     def counted(self, address: Term) -> tuple[PlacedObject, int] | None:
-        """The object that an address is counted from, and the distance from its start, if that is a number."""
+        """The object that an address is relative to, and the distance from its start, if that is a number."""
         base, constant = self._terms.split_sum(address)
         found = self._objects.get(base) if base is not None else None
         if found is None:
@@ -70,7 +70,7 @@ class Layout:
         return found, constant - (1 << _WIDTH) if constant >> (_WIDTH - 1) else constant
 
     def number(self, term: Term) -> int | None:
-        """The number that a constant is, or at which isoform placed an address."""
+        """The value of a constant, or the number at which isoform placed an address."""
         found = self.counted(term) if self._objects else None
         return self._terms.value(term) if found is None else found[0].start + found[1]
 
@@ -93,7 +93,8 @@ class Layout:
         return None
 
     def anchor(self, address: Term) -> tuple[int, Term | None] | None:
-        """A sum that has an object in it: where isoform placed the object and the constant, and the other summands."""
+        """A sum that contains an object: the number at which isoform placed it plus the constant, and the other
+        summands."""
         found = self.origin(address) if self._objects else None
         if found is None:
             return None
@@ -102,7 +103,8 @@ class Layout:
 
     def placed(self, address: Term, size: int) -> int | None:
         """The number at which isoform placed some bytes, if they are a known part of one object (or the address is a
-        number). Bytes that are apart in this placement are apart in every other: two objects never share any."""
+        number). Bytes that do not overlap in this placement do not overlap in any other: two objects never share
+        bytes."""
         value = self._terms.value(address)
         if value is not None or not self._objects:
             return value
@@ -171,11 +173,11 @@ class Layout:
         return [terms.eq(start, terms.bv(item.start, _WIDTH)) for start, item in self._objects.items()]
 
     def conditions_of(self, roots: Iterable[Term]) -> list[tuple[str, Term]]:
-        """What holds of the addresses that occur under some terms."""
+        """The conditions on the addresses that occur in some terms."""
         return self.conditions(self.used(roots))
 
     def conditions(self, starts: Sequence[Term]) -> list[tuple[str, Term]]:
-        """What holds wherever a linker puts the objects."""
+        """The conditions that hold wherever a linker puts the objects."""
         found = [rule for start in starts for rule in self.alone(start)]
         for index, one in enumerate(starts):
             for other in starts[index + 1 :]:
@@ -183,11 +185,11 @@ class Layout:
         return [(f"{LABEL}-{number}", rule) for number, rule in enumerate(found, 1)]
 
     def _end(self, item: PlacedObject) -> int:
-        """How far from its start an object ends."""
+        """The distance from an object's start to its end."""
         return item.size or self._reach.get(item.start, 1)
 
     def alone(self, start: Term) -> Iterable[Term]:
-        """What holds of an object by itself."""
+        """The conditions on a single object."""
         terms, item = self._terms, self._objects[start]
         room = HIGHEST - LOWEST - self._end(item) + item.skipped
         yield terms.ult(terms.sub(start, terms.bv(LOWEST - item.skipped, _WIDTH)), terms.bv(room + 1, _WIDTH))
@@ -203,15 +205,15 @@ class Layout:
         return [reduce(self._terms.disj, homes, self._terms.conj(*rules))]
 
     def _is_clear_of(self, one: Term, other: Term) -> Term:
-        """Whether the first byte of one object is no byte of another."""
+        """Whether the first byte of one object is outside another."""
         terms = self._terms
         left, right = self._objects[one], self._objects[other]
         distance = terms.add(terms.sub(one, other), terms.bv(left.skipped - right.skipped, _WIDTH))
         return terms.ule(terms.bv(self._end(right) - right.skipped, _WIDTH), distance)
 
     def _at_home(self, one: Term, whole: Term) -> Iterator[Term]:
-        """An object may be inside of a linked file, or of a section that is itself used as one: at the one place that
-        the file has it, if no other file's definition takes its place."""
+        """An object may be inside a linked file, or inside a section that is itself used as an object: at the one place
+        that the file has it, unless another file's definition replaces it."""
         terms, item, home = self._terms, self._objects[one], self._objects[whole]
         offsets = [offset for start, offset in item.homes if start == home.start]
         if home.holds(item.start - home.start, self._end(item)):

@@ -1,7 +1,7 @@
-"""The leaves of terms, and the memory of how terms were built.
+"""The leaves of terms, and the record of how terms were built.
 
-There is no expression tree of our own: a term is a bitwuzla term. What is kept beside it is its `Shape`, the operator
-and operands it was built from, so that constructors can simplify without asking the solver's library.
+There is no expression tree of our own: a term is a bitwuzla term. Its `Shape`, the operator and operands it was built
+from, is kept beside it, so that constructors can simplify without asking the solver's library.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Leaves:
         self._widths: dict[Term, int] = {}
         self._variables: dict[str, Term] = {}
         self.parts: dict[tuple[Term, int, int], Term] = {}
-        """Parts already taken, by term, highest and lowest bit: without it, a part of a shared term is taken once for
-        every path to it."""
+        """Extractions already made, by term, highest and lowest bit: otherwise an extraction from a shared term is made
+        once for every path to it."""
         self.uses_floats = False
         """Whether there is any application of a floating-point operation (see `floats.py`)."""
         self.float_numbers: dict[Term, Term] = {}
@@ -50,7 +50,7 @@ class Leaves:
         self.value: Callable[[Term], int | None] = self._values.get
         """The number a constant term stands for, None if it is not constant."""
         self.shape: Callable[[Term], Shape | None] = self._shapes.get
-        """How a term was built; None of leaves and of arrays."""
+        """How a term was built; None for leaves and for arrays."""
 
     # -- leaves ---------------------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ class Leaves:
     # -- compound terms -------------------------------------------------------------------------
 
     def make(self, shape: Shape, width: int) -> Term:
-        """A term of exactly this shape. Its width is 0 if it is no bit-vector."""
+        """A term of exactly this shape. Its width is 0 if it is not a bit-vector."""
         if isinstance(shape, Binary):  # most are, and a property takes its time
             term = self.manager.mk_term(shape.kind, [shape.left, shape.right])
         elif isinstance(shape, Indexed):

@@ -1,8 +1,8 @@
 """Products and quotients of two unknowns as uninterpreted functions.
 
 If the formula is unsatisfiable with uninterpreted functions, it is unsatisfiable with the real ones: if both sides
-multiply the same numbers, a solver need not know what a product is, and is spared the multipliers. A model, however,
-may rest on a product that no multiplication gives.
+multiply the same numbers, a solver need not know what a product is and needs no multipliers. A model, however, may rest
+on a product that no multiplication gives.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Opaque:
         self._symmetric = symmetric
         self._made: dict[Term, Term] = {}
         self._operands: dict[Term, list[Term]] = {}
-        """Of products and quotients that were rewritten."""
+        """The operands of rewritten products and quotients."""
 
     def operands(self, roots: Sequence[Term]) -> list[tuple[Term, Term]]:
         """The operands of all products and quotients of unknowns in these terms, as they are and rewritten."""

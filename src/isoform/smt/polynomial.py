@@ -28,9 +28,9 @@ _KNOWN_PRODUCTS = 64
 
 
 class Normalizer(Extensions):
-    """Rewrites terms of one manager. Two terms that are the same polynomial come out as the same term if both went
-    through the same normalizer. With `expanded`, a polynomial always becomes the sum of its monomials, which
-    shares more between unequal polynomials at the price of more multipliers."""
+    """Rewrites terms of one manager. Two terms that are the same polynomial become the same term if both went through
+    the same normalizer. With `expanded`, a polynomial always becomes the sum of its monomials, which shares more
+    between unequal polynomials at the price of more multipliers."""
 
     def __init__(self, manager: TermManager, expanded: bool = False) -> None:
         super().__init__(manager)
@@ -81,7 +81,7 @@ class Normalizer(Extensions):
                 yield term
 
     def _read(self, node: Term) -> Polynomial | None:
-        """The polynomial of a term whose operands were seen; None where it is no arithmetic or grows too large."""
+        """The polynomial of a term whose operands were visited; None if it is not arithmetic or grows too large."""
         rule = _RULES.get(node.kind())
         try:
             return rule(self, node) if rule else None
@@ -89,7 +89,7 @@ class Normalizer(Extensions):
             return None
 
     def _keep(self, node: Term) -> None:
-        """No arithmetic: the same operator over normal operands."""
+        """A term that is not arithmetic: the same operator over normalized operands."""
         kept = self._over(node, [self._settled(child) for child in node.children()])
         combine = _BITWISE.get(node.kind())
         if combine is not None:
@@ -101,8 +101,8 @@ class Normalizer(Extensions):
         self._normal[node.id()] = kept
 
     def _only_of_its_difference(self, node: Term, kept: Term) -> Term:
-        """The first equation that says the same of sums, without what both sides have in common. Products are left
-        alone: a lemma is about the value of a term, and not about an equation."""
+        """The first equation that says the same about sums, without what both sides have in common. Products are left
+        alone: a lemma is about the value of a term, not about an equation."""
         width = node[0].sort().bv_size()
         left, right = (self._polynomial(child) for child in node.children())
         if max(ring.degree(left), ring.degree(right)) > 1:
@@ -120,7 +120,7 @@ class Normalizer(Extensions):
         return self._equations[key]
 
     def _equation(self, difference: Polynomial, width: int) -> Term:
-        """That it is zero, with positive coefficients on both sides."""
+        """The equation that the polynomial is zero, with positive coefficients on both sides."""
         coefficients = {monomial: ring.signed(c, width) for monomial, c in difference.items()}
         plus = {monomial: c for monomial, c in coefficients.items() if c > 0}
         minus = {monomial: -c for monomial, c in coefficients.items() if c < 0}
@@ -145,7 +145,7 @@ class Normalizer(Extensions):
         return chosen
 
     def _only_of_its_kind(self, node: Term, kept: Term, combine: Callable[[int, int], int]) -> Term:
-        """The first term that is the same function of the same words, bit by bit."""
+        """The first term that is the same bitwise function of the same words."""
         left, right = (self._bits(self._normal[child.id()]) for child in node.children())
         function = combined(combine, left, right)
         if function is None:
@@ -195,7 +195,7 @@ class Normalizer(Extensions):
         return normal
 
     def _polynomial(self, term: Term) -> Polynomial:
-        """Of an operand that was already seen."""
+        """For an operand that was already visited."""
         polynomial = self._polynomials.get(term.id())
         return self._meaning(self._normal[term.id()]) if polynomial is None else polynomial
 
@@ -216,7 +216,7 @@ class Normalizer(Extensions):
                 term = shape
             self._learn(term, polynomial)
         else:
-            # Whatever is inside an atom costs the same in a sum of monomials as in the shape.
+            # The inside of an atom costs the same in a sum of monomials as in the shape.
             self._adders[term.id()], self._products[term.id()] = 0, frozenset()
         self._representatives[key] = term
         carries = self._key_with_carries(polynomial, width)
@@ -298,7 +298,7 @@ class Normalizer(Extensions):
     def _cost(self, shape: Term) -> int:
         return sum(width * width for _, width in self._products[shape.id()]) + self._adders[shape.id()]
 
-    # One rule an operator: its polynomial, or None where it is no arithmetic.
+    # One rule per operator: its polynomial, or None if it is not arithmetic.
 
     def _add(self, node: Term) -> Polynomial:
         width = node.sort().bv_size()
@@ -313,7 +313,7 @@ class Normalizer(Extensions):
         return self._folded(node, lambda left, right: ring.multiplied(left, right, width))
 
     def _folded(self, node: Term, combine: Callable[[Polynomial, Polynomial], Polynomial]) -> Polynomial:
-        """Where the expansion grows too large, operands become atoms: first the larger one, then both."""
+        """If the expansion grows too large, operands become atoms: first the larger one, then both."""
         left, right = (self._polynomial(child) for child in node.children())
         lump_left, lump_right = (self._lump(child) for child in node.children())
         attempts = [(left, right), (lump_left, right), (left, lump_right)]
@@ -402,7 +402,7 @@ class Normalizer(Extensions):
 
 
 def multiplies(terms: Iterable[Term]) -> bool:
-    """Whether two unknowns are multiplied anywhere in these terms: where not, bit-blasting does well by itself."""
+    """Whether two unknowns are multiplied anywhere in these terms: if not, bit-blasting does well by itself."""
     seen: set[int] = set()
     stack = list(terms)
     while stack:

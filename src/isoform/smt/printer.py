@@ -17,10 +17,10 @@ from bitwuzla import Kind, Sort, Term
 from isoform.model.errors import Unsupported
 
 _NESTING = 8
-"""Operators on top of each other in one line; beyond that a term gets a name."""
+"""Nested operators in one line; beyond that a term gets a name."""
 _SIMPLE_SYMBOL = re.compile(r"[A-Za-z~!@$%^&*_+=<>.?/-][A-Za-z0-9~!@$%^&*_+=<>.?/-]*")
 _TAKEN = re.compile(r"(bv|fp|to_fp|re\.|str\.|seq\.|RN|RT|round).*")
-"""Names that solvers give operators of their own."""
+"""Names that solvers use for operators of their own."""
 
 _OPERATORS: dict[Kind, str] = {
     Kind.AND: "and",

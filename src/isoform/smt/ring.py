@@ -20,7 +20,7 @@ LINEAR_MONOMIALS = 64
 
 
 class ExpansionError(Exception):
-    """An expansion went beyond the bounds above; the caller keeps a factor as it is."""
+    """An expansion exceeded the bounds above; the caller keeps a factor as it is."""
 
 
 def constant(value: int, width: int) -> Polynomial:

@@ -1,4 +1,4 @@
-"""Terms on concrete numbers, many samples at a time: what two subterms are worth telling apart or together."""
+"""Terms on concrete numbers, many samples at a time: which subterms may be equal, and which are not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Values = list[Any]
 
 
 class ArrayValue:
-    """A byte array on concrete numbers: what was stored, over a base that gives every other byte."""
+    """A byte array on concrete numbers: the stored bytes, over a base that gives every other byte."""
 
     __slots__ = ("base", "cells")
 
@@ -78,7 +78,7 @@ Rule = Callable[[Draw, Sequence[Any]], Any]
 
 
 def _rule(term: Term) -> Rule:
-    """How the value of a term follows from those of its operands."""
+    """How to compute the value of a term from those of its operands."""
     sort = term.sort()
     if term.is_value():
         if sort.is_bool():

@@ -13,20 +13,20 @@ from isoform.model.limits import in_solver
 from isoform.smt.terms import Term, Terms
 
 MOST_MEGABYTES = 2048
-"""A query that needs more memory than this is given up."""
+"""A query that needs more memory than this is abandoned."""
 CALLS_PER_SECOND = 10_000
-"""How far a solver gets is counted by how often it asks whether to stop: some ten conflicts, or a step of what it does
-between searches. A limit of a second is so many of these, so that a query has the same answer on any machine, busy or
-idle. Measured on 14 pairs: solvers ask 5,000 to 28,000 times a second of search, and of 913 queries that were answered
-within their limits in seconds none needed more than this."""
+"""Effort is counted by how often a solver asks whether to stop: about every ten conflicts, and at each step of what it
+does between searches. A limit of one second is this many calls, so that a query has the same answer on any machine,
+busy or idle. Measured on 14 pairs: solvers ask 5,000 to 28,000 times per second of search, and of 913 queries that were
+answered within their limits in seconds none needed more than this."""
 QUERY_SECONDS = 0.001
-"""What a query is charged besides: to make a solver and to simplify what is asked."""
+"""What a query is charged in addition: for making a solver and simplifying the formula."""
 _SELDOM = 8
-"""Of so many times that a solver asks whether to stop, the time is looked up once."""
+"""The clock is read once in this many calls."""
 
 
 _FEW_OBJECTS = 6
-"""So many are said to be apart from each other at once: the conditions grow with the square of their number."""
+"""At most this many objects are said to be disjoint at once: the number of conditions is quadratic."""
 
 
 class Answer(Enum):
@@ -48,7 +48,7 @@ class _Clock:
         self.effort = 0.0
 
     def begin(self, seconds: float | None) -> None:
-        """A query that may take so long."""
+        """Start a query that may take this long."""
         if self._budget.is_counted:
             left = self._budget.left
             seconds = left if seconds is None else min(seconds, left)
@@ -71,15 +71,15 @@ class _Clock:
 
 
 class Solver:
-    """Each question is one of its own. A solver that remembers earlier ones must treat what is asserted as assumptions
-    that may be taken back, and can then simplify far less: hard questions take it several times as long."""
+    """Each query uses a fresh solver. A solver that remembers earlier queries must treat assertions as assumptions that
+    may be retracted, and can then simplify far less: hard queries take it several times as long."""
 
     def __init__(self, terms: Terms, budget: Budget, anywhere: bool = False) -> None:
         self._terms = terms
         self._anywhere = anywhere
         """Whether models may have objects where a linker could put them, and not only where isoform placed them."""
         self.rests_on: list[str] = []
-        """The objects on whose place it depends, where that is why the last answer is UNKNOWN."""
+        """The objects on whose place it depends, if that is why the last answer is UNKNOWN."""
         self._budget = budget
         self._clock = _Clock(budget)
         self._options = bitwuzla.Options()
@@ -93,7 +93,7 @@ class Solver:
         return solver
 
     def _begin(self) -> None:
-        """With nothing asserted, or nothing but what stays."""
+        """With no assertions except permanent ones."""
         self._solver = self._new()
 
     @property
@@ -107,11 +107,10 @@ class Solver:
         return self._clock.effort
 
     def check(self, assertions: Sequence[Term], seconds: float | None = None) -> Answer:
-        """Is the conjunction satisfiable? At most `seconds` are spent on it, as `CALLS_PER_SECOND` counts them.
-        After SAT, `value` reads the model until the next call.
-
-        Where addresses of objects occur, SAT is with the objects where isoform placed them, and UNSAT holds wherever a
-        linker may put them; what holds for the one and not for the other is UNKNOWN (and `rests_on` says so)."""
+        """Is the conjunction satisfiable? At most `seconds` are spent on it, as `CALLS_PER_SECOND` counts them. After
+        SAT, `value` reads the model until the next call. If addresses of objects occur, SAT is with the objects where
+        isoform placed them, and UNSAT holds wherever a linker may put them; if the two disagree the answer is UNKNOWN
+        (and `rests_on` says so)."""
         self.rests_on = []
         if any(a == self._terms.false for a in assertions):
             return Answer.UNSAT
@@ -123,7 +122,7 @@ class Solver:
         return self._ask_with_layout(assertions, starts, seconds)
 
     def _ask_with_layout(self, assertions: Sequence[Term], starts: Sequence[Term], seconds: float | None) -> Answer:
-        """Most questions in which addresses occur have no model at all: that is asked first."""
+        """Most queries with addresses have no model at all: that is asked first."""
         limit = self._budget.left / 2 if seconds is None else seconds
         anywhere = self._ask_anywhere(assertions, starts, limit)
         if anywhere is Answer.UNSAT:
@@ -134,7 +133,8 @@ class Solver:
         return answer if answer is Answer.SAT else Answer.UNKNOWN
 
     def _ask_anywhere(self, assertions: Sequence[Term], starts: Sequence[Term], seconds: float | None) -> Answer:
-        """With the objects wherever a linker may put them. That many objects are apart is said only if it matters."""
+        """With the objects wherever a linker may put them. Disjointness of many objects is asserted only if it
+        matters."""
         layout = self._terms.layout
         if len(starts) > _FEW_OBJECTS:
             alone = [rule for start in starts for rule in layout.alone(start)]
@@ -143,7 +143,7 @@ class Solver:
         return self._ask([*assertions, *(rule for _, rule in layout.conditions(starts))], seconds)
 
     def check_anywhere(self, assertions: Sequence[Term], seconds: float) -> Answer:
-        """The same with nothing said about where objects are: UNSAT needs no condition."""
+        """The same without any condition on where objects are: UNSAT needs none."""
         return self._ask(assertions, seconds)
 
     def _starts(self, assertions: Sequence[Term]) -> list[Term]:

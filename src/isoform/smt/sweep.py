@@ -1,11 +1,11 @@
-"""Sweeping: find subterms of the two sides that are equal, prove them so from the bottom up, and merge them.
+"""Sweeping: find subterms of the two sides that are equal, prove them equal from the bottom up, and merge them.
 
-Two compilers' versions of one function share most of their intermediate values. Samples tell which subterms may be
-equal; each such equation is a small query over the subterms that both have in common, taken as free variables; what is
-shown is merged before the next is asked. In the end little is left of the question itself.
+Two compilers' versions of one function share most of their intermediate values. Samples suggest which subterms may be
+equal. Each such equation is a small query over the subterms that both have in common, as free variables; proved
+equations are merged before the next query. In the end little is left of the question itself.
 
-Every merge is an equation that the solver showed to hold for all values, so the swept assertions are satisfiable by
-exactly the same inputs. Nothing here needs the samples to be good to be right.
+Every merge is an equation that the solver proved for all values, so the swept assertions are satisfied by exactly the
+same inputs. Soundness does not depend on the samples.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from isoform.smt.terms import Term, Terms
 FIRST_SAMPLES = 48
 MOST_NODES = 60_000
 LEAST_SECONDS = 0.1
-"""In less than that there is nothing to be found: samples alone take as long."""
+"""Smaller formulas are not swept: the samples alone would take as long."""
 LOCAL_SECONDS = 0.25
 MOST_CASES = 48
 """Case splits for one pair of subterms."""
@@ -37,7 +37,7 @@ PAIR_SECONDS = 3.0
 WHOLE_SECONDS = 1.0
 _MOST_IN_SKELETON = 400
 MOST_REFUTED = 400
-"""After so many pairs that samples could not distinguish but the solver could, sweeping stops paying."""
+"""After this many pairs that samples could not distinguish but the solver could, sweeping no longer pays."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ Skeleton = tuple[tuple[K | str | int | tuple[int, ...], ...], ...]
 def sweep(
     terms: Terms, solver: Solver, roots: Sequence[Term], seconds: float, known: dict[Skeleton, bool] | None = None
 ) -> Sweep:
-    """Merge the subterms of `roots` that can be proved equal within so many seconds. `known` records which pairs of
+    """Merge the subterms of `roots` that can be proved equal within this many seconds. `known` records which pairs of
     terms were tried before, and whether they were proved equal."""
     if seconds < LEAST_SECONDS:
         return Sweep(list(roots))
@@ -83,12 +83,12 @@ class _Sweeper:
         self._roots = list(roots)
         self._known = known
         self._limit = solver.effort + seconds
-        """Of counted effort; and of processor time, as not all is counted. A long sweep keeps its seconds by both, as
-        others need what is left of the budget."""
+        """In counted effort, and in processor time because not all work is counted. A long sweep observes both limits,
+        since other engines need the rest of the budget."""
         self._deadline = processor_time() + max(seconds, min(SLOWEST * seconds, SLOWEST))
         self._random = Random(1)
         self._replaced: dict[Term, Term] = {}
-        """Every subterm to what it has become: its operands merged, and perhaps itself."""
+        """Maps every subterm to its replacement: its operands merged, and perhaps itself."""
         self._representatives: dict[tuple[Any, ...], Term] = {}
         """The first term with each signature."""
         self._steps: list[Step] = []
@@ -144,7 +144,7 @@ class _Sweeper:
     # -- merging --------------------------------------------------------------------------------
 
     def _worth_asking(self, term: Term) -> bool:
-        """Conditions that hardly ever change look equal too easily."""
+        """Conditions that hardly ever change would look equal too easily."""
         sort = term.sort()
         if sort.is_bool():
             held = sum(self._simulator.values[term])
@@ -152,7 +152,7 @@ class _Sweeper:
         return bool(sort.is_bv() or sort.is_array()) and term.num_children() > 0
 
     def _rebuild(self, term: Term) -> Term:
-        """The same operator over what its operands have become, and nothing cleverer: a checker does the same."""
+        """The same operator over the replaced operands, without further rewriting: a checker does the same."""
         return _same_operator(self._terms, term, [self._replaced[child] for child in term.children()])
 
     def _merge(self, term: Term) -> None:
@@ -175,12 +175,12 @@ class _Sweeper:
                 return  # the model tells them apart by something that samples do not vary, such as memory
 
     def _equal(self, left: Term, right: Term) -> tuple[Answer, tuple[Term, Term]]:
-        """First over what both have in common as free variables; if that is not enough, in full."""
+        """First with everything they have in common as free variables; if that is not enough, in full."""
         self._pair_limit = self._solver.effort + PAIR_SECONDS
         mine, theirs = topological([left]), topological([right])
         shared = {t for t in set(mine) & set(theirs) if t.num_children() and not t.sort().is_fun()} - {left, right}
         above = _dependent(left, right, shared)
-        # A shared subterm computed from another one may be needed as what it is: how the two hang together.
+        # A shared subterm computed from another one may be needed in full, to show how the two depend on each other.
         for cuts in (shared, shared - above) if above else (shared,):
             patterns = self._cut_at(cuts, mine, theirs)
             if self._is_shown(*patterns):
@@ -189,7 +189,7 @@ class _Sweeper:
 
     def _is_shown(self, left: Term, right: Term) -> bool:
         """Whether the two could be shown to be equal. An equation that holds for all values of its variables holds
-        whatever they are called: what is done in every lane, or every iteration, is shown once."""
+        whatever their names: what is done in every lane, or every iteration, is shown once."""
         skeleton = _skeleton(left, right)
         shown = self._known.get(skeleton) if skeleton is not None else None
         if shown is None:
@@ -200,8 +200,8 @@ class _Sweeper:
         return shown
 
     def _by_cases(self, left: Term, right: Term) -> bool:
-        """Whether the two are equal, by taking the choices in them one at a time where that is needed: compilers
-        move code into and out of branches, and f(c ? a : b) = c ? f(a) : f(b) is a case split away."""
+        """Whether the two are equal, by case splits on their choices if needed: compilers move code into and out of
+        branches, and f(c ? a : b) = c ? f(a) : f(b) takes one case split."""
         self._cases -= 1
         if self._cases < 0 or self._solver.effort > self._pair_limit:
             return False
@@ -217,7 +217,7 @@ class _Sweeper:
         )
 
     def _assuming(self, condition: Term, value: Term, *roots: Term) -> list[Term]:
-        """The terms where a condition has a value, with the choices on it made."""
+        """The terms under an assumed value of a condition, with the choices on it resolved."""
         made = {condition: value}
         for term in topological(roots):
             if term not in made:
@@ -272,7 +272,7 @@ class _Sweeper:
 
 
 def _dependent(left: Term, right: Term, shared: set[Term]) -> set[Term]:
-    """Of the shared terms that one meets first, going down, those that lie above another of them."""
+    """The topmost shared terms that have another shared term below them."""
     first: set[Term] = set()
     pending, seen = [left, right], set()
     while pending:
@@ -289,7 +289,7 @@ def _dependent(left: Term, right: Term, shared: set[Term]) -> set[Term]:
 
 def _skeleton(left: Term, right: Term) -> Skeleton | None:
     """Two terms without the names of their variables: each node by its operator and the numbers of its operands, each
-    variable by its width and its own number. None where they are large, or speak of more than words."""
+    variable by its width and its own number. None if they are large, or contain more than words."""
     order = topological([left, right])
     if len(order) > _MOST_IN_SKELETON:
         return None
@@ -318,7 +318,7 @@ def _same_operator(terms: Terms, term: Term, children: list[Term]) -> Term:
 
 
 def _most_used_condition(roots: Sequence[Term]) -> Term | None:
-    """The condition that most choices hang on, the one nearest to the inputs among equals."""
+    """The condition that most choices depend on; among equals, the one nearest to the inputs."""
     uses: Counter[Term] = Counter()
     for term in topological(roots):
         if term.kind() == K.ITE:

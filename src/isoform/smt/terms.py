@@ -50,14 +50,14 @@ _KEEP_SHIFTED = (Add, Subtract, Multiply, Negative, Bitwise, Not, Scaled, Choice
 
 
 class Terms(Constructors):
-    """The terms of one question. Constants first: most rules begin with them."""
+    """The terms of one question. Constants come first: most rules begin with them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.layout = Layout(self)
 
     def constants_in(self, term: Term) -> Iterator[int]:
-        """The numbers that stand anywhere in a term; those of addresses, where isoform placed them."""
+        """The numbers that occur anywhere in a term; for addresses, those at which isoform placed them."""
         pending, seen = [term], set()
         while pending:
             top = pending.pop()
@@ -177,7 +177,8 @@ class Terms(Constructors):
         return self.make(Add(left, right), width)
 
     def _of_either(self, table: Mapping[Any, tuple[_Rule, ...]], first: Term, second: Term) -> Term | None:
-        """What rules of a commutative operator make of two operands, by the shape of the first and then the other."""
+        """The result of the rules of a commutative operator on two operands, by the shape of the first and then of the
+        other."""
         shape = self.shape(first)
         for rule in table.get(type(shape), ()):
             found = rule(self, shape, first, second)
@@ -298,7 +299,7 @@ class Terms(Constructors):
         return self.zext(self.extract(term, width - 1, count), width)
 
     def ashr(self, term: Term, amount: Term) -> Term:
-        """Copies of the sign where the amount is not less than the width."""
+        """Copies of the sign if the amount is not less than the width."""
         width = self.width(term)
         amount = self._amount(amount, width)
         count = self.value(amount)

@@ -95,8 +95,8 @@ def exclusive_or_of_flags(terms: Constructors, shape: Choice, term: Term, other:
 
 
 def in_one_order(terms: Constructors, left: Term, right: Term) -> Term | None:
-    """An exclusive or of several things in one order, each once: it is associative and commutative, x ^ x = 0, and
-    ~x = x ^ -1. Solvers find it very hard to see that two such are the same."""
+    """An exclusive or of several terms in one order, each once: it is associative and commutative, x ^ x = 0, and ~x =
+    x ^ -1. Solvers find it very hard to see that two such terms are the same."""
     found = _exclusive_parts(terms, left, right)
     if found is None:
         return None
@@ -114,7 +114,7 @@ def in_one_order(terms: Constructors, left: Term, right: Term) -> Term | None:
 
 
 def _exclusive_parts(terms: Constructors, left: Term, right: Term) -> tuple[dict[Term, None], int] | None:
-    """What is in an exclusive or an odd number of times, and the constant; None if that is too much."""
+    """The terms that occur an odd number of times in an exclusive or, and the constant; None if there are too many."""
     parts: dict[Term, None] = {}
     constant, ones = 0, (1 << terms.width(left)) - 1
     pending = [left, right]

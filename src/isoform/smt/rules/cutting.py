@@ -36,7 +36,7 @@ PUSH_DEPTH = 24
 
 
 def part(terms: Constructors, term: Term, high: int, low: int, depth: int) -> Term | None:
-    """What the rules make of a part; None if nothing."""
+    """The result of the rules for an extraction; None if none applies."""
     shape = terms.shape(term)
     if shape is None:
         return None

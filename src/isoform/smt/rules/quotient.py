@@ -21,7 +21,7 @@ class _Scaled(NamedTuple):
     multiplier: int
     shift: int
     same_sign: tuple[Term, ...] = ()
-    """Terms on the way that are negative exactly if a signed x is: the multiplier is positive."""
+    """Intermediate terms that are negative exactly if a signed x is: the multiplier is positive."""
 
 
 # -- unsigned, as parts of a product or a sum -------------------------------------------------------

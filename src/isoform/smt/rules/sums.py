@@ -43,7 +43,7 @@ def without_thread_pointer(terms: Constructors, thread: Term, left: Term, right:
 
 
 def _summands(terms: Constructors, term: Term) -> Iterator[tuple[int, Term]]:
-    """What is added up in a term, and with which sign."""
+    """The summands of a term, with their signs."""
     pending = [(1, term)]
     while pending:
         sign, top = pending.pop()
