@@ -1,4 +1,4 @@
-"""What a call leaves behind: results, scratch registers, and the stack below the caller's."""
+"""The state after a call: results, scratch registers, and the stack below the caller's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from isoform.sym.state import State
 
 
 class AfterCall:
-    """Brings the states of one function up to date after calls."""
+    """Updates the states of one function after calls."""
 
     def __init__(self, scope: Scope) -> None:
         self._side = scope.side
@@ -22,7 +22,8 @@ class AfterCall:
         self._function = scope.function
 
     def give(self, register: str, callee: Callee, result: Callable[[str, int], Term], state: State) -> None:
-        """What a call leaves in a register: its result, and in the other bits an unknown value of each side's own."""
+        """The value of a register after a call: its result, and in the other bits an unknown value that differs between
+        the sides."""
         terms = self._terms
         machine = self._side.machine
         width = 8 * machine.registers[register].size
@@ -51,7 +52,7 @@ class AfterCall:
         state.registers[machine.container_positions[register]] = value
 
     def leave_with(self, results: Sequence[Result], values: Sequence[Term], state: State) -> None:
-        """What a call leaves behind of which the results are known and everything else is open."""
+        """The state after a call whose results are known and which leaves everything else undefined."""
         machine, terms = self._side.machine, self._terms
         registers = (*machine.convention.result, *machine.convention.float_result)
         for register in registers:
@@ -65,7 +66,7 @@ class AfterCall:
         self.leave_callee(state, set(registers))
 
     def carried_out(self, result: Term, state: State) -> None:
-        """After a call whose effect is known: its result, and what every call leaves open."""
+        """After a call whose effect is known: its result, and what every call leaves undefined."""
         machine = self._side.machine
         for register in machine.convention.result:
             self.scratch(register, state)
@@ -73,8 +74,8 @@ class AfterCall:
         self.leave_callee(state, set(machine.convention.result))
 
     def leave_callee(self, state: State, kept: set[str], on_stack: int = 0) -> None:
-        """Scratch registers except those `kept` are unknown, the return address is popped, and what lies below it
-        belonged to the callee, and so did the arguments `on_stack` above it."""
+        """Scratch registers except those `kept` are unknown, and the return address is popped. The stack below it
+        belonged to the callee, as did the arguments `on_stack` above it."""
         terms = self._terms
         machine = self._side.machine
         convention = machine.convention
@@ -89,8 +90,8 @@ class AfterCall:
             self._clobber_frame(state.registers[index], state, on_stack)
 
     def _clobber_frame(self, pointer: Term, state: State, on_stack: int) -> None:
-        """Whatever lies below the stack pointer was the callee's to use. Only a tail call gives it more than the frame:
-        the return address, to which it returns. A call would have put its own there, a number."""
+        """The callee may use everything below the stack pointer. Only a tail call gives it more than the frame: the
+        return address, to which it returns. A call would have put its own there, a number."""
         base, constant = self._terms.split_sum(pointer)
         if not self._side.is_stack_pointer(base):
             raise Unsupported(f"{self._function.name} makes a call with a stack pointer isoform cannot follow")

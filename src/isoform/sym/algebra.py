@@ -10,7 +10,7 @@ class TermAlgebra:
     def __init__(self, terms: Terms, entry: State) -> None:
         self._terms = terms
         self._entry = entry
-        """A state at entry: what preconditions read from memory, they read there."""
+        """A state at entry: preconditions read memory there."""
         self.add, self.sub, self.mul, self.neg = terms.add, terms.sub, terms.mul, terms.neg
         self.udiv, self.sdiv, self.urem, self.srem = terms.udiv, terms.sdiv, terms.urem, terms.srem
         self.and_, self.or_, self.xor, self.not_ = terms.and_, terms.or_, terms.xor_, terms.not_

@@ -1,4 +1,4 @@
-"""Memory from the library's allocator: blocks given, cleared and taken back."""
+"""Memory from the library's allocator: blocks allocated, cleared and freed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from isoform.sym.summary import CallSite
 _WORD = 8
 _SIMPLE = (Allocating.GIVES, Allocating.CLEARS, Allocating.TAKES)
 _BLOCK = "(block)"
-"""The event of an allocation that may fail: `calloc` is `malloc` with zeros. `operator new` and `new[]` are events of
-their own: a program may replace each of them, and blocks are given back by different functions."""
+"""The event of an allocation that may fail: `calloc` is `malloc` with zeros. `operator new` and `new[]` are separate
+events: a program may replace each of them, and different functions free their blocks."""
 
 
 class Allocations:
@@ -31,8 +31,8 @@ class Allocations:
         self._terms = scope.terms
 
     def allocate(self, function: AllocationCall, passed: Passed, state: State) -> bool:
-        """Where a block is depends on its size and on what the allocator did before; memory that is in use stays as it
-        is. False: this call is one like any other."""
+        """The place of a block depends on its size and on what the allocator did before; memory in use is unchanged.
+        False: this is an ordinary call."""
         side, terms, arguments = self._side, self._terms, passed.arguments
         if any(side.mentions_stack(a) for a in arguments) or function.kind not in _SIMPLE:
             return False
@@ -68,7 +68,7 @@ class Allocations:
         return True
 
     def _size(self, function: AllocationCall, arguments: tuple[Term, ...]) -> Term | None:
-        """The size of a block; None where it is a product that may not fit a word."""
+        """The size of a block; None if it is a product that may not fit a word."""
         sizes = [arguments[place] for place in function.sizes]
         if len(sizes) == 1:
             return sizes[0]
@@ -79,7 +79,7 @@ class Allocations:
         return next((s for s, n in zip(sizes, reversed(numbers), strict=True) if n == 1), None)
 
     def _give_back(self, address: Term, state: State) -> None:
-        """The contents of a block that was given back are not compared: zeros make them equal on both sides."""
+        """The contents of a freed block are not compared: zeros make them equal on both sides."""
         sizes = (self._terms.value(block.size) for block in self._side.blocks if block.address == address)
         size = next(sizes, None)
         if size is not None and size <= MOST_BYTES:

@@ -1,4 +1,4 @@
-"""What a call passes: where its arguments are, and what a callee may read there."""
+"""What a call passes: the places of its arguments, and what a callee may read there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VARIADIC = Assumption(
     "where no format tells them, a variadic function takes arguments in the registers set before each of its calls",
 )
 THROUGH_POINTER = "through a pointer"
-"""In place of a name: the callee of a call through a pointer."""
+"""Instead of a name: the callee of a call through a pointer."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Passed:
 
     callee: Callee
     arguments: tuple[Term, ...]
-    """All that the callee may read."""
+    """Everything that the callee may read."""
     places: str
-    """Where these are, if another call of the same name may have them elsewhere."""
+    """Their places, if another call of the same name may have them elsewhere."""
     keys: tuple[tuple[Term, tuple[Term, ...]], ...]
     on_stack: int = 0
     """Bytes above its return address in which a callee may find arguments."""
@@ -52,7 +52,7 @@ class Arguments:
         self._callees = scope.callees
 
     def passed(self, call: Call, value: Term, state: State) -> Passed:
-        """What a call passes, after the checks that every call has to stand, a tail call too."""
+        """What a call passes, after the checks that apply to every call, tail calls included."""
         if not call.system:
             self._require_convention(call.callee or THROUGH_POINTER, state)
         passed = self._arguments(call, value, state)
@@ -61,8 +61,8 @@ class Arguments:
         return passed
 
     def _require_convention(self, name: str, state: State) -> None:
-        """A callee may rely on what the convention says of registers at entry: with the direction flag set, `memcpy`
-        copies backwards. Where no instruction writes them they are as at entry, and need not be asked for."""
+        """A callee may rely on what the convention says about registers at entry: with the direction flag set, `memcpy`
+        copies backwards. If no instruction writes them they are as at entry, and need no check."""
         machine = self._side.machine
         for register in self._moved:
             initial = self._terms.bv(machine.initial[register], 8 * machine.registers[register].size)
@@ -95,7 +95,7 @@ class Arguments:
         return Passed(callee, (*pointer, *arguments), places, keys, max(0, on_stack))
 
     def _choices(self, callee: Callee, state: State) -> list[tuple[Term, Parts]]:
-        """Where the arguments are, by the condition under which they are there; the last one stands for all else."""
+        """The places of the arguments, with the condition for each; the last one applies otherwise."""
         found = []
         if callee.format is not None:
             format_part = callee.parts[callee.format.argument]
@@ -132,7 +132,7 @@ class Arguments:
     def _refuse_stack_arguments(self, callee: Callee, state: State) -> None:
         """What lies just above the stack pointer may be further arguments: if all argument registers are used, or if
         nothing reads what was stored there (large structures are passed there whichever registers are free). At a tail
-        call that is where our own caller put arguments, which may be passed on as they are or changed."""
+        call this is where our own caller put arguments, which may be passed on unchanged or changed."""
         convention = self._side.machine.convention
         assert convention.stack_pointer is not None
         base, constant = self._terms.split_sum(state.container_named(convention.stack_pointer))
@@ -145,7 +145,7 @@ class Arguments:
         elif offset < 0:
             is_passed = slot in written and (callee.uses_last_register or not self._reads_slot(slot))
             if is_passed and self._is_left_over(state.frame.load(slot, SLOT_BYTES)):
-                # A structure may begin with bytes that nobody set: what is above it must be the function's own.
+                # A structure may begin with bytes that nothing set: what is above it must be the function's own.
                 is_passed = slot + SLOT_BYTES in written and not self._reads_slot(slot + SLOT_BYTES)
         else:
             own = callee.uses_last_register and self._side.contract.stack_argument_bytes > 0
@@ -156,7 +156,7 @@ class Arguments:
             )
 
     def _is_left_over(self, value: Term) -> bool:
-        """Whether a value is what the first result register held at entry, where nothing is passed: clang aligns the
+        """Whether a value is what the first result register held at entry, so that nothing is passed: clang aligns the
         stack by pushing it."""
         entry = initial_state(self._side)
         return bool(value == entry.container_named(self._side.machine.convention.result[0]))
@@ -172,7 +172,7 @@ class Arguments:
         return [self._bits(part, part.may, state) for part in parts if part.may]
 
     def _all_of_format(self, choices: list[tuple[Term, Parts]], state: State) -> list[Term]:
-        """What a function with a format may read, in all argument registers and then on the stack: nothing where the
+        """What a function with a format may read, in all argument registers and then on the stack: nothing if the
         format asks for nothing, so that calls with different formats are calls of one function."""
         terms = self._terms
         machine = self._side.machine
@@ -210,5 +210,5 @@ class Arguments:
 
 
 def label(terms: Terms, name: str, arguments: tuple[Term, ...]) -> str:
-    """A callee's name with the widths of what it is passed: what its results are functions of."""
+    """A callee's name with the widths of its arguments, of which its results are functions."""
     return f"{name}/{','.join(str(terms.width(a)) for a in arguments)}"

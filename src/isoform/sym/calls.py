@@ -1,6 +1,6 @@
-"""Calls to code that is not here, executed on a symbolic state.
+"""Calls to code that is not present, executed on a symbolic state.
 
-Results and memory after such a call are functions of its arguments and memory, unless more is known of the callee.
+Results and memory after such a call are functions of its arguments and memory, unless more is known about the callee.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Calls:
         self._allocations = Allocations(scope, self._after)
 
     def tail_call(self, block: Block, value: Term, state: State) -> Term:
-        """A call through a pointer whose result is ours. The address that it returns to."""
+        """A call through a pointer whose result is ours. Returns the address that it returns to."""
         through = block.exit.through if isinstance(block.exit, Switch) else ""
         passed = self._arguments.passed(Call(None, code(0), None, through=through), value, state)
         self._refuse_frame_addresses(THROUGH_POINTER, passed.arguments, state)
@@ -66,7 +66,7 @@ class Calls:
         return target
 
     def call(self, block: Block, call: Call, value: Term, state: State) -> BlockId | None:
-        """The call that ends a block. Where execution continues, None if it does not."""
+        """The call that ends a block. Returns where execution continues, None if it does not."""
         if call.callee is None:
             call = self._resolved(call, value, state)
         if call.callee is None:
@@ -84,7 +84,7 @@ class Calls:
         return call.then
 
     def _resolved(self, call: Call, value: Term, state: State) -> Call:
-        """A call through a pointer that can only be to one outside function, or a fault where the pointer is null."""
+        """A call through a pointer that can only be to one outside function, or a fault if the pointer is null."""
         image = self._function.image
         callee = only_external(self._terms, image, value)
         if callee is None:
@@ -98,7 +98,7 @@ class Calls:
         summary.endings.append(Ending(condition, name, arguments, state.heap, summary.may_have_called))
 
     def _is_known(self, call: Call, passed: Passed, state: State) -> bool:
-        """Execute a call whose effect is known, if it is one."""
+        """Execute the call if its effect is known."""
         if call.carried_out:
             self._leave_carried_out(call.pure, state)
             return True
@@ -123,7 +123,7 @@ class Calls:
             self._return_from(name, passed, state, self._text(call.output, state))
 
     def _text(self, output: OutputCall | None, state: State) -> Event | None:
-        """What a call writes, if that is a constant: then it is the same event whichever function writes it."""
+        """What a call writes, if that is a constant: it is then the same event whichever function writes it."""
         if output is None:
             return None
         names = self._side.machine.convention.integer_arguments
@@ -148,7 +148,7 @@ class Calls:
         return PlacedNumber(self._terms.layout.number(word) or 0)
 
     def _refuse_frame_addresses(self, name: str, arguments: tuple[Term, ...], state: State) -> None:
-        """An outside function may do anything with an address of the frame, which is not followed."""
+        """An outside function may do anything with an address of the frame, which is not tracked."""
         if state.escaped or any(self._side.mentions_stack(a) for a in arguments):
             raise Unsupported(f"{self._function.name} passes an address of its own stack frame to {name}")
         self._give_away(name, arguments, state)
@@ -192,8 +192,8 @@ class Calls:
         self, name: str, passed: Passed, state: State, event: Event | None = None
     ) -> tuple[Callable[[str, int], Term], Term]:
         """Results (by name and width) and memory after a call, as functions of its arguments and memory. The memory
-        stands for all that the world outside has seen: `event` if there is one, else the callee's name and arguments.
-        """
+        stands for everything that the outside world has seen: `event` if there is one, else the callee's name and
+        arguments."""
         terms = self._terms
         memory = self._side.heap.array(state.heap)
         domain = [a.sort() for a in passed.arguments] + [memory.sort()]
@@ -235,7 +235,7 @@ class Calls:
         self._after.leave_callee(state, set(results), passed.on_stack)
 
     def _leave_carried_out(self, pure: PureCall | None, state: State) -> None:
-        """After the code that stands for a call: its results are where results are."""
+        """After the code that stands for a call: its results are already in place."""
         if pure is None or not pure.code:  # a loop (`lift/library.py`)
             self._side.world.assume(LIBRARY_MEANING)
         if pure is None:
@@ -260,7 +260,7 @@ class Calls:
             width = self._terms.width(arguments[0])
             register = self._side.machine.convention.float_result[0]
             state.store(arguments[pointer], self._computed(name, register, width, inputs[:1]), width // 8)
-        read = inputs[:1] if pure.stores else inputs  # where it stores says nothing about what it gives
+        read = inputs[:1] if pure.stores else inputs  # the place of the result says nothing about its value
         values = [self._computed(pure.name, r.register, r.bits, read) for r in pure.results]
         results = tuple((r.register, value) for r, value in zip(pure.results, values, strict=True))
         self._scope.summary.calls.append(CallSite(state.condition, pure.name, passed.keys, results, pure=True))

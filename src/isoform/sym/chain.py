@@ -1,8 +1,8 @@
 """Symbolic memory as a chain of stores over a byte array.
 
-A load looks through the chain first: an exact hit gives the stored term back, a store that is provably
-elsewhere is skipped, and only when neither can be told does the load become a `select` (DESIGN section 5).
-Nodes are immutable, so states share them freely.
+A load searches the chain first: an exact hit returns the stored term, a store that is provably elsewhere is skipped,
+and only if neither can be shown does the load become a `select` (DESIGN section 5). Nodes are immutable, so states
+share them freely.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from isoform.smt.terms import Term, Terms
 from isoform.sym.context import Access, Context
 
 _MOST_SWAPS = 32
-"""Stores that a new one is put before."""
+"""A new store is moved before at most this many others."""
 _MOST_NESTED = 400
 """Joins that one load looks through. The formula of 500 branches that each load and store takes more than 2 GB in the
 solver, while other engines may still give a bound."""
@@ -23,7 +23,7 @@ solver, while other engines may still give a bound."""
 
 @dataclass(frozen=True, eq=False)
 class Base:
-    """Memory nobody here has written: an array, some of whose bytes may be known."""
+    """Memory that nothing here has written: an array, some of whose bytes may be known."""
 
     array: Callable[[], Term]
     known_byte: Callable[[int], int | None] = lambda address: None
@@ -39,7 +39,7 @@ class Stored:
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """Two paths to here, distinguished by `selector`."""
+    """Two paths join here, distinguished by `selector`."""
 
     selector: Term
     then: Node
@@ -58,8 +58,8 @@ class Chain:
         self.address_width = address_width
         self.big_endian = big_endian
         self.reserved: tuple[Term, int] | None = None
-        """An address and a number of bytes that are accessed only through addresses computed from it. Whoever sets this
-        must also assume it of every access."""
+        """An address and a number of bytes that are accessed only through addresses computed from it. Code that sets
+        this must also assume it for every access."""
         self._of_reserved: dict[Term, bool] = {}
         self._arrays: dict[int, tuple[Node, Term]] = {}
         self._loads: dict[tuple[int, Term, int], tuple[Node, Term]] = {}
@@ -96,12 +96,12 @@ class Chain:
         return node
 
     def _grain(self, size: int) -> int:
-        """In what parts a wide access is made: where one side works on a vector, the other goes word by word."""
+        """The parts in which a wide access is made: if one side works on a vector, the other goes word by word."""
         grain = self._context.grain if self._context is not None else None
         return grain if grain is not None and size % grain == 0 else size
 
     def _store(self, node: Node, address: Term, value: Term, size: int) -> Node:
-        # Stores that do not overlap may change places: in order of address, equal memory looks equal.
+        # Stores that do not overlap may be swapped: in order of address, equal memory looks equal.
         above: list[Stored] = []
         while isinstance(node, Stored) and len(above) < _MOST_SWAPS and self._is_below(node, address, size):
             above.append(node)
@@ -120,8 +120,8 @@ class Chain:
         return node
 
     def _is_below(self, node: Stored, address: Term, size: int) -> bool:
-        """Whether an address is known to be below that of a store, and apart from it; of what is apart but at no known
-        distance, in any order that is the same for both sides."""
+        """Whether an address is known to be below that of a store, without overlap. Stores that are disjoint at an
+        unknown distance get some order that is the same for both sides."""
         distance, space = self._distance(node, address, size), 1 << self.address_width
         if distance is None:
             return self._comes_first(node, address) and self._apart(node, address, size)
@@ -152,8 +152,8 @@ class Chain:
         return found[1] if found is not None else self._load_through_joins(node, address, size)
 
     def _load_through_joins(self, node: Node, address: Term, size: int) -> Term:
-        """Load from the nodes that are joined, then choose. Joins are nested as deeply as code has branches: so this
-        does not call itself."""
+        """Load from the joined nodes, then choose. Joins are nested as deeply as code has branches, so this does not
+        recurse."""
         pending: list[tuple[Node, int]] = [(node, 0)]
         while pending:
             top, depth = pending[-1]
@@ -177,7 +177,7 @@ class Chain:
         return self._loads[id(node), address, size][1]
 
     def is_stored(self, node: Node, address: Term, size: int) -> bool:
-        """Whether a load would wholly get what was stored there."""
+        """Whether a load would get only bytes of this store."""
         while isinstance(node, Stored):
             if node.address == address and node.size >= size:
                 return True
@@ -194,12 +194,13 @@ class Chain:
         return node
 
     def _look_further(self, node: Node, address: Term, size: int) -> None:
-        """Let the context note what it cannot tell about earlier stores either, so that all is examined at once."""
+        """Let the context record what it cannot tell about earlier stores either, so that everything is examined at
+        once."""
         for _ in range(_MOST_SWAPS):
             if not isinstance(node, Stored):
                 return
             if not self._apart(node, address, size) and self._distance(node, address, size) is not None:
-                return  # from here on, what it reads is known
+                return  # from here on its result is known
             node = node.before
 
     def _distance(self, node: Stored, address: Term, size: int) -> int | None:
@@ -230,7 +231,7 @@ class Chain:
         return node.size <= distance <= (1 << self.address_width) - size
 
     def _is_reserved_from(self, *accesses: Access) -> bool:
-        """Whether one of two accesses is inside what is reserved, and the other cannot reach it."""
+        """Whether one of two accesses is inside the reserved range, and the other cannot reach it."""
         if self.reserved is None:
             return False
         start, length = self.reserved

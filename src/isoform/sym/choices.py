@@ -9,7 +9,7 @@ from isoform.smt.shapes import Choice
 from isoform.smt.terms import Term, Terms
 
 MOST_TARGETS = 64
-"""Constants of one choice that are looked at."""
+"""Constants of one choice that are examined."""
 
 
 def constants_of(terms: Terms, value: Term) -> set[int]:
@@ -42,7 +42,7 @@ def are_all_constants(terms: Terms, value: Term, count: int) -> bool:
 
 
 def numbered(terms: Terms, value: Term) -> Term:
-    """A choice between addresses as one between the numbers where isoform placed them, to tell which it is."""
+    """A choice between addresses as a choice between the numbers at which isoform placed them, to identify them."""
     shape = terms.shape(value)
     if isinstance(shape, Choice):
         return terms.ite(shape.condition, numbered(terms, shape.then), numbered(terms, shape.otherwise))

@@ -22,7 +22,7 @@ SOME_ADDRESS = "some_address"
 """The variable for an address at which memories differ."""
 BEFORE_FAULT = "calls-before-abort"
 POSSIBLE_RESULT = "possible-result"
-"""The goal about registers that may be the result or a leftover, where there is no debug information."""
+"""The goal about registers that may be the result or a leftover, if there is no debug information."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Goal:
 
 
 def goals(world: World, target: Summary, rewrite: Summary, whole: bool = False) -> list[Goal]:
-    """`whole`: both summaries are of whole functions from their entry on, with all that they stored."""
+    """`whole`: both summaries are of whole functions from their entry, with everything that they stored."""
     found = _Goals(world, target, rewrite, whole)
     return [*found.all(), *found.met()]
 
@@ -62,12 +62,12 @@ class _Goals:
         if self._world.contract.memory is MemoryRule.COMPARE:
             yield self._memory()
         elif any(not site.pure for side in self._sides for site in side.calls):
-            # What calls did shows in the memory that they left, and in nothing else.
+            # The effects of calls show in the memory that they left, and nowhere else.
             yield Goal("calls", "the same outside calls are made, with the same memory", self._memory().bad)
 
     def met(self) -> Iterator[Goal]:
-        """After all others, which may note more of it. Where the two can get at such things, there is a goal even if
-        nothing was met: a certificate that lacks it is not complete."""
+        """After all other goals, which may add to it. If the two sides can reach such things, there is a goal even if
+        nothing was met: without it a certificate is not complete."""
         met = [met for summary in self._sides for met in summary.side.differing.met or ()]
         for exact in (True, False):
             bad = self._terms.any_of([m.condition for m in met if m.exact is exact])
@@ -94,8 +94,8 @@ class _Goals:
         return Goal("aborts", "both abort or neither does", bad)
 
     def _calls_before_fault(self) -> Goal:
-        """Calls show in the memory that they left. This asks for more than is compared: stores after the last call
-        count here, though nobody sees them."""
+        """Calls show in the memory that they left. This is stricter than needed: stores after the last call count here,
+        though they are not observed."""
         heaps = [summary.side.heap.array(_heap_at_fault(summary)) for summary in self._sides]
         both = self._terms.conj(self._target.aborts, self._rewrite.aborts)
         bad = self._allowed(self._terms.conj(both, self._arrays_differ(*heaps)))
@@ -133,7 +133,8 @@ class _Goals:
         differs = [terms.true]
         if passed[0] == passed[1]:
             differs = [terms.negate(terms.eq(a, b)) for a, b in zip(left.arguments, right.arguments, strict=True)]
-        # What earlier calls did to the world outside shows in the memory that they left: equal memory, equal calls.
+        # The effects of earlier calls on the outside world show in the memory that they left: equal memory, equal
+        # calls.
         if left.callee not in HIDE_MEMORY_AT_END or left.after_calls or right.after_calls:
             differs.append(self._memory_differs(left, right))
         return terms.conj(terms.conj(left.condition, right.condition), terms.any_of(differs))
@@ -176,8 +177,8 @@ class _Goals:
         yield Goal("return-address", "both return to the same address", self._both_return(differs))
 
     def _not_restored(self, summary: Summary) -> Term:
-        """That a side does not restore what it must, held against its own state at entry. A deeper call was taken to
-        restore these: so must this one, not only as the other side does."""
+        """The condition that a side does not restore what it must, compared with its own state at entry. A deeper call
+        was assumed to restore these, so this one must too, not only as the other side does."""
         terms, side, final = self._terms, summary.side, summary.final
         assert final is not None
         convention, differs = side.machine.convention, []
@@ -190,8 +191,8 @@ class _Goals:
         return terms.any_of(differs)
 
     def _own_duties(self, summary: Summary, abi: Abi) -> Goal:
-        """Of two machines' registers none are compared: each side restores its own, and extends its result as its own
-        ABI says."""
+        """Registers of two different machines are not compared: each side restores its own, and extends its result as
+        its own ABI says."""
         terms, final = self._terms, summary.final
         assert final is not None
         broken = [self._not_restored(summary)]
@@ -216,7 +217,7 @@ class _Goals:
             if self._world.recursive and summary.side.mentions_stack(value):
                 self._world.note_stack_shown()
             why = "the address of functions or constants that differ between the two sides is returned"
-            if contract.return_as is ReturnAs.VALUE:  # zero or nonzero tells nothing about what is there
+            if contract.return_as is ReturnAs.VALUE:  # whether it is zero says nothing about what is there
                 summary.side.differing.give_away(summary.final.condition, value, why)
         if contract.certain is None:
             yield Goal("return-value", "the return values are the same", self._both_return(self._differs(values)))
@@ -254,12 +255,12 @@ class _Goals:
         return value
 
     def _without_padding(self, left: Term, right: Term) -> Term:
-        """The difference of two memories, but where it is padding that nobody reads."""
+        """The difference of two memories, except for padding that nothing reads."""
         differs = self._arrays_differ(left, right)
         if not self._whole or not self._world.contract.padded or differs == self._terms.false:
             return differs
         if self._world.recursive:
-            return differs  # the caller of a deeper call is the function itself, which may well read padding
+            return differs  # the caller of a deeper call is the function itself, which may read padding
         where = self._terms.variable(SOME_ADDRESS, self._target.side.width)
         bits = self._terms.xor_(self._terms.select(left, where), self._terms.select(right, where))
         unread, used = unread_padding([self._target.side, self._rewrite.side], where, bits)
@@ -274,7 +275,7 @@ class _Goals:
 
 
 def _heap_at_fault(summary: Summary) -> Node:
-    """Memory where the function aborts: of all places the one whose condition holds."""
+    """Memory where the function aborts: at the place whose condition holds."""
     first, *others = summary.faults
     heap = first.heap
     for fault in others:

@@ -1,9 +1,9 @@
 """What holds in one case of a question, so that execution need not carry along what cannot happen in it.
 
-Whoever makes a context answers for it: in the case at hand the edges that it calls dead are not taken, the addresses
-that it calls the same are, and the accesses that it calls apart do not overlap. Execution then leaves out, unifies and
-skips accordingly; its formulas mean the same as without the context wherever the case holds. Execution also notes in it
-what it could not tell, as what to examine next.
+The creator of a context guarantees it: in this case the edges that it calls dead are not taken, the addresses that it
+calls equal are equal, and the accesses that it calls disjoint do not overlap. Execution then omits, unifies and skips
+accordingly; its formulas mean the same as without the context wherever the case holds. Execution also records in it
+what it could not decide, as what to examine next.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ class Context:
 
     dead: set[Edge] = field(default_factory=set)
     same: dict[Term, Term] = field(default_factory=dict)
-    """What an address is made of (without the constant added), and what it is otherwise."""
+    """The base of an address (without the added constant), and its replacement."""
     apart: set[tuple[Access, Access]] = field(default_factory=set)
     """A store and a later load or store that do not overlap."""
 
     grain: int | None = None
-    """How many bytes wide accesses are made at a time, if not all at once."""
+    """Wide accesses are made this many bytes at a time, if not all at once."""
 
     edges: dict[Edge, Term] = field(default_factory=dict)
     """The condition of every edge that was followed."""
     bases: dict[Term, None] = field(default_factory=dict)
     doubts: dict[tuple[Access, Access], None] = field(default_factory=dict)
-    """Stores and later loads or stores of which it could not be told whether they overlap."""
+    """Stores and later loads or stores for which it could not be decided whether they overlap."""
 
     def forget(self) -> None:
         """Begin recording again."""

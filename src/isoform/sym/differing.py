@@ -1,4 +1,5 @@
-"""What has one address on both sides but differs: constants and functions of the same name that are not the same."""
+"""Things that have one address on both sides but differ: constants and functions of the same name that are not the
+same."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _WORD = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class Met:
-    """Something that has one address on both sides but differs is read, or its address is given away."""
+    """Something that has one address on both sides but differs is read, or its address escapes."""
 
     condition: Term
     exact: bool
@@ -23,7 +24,7 @@ class Met:
 
 
 class Differing:
-    """Notes where one side reads such a thing, or gives its address away: others could tell the two sides apart by
+    """Records where one side reads such a thing, or lets its address escape: others could tell the two sides apart by
     it."""
 
     def __init__(self, terms: Terms, image: Image, tag: str, width: int, big_endian: bool) -> None:
@@ -34,7 +35,7 @@ class Differing:
         self._width = width
         self._big_endian = big_endian
         self.met: list[Met] | None = None
-        """Where something that differs between the sides is read or given away. None: nothing will show that this never
+        """Where something that differs between the sides is read or escapes. None: nothing will show that this never
         happens, so it is refused at once."""
         self.keeps_address = False
         """Whether an address of such a thing was put into the frame."""
@@ -45,8 +46,8 @@ class Differing:
         self.met.append(Met(condition, exact, why))
 
     def is_reached_by(self, term: Term) -> bool:
-        """Whether a value may be the address of constants that are not the same on both sides: whoever gets
-        it could tell the two apart though the address is one."""
+        """Whether a value may be the address of constants that differ between the sides: code that gets it could tell
+        the two apart although the address is the same."""
         if not self._image.differing:
             return False
         if (self.keeps_address or self.met is None) and reads_array(term, self._frame):
@@ -67,21 +68,20 @@ class Differing:
                 pending += [] if anchor[1] is None else [anchor[1]]
                 continue
             children = top.children()
-            # What memory holds and what calls return is not made of the address; that no such address gets there is
-            # seen to where something is stored or passed.
-            # Nor is a choice made of what decides it.
+            # What memory holds and what calls return is not computed from the address: stores and calls check that no
+            # such address gets there. A choice is not computed from its condition either.
             if not any(child.sort().is_array() for child in children):
                 pending += [child for child in children if not child.sort().is_bool()]
         return False
 
     def _holds_differing(self, number: int, width: int) -> bool:
-        """Whether a number is such an address, or one that is wider has one in it (a vector that was copied). One past
-        the end of an object leads to it too."""
+        """Whether a number is such an address, or a wider one contains one (a copied vector). One past the end of an
+        object counts too."""
         words = (number >> shift & _WORD for shift in range(0, max(width - 64, 0) + 1, 8)) if number else ()
         return any(low <= word <= high for word in words for low, high in self._image.differing)
 
     def _is_counted_from_differing(self, term: Term) -> bool:
-        """Whether a sum may be such an address though its constant is none, as `&t[i - 1000]` is counted from `t`."""
+        """Whether a sum may be such an address although its constant is not, as `&t[i - 1000]` is relative to `t`."""
         found = self._terms.layout.origin(term)
         rest, constant = self._terms.split_sum(term if found is None else found[1])
         image = self._image
@@ -96,7 +96,7 @@ class Differing:
         return any(overlaps(extent, item) for extent in self._image.differing)
 
     def tear(self, condition: Term, content: bytes) -> None:
-        """Note that part of what may be such an address is read: put together again, it is not seen to be one."""
+        """Record that part of a possible such address is read: reassembled, it would not be recognised."""
         number = int.from_bytes(content, "big" if self._big_endian else "little")
         if not self._image.differing or not self._holds_differing(number, 8 * max(len(content), 8)):
             return
@@ -104,7 +104,7 @@ class Differing:
         self.note(condition, False, why)
 
     def give_away(self, condition: Term, value: Term, why: str) -> None:
-        """Note that others are given a value, which may be such an address."""
+        """Record that a value, which may be such an address, escapes."""
         if not self.is_reached_by(value):
             return
         if self.met is None:

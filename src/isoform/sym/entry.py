@@ -1,4 +1,4 @@
-"""What is known of the inputs at entry: arguments as terms, and the conditions on them."""
+"""What is known about the inputs at entry: arguments as terms, and the conditions on them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from isoform.sym.state import State
 from isoform.sym.world import World
 
 _EXTENDED_BITS = 32
-"""Up to which the sign of its type says how an integer is extended. From there on it is with the sign."""
+"""Up to this width an integer is extended by the sign of its type; beyond it, with the sign."""
 Content = Callable[[str | None, int, int], Term]
 """By register (None: the stack), offset and size: what a callee finds there."""
 
@@ -37,7 +37,7 @@ def _value(argument: Argument, terms: Terms, content: Content) -> Term:
 
 def with_arguments(entry: State, arguments: Iterable[Argument], values: Mapping[str, Term]) -> State:
     """The state at entry with other values for some of the arguments, by name. Narrow integers are extended as callers
-    do; bits that the convention leaves open are as they were."""
+    do; bits that the convention leaves undefined are unchanged."""
     state = entry.fork(entry.condition)
     for argument in arguments:
         if argument.name in values:
@@ -63,7 +63,7 @@ def _put(state: State, argument: Argument, value: Term) -> None:
 
 
 def content_at_entry(entry: State, register: str | None, offset: int, size: int) -> Term:
-    """What a register holds at entry, or the stack from the stack pointer on."""
+    """The value at entry of a register, or of the stack from the stack pointer on."""
     if register is None:
         return entry.frame.load(offset, size)
     return entry.side.terms.extract(entry.container_named(register), 8 * (offset + size) - 1, 8 * offset)
@@ -88,7 +88,7 @@ def constrain_entry(world: World, entry: State) -> None:
 
 
 def entry_conditions(world: World, state: State, content: Content) -> Iterator[tuple[str, Term]]:
-    """Everything that a proof assumes of arguments and memory, with a label each. `constrain_entry` asserts it at
+    """Everything that a proof assumes about arguments and memory, each with a label. `constrain_entry` asserts it at
     entry; a deeper call must satisfy it (`recursion.py`), because the induction hypothesis holds only for inputs that
     the contract allows. `state` has the memory, and `content` is what a callee finds in a place."""
     contract, terms = state.side.contract, world.terms

@@ -23,7 +23,7 @@ from isoform.sym.step import Temps, read, step, write
 from isoform.sym.summary import GapKind, Summary
 
 OP_SECONDS = 40e-6
-"""What a micro-op is charged: measured on four pairs, 20 to 66 microseconds each."""
+"""The charge per micro-op: measured on four pairs, 20 to 66 microseconds each."""
 
 
 class Execution:
@@ -39,7 +39,7 @@ class Execution:
         self._joins = Joins(scope.terms, policy.order(scope.function))
 
     def run(self) -> Summary:
-        """From where the policy starts to all ends that it leads to."""
+        """From where the policy starts to all ends that are reached."""
         scope, policy = self._scope, self._policy
         self._joins.arrive(policy.start(scope), policy.entry(scope.side), {}, 0)
         while self._joins:
@@ -57,7 +57,7 @@ class Execution:
     # -- blocks ---------------------------------------------------------------------------------
 
     def ops(self, state: State, temps: Temps, first: int = 0) -> bool:
-        """Execute the micro-ops of the scope's block, from `first` on. Whether any input reaches its end."""
+        """Execute the micro-ops of the scope's block, from `first`. Returns whether any input reaches its end."""
         scope = self._scope
         ops = scope.block.ops
         self._budget.charge(OP_SECONDS * len(ops))
@@ -169,8 +169,8 @@ class Execution:
         self._gap(GapKind.UNRESOLVED, state, f"{self._name} jumps to a computed address {where}")
 
     def _to_caller(self, value: Term, state: State) -> None:
-        """Jumping to the caller is returning. Where the caller's address is an input, only the value that was
-        passed counts as such: elsewhere an equal number is not known to be one."""
+        """Jumping to the caller is returning. If the caller's address is an input, only the value that was passed
+        counts as a return: an equal number elsewhere is not known to be one."""
         entry = self._scope.side.entry
         if not entry.has_fixed_caller and value != entry.return_address:
             return

@@ -13,7 +13,7 @@ from isoform.smt.terms import Term
 from isoform.sym.chain import Base, Chain, Node
 
 Initial = Callable[[int, int, int], Term]
-"""By offset, size and epoch: bytes of one slot, lowest first, that nobody has written since the frame's given epoch
+"""By offset, size and epoch: bytes of one slot, lowest first, that nothing has written since the frame's given epoch
 began (see `clobber_below`)."""
 SLOT_BYTES = 8
 
@@ -27,19 +27,19 @@ class Frame:
         self._chain = chain
         self._initial = initial
         self._garbage = garbage
-        """The array behind a frame that is indexed: what is below the stack pointer at entry."""
+        """The array of a frame that is indexed: the memory below the stack pointer at entry."""
         self._next_epoch = next_epoch
         self._cells: dict[int, tuple[int, Term]] = {}
         self._owner: dict[int, int] = {}
         self._node: Node | None = None
         self._epoch, self._clobbered = 0, None
-        """Since an outside call, bytes below `_clobbered` hold what it left there: unknowns of a new epoch."""
+        """After an outside call, bytes below `_clobbered` hold what it left there: unknowns of a new epoch."""
 
     _clobbered: int | None
     _since: frozenset[int] = frozenset()
-    """Of a frame that is indexed: bytes that were written since the last outside call."""
+    """For a frame that is indexed: bytes that were written since the last outside call."""
     _outdated: int | None = None
-    """Of a frame that was indexed before an outside call: below this, the chain may have what was there before."""
+    """For a frame that was indexed before an outside call: below this offset, the chain may hold old contents."""
 
     def copy(self) -> Frame:
         other = Frame(self._chain, self._initial, self._garbage, self._next_epoch)
@@ -53,14 +53,14 @@ class Frame:
         return self._node is not None
 
     def is_stale(self, offset: int, size: int) -> bool:
-        """Whether a frame that is indexed may still have what was there before an outside call changed it."""
+        """Whether a frame that is indexed may still hold contents from before an outside call changed it."""
         if self._node is None or self._clobbered is None:
             return False
         return any(byte not in self._since for byte in range(offset, min(offset + size, self._clobbered)))
 
     def maybe_stale(self, offset: Term) -> Term:
-        """The condition that a load at a computed offset may get what was there before an outside call changed it. What
-        was written since counts too: at which offsets that was may be computed as well."""
+        """The condition that a load at a computed offset may get contents from before an outside call changed them.
+        Later writes count too, because their offsets may be computed as well."""
         terms = self._chain.terms
         if self._outdated is None:
             return terms.false
@@ -85,7 +85,7 @@ class Frame:
             return self._chain.load(self._node, self._address(offset), size)
         parts, position = [], offset
         while position < offset + size:
-            # As much at once as comes from one cell or slot: a sum that is taken apart is hard to put together again.
+            # As much at once as comes from one cell or slot: a sum that is split is hard to reassemble.
             count, part = self._stretch(position, offset + size - position)
             parts.append(part)
             position += count
@@ -133,7 +133,7 @@ class Frame:
         """The frame after a join: this one where `selector` holds, else `other`."""
         result = self.copy()
         if self._epoch != other._epoch:
-            # What neither has written since is garbage either way: a new unknown covers both.
+            # What neither has written since is garbage in both: a new unknown covers them.
             result._epoch = self._next_epoch()
             bounds = [b for b in (self._clobbered, other._clobbered) if b is not None]
             result._clobbered = max(bounds) if bounds else None

@@ -41,11 +41,11 @@ class Joins:
         return self._queue[0][0]
 
     def conditions(self, layer: int) -> list[Term]:
-        """Of all that waits in a layer."""
+        """The condition of everything pending in a layer."""
         return [s.condition for key, arrivals in self._waiting.items() if key[0] == layer for s, _ in arrivals]
 
     def take(self) -> tuple[BlockId, State, Temps]:
-        """The next block, with what waits there as one state."""
+        """The next block, with its pending states merged into one."""
         key = heapq.heappop(self._queue)
         state, temps = self._merge(self._waiting.pop(key))
         return self._order[key[1]], state, temps
@@ -78,7 +78,7 @@ def join(selector: Term, state: State, other: State) -> State:
 
 
 def _join_temps(terms: Terms, selector: Term, temps: Temps, other: Temps) -> Temps:
-    """A temp that only one of two paths set is not read on the other."""
+    """A temporary that only one of two paths set is not read on the other."""
     joined = {**temps, **other}
     for number in temps.keys() & other.keys():
         if terms.width(temps[number]) == terms.width(other[number]):

@@ -1,4 +1,4 @@
-"""Computed jumps: what their targets may be."""
+"""Computed jumps: their possible targets."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from isoform.sym.state import State
 
 
 def in_code(scope: Scope, value: Term) -> Term:
-    """The value of a computed jump as a number, as far as it is made of addresses that code is found by: of
-    functions, and in a linked file all, since code is at a fixed distance from the rest of the file."""
+    """The value of a computed jump as a number, if it consists of addresses by which code is found: those of functions,
+    and in a linked file all, because code is at a fixed distance from the rest of the file."""
     terms, image = scope.terms, scope.function.image
     shape = terms.shape(value)
     if isinstance(shape, Choice):
@@ -26,16 +26,16 @@ def in_code(scope: Scope, value: Term) -> Term:
 
 
 def refuse_inside(scope: Scope, value: Term) -> None:
-    """Refuse a computed jump or call to an address inside a function of another name: at a distance from its start
-    the code of the two sides need not correspond."""
+    """Refuse a computed jump or call to an address inside a function of another name: at a distance from its start the
+    code of the two sides need not correspond."""
     found = scope.terms.layout.origin(value)
     if found is not None and found[0].start in scope.function.image.aliases and scope.terms.value(found[1]) != 0:
         raise Unsupported(f"{scope.function.name} jumps to an address that is counted from the start of a function")
 
 
 def is_tail_call(scope: Scope, block: Block, value: Term, state: State) -> bool:
-    """Whether a jump through a pointer that was passed in or read is a call whose result is ours: with the stack
-    as at entry, and to no address of our own code (that would be a jump inside the function)."""
+    """Whether a jump through a pointer that was passed in or loaded is a call whose result is ours: the stack is as at
+    entry, and the target is not our own code (that would be a jump inside the function)."""
     convention = scope.side.machine.convention
     if block.id.context or not convention.return_address_on_stack or convention.stack_pointer is None:
         return False
@@ -50,7 +50,7 @@ def _names_code(scope: Scope, value: Term) -> bool:
 
 
 def discover(scope: Scope, block: Block, value: Term) -> None:
-    """Note targets of the jump or call that ends a block, for the next time the function is lifted."""
+    """Record targets of the jump or call that ends a block, for the next time the function is lifted."""
     image = scope.function.image
     targets = {t for t in constants_of(scope.terms, value) if image.code_at(image.aliases.get(t, t))}
     if targets:

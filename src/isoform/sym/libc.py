@@ -1,6 +1,6 @@
-"""Library functions with a known meaning, executed on a symbolic state instead of taken as unknowns.
+"""Library functions with a known meaning, executed on a symbolic state instead of treated as unknowns.
 
-Compilers put calls to these where there was code and code where there was a call.
+Compilers replace code by calls of these, and calls by code.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ LIBRARY_MEANING = Assumption(
 
 
 def carry_out(state: State, name: str, arguments: tuple[Term, ...]) -> Term | None:
-    """The result of the call, its effect on memory done; None if it is no such call, or its size is not a
-    constant (see `lift/library.py` for those)."""
+    """Execute the call and return its result; None if it is not such a call, or its size is not a constant (see
+    `lift/library.py` for those)."""
     meaning = library_function(name).meaning
     if meaning is None or meaning is Meaning.LENGTH or len(arguments) != meaning.arguments:
         return None
@@ -34,7 +34,7 @@ def carry_out(state: State, name: str, arguments: tuple[Term, ...]) -> Term | No
     pieces = [(start, min(_CHUNK, size - start)) for start in range(0, size, _CHUNK)]
     if meaning is Meaning.FILL:
         values = [_repeated(state, source, length) for _, length in pieces]
-    else:  # everything is read before anything is written: right for memmove, and memcpy may not overlap
+    else:  # everything is read before anything is written: right for memmove, and memcpy must not overlap
         values = [state.load(_at(state, source, start), length) for start, length in pieces]
     for (start, length), value in zip(pieces, values, strict=True):
         state.store(_at(state, destination, start), value, length)

@@ -1,4 +1,4 @@
-"""Loads from memory that may be of the file's own objects: constants, tables, and data that differs at first.
+"""Loads from memory that may be in the file's own objects: constants, tables, and data whose initial contents differ.
 
 `condition` is always the path condition of the load.
 """
@@ -18,13 +18,13 @@ from isoform.sym.side import Side
 from isoform.sym.table import table_lookup, trailing_zeros
 
 _NEAR = 4096
-"""Bytes around an object in which a constant in an address may still be meant for it."""
+"""A constant in an address may be meant for an object if it is at most this many bytes away."""
 _THREAD_SPAN = 1 << 31
 """Bytes around the thread pointer in which thread-local objects are."""
 
 
 def load_constant(side: Side, condition: Term, where: int, size: int) -> Term | None:
-    """What the bytes at a number are, if they are never written."""
+    """The bytes at a number, if they are never written."""
     known = side.constant(where, size)
     if known is not None and size < POINTER_BYTES and side.image.differing:
         side.differing.tear(condition, _around(side, where, size))
@@ -34,7 +34,7 @@ def load_constant(side: Side, condition: Term, where: int, size: int) -> Term | 
 def with_constants(
     side: Side, condition: Term, address: Term, base: Term, constant: int, size: int, value: Term
 ) -> Term:
-    """What a load from `base + constant` gives, `value` if it is from no object of constants."""
+    """The result of a load from `base + constant`; `value` if it is not from an object of constants."""
     for extent in _constants_from(side, address, base, constant, size):
         if not _is_kept_out(side, condition, address, extent, size):
             value = _load_table(side, condition, address, extent, size, value)
@@ -42,7 +42,7 @@ def with_constants(
 
 
 def _is_kept_out(side: Side, condition: Term, address: Term, extent: tuple[int, int], size: int) -> bool:
-    """Whether the target is taken not to come to an object by a distance from another one (`in-bounds`)."""
+    """Whether the target is assumed not to reach an object by a distance from another one (`in-bounds`)."""
     terms = side.terms
     found = terms.layout.origin(address)
     is_assumed = side.tag == "a" and side.world.contract.bounds is not BoundsRule.IGNORE
@@ -55,7 +55,7 @@ def _is_kept_out(side: Side, condition: Term, address: Term, extent: tuple[int, 
 
 
 def note_reading(side: Side, condition: Term, heap: Node, address: Term, size: int) -> None:
-    """Data that does not hold the same at first is read, unless it was written before."""
+    """Data whose initial contents differ is read, unless it was written before."""
     terms = side.terms
     ranges = side.image.unlike_at_start
     if not ranges or side.heap.is_stored(heap, address, size):
@@ -78,8 +78,8 @@ def note_reading(side: Side, condition: Term, heap: Node, address: Term, size: i
 
 
 def note_reading_constants(side: Side, condition: Term, address: Term, constant: int, size: int) -> None:
-    """Constants that differ may be read by an index from a number where nothing is, in a program at fixed
-    addresses (`_constants_from` sees to the others)."""
+    """Constants that differ may be read by an index from a number with nothing there, in a program at fixed addresses
+    (`_constants_from` handles the others)."""
     terms = side.terms
     image = side.image
     if not image.differing or not image.may_be_base(constant) or image.section_at(constant) is not None:
@@ -106,8 +106,8 @@ def _may_lead(side: Side, number: int, low: int, high: int) -> bool:
 
 
 def _constants_from(side: Side, address: Term, base: Term, constant: int, size: int) -> list[tuple[int, int]]:
-    """Objects that an address `base + constant` may be in. From one thing in the file a distance may lead to any
-    other; what the two sides share is memory like any other there, but what differs between them is not."""
+    """Objects that an address `base + constant` may be in. From one object of the file a distance may lead to any
+    other; there, what the two sides share is ordinary memory, but what differs between them is not."""
     image, terms = side.image, side.terms
     found = terms.layout.origin(address)
     if found is not None:
@@ -115,7 +115,7 @@ def _constants_from(side: Side, address: Term, base: Term, constant: int, size: 
         near = [extent for extent in constants_near(image, constant) if _is_in(extent, found[0])]
         if _surely_in(side, address, size) is not None:
             return near
-        # What the other side alone has there, too: the target keeps out of that as well.
+        # Also what only the other side has there: the target must not reach that either.
         other = image.differing if side.tag == "a" else ()
         return list(dict.fromkeys([*near, *image.differing_constants, *other]))
     near = constants_near(image, constant)
@@ -128,7 +128,7 @@ def _constants_from(side: Side, address: Term, base: Term, constant: int, size: 
 
 
 def _surely_in(side: Side, address: Term, size: int) -> PlacedObject | None:
-    """The object that an access is in whatever the inputs are, if that is plain to see."""
+    """The object that an access is in for all inputs, if that is clear."""
     terms = side.terms
     found = terms.layout.origin(address)
     if found is None or not found[0].size:
@@ -139,8 +139,8 @@ def _surely_in(side: Side, address: Term, size: int) -> PlacedObject | None:
 
 
 def _load_table(side: Side, condition: Term, address: Term, extent: tuple[int, int], size: int, rest: Term) -> Term:
-    """base + constant with the constant in a read-only object: the object's contents where the address
-    is inside of it, and memory like any other where it is not."""
+    """base + constant with the constant in a read-only object: the object's contents if the address is inside it, and
+    ordinary memory if it is not."""
     terms = side.terms
     start, end = extent
     if end - start < size:
@@ -162,7 +162,7 @@ def _load_table(side: Side, condition: Term, address: Term, extent: tuple[int, i
 
 
 def _index(side: Side, address: Term, start: int) -> Term:
-    """How far above what was placed at `start` an address is."""
+    """The distance of an address from what was placed at `start`."""
     terms = side.terms
     found = terms.layout.origin(address)
     item = side.image.objects.around(start)
@@ -186,6 +186,6 @@ def _is_in(extent: tuple[int, int], item: PlacedObject) -> bool:
 
 
 def _bits_used(terms: Terms, term: Term) -> int:
-    """How many low bits of a term may be other than zero, as far as that is plain to see."""
+    """How many low bits of a term may be nonzero, if that is clear."""
     width = terms.width(term)
     return next((k for k in range(1, width) if terms.value(terms.extract(term, width - 1, k)) == 0), width)

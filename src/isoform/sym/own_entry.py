@@ -1,8 +1,8 @@
 """What one side finds in its registers and on its stack at entry, by its own machine and ABI, as terms.
 
 The inputs are those of the target: its registers, and the words of its stack. A rewrite for the same machine finds the
-same. One for another machine finds the target's arguments where its own ABI puts them, and elsewhere unknowns of its
-own.
+same. A rewrite for another machine finds the target's arguments where its own ABI puts them, and unknowns of its own
+elsewhere.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class OwnEntry:
         self.contract = world.contract.of(side)
         self.machine = self.contract.machine
         self._target = OwnEntry(world, 0) if side and world.contract.abis is not None else None
-        """Whose arguments these are, where the target is for another machine."""
+        """The target whose arguments these are, if it is for another machine."""
 
     def register(self, name: str) -> Term:
         """The value of a container at entry."""
@@ -39,7 +39,7 @@ class OwnEntry:
         return term
 
     def _variable(self, name: str, width: int) -> Term:
-        """What a container holds at entry. Of recursive functions, what is no argument of it is an open input."""
+        """The value of a container at entry. For recursive functions, what is not an argument is an open input."""
         if self._target is not None:
             return self._with_arguments(self._terms.variable(f"{name} of the rewrite", width), name, 0)
         if not self._world.recursive or name not in self.machine.convention.changeable:

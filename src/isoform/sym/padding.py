@@ -1,4 +1,4 @@
-"""What of memory is padding that nobody reads, as a formula (`borders/padding.py` says what counts)."""
+"""Which parts of memory are padding that nothing reads, as a formula (`borders/padding.py` defines what counts)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Access = tuple[Term, Term, int]
 
 
 def unread_padding(sides: Sequence[Side], where: Term, bits: Term) -> tuple[Term, list[Padded]]:
-    """That the byte at `where`, of which `bits` differ, was stored, and each time these bits as padding of a structure
-    behind the argument through which it was; and the arguments for which that may be."""
+    """The condition that the byte at `where`, in which `bits` differ, was stored, and that each time these bits were
+    padding of a structure behind the argument that led there; and the arguments for which that may hold."""
     terms = sides[0].terms
     stored, each_time = [], []
     used: dict[Padded, None] = {}
@@ -36,7 +36,8 @@ def unread_padding(sides: Sequence[Side], where: Term, bits: Term) -> tuple[Term
 
 
 def _stores_padding(side: Side, store: Access, where: Term, bits: Term, padded: Padded) -> Term:
-    """That a store through the argument puts padding into these bits at `where`, together with (part of) a member."""
+    """The condition that a store through the argument puts padding into these bits at `where`, together with (part of)
+    a member."""
     terms = side.terms
     condition, address, size = store
     distance = _distance(side, address, padded)
@@ -69,7 +70,7 @@ def padding_unread(padded: Sequence[Padded]) -> Assumption:
 
 
 def _distance(side: Side, address: Term, padded: Padded) -> Term | None:
-    """What is added to the argument to get an address, if no other pointer argument is part of that."""
+    """The distance of an address from the argument, if no other pointer argument is part of it."""
     start = argument_term(initial_state(side), padded.argument)
     rest = without_summand(side.terms, address, start)
     if rest is None:
@@ -81,9 +82,9 @@ def _distance(side: Side, address: Term, padded: Padded) -> Term | None:
 
 
 def _is_at(side: Side, distance: Term, at: int, padded: Padded, offsets: Collection[int]) -> Term:
-    """That the byte `at` bytes further is at one of these offsets in the structure that the argument points to, or in
-    the entry of an array that an index selects. What else lies before or behind that structure may be no such structure
-    (a flexible array member, a payload behind a header, the object around it): it is compared."""
+    """The condition that the byte `at` bytes further is at one of these offsets in the structure that the argument
+    points to, or in the entry of an array that an index selects. What lies before or after that structure may be
+    something else (a flexible array member, a payload after a header, the enclosing object): it is compared."""
     terms = side.terms
     place = terms.add(distance, terms.bv(at, side.width))
     here = place
@@ -94,8 +95,8 @@ def _is_at(side: Side, distance: Term, at: int, padded: Padded, offsets: Collect
 
 
 def is_entry(terms: Terms, distance: Term, size: int) -> bool:
-    """Whether a distance is plainly an index times `size` plus an offset inside one entry: `p[i].member`, and neither
-    `p[i + 1]` nor the i-th number behind a header of the same size."""
+    """Whether a distance is clearly an index times `size` plus an offset inside one entry: `p[i].member`, and neither
+    `p[i + 1]` nor the i-th number after a header of the same size."""
     base, offset = terms.split_sum(distance)
     if base is None or offset >= size or size < 2 or size & (size - 1):
         return False

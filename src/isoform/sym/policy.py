@@ -1,5 +1,7 @@
 """What differs between symbolic executions: where one starts and stops, what it does at a branch, what an instruction
-yields. The encoder (`execute.py`) asks its policy; everything else is the same for all.
+yields.
+
+The encoder (`execute.py`) asks its policy; everything else is the same for all.
 """
 
 from __future__ import annotations
@@ -36,19 +38,17 @@ class Point(NamedTuple):
 
 
 ValueRule = Callable[[Point, State, Term], Term]
-"""What a micro-op yields, that is, writes or stores, in place of what it computes."""
+"""What a micro-op yields (writes or stores) instead of its computed value."""
 
 
 @dataclass(kw_only=True)
 class Policy:
-    """Every path of a function from its entry to its ends, states merged where paths join, no loop iterated.
-
-    A policy answers for its encoding: what it does not follow it notes as a gap, or whoever uses it knows that the
-    summary is about the followed paths only.
-    """
+    """Every path of a function from its entry to its ends; states are merged where paths join, and no loop is iterated.
+    A policy is responsible for its encoding: what it does not follow it records as a gap, or its user knows that the
+    summary is about the followed paths only."""
 
     entry: Callable[[Side], State] = initial_state
-    """The state in which it starts. An argument that is replaced is replaced there (`entry.with_arguments`)."""
+    """The state in which it starts. This is where an argument is replaced (`entry.with_arguments`)."""
     value: ValueRule | None = None
     """What micro-ops yield, if not what they compute. In code as listed (`Function.as_listed`) what an instruction does
     follows from the values of its micro-ops; in simplified code later instructions may not read them."""
@@ -59,7 +59,7 @@ class Policy:
         return scope.function.entry
 
     def order(self, function: Function) -> Sequence[BlockId]:
-        """Blocks such that inside a layer every edge leads onward."""
+        """Blocks in an order in which every edge inside a layer leads forward."""
         return function.order
 
     def enter_layer(self, scope: Scope, conditions: list[Term]) -> None:
@@ -95,7 +95,7 @@ class Policy:
         return terms.conj(state.condition, condition), terms.conj(state.condition, terms.negate(condition))
 
     def leave(self, scope: Scope, state: State, temps: Temps) -> bool:
-        """Whether the policy has executed the end of the block itself, since it knows where that leads."""
+        """Whether the policy has executed the end of the block itself, because it knows where that leads."""
         return False
 
     # -- what instructions do -------------------------------------------------------------------
@@ -139,16 +139,16 @@ class Policy:
 
 @dataclass(kw_only=True)
 class Unrolled(Policy):
-    """The same with loops unrolled: the k-th iteration is a further layer of the same blocks. What would need more
-    layers than allowed is a gap."""
+    """The same with loops unrolled: the k-th iteration is a further layer of the same blocks. Inputs that would need
+    more layers are a gap."""
 
     unroll: int = 0
-    """Most layers that not all inputs reach which reach the one before."""
+    """Most layers that are reached by some but not all inputs that reach the previous one."""
     _symbolic_layers: int = field(default=0, init=False)
     _last_condition: Term | None = field(default=None, init=False)
 
     def enter_layer(self, scope: Scope, conditions: list[Term]) -> None:
-        """Count an iteration as symbolic if not all inputs that reach the one before reach it."""
+        """Count an iteration as symbolic if not all inputs that reach the previous one reach it."""
         terms = scope.terms
         last = terms.true if self._last_condition is None else self._last_condition
         if terms.any_of(conditions) != last:

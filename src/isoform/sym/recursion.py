@@ -38,7 +38,7 @@ def allowed_at_deeper_call(state: State) -> Term:
     made = [len(each) for each in accesses]
     conditions = [condition for _, condition in entry_conditions(side.world, state, partial(content_at_call, state))]
     for each, count in zip(accesses, made, strict=True):
-        del each[count:]  # what a condition reads the function need not read
+        del each[count:]  # the function need not read what a condition reads
     return side.terms.all_of(conditions)
 
 
@@ -67,8 +67,8 @@ def is_silent(function: Function) -> bool:
 
 
 def compares_calls(side: Side, function: Function) -> bool:
-    """Whether deeper calls are observables: only if they can be observed, by what they leave in memory, what they call,
-    or how they end."""
+    """Whether deeper calls are observables: only if they can be observed, by their effect on memory, their calls, or
+    how they end."""
     if side.contract.memory is MemoryRule.COMPARE:
         return True
     if not is_silent(function):
@@ -100,7 +100,7 @@ def after_deeper_call(result: Callable[[str, int], Term], memory: Term, state: S
 
 
 def _same(side: Side, part: Result, result: Callable[[str, int], Term], left: Term) -> Term:
-    """A result of the deeper call: as far as it is compared the same for both, and else what is `left` there."""
+    """A result of the deeper call: the same for both as far as it is compared, and otherwise what is `left` there."""
     terms, contract = side.terms, side.contract
     if contract.return_as is ReturnAs.BOOL:
         if len(contract.results) > 1:
@@ -109,14 +109,15 @@ def _same(side: Side, part: Result, result: Callable[[str, int], Term], left: Te
     value = result(f"{part.register}[{8 * part.offset}]", part.bits)
     if not part.is_float:
         return value
-    # Any NaN is as good as any other: which one it is may differ.
+    # All NaNs are alike here: which one it is may differ.
     canonical = with_one_nan(terms, value)
     own = terms.eq(with_one_nan(terms, left), canonical)
     return terms.ite(own, left, canonical)
 
 
 def _as_bool(terms: Terms, part: Result, left: Term, is_nonzero: Term) -> Term:
-    """A result of which only whether it is zero is known, and else what is `left` there: the sign of a zero is open."""
+    """A result of which only zero or nonzero is known, and otherwise what is `left` there: the sign of a zero is
+    undefined."""
     zero = terms.bv(0, part.bits)
     sign = terms.bv(1 << (part.bits - 1) if part.is_float else 0, part.bits)
     signed_zero = terms.and_(left, sign)

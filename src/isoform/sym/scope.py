@@ -1,4 +1,4 @@
-"""What all parts of one symbolic execution share, and what they note."""
+"""What all parts of one symbolic execution share, and what they record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from isoform.sym.summary import Fault, Gap, GapKind, Summary
 
 
 class Scope:
-    """One function on one side, what is known of its callees, and the summary as far as it is written."""
+    """One function on one side, what is known about its callees, and the summary as far as it is complete."""
 
     def __init__(self, side: Side, function: Function, callees: Callees) -> None:
         self.side = side
@@ -25,7 +25,7 @@ class Scope:
         """The block that is executed, or is to be executed next."""
         self.layer = 0
         self.number = 0
-        """Of the micro-op in it, or how many there are at its exit."""
+        """Index of the micro-op in it; at its exit, the number of micro-ops."""
 
     @property
     def address(self) -> int:
@@ -44,14 +44,14 @@ class Scope:
         state.condition = self.terms.conj(state.condition, self.terms.negate(condition))
 
     def note_decision(self, condition: Term) -> None:
-        """What a function does depends on a condition. (Without recursion nobody asks where its stack is: both sides
-        have theirs at the same place.)"""
+        """The behaviour of a function depends on a condition. (Without recursion the place of its stack is irrelevant:
+        both sides have theirs at the same place.)"""
         self.side.refuse_open(condition)
         if self.side.world.recursive and self.side.mentions_stack(condition):
             self.side.world.note_stack_shown()
 
     def stack_distance(self, state: State) -> int:
-        """How far from its value at entry the stack pointer is."""
+        """The distance of the stack pointer from its value at entry."""
         convention = self.side.machine.convention
         assert convention.stack_pointer is not None
         return signed(self.terms.split_sum(state.container_named(convention.stack_pointer))[1], self.side.width)

@@ -1,4 +1,4 @@
-"""One of the two functions under symbolic execution: its image, its own unknowns, and what it does to memory."""
+"""One of the two functions under symbolic execution: its image, its own unknowns, and its accesses to memory."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Side:
     def __init__(self, world: World, image: Image, tag: str, context: Context | None = None) -> None:
         self.world = world
         self.context = context
-        """What is known of the case at hand."""
+        """What is known about the case at hand."""
         self.terms = world.terms
         self.image = image
         self.tag = tag
-        """"a" or "b": part of the name of everything that is this side's alone."""
+        """"a" or "b": part of the name of everything that belongs to this side only."""
         self.entry = OwnEntry(world, 0 if tag == "a" else 1)
         self.contract = self.entry.contract
         """As this side finds it."""
@@ -71,9 +71,9 @@ class Side:
         """Condition, offset and size of accesses to the frame at computed offsets."""
         self.bounds: list[tuple[Term, Term]] = []
         self.likely: list[tuple[Term, Term]] = []
-        """What probably holds: that accesses are inside the object in which their address is, and that pointers which
-        are called are not null. For choosing inputs, never for a proof."""
-        """Of the target: the conditions of accesses, and that they are inside the objects they are meant for."""
+        """What probably holds: that accesses are inside the object that contains their address, and that called
+        pointers are not null. Used to choose inputs, never in a proof."""
+        """For the target: the conditions of accesses, and that they are inside the objects they are meant for."""
         self.heap_accesses: list[tuple[Term, Term, int]] = []
         """Condition, address and size of accesses to the rest of memory at computed addresses."""
         self.fixed_accesses: list[tuple[Term, Term, int]] = []
@@ -81,11 +81,11 @@ class Side:
         self.stores: list[tuple[Term, Term, int]] = []
         """Condition, address and size of all stores to the rest of memory."""
         self.before_calls: int | None = None
-        """How many of these were made before anything outside was called, if it was."""
+        """How many of these were made before anything outside was called, if anything was."""
         self.blocks: list[AllocatedBlock] = []
-        """What the library's allocator gave."""
+        """Blocks from the library's allocator."""
         self.releases: list[int] = []
-        """How many accesses there were before each call that may take blocks back."""
+        """How many accesses there were before each call that may free blocks."""
         self.fixed_loads: list[tuple[Term, int]] = []
         """Address and size of loads from it at addresses that are numbers."""
         self.uses_caller_stack = False
@@ -99,7 +99,7 @@ class Side:
     # -- unknowns -------------------------------------------------------------------------------
 
     def undefined(self, width: int) -> Term:
-        """A value this side alone knows: different at each execution."""
+        """A value that only this side has: different at each execution."""
         self._undefined += 1
         return self.terms.variable(f"undefined_{self.tag}_{self._undefined}", width)
 
@@ -109,12 +109,12 @@ class Side:
         return self.terms.array_variable(f"memory_{self.tag}_{self._undefined}", self.width)
 
     def mark(self) -> tuple[int, int]:
-        """How many unknowns there were so far: what `rewind` goes back to."""
+        """The number of unknowns so far, which `rewind` restores."""
         return self._undefined, self._epochs
 
     def rewind(self, mark: tuple[int, int]) -> None:
-        """Count unknowns from `mark` on again. For executions of single paths: the n-th unknown of one path and that of
-        another one may be the same symbol, as no input takes both."""
+        """Number unknowns from `mark` again. For executions of single paths: the n-th unknowns of two paths may be the
+        same symbol, as no input takes both paths."""
         self._undefined, self._epochs = mark
 
     def initial_heap(self) -> Node:
@@ -128,7 +128,7 @@ class Side:
         return data[0] if data is not None and not self.image.pointers_in(address, 1) else None
 
     def constant(self, number: int, size: int) -> Term | None:
-        """What the bytes placed at a number are, if they are never written."""
+        """The bytes placed at a number, if they are never written."""
         data = self.image.constant_bytes(number, size)
         if data is None:
             return None
@@ -146,7 +146,7 @@ class Side:
         return self.heap.join_bytes(parts)
 
     def _pointer(self, number: int, origin: int) -> Term:
-        """The pointer that a linker puts into constants, counted from an object."""
+        """The pointer that a linker puts into constants, relative to an object."""
         data = self.image.constant_bytes(number, POINTER_BYTES)
         if data is None:
             raise Unsupported("a pointer reaches beyond the constants it is in")
@@ -192,8 +192,8 @@ class Side:
         return array
 
     def assume_bound(self, condition: Term, inside: Term, name: str) -> None:
-        """An access of the target is meant to be inside an object (`in-bounds`). Nothing of the kind is assumed of the
-        rewrite: if the target stays inside and the rewrite does not, that is a mistake to be found."""
+        """An access of the target is meant to be inside an object (`in-bounds`). Nothing of the kind is assumed about
+        the rewrite: if the target stays inside and the rewrite does not, that is a bug to be found."""
         if self.tag != "a" or inside == self.terms.true or self.world.contract.bounds is BoundsRule.IGNORE:
             return
         self.bounds.append((condition, inside))
@@ -206,7 +206,7 @@ class Side:
         self.note_release()
 
     def note_release(self) -> None:
-        """Blocks may be taken back here, and given again later."""
+        """Blocks may be freed here, and allocated again later."""
         self.releases.append(len(self.heap_accesses))
 
     def note_block(self, condition: Term, address: Term, size: Term, certain: bool) -> None:
@@ -225,8 +225,8 @@ class Side:
         return self._epochs
 
     def initial_frame(self, offset: int, size: int, epoch: int = 0) -> Term:
-        """Some bytes of one slot. Below the entry stack pointer: garbage of this side. From it on: the return address
-        and the arguments, which both sides see alike."""
+        """Some bytes of one slot. Below the stack pointer at entry: garbage of this side. From it on: the return
+        address and the arguments, which are the same for both sides."""
         slot, byte = divmod(offset, SLOT_BYTES)
         if offset < 0:
             word = self.terms.variable(f"frame_{self.tag}_{epoch}_{-SLOT_BYTES * slot}", 64)
@@ -306,7 +306,8 @@ class Side:
         return self._mentions[term]
 
     def refuse_open(self, term: Term) -> None:
-        """Refuse what a recursive function does if it depends on what is no argument (`World.open_inputs`)."""
+        """Refuse the behaviour of a recursive function if it depends on something that is not an argument
+        (`World.open_inputs`)."""
         if not self.world.recursive or not self._openness.of(term):
             return
         names = [name for one, name in self.world.open_inputs.items() if self.terms.depends_on(term, one)]

@@ -1,4 +1,4 @@
-"""The symbolic state of one side: registers, frame, the rest of memory, and the condition of being here."""
+"""The symbolic state of one side: registers, frame, the rest of memory, and the path condition."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class State:
     frame: Frame
     heap: Node
     condition: Term
-    """The path condition: being here."""
+    """The path condition of this state."""
     escaped: bool = False
     """Whether an address of the frame was stored outside of it."""
     holds_addresses: bool = False
@@ -156,7 +156,7 @@ class State:
         choice = self._choice(address)
         if choice is not None:
             condition, then, otherwise = choice
-            # Each target keeps its old value where the other one is meant.
+            # Each target keeps its old value if the other one is meant.
             self.store(then, terms.ite(condition, value, self.load(then, size)), size)
             self.store(otherwise, terms.ite(condition, self.load(otherwise, size), value), size)
             return
@@ -164,15 +164,16 @@ class State:
         self.frame.store_at(self._frame_offset(address, size), value, size)
 
     def _note_kept(self, value: Term) -> None:
-        """A value is put into the frame. Once the frame is indexed, what is read there no longer shows what it is."""
+        """A value is stored in the frame. Once the frame is indexed, a load from it no longer shows what the value
+        is."""
         side = self.side
         self.holds_addresses = self.holds_addresses or side.mentions_stack(value)
         side.differing.keeps_address = side.differing.keeps_address or side.differing.is_reached_by(value)
 
     def _own_bytes(self, offset: int, size: int) -> int:
         """How many bytes of an access at an offset from the stack pointer at entry are the function's own: its frame,
-        its return address and its arguments. What lies above is the caller's, to which pointers may point: memory like
-        any other."""
+        its return address and its arguments. What lies above belongs to the caller, and pointers may lead there:
+        ordinary memory."""
         convention, contract = self.side.machine.convention, self.side.contract
         own = min(size, max(0, convention.stack_arguments_offset + contract.stack_argument_bytes - offset))
         if own < size and self.side.world.recursive:
@@ -201,7 +202,7 @@ class State:
         return self.side.terms.ite(stale, self.side.undefined(8 * size), value)  # whatever a call left there
 
     def _refuse_hidden_addresses(self, address: Term) -> None:
-        """An address that was read from memory could be one of the frame's own, if any was put there."""
+        """An address that was loaded from memory could be one of the frame's own, if any was stored there."""
         if self.escaped and reads_array(address, ""):
             raise Unsupported("a pointer read from memory may be an address of the function's own frame")
         if self.holds_addresses and self.frame.is_indexed and reads_array(address, f"frame_{self.side.tag}"):
@@ -289,7 +290,7 @@ class State:
 
 
 def _in_frame(offset: int) -> int:
-    """The offset, where the stack reaches so far down: rules for computed offsets (`frame_bounds`) end there too."""
+    """The offset, if the stack reaches that far down: rules for computed offsets (`frame_bounds`) end there too."""
     if offset < -FRAME_LIMIT:
         raise Unsupported(f"a stack frame of more than {FRAME_LIMIT >> 20} MiB is used")
     return offset

@@ -59,7 +59,7 @@ def step(state: State, temps: Temps, op: MicroOp) -> None:
 
 
 def _aligned_stack(state: State, op: MicroOp, values: list[Term]) -> Term | None:
-    """Rounding the stack pointer down: how far that moves it follows from its alignment at entry."""
+    """Rounding the stack pointer down: the distance follows from its alignment at entry."""
     if op.kind is not Kind.INT_AND:
         return None
     terms, convention = state.side.terms, state.side.machine.convention
@@ -99,8 +99,8 @@ def _signed_carry(t: Terms, w: int, v: list[Term]) -> Term:
 
 
 def _signed_borrow(t: Terms, w: int, v: list[Term]) -> Term:
-    """a - b overflows exactly if its sign is not what a < b says. So written, the two flags that a signed jump compares
-    become a < b again."""
+    """a - b overflows exactly if its sign differs from a < b. Written this way, the two flags that a signed jump
+    compares become a < b again."""
     negative = t.slt(t.sub(v[0], v[1]), t.bv(0, t.width(v[0])))
     return t.flag(t.exclusive(t.slt(v[0], v[1]), negative), w)
 

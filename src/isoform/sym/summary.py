@@ -1,4 +1,4 @@
-"""What a symbolic execution gives: how the function ends, as formulas over the inputs, and what is left open."""
+"""The result of a symbolic execution: how the function ends, as formulas over the inputs, and what is not covered."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class CallSite:
     condition: Term
     callee: str
     keys: tuple[tuple[Term, tuple[Term, ...]], ...]
-    """What the callee is known to read, as a runner notes it: the first of these whose condition holds."""
+    """What the callee is known to read, as a runner records it: the first of these whose condition holds."""
     results: tuple[tuple[str, Term], ...]
-    """Result registers and what they hold: the callee decides the bits that are its result."""
+    """Result registers and their contents: the callee decides the bits that are its result."""
     memory: Term | None = None
     """Memory after it, if it may change."""
     pure: bool = False
-    """Whether it only computes: then it is no observable."""
+    """Whether it only computes: then it is not an observable."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Ending:
 
 @dataclass(frozen=True)
 class Fault:
-    """The function aborted. What outside calls did before shows in memory."""
+    """The function aborted. The effects of earlier outside calls show in memory."""
 
     condition: Term
     heap: Node
@@ -83,16 +83,16 @@ class Summary:
     discovered: dict[int, set[int]] = field(default_factory=dict)
     """Targets of computed jumps, by the instruction's address, that the control-flow graph does not have yet."""
     recursive: bool = False
-    """Whether it calls itself, and what a callee restores is taken to be restored by it."""
+    """Whether it calls itself, and is assumed to restore what a callee must restore."""
 
     @property
     def returned_to(self) -> Term:
-        """Only of one that returns."""
+        """Only for a function that returns."""
         assert self.return_target is not None
         return self.return_target
 
     def explain_unresolved(self, why: str) -> None:
-        """Say of every computed jump that was not followed why its targets are not there, if that is known."""
+        """For every computed jump that was not followed, say why its targets are missing, if that is known."""
         if why:
             self.gaps = [replace(g, why=f"{g.why}: {why}") if g.kind is GapKind.UNRESOLVED else g for g in self.gaps]
 

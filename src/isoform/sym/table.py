@@ -18,11 +18,9 @@ def table_lookup(
     big_endian: bool,
     linked: Callable[[int], Term | None] = lambda _: None,
 ) -> Term:
-    """The `size`-byte word at byte `index` of `data`; anything at all where that is outside of it. `linked` knows words
-    in which there are addresses that a linker fills in.
-
-    The index's low bits that are zero by construction (a scaled index) are not part of the tree.
-    """
+    """The `size`-byte word at byte `index` of `data`; any value if that is outside. `linked` knows words that contain
+    addresses which a linker fills in. The index's low bits that are zero by construction (a scaled index) are not part
+    of the tree."""
     stride_bits = trailing_zeros(terms, index)
     stride = 1 << stride_bits
     positions = range(0, len(data) - size + 1, stride)

@@ -1,4 +1,4 @@
-"""The assumptions about memory as conditions: frames are indexed inside, pointers point where programs may."""
+"""The assumptions about memory as conditions: frames are indexed within bounds, pointers point where programs may."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def private_frame(side: Side) -> list[tuple[str, Term]]:
 
 
 def fresh_blocks(side: Side) -> list[tuple[str, Term]]:
-    """Blocks from the library's allocator are apart from everything that is reached by another name (`fresh-memory`):
-    through an address that was not computed from the block's, while it cannot have been taken back."""
+    """Blocks from the library's allocator are disjoint from everything reached by another name (`fresh-memory`):
+    through an address that was not computed from the block's, while it cannot have been freed."""
     terms = side.terms
     found = []
     for number, block in enumerate(side.blocks, 1):
@@ -75,16 +75,16 @@ def fresh_blocks(side: Side) -> list[tuple[str, Term]]:
 
 
 def reserve_result(side: Side, entry: State) -> None:
-    """Let loads and stores make use of what `result_apart` says of them."""
+    """Let loads and stores use what `result_apart` says about them."""
     contract = side.contract
     if _is_result_apart(side):
         side.heap.reserved = argument_term(entry, contract.arguments[0]), contract.result_space
 
 
 def result_apart(side: Side, entry: State) -> list[tuple[str, Term]]:
-    """The space for a result in memory is apart from everything that is reached by another name (`result-space-apart`):
-    through an address that was not computed from the space's. Only for a whole function followed from its entry on:
-    where a path starts again with unknowns for what it has, one of them may be the space's address."""
+    """The space for a result in memory is disjoint from everything reached by another name (`result-space-apart`):
+    through an address that was not computed from the space's. Only for a whole function followed from its entry: if a
+    path restarts with unknowns for its values, one of them may be the space's address."""
     contract, terms = side.contract, side.terms
     if not _is_result_apart(side):
         return []
@@ -100,14 +100,14 @@ def result_apart(side: Side, entry: State) -> list[tuple[str, Term]]:
 
 
 def _is_result_apart(side: Side) -> bool:
-    """Whether proofs use that the space is apart. Proofs about functions that call themselves do not: nothing shows
-    that the space which a function passes to its deeper call is apart from what else that call is given."""
+    """Whether proofs use that the space is disjoint. Proofs about functions that call themselves do not: nothing shows
+    that the space which a function passes to its deeper call is disjoint from that call's other arguments."""
     return bool(side.contract.result_space) and not side.world.recursive
 
 
 def _may_be_taken_back(side: Side, block: AllocatedBlock, access: int) -> bool:
-    """Whether blocks may be taken back between when one was given and an access. Blocks of code are followed in order,
-    so that what comes between two calls on a path is noted between them."""
+    """Whether blocks may be freed between an allocation and an access. Blocks of code are followed in order, so that
+    what comes between two calls on a path is recorded between them."""
     first, last = sorted((block.accesses, access))
     return any(first <= release <= last for release in side.releases)
 

@@ -1,4 +1,4 @@
-"""What both sides of a question share: the terms, the inputs, and what is assumed of them."""
+"""What both sides of a question share: the terms, the inputs, and the assumptions about them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ class World:
     constraints: list[tuple[str, Term]] = field(default_factory=list)
     """Conditions that the assumptions and preconditions put on inputs, with a label each."""
     _bounded: dict[str, None] = field(default_factory=dict)
-    """Names of the objects that the target is taken to stay inside of."""
+    """Names of the objects that the target is assumed to stay inside."""
     recursive: bool = False
-    """Whether one of the functions calls itself, and the deeper calls are taken to be equal by induction."""
+    """Whether one of the functions calls itself, and the deeper calls are assumed to be equal by induction."""
     open_inputs: dict[Term, str] = field(default_factory=dict)
-    """Of recursive functions: the variables for what is there at entry and no argument, by name. The two sides find the
-    same there when they are called, but not at their deeper calls, so that nothing that they do may depend on it."""
+    """For recursive functions: the variables for what is present at entry and is not an argument, by name. The two
+    sides find the same there when they are called, but not at their deeper calls, so nothing that they do may depend on
+    it."""
     _alignments: set[int] = field(default_factory=set)
     """How far from its alignment at entry the stack pointer was at outside calls."""
     _deeper: set[int] = field(default_factory=set)
@@ -43,19 +44,20 @@ class World:
         self.assumptions.setdefault(assumption.name, assumption)
 
     def align_stack(self) -> None:
-        """The stack pointer at entry is aligned: then it must be so at deeper calls, which the same is claimed of."""
+        """The stack pointer at entry is aligned. It must then be aligned at deeper calls too, because the same is
+        claimed about them."""
         self.assume(STACK_ALIGNED)
         self._check_stack()
 
     def note_call(self, distance: int, alignment: int) -> None:
-        """An outside call is made with the stack pointer so far from its value at entry. A callee may fault on a stack
-        that is not aligned, so that all calls of both sides must be alike in this."""
+        """An outside call is made with the stack pointer at this distance from its value at entry. A callee may fault
+        on a stack that is not aligned, so all calls of both sides must agree in this."""
         self._alignments.add(distance % alignment)
         self._check_stack()
 
     def note_deeper_call(self, distance: int, alignment: int) -> None:
-        """A function calls itself. The stack pointer is an input like any other: the same is claimed of the two deeper
-        calls only if they have the same one, or if it makes no difference."""
+        """A function calls itself. The stack pointer is an input like any other: the same is claimed about the two
+        deeper calls only if they have the same one, or if it makes no difference."""
         self._deeper.add(distance)
         self._deeper_alignments.add(distance % alignment)
         self._check_stack()
