@@ -30,7 +30,7 @@ from isoform.model.verdict import Different, Subject, Unknown, Verdict, Witness
 Explainer = Callable[[Question, Witness, Budget], RootCause]
 """Finds out why the two differ on a witness."""
 EXPLAINING_SHARE, EXPLAINING_SECONDS = 1 / 3, 5.0
-"""Of the budget, for the cause of a difference, and at least so many seconds, if so much is left of it."""
+"""The share of the budget for the cause of a difference, and the least number of seconds, if that much is left."""
 LEAST_SECONDS = 1.0
 """For the cause, even if nothing is left."""
 
@@ -42,7 +42,7 @@ def answer(
     discovery: Discovery,
     explainer: Explainer | None = None,
 ) -> Verdict:
-    """The verdict on two loaded functions, with the code that was found so far. Raises `CodeNeeded` where it depends on
+    """The verdict on two loaded functions, with the code that was found so far. Raises `CodeNeeded` if it depends on
     more."""
     subjects = (subject(loaded[0]), subject(loaded[1]))
     options.so_far(refused(subjects, options, budget, UNFINISHED))
@@ -84,19 +84,19 @@ def answer_question(
 
 
 def code_hashes(question: Question) -> tuple[str, str]:
-    """Of the machine code of both sides, with all that was inlined."""
+    """Hashes of the machine code of both sides, including everything that was inlined."""
     left, right = (sha256(function.code_bytes).hexdigest() for function in (question.target, question.rewrite))
     return left, right
 
 
 def _saved(options: Options) -> dict[str, Any]:
-    """The options that a file keeps, as JSON has them."""
+    """The options that a file keeps, in the form that JSON has."""
     values = ((name, getattr(options, name)) for name in OPTIONS)
     return {name: value.value if isinstance(value, Enum) else value for name, value in values}
 
 
 def _explained(question: Question, witness: Witness, explainer: Explainer, budget: Budget) -> RootCause:
-    """The cause, in a time of its own. Whatever ends the search, the verdict stands."""
+    """The cause, with its own time limit. Whatever ends the search, the verdict stands."""
     question.options.progress("looking for the cause of the difference")
     if budget.interrupted:
         return RootCause(None, (), 0.0, why_not="no cause was looked for: the search was interrupted")
@@ -106,7 +106,7 @@ def _explained(question: Question, witness: Witness, explainer: Explainer, budge
     budget.renew(seconds)
     budget.is_closed = False
     try:
-        # Code that the search leads to does not ask the question again: the verdict is there.
+        # Code that the search leads to does not repeat the question: the verdict is known.
         return explainer(replace(question, discovery=None), witness, budget)
     except (Unsupported, OutOfLimits, MemoryError) as reason:
         return RootCause(None, (), budget.spent, why_not=f"no cause found: {reason or 'memory ran out'}")
@@ -130,7 +130,8 @@ def explained(
     inputs: Inputs,
     explainer: Explainer | None,
 ) -> Different:
-    """A difference that was found before, replayed, with its cause. `code` are the hashes of what it was found in."""
+    """A difference that was found before, replayed, with its cause. `code` are the hashes of the code in which it was
+    found."""
     inline = options.calls is not CallRule.UNINTERPRETED
     functions = tuple(lifted(side, inline, budget) for side in loaded)
     question = pose(functions[0], functions[1], options, budget)
@@ -183,7 +184,7 @@ def subject(loaded: Loaded) -> Subject:
 
 
 def refused(subjects: tuple[Subject, Subject], options: Options, budget: Budget, why: str) -> Verdict:
-    """`unknown` for a question that could not even be put."""
+    """`unknown` for a question that could not even be posed."""
     contract = Contract(
         machine(subjects[0].isa),
         None,

@@ -12,15 +12,15 @@ from isoform.model.outcome import CallKey, Inputs, Outcome, Pair, in_frame
 from isoform.model.signature import Signature, TypeKind
 
 _MOST_BYTES = 48
-"""Of what a run reads, that are looked at one by one."""
+"""Bytes read by a run that are examined one by one."""
 _NEAR = 256
-"""Bytes after a pointer in which further elements of what it points to are taken to be."""
+"""Bytes after a pointer that may be further elements of what it points to."""
 _WORD_SHIFTS = (0, 32)
 """Where a structure in a register may have a bool beside an `int`."""
 
 
 def may_hold_bools(question: Question) -> bool:
-    """Whether debug information knows the type, or there is none that would."""
+    """Whether debug information has the type, or there is none."""
     images = question.target.image, question.rewrite.image
     if question.contract.certain is not None:
         return True
@@ -28,9 +28,9 @@ def may_hold_bools(question: Question) -> bool:
 
 
 def rests_on_bools(question: Question, inputs: tuple[Inputs, Inputs]) -> bool:
-    """Whether a run reads something else than 0 or 1 where a bool is declared to be; or, of memory whose type is not
-    known, bytes of which one side takes only the lowest bit, or only whether they are zero, and the two agree once
-    these bytes are 0 or 1. Then one side may rely on a bool being 0 or 1, and the other not."""
+    """Whether a run reads something other than 0 or 1 where a bool is declared. For memory of unknown type: whether it
+    reads bytes of which one side uses only the lowest bit, or only whether they are zero, and the two agree once these
+    bytes are 0 or 1. One side may then rely on a bool being 0 or 1, and the other not."""
     passed = [argument_value(a, inputs[0]) >> (8 * at) & 0xFF for a, at in bools_by_value(question.contract.arguments)]
     if any(byte > 1 for byte in passed):
         return True
@@ -43,11 +43,11 @@ def rests_on_bools(question: Question, inputs: tuple[Inputs, Inputs]) -> bool:
     if any(_is_declared_bool(question, inputs[0], address) for address in read):
         return True
     untyped = [a for a in read if not in_frame(a) and not _is_of_another_type(question, inputs[0], a)]
-    # A bool is more often the last of what is read at one place than a byte of something larger is.
+    # A bool is more often the last byte read at one place than a byte of something larger.
     everywhere = {address for outcome in outcomes for address in outcome.reads}
     untyped.sort(key=lambda address: address + 1 in everywhere)
-    # Of what a run reads, bytes of which a side takes only the lowest bit, or whether they are zero: not those of a
-    # pointer or a larger number.
+    # Bytes of which a side uses only the lowest bit, or whether they are zero: not bytes of a pointer or a larger
+    # number.
     taken = [
         address
         for address in untyped[:_MOST_BYTES]
@@ -58,7 +58,7 @@ def rests_on_bools(question: Question, inputs: tuple[Inputs, Inputs]) -> bool:
 
 
 def _is_unchanged(question: Question, inputs: Pair, outcomes: tuple[Outcome, Outcome], bits: Mapping[int, int]) -> bool:
-    """Whether a side does the same with these bytes in memory, what it leaves in them aside."""
+    """Whether a side does the same with these bytes in memory, apart from what it leaves in them."""
     before = [_apart_from(outcome, bits) for outcome in outcomes]
     after = [_apart_from(outcome, bits) for outcome in question.run_both(_with_memory(inputs, bits))]
     return not all(_changes(question, before, after))
@@ -102,7 +102,7 @@ def _is_declared_bool(question: Question, inputs: Inputs, address: int) -> bool:
 
 
 def _is_of_another_type(question: Question, inputs: Inputs, address: int) -> bool:
-    """Whether an argument points to something there, and says what it is."""
+    """Whether an argument points there, and its type is known."""
     pointers = [a for a in question.contract.arguments if _says_what_is_there(a)]
     return any(0 <= address - argument_value(a, inputs) < _pointee_bytes(a) for a in pointers)
 
@@ -117,8 +117,8 @@ def _says_what_is_there(argument: Argument) -> bool:
 
 
 def as_if_bools(question: Question, inputs: Pair) -> Iterator[list[Pair]]:
-    """For the arguments, and for the results of outside functions, that may be bools: the inputs with 0 and with 1 in
-    their place. A difference counts only if one of them shows it."""
+    """For arguments, and for results of outside functions, that may be bools: the inputs with 0 and with 1 instead. A
+    difference counts only if one of them shows it."""
     wide = [name for name in question.contract.bytes_read if inputs[0].registers.get(name, 0) > 1]
     if wide:
         yield [_with_registers(inputs, dict.fromkeys(wide, bit)) for bit in (1, 0)]
@@ -133,8 +133,8 @@ def as_if_bools(question: Question, inputs: Pair) -> Iterator[list[Pair]]:
 
 
 def _bools_in_words(question: Question, inputs: Pair) -> Iterator[tuple[str, int]]:
-    """Without debug information: the bytes of argument registers that may be a bool, which a structure has beside
-    something else. Nothing reads the padding above it, and one side takes its lowest bit for all of it."""
+    """Without debug information: the bytes of argument registers that may be a bool in a structure. Nothing reads the
+    padding above it, and one side uses only its lowest bit."""
     if question.contract.certain is None:
         return
     for argument in question.contract.arguments:
@@ -169,7 +169,7 @@ def _with_registers(inputs: Pair, registers: Mapping[str, int]) -> Pair:
 
 
 def _results_of_unknown_type(question: Question, inputs: Pair) -> list[CallKey]:
-    """Of the results that the inputs give to calls, those that no declaration says the type of."""
+    """The results of calls in the inputs whose type is not declared."""
     sides = question.target.image.signatures, question.rewrite.image.signatures
     return [
         key
@@ -181,7 +181,7 @@ def _results_of_unknown_type(question: Question, inputs: Pair) -> list[CallKey]:
 
 
 def _may_be_bool(declared: Signature | None) -> bool:
-    """Whether a result may be a bool, or begin with one, as far as that is declared."""
+    """Whether a result may be a bool, or begin with one, according to its declaration."""
     return declared is None or 0 in declared.result.bool_offsets()
 
 

@@ -84,8 +84,8 @@ def _side(subject: Subject, function: Function, question: Question) -> dict[str,
 
 
 def _confirmable(grounds: Grounds) -> Iterator[Asserted]:
-    """The obligations, swept where the solver that will confirm them cannot do it at once. That it can is tried out
-    here, not promised: the certificate is right without it, only harder to check."""
+    """The obligations, swept if the confirming solver cannot decide them at once. This is tried here as a convenience:
+    the certificate is right without it, only harder to check."""
     terms = grounds.terms
     budget = Budget(_SWEEPING_SECONDS)
     with Workers(1) as workers:
@@ -98,7 +98,7 @@ def _confirmable(grounds: Grounds) -> Iterator[Asserted]:
 
 
 def _with_layout(part: Asserted, terms: Terms) -> Asserted:
-    """With what is assumed of the addresses of objects (`objects-apart`)."""
+    """With the conditions on the addresses of objects (`objects-apart`)."""
     conditions = terms.layout.conditions_of(term for _, term in part.labelled)
     return replace(part, labelled=[*part.labelled, *conditions])
 
@@ -109,7 +109,7 @@ def _is_easy(part: Asserted, workers: Workers) -> bool:
 
 
 def _swept(part: Asserted, terms: Terms, budget: Budget) -> Asserted:
-    """The lemmas are then about the swept formula."""
+    """The lemmas then refer to the swept formula."""
     swept = sweep(terms, Solver(terms, budget), [part.goal.bad], budget.left)
     normalizer = Normalizer(terms.manager)
     for _, term in part.labelled:
@@ -118,7 +118,7 @@ def _swept(part: Asserted, terms: Terms, budget: Budget) -> Asserted:
 
 
 def needed_steps(root: Term, steps: Sequence[Step]) -> list[Step]:
-    """Those that replace something in `root`, or in what takes its place, in their order."""
+    """The steps that replace something in `root`, or in its replacement, in order."""
     present = set(topological([root]))
     needed = []
     for step in reversed(steps):

@@ -37,10 +37,10 @@ class Encoding:
     asserted: list[Asserted] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
     met: dict[str, list[int]] = field(default_factory=dict)
-    """Where paths were followed one by one: for each of the target those of the rewrite that share inputs with it."""
+    """If paths were followed one by one: for each path of the target those of the rewrite that share inputs with it."""
 
     def grounds(self, how: str) -> Grounds:
-        """All that was shown; `how` says how it makes a proof."""
+        """Everything that was shown; `how` says how it makes a proof."""
         returns = bool(self.met) or (self.target.final is not None and self.rewrite.final is not None)
         calls = any(not site.pure for summary in (self.target, self.rewrite) for site in summary.calls)
         return Grounds(self.world.terms, self.asserted, how, returns, calls, self.met)
@@ -55,7 +55,7 @@ class Encoding:
 
 
 def encode(question: Question, budget: Budget) -> Encoding:
-    """Both functions over the same inputs. Where that leads to more code, the question is asked again."""
+    """Both functions over the same inputs. If that leads to more code, the question is asked again."""
     started = time.perf_counter()
     encoding = _encode(question, budget)
     left_out = question.require_code((encoding.target.discovered, encoding.rewrite.discovered))

@@ -1,4 +1,4 @@
-"""What an engine finds out about a question. The ladder makes verdicts of it."""
+"""What an engine finds out about a question. The ladder turns it into a verdict."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class _Report:
     """What comes with a finding of any kind."""
 
     said: str = field(default="", kw_only=True)
-    """One sentence for the report, where the reason of the finding is not that sentence."""
+    """One sentence for the report, if the reason of the finding is not that sentence."""
     assumptions: tuple[Assumption, ...] = field(default=(), kw_only=True)
     """What it rests on besides the assumptions of the question."""
     timings: Mapping[str, float] = field(default_factory=dict, kw_only=True, compare=False)
@@ -25,7 +25,7 @@ class _Report:
     steps: tuple[SearchStep, ...] = field(default=(), kw_only=True, compare=False)
     """How a search by runs went."""
     iterations_vary: bool = field(default=False, kw_only=True)
-    """Whether runs showed that loops iterate as often as the input says."""
+    """Whether runs showed that the number of iterations depends on the input."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Failed(_Report):
     why: str
     helps: str = ""
     is_bug: bool = False
-    """Whether what stopped it is a bug of isoform's, to be told before anything else."""
+    """Whether a bug of isoform stopped it, which is reported before anything else."""
     is_final: bool = False
     """Whether no other engine can say more."""
 

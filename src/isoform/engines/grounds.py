@@ -22,7 +22,7 @@ class Asserted:
     steps: list[Step]
     """Equations between subterms that were merged, in order."""
     place: Mapping[str, int | str] = field(default_factory=dict)
-    """Of a proof that goes from cut to cut: from which one, and to which one or the end, it is about."""
+    """For a proof that goes from cut to cut: the cut it starts from, and the next cut or the end."""
 
 
 @dataclass(frozen=True)

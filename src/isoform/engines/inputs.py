@@ -13,13 +13,13 @@ from isoform.model.sample_floats import sample_float
 from isoform.model.signature import CType, TypeKind
 
 BUFFERS = 0x10_0000
-"""Where made-up buffers start: away from files, frames and small numbers."""
+"""Where invented buffers start: away from files, frames and small numbers."""
 _SPACING = 0x1000
 _SHIFTS = (4, 8, 1, 16, 2, 32)
 """Bytes by which one buffer begins inside another: an element of the usual sizes, or a few."""
 _BOOLS = 40
 _LENGTHS = (16, 9, 33)
-"""Elements of overlapping buffers: more than code that is unrolled or in lanes takes at once, and a rest."""
+"""Elements of overlapping buffers: more than unrolled or vectorised code processes at once, and a remainder."""
 
 
 class InputMaker:
@@ -60,8 +60,8 @@ class InputMaker:
         return [self._value(kind, position, boundary) for position, kind in enumerate(kinds)]
 
     def _overlapping(self, number: int) -> list[int]:
-        """One buffer begins a few elements into another, and every number is a length for which that matters: code
-        that was compiled for buffers apart shows there, and seldom elsewhere."""
+        """One buffer begins a few elements into another, and every number is a length for which that matters: this
+        exposes code that was compiled for disjoint buffers."""
         inner, outer = self._overlaps[number % len(self._overlaps)]
         variant = number // len(self._overlaps) + number
         length = _LENGTHS[variant % len(_LENGTHS)]
@@ -75,7 +75,7 @@ class InputMaker:
         return values
 
     def _background(self, number: int) -> dict[str, int]:
-        """Registers that are no arguments: zero at first, then noise, so that reading one shows."""
+        """Registers that are not arguments: zero at first, then noise, so that reading one shows."""
         bits = self._random.getrandbits
         return {name: bits(size) for name, size in self._others} if number else {}
 
@@ -108,7 +108,7 @@ class InputMaker:
 
 
 def put_bools(contract: Contract, values: Sequence[int], memory: dict[int, int], random: Random) -> None:
-    """Let what arguments point to hold 0 or 1 where a bool is declared to be, in the first few elements."""
+    """Put 0 or 1 where arguments point to a declared bool, in the first few elements."""
     pointers = {a.name: value for a, value in zip(contract.arguments, values, strict=True)}
     for cell in contract.bools:
         first = pointers[cell.argument.name] + cell.offset

@@ -61,14 +61,14 @@ class Ladder:
     timings: dict[str, float] = field(default_factory=dict)
     steps: tuple[SearchStep, ...] = ()
     _so_far: Verdict | None = None
-    """What an engine could say last."""
+    """The last thing that an engine could say."""
     _engine: str = ""
     """Which one is at work."""
 
     def climb(self) -> Verdict:
-        """The verdict of the first engine that settles the question, else the most that any could say. What an engine
-        was at when it had to be ended counts for nothing. A difference that was found and cannot be replayed is neither
-        hidden behind a bound nor outvoted by a proof."""
+        """The verdict of the first engine that settles the question, else the strongest that any could give. What an
+        engine was doing when it was stopped counts for nothing. A difference that was found and cannot be replayed is
+        neither hidden behind a bound nor outvoted by a proof."""
         verdict = self._within_limits()
         if isinstance(verdict, Different) or not self.question.unreplayed:
             return verdict
@@ -111,7 +111,7 @@ class Ladder:
         return read_own_tests(path, self.question.contract)
 
     def _try(self, rung: Rung, climb: Climb) -> Reached:
-        """What the engine found, None where it cannot answer; either way a line of `tried`."""
+        """What the engine found, None if it cannot answer; either way a line of `tried`."""
         started = time.perf_counter()
         outer, self._engine = self._engine, rung.name
         self._tell()
@@ -126,7 +126,7 @@ class Ladder:
         except Unsupported as reason:
             said = str(reason)
         except RecursionError as error:
-            # Terms are taken apart by functions that call themselves: this need not be a bug, but it may be one.
+            # Terms are traversed by recursive functions: this need not be a bug, but it may be one.
             said = _nested_too_deeply(error)
         except (OutOfLimits, MemoryError) as reason:
             self.tried.append(Tried(rung.name, str(reason) or "memory ran out", time.perf_counter() - started))
@@ -139,7 +139,8 @@ class Ladder:
         return result
 
     def _about_all_code(self, finding: Finding) -> Finding:
-        """A finding about all inputs that is about all the code that they lead to: else the question is asked again."""
+        """A finding about all inputs that covers all the code that they lead to: otherwise the question is asked
+        again."""
         if not isinstance(finding, (Proved, WithinBound)):
             return finding
         why = self.question.require_met_code()
@@ -147,7 +148,7 @@ class Ladder:
         return Failed(f"runs came to code that is not compared: {why}") if is_open else finding
 
     def _note(self, finding: Finding, climb: Climb) -> str:
-        """Keep what a finding brings with it. What the engine said."""
+        """Keep what comes with a finding. Returns what the engine said."""
         self.timings |= finding.timings
         self.steps = finding.steps or self.steps
         climb.iterations_vary |= finding.iterations_vary
@@ -221,7 +222,7 @@ class _Exploring:
 
 
 def _nested_too_deeply(error: RecursionError) -> str:
-    """What to say of an engine that Python's recursion limit ended, with the place: a bug must look like one."""
+    """The message for an engine that Python's recursion limit ended, with the place: a bug must look like one."""
     innermost = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(innermost.filename).name}:{innermost.lineno}"
     return (
@@ -231,7 +232,7 @@ def _nested_too_deeply(error: RecursionError) -> str:
 
 
 def _about_calls(witness: Witness) -> tuple[Assumption, ...]:
-    """What a witness rests on in which outside functions are called: that they come back, as they did in its runs."""
+    """What a witness with calls of outside functions rests on: that they return, as they did in its runs."""
     return (CALLS_AGREE,) if any(outcome.calls for outcome in (witness.target, witness.rewrite)) else ()
 
 

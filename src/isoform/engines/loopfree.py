@@ -31,8 +31,8 @@ HOW = (
 
 class Loopfree:
     def answer(self, question: Question, budget: Budget) -> Finding:
-        """What the encoding of both functions says. Of a function that calls itself, bools in memory may be assumed at
-        entry only if they are shown at the deeper call. Where that fails, a proof may do without them."""
+        """What the encoding of both functions shows. For a function that calls itself, bools in memory may be assumed
+        at entry only if they are shown at the deeper call. If that fails, a proof may do without them."""
         encoding = encode(question, budget)
         finding = _decide(question, encoding, budget)
         weaker = replace(question, contract=without_bools_in_memory(question.contract))
@@ -57,7 +57,7 @@ def _decide(question: Question, encoding: Encoding, budget: Budget) -> Finding:
 
 
 def _close_gaps(question: Question, obligations: Obligations) -> Finding:
-    """With every goal shown where the encoding covers the input: does it cover them all?"""
+    """After every goal was shown for inputs that the encoding covers: does it cover all inputs?"""
     encoding = obligations.encoding
     open_gaps = [
         gap

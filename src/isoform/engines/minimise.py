@@ -1,4 +1,4 @@
-"""Witnesses a person can take in: small, round numbers first, and nothing in them that does not matter."""
+"""Witnesses that a person can follow: small, round numbers first, and nothing in them that does not matter."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class _Minimiser:
         return inputs
 
     def _plainer_backgrounds(self, inputs: Pair) -> Iterator[Pair]:
-        """Without noise in what is no argument, as far as that can go."""
+        """Without noise in what is not an argument, as far as possible."""
         for fill, sides, registers in (
             (0, True, True),
             (0, False, True),
@@ -107,7 +107,7 @@ class _Minimiser:
         return self._fewer_bits(inputs, argument, value, bits)
 
     def _fewer_bits(self, inputs: Pair, argument: Argument, value: int, bits: int) -> Pair:
-        """Clear set bits one at a time from the top; a negative number gets nearer to -1 instead."""
+        """Clear set bits one at a time from the top; a negative number approaches -1 instead."""
         negative = argument.type.signed and value >> (bits - 1) == 1
         for bit in reversed(range(bits - 1 if negative else bits)):
             changed = value | 1 << bit if negative else value & ~(1 << bit)
@@ -131,7 +131,7 @@ class _Minimiser:
         return replace(inputs, registers=registers, memory=memory)
 
     def _drop_memory(self, inputs: Pair) -> Pair:
-        """Zero what memory can be zero: all of it, then halves, then single bytes. Arguments stay what they are."""
+        """Clear memory that can be zero: all of it, then halves, then single bytes. Arguments do not change."""
         arguments = {
             STACK_POINTER + place.offset + i
             for argument in self._question.contract.arguments

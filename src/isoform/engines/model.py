@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from isoform.engines.encoding import Encoding
 
 _SIDE_SEEDS = ((0, 0), (1, 2), (3, 3), (5, 6), (7, 8))
-"""Garbage to try in what is each side's own (fresh frame bytes, undefined flags)."""
+"""Garbage to try in what differs between the sides (fresh frame bytes, undefined flags)."""
 MOST_CELLS = 256
 """Bytes that one outside call may write in a run."""
 
 
 def inputs_from_model(question: Question, encoding: Encoding, solver: Solver) -> Pair | None:
-    """Inputs that our own runner agrees separate the two; None if the model does not give any."""
+    """Inputs that separate the two on our own runner; None if the model gives none."""
     return next((pair for pair in pairs_from_model(question, encoding, solver) if differs(question, pair)), None)
 
 
 def pairs_from_model(question: Question, encoding: Encoding, solver: Solver) -> Iterator[Pair]:
-    """The inputs of a model, with one or other in what is each side's own."""
+    """The inputs of a model, with different garbage in what differs between the sides."""
     registers, memory = values_at_entry(question, encoding.target.side, solver)
-    # Where the histories of the two differ, so may what the next call does; that they differ is then enough.
+    # If the histories of the two differ, the effects of the next call may differ too; that they differ is then enough.
     calls = {
         **call_effects(question, encoding.rewrite.calls, solver),
         **call_effects(question, encoding.target.calls, solver),
@@ -44,7 +44,7 @@ def pairs_from_model(question: Question, encoding: Encoding, solver: Solver) -> 
 
 
 def values_at_entry(question: Question, side: Side, solver: Solver) -> tuple[dict[str, int], dict[int, int]]:
-    """What a model says that registers and memory hold at entry."""
+    """The contents of registers and memory at entry in a model."""
     return _registers(side, solver), _memory(question, side, solver)
 
 
@@ -55,8 +55,8 @@ def _registers(side: Side, solver: Solver) -> dict[str, int]:
 
 
 def call_effects(question: Question, sites: Iterable[CallSite], solver: Solver) -> dict[CallKey, CallEffect]:
-    """What a model says that the calls of one side do, of those that it makes. Sites are in an order in which every
-    path makes its calls."""
+    """The effects of the calls that one side makes in a model. Sites are in an order in which every path makes its
+    calls."""
     found: dict[CallKey, CallEffect] = {}
     number = 0
     for site in sites:
@@ -72,7 +72,7 @@ def call_effects(question: Question, sites: Iterable[CallSite], solver: Solver) 
         if not is_library((question.target, question.rewrite), site.callee):
             found[key] = CallEffect(registers, _written(question, site, solver))
         elif may_return(site.callee, arguments, next(iter(registers.values()), 0)):
-            # What a library function does to memory is not for the solver to choose.
+            # The effect of a library function on memory is not for the solver to choose.
             found[key] = CallEffect(registers)
     return found
 
@@ -83,7 +83,7 @@ def _written(question: Question, site: CallSite, solver: Solver) -> dict[int, in
 
 
 def _may_be_written(question: Question, address: int) -> bool:
-    """Whether an outside function may write there: not to frames, nor to what is not in the program's hands."""
+    """Whether an outside function may write there: not to frames, nor to memory that programs do not own."""
     if not LOWEST_ADDRESS <= address < HIGHEST_ADDRESS or address >= STACK_POINTER - FRAME_LIMIT:
         return False
     images = question.target.image, question.rewrite.image
@@ -92,7 +92,7 @@ def _may_be_written(question: Question, address: int) -> bool:
 
 
 def noted_arguments(site: CallSite, solver: Solver) -> tuple[int, ...]:
-    """The arguments of a call in a model, as a runner notes them."""
+    """The arguments of a call in a model, as a runner records them."""
     arguments = next(noted for condition, noted in site.keys if solver.holds(condition))
     return tuple(solver.value(a) for a in arguments)
 
@@ -109,7 +109,7 @@ def _memory(question: Question, side: Side, solver: Solver) -> dict[int, int]:
 
 
 def _stack_arguments(question: Question, side: Side, solver: Solver) -> Iterator[tuple[int, int]]:
-    """What arguments on the stack are, each with what else is in its last word."""
+    """Arguments on the stack, each with the rest of its last word."""
     entry = initial_state(side)
     places = [place for argument in question.contract.arguments for place in argument.places]
     for place in places:

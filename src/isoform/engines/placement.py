@@ -1,4 +1,4 @@
-"""Differences that may only be where unnamed data was placed in memory."""
+"""Differences that may only be due to where unnamed data was placed in memory."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _NEAR = 1 << 20
 
 def rests_on_placement(image: Image, other: Image, outcome: Outcome, results: Iterable[str]) -> bool:
     """Whether a run shows, or used as input, an address or cell of data that only this side has, or shows an address of
-    code that is only this side's: a function of another name may well do the same."""
+    code that only this side has: a function of another name may do the same."""
 
     def private(address: int) -> bool:
         return any(low <= address < high for low, high in image.private)
 
     def unnamed(address: int) -> bool:
-        """Whether it is in a program at fixed addresses, where nothing that both sides have by name is."""
+        """Whether it is in a program at fixed addresses, where nothing shared by name is."""
         return image.is_fixed and image.section_at(address) is not None
 
     def own_code(address: int) -> bool:
@@ -41,9 +41,9 @@ def rests_on_placement(image: Image, other: Image, outcome: Outcome, results: It
 def differ_by_placement(
     images: tuple[Image, Image], outcomes: tuple[Outcome, Outcome], results: Iterable[str], inputs: Pair
 ) -> bool:
-    """Whether two results or arguments differ by the distance between unnamed data of the one side and unnamed data of
-    the other: then both may be addresses with something added, and the difference only their placement. Small numbers
-    are no such sums, unless an input is about as large as an address and takes it away again."""
+    """Whether two results or arguments differ by the distance between unnamed data of the two sides: both may then be
+    addresses plus something, and the difference only their placement. Small numbers are no such sums, unless an input
+    is about as large as an address and is subtracted from it."""
     shown = [
         [
             *(outcome.registers.get(name, 0) for name in results),

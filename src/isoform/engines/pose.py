@@ -22,13 +22,13 @@ from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Subject, Unknown, Verdict
 
 SHARE, SHARE_OF_ALL = 0.2, 0.5
-"""Of what is left of the budget: for one companion, and for all of them."""
+"""Shares of the remaining budget: for one companion, and for all of them."""
 
 
 def pose(
     target: Function, rewrite: Function, options: Options, budget: Budget, discovery: Discovery | None = None
 ) -> Question:
-    """The question that these two functions and options make, with its border."""
+    """The question that two functions and options make, with its border."""
     inline = options.calls is not CallRule.UNINTERPRETED
     constants = with_constants((target, rewrite), inline, budget)
     border = _Posing(constants.functions, options, budget, discovery).border()
@@ -53,7 +53,7 @@ def _posed(
 
 
 def _merged(assumptions: Sequence[Assumption]) -> tuple[Assumption, ...]:
-    """Each name once, with all that is said under it."""
+    """Each name once, with everything that is said under it."""
     said: dict[str, list[str]] = {}
     for assumption in assumptions:
         whys = said.setdefault(assumption.name, [])
@@ -72,7 +72,7 @@ class _Posing:
     def border(self) -> Border:
         left, right = (f.image for f in self.functions)
         if left.sections == right.sections and left.aliases == right.aliases and left.externals == right.externals:
-            return Border()  # one file: all that an address stands for is the same
+            return Border()  # one file: every address has the same meaning on both sides
         options = self.options
         self._plain = Options(
             calls=options.calls,
@@ -112,7 +112,7 @@ class _Posing:
 
 
 def _compares_all(options: Options) -> bool:
-    """Whether the question compares its two functions in everything, as a question about companions does."""
+    """Whether the question compares everything about its two functions, as a question about companions does."""
     return (
         not options.assume
         and options.return_as is ReturnAs.VALUE

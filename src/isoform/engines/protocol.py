@@ -10,7 +10,7 @@ from isoform.model.budget import Budget
 
 
 class EngineProtocol(Protocol):
-    """An engine that cannot treat a question raises `Unsupported`. It stops soon after its budget is exhausted."""
+    """An engine that cannot handle a question raises `Unsupported`. It stops soon after its budget is exhausted."""
 
     def answer(self, question: Question, budget: Budget) -> Finding: ...
 

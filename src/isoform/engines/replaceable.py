@@ -1,8 +1,8 @@
-"""Outside functions whose meaning every compiler knows, so that it may put a call where there was code, code
-where there was a call, or one call for another.
+"""Outside functions whose meaning every compiler knows, so that it may replace code by a call, a call by code, or one
+call by another.
 
-Engines take an outside call as an unknown effect. For these it is a known one, so that a difference between
-runs that make such calls may be none at all: it is never taken as a witness.
+For engines an outside call has an unknown effect. The effect of these is known, so a difference between runs that make
+such calls may not be real: it is never used as a witness.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from isoform.model.outcome import CallRecord, Outcome
 def rests_on_replaceable_calls(
     target: Outcome, rewrite: Outcome, callees: Callees, inlined: Collection[str] = ()
 ) -> bool:
-    """Whether a difference of these two may only be another way to make the same calls. Functions in `inlined` have
-    code in one of the files, inside that of others: whether it is used or a call is made is the compiler's choice."""
+    """Whether a difference of these two may only be due to another way of making the same calls. Functions in `inlined`
+    have code in one of the files, inside that of others: whether it is used or a call is made is the compiler's
+    choice."""
     # A call of the second kind is only ever replaced by another call, so that equal names mean equal calls. If the text
     # of every such call is known, the texts were compared.
     called = [list(outcome.calls) for outcome in (target, rewrite)]
     if _texts_were_compared(target, rewrite):
         called = [[call for call in side if call.output is None] for side in called]
     names = [[call.callee for call in side] for side in called]
-    # Functions of numbers are calls only where the code looks at errno or the rounding mode: compilers then put code
-    # before the call for the arguments that set nothing.
+    # Functions of numbers are called only if the code needs errno or the rounding mode: compilers then put code before
+    # the call for the arguments that set nothing.
     called_at_all = [library_function(name) for side in names for name in side]
     if any(f.computes is Computes.NUMBER and callees(f.name).is_library for f in called_at_all):
         return True
@@ -40,8 +41,8 @@ def rests_on_replaceable_calls(
 
 
 def _count_alike(called: list[list[CallRecord]]) -> bool:
-    """Whether the two make the same calls, one of which returns the length of a text: a compiler that knows the length
-    does not use the result, so that the two may differ in nothing but a result that the real function never gives."""
+    """Whether the two make the same calls, one of which returns the length of a text. A compiler that knows the length
+    does not use the result, so the two may differ only for a result that the real function never gives."""
     made = [[(call.callee, call.arguments) for call in side] for side in called]
     return made[0] == made[1] and any(
         library_function(name).result is ResultRange.LENGTH_IN_MEMORY for name, _ in made[0]
@@ -49,8 +50,8 @@ def _count_alike(called: list[list[CallRecord]]) -> bool:
 
 
 def _have_other_results(target: Outcome, rewrite: Outcome) -> bool:
-    """Whether calls that write the same text gave different results: each side names a format of its own, so that the
-    inputs may say of one call only that it failed."""
+    """Whether calls that write the same text gave different results: each side names its own format, so the inputs may
+    say of one call only that it failed."""
     written = []
     for outcome in (target, rewrite):
         calls = [call for call in outcome.calls if _writes_text(call.callee)]
@@ -63,7 +64,8 @@ def _have_other_results(target: Outcome, rewrite: Outcome) -> bool:
 
 
 def _only_in_another_order(called: list[list[CallRecord]]) -> bool:
-    """Whether the two ask the allocator for the same, in another order: where blocks are is then no difference."""
+    """Whether the two make the same requests to the allocator in another order: the addresses of blocks are then no
+    difference."""
     asked = [
         [(call.callee, call.arguments) for call in side if library_function(call.callee).allocation is not None]
         for side in called

@@ -16,21 +16,21 @@ from isoform.model.values import dataclass
 from isoform.model.verdict import Bounded, Different, Equivalent, Verdict
 
 QUICK_SECONDS, GLANCE_SECONDS = 1.0, 0.25
-"""For unrolling loops before anything is tried to prove about them; and where tests show that this cannot be all."""
+"""For unrolling loops before any proof about them is tried; and if tests show that this cannot be enough."""
 QUICK_SHARE = 1 / 8
-"""Of what is left of the budget, at most, for that."""
+"""The largest share of the remaining budget for that."""
 LOOPS_SECONDS, LOOPS_SHARE = 60.0, 0.7
-"""For proving loops, and of what is left of the budget at most."""
+"""For proving loops, and the largest share of the remaining budget."""
 LAST_SECONDS = 10.0
-"""For unrolling loops after no proof about them was found: so much, or as much as was spent until then. It can only
-give a bound, and what takes longer hardly ever finishes."""
+"""For unrolling loops after no proof was found: this long, or as long as was spent until then. It can only give a
+bound, and what takes longer hardly ever finishes."""
 SEARCH_SECONDS, EXPLORE_SECONDS = 12.0, 2.5
-"""For the concolic engine as a rung of the ladder: what it finds it mostly finds early. And during a proof attempt."""
+"""For the concolic engine as a rung of the ladder: it finds most differences early. And during a proof attempt."""
 SEARCH_SHARE = 1 / 4
-"""Of what is left of the budget, at most, for either."""
+"""The largest share of the remaining budget for either."""
 
 Reached = Verdict | Failed | None
-"""The most that was said so far; None if no engine could treat the question."""
+"""The strongest result so far; None if no engine could handle the question."""
 
 
 @dataclass
@@ -62,8 +62,8 @@ class Climb:
 
     @property
     def leaves_more(self) -> bool:
-        """Whether another engine may say more than what was reached. A bug of isoform's is reported, not hidden behind
-        a bound, and so is an answer that depends on the layout."""
+        """Whether another engine may say more than the result so far. A bug of isoform is reported, not hidden behind a
+        bound, and so is an answer that depends on the layout."""
         if isinstance(self.reached, Failed):
             return not self.reached.is_bug and not self.reached.is_final
         return self.reached is None or isinstance(self.reached, Bounded)
@@ -74,7 +74,7 @@ class Climb:
 
 
 def stronger(before: Reached, now: Reached) -> Reached:
-    """Of what two engines said the one that says more. A bound on loops says more than one on paths."""
+    """The stronger of two results. A bound on loops is stronger than one on paths."""
     if isinstance(now, (Different, Equivalent)) or not isinstance(before, Verdict):
         return now if isinstance(now, Verdict) or before is None else before
     return before
@@ -88,9 +88,9 @@ class Rung:
     when: Callable[[Climb], bool]
     part: Callable[[Climb], Budget]
     weigh: Callable[[Climb, Reached], Reached] = lambda climb, now: stronger(climb.reached, now)
-    """What is reached with what this engine says now."""
+    """The result after what this engine says."""
     only_differences: bool = False
-    """Whether only a difference counts, because other engines say more than this one's bound."""
+    """Whether only a difference counts, because other engines give stronger bounds."""
     is_extra: bool = False
     """Whether the engine has another rung, which is the one to take if it is asked for alone."""
 

@@ -30,7 +30,7 @@ from isoform.model.signature import TypeKind
 from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS
 
 NOT_COMPARED = "the runs differ only in what is not compared, such as padding or undefined values"
-"""Of runs that end differently for a reason that no `different` may rest on: they show nothing."""
+"""For runs that end differently for a reason on which no `different` may rest: they show nothing."""
 
 _FILLED_BYTES = (4, 8, 64, 16, 1, 2, 12, 32, -64)
 """Sizes in bytes that a callee may write into a local whose size is not known. A difference must be visible for each of
@@ -39,8 +39,8 @@ usual sizes come first, because one without a difference decides. The negative o
 
 
 def differs(question: Question, inputs: Pair) -> bool:
-    """Whether these inputs are allowed, only touch memory that may be used, and separate the two, wherever the space
-    for a result in memory is."""
+    """Whether these inputs are allowed, only touch valid memory, and separate the two, wherever the space for a result
+    in memory is."""
     starts = RESULT_SPACES if question.contract.result_space else RESULT_SPACES[:1]
     if not all(_differs(question, as_callers_pass(question, inputs, start)) for start in starts):
         return False
@@ -56,7 +56,7 @@ def differs(question: Question, inputs: Pair) -> bool:
 
 
 def gives_objects(question: Question, inputs: Pair) -> bool:
-    """Whether an outside function is given an address of the frame, or of the space for the result."""
+    """Whether an outside function gets an address of the frame, or of the space for the result."""
     outcomes = question.run_both(as_callers_pass(question, inputs))
     return any(is_own_object(a) for outcome in outcomes for call in outcome.calls for a in call.arguments)
 
@@ -66,8 +66,8 @@ def _filled(inputs: Pair, size: int) -> Pair:
 
 
 def as_callers_pass(question: Question, inputs: Pair, start: int = RESULT_SPACES[0]) -> Pair:
-    """The inputs with the space for a result in memory away from all else, and with initial contents in the variables
-    that perhaps nothing writes."""
+    """The inputs with the space for a result in memory away from everything else, and with initial contents in the
+    variables that perhaps nothing writes."""
     held = {address + i: byte for _, address, data in question.border.unclear for i, byte in enumerate(data)}
     left, right = (with_space_apart(question.contract, side, start) for side in inputs)
     return replace(left, memory={**left.memory, **held}), replace(right, memory={**right.memory, **held})
@@ -100,7 +100,7 @@ def _rests_on_calls(question: Question, outcomes: tuple[Outcome, Outcome]) -> bo
 
 
 def _differs_by_signs(question: Question, inputs: Pair, outcomes: tuple[Outcome, Outcome]) -> bool:
-    """Whether the difference also shows if `memcmp` and the like give -1 or 1 where they do not give 0."""
+    """Whether the difference also shows if `memcmp` and the like return -1 or 1 instead of other nonzero values."""
     if not any(library_function(result.callee).only_sign for outcome in outcomes for result in outcome.results):
         return True
     other = replace(question, target=with_signs_only(question.target), rewrite=with_signs_only(question.rewrite))
@@ -108,8 +108,8 @@ def _differs_by_signs(question: Question, inputs: Pair, outcomes: tuple[Outcome,
 
 
 def _holds_placed(question: Question, inputs: Inputs) -> bool:
-    """Whether inputs hold addresses of code, or of data that only one side has: where isoform placed it says nothing,
-    and functions that are passed in are not the pair's own."""
+    """Whether inputs hold addresses of code, or of data that only one side has: isoform's placement of it has no
+    meaning, and functions that are passed in are not the pair's own."""
     layout, memory = question.contract.machine.memory, inputs.memory
     if layout is None or layout.zeroed:
         return False  # a program that is at the addresses it was written for
@@ -138,7 +138,8 @@ def _depends_on_what_differs(question: Question, inputs: Pair, outcomes: tuple[O
 
 
 def _depends(question: Question, side: int, inputs: Inputs, part: Apart) -> bool:
-    """Whether what one side does depends on the bits of `part` that are not the same at first on both sides."""
+    """Whether the behaviour of one side depends on the bits of `part` whose initial contents differ between the
+    sides."""
     assert part.held is not None
     size, order = len(part.held[0]), question.contract.machine.byte_order
     left, right = (int.from_bytes(held, order) for held in part.held)
@@ -156,7 +157,8 @@ def _depends(question: Question, side: int, inputs: Inputs, part: Apart) -> bool
 
 
 def _with_contents(question: Question, side: int, inputs: Inputs, part: Apart, held: bytes) -> tuple[Outcome, int]:
-    """The outcome of one side with these contents of `part`, without its writes there; and what `part` then holds."""
+    """The outcome of one side with these contents of `part`, without its writes there; and the contents of `part`
+    afterwards."""
     memory = {**inputs.memory, **dict(enumerate(held, part.low))}
     changed = replace(inputs, memory=memory)
     outcome = question.run_both((changed, changed))[side]
@@ -166,13 +168,13 @@ def _with_contents(question: Question, side: int, inputs: Inputs, part: Apart, h
 
 
 def _are_extended(question: Question, inputs: Inputs) -> bool:
-    """Whether arguments that may be of a narrow type are numbers that look the same extended with zeros and with the
-    sign, so that they are what a caller passes whatever the type is."""
+    """Whether arguments that may be of a narrow type are numbers with the same zero and sign extension, so that a
+    caller may pass them whatever the type is."""
     return all(inputs.registers.get(name, 0) < 1 << (bits - 1) for name, bits in question.contract.narrow)
 
 
 def _shows_frame(contract: Contract, outcome: Outcome) -> bool:
-    """Whether a run leaves an address of its own frame behind: where that is differs without meaning anything."""
+    """Whether a run leaves an address of its own frame behind: its value differs without any meaning."""
     words = [sum(outcome.writes.get(a + i, 0) << (8 * i) for i in range(8)) for a in outcome.writes]
     results = [outcome.registers.get(result.register, 0) for result in contract.results]
     return any(in_frame(value) for value in (*words, *results))
@@ -188,7 +190,7 @@ def uses_valid_memory(question: Question, inputs: Pair) -> bool:
         return False
     touched = [a for o in outcomes for a in (*o.reads, *o.writes)]
     if _passes_null(question, inputs[0]) and any(a < BUFFERS for a in touched):
-        return False  # compilers rely on a pointer that is followed, at whatever distance, not being null
+        return False  # compilers assume that a pointer which is dereferenced, at any distance, is not null
     return all(
         LOWEST_ADDRESS <= a < HIGHEST_ADDRESS and not in_own_frame(question, a)
         for a in touched

@@ -22,9 +22,9 @@ from isoform.model.verdict import Witness
 QUICK_TESTS = 24
 THOROUGH_TESTS = 20_000
 STUCK_TESTS = 5
-"""If so many tests, beside the user's own, all did not end, no other will."""
+"""If this many tests, besides the user's own, did not end, no other will."""
 QUICK_STEPS = 250_000
-"""A quick look, of a quarter of a second: what takes more steps is for the engines that reason."""
+"""A quick look, of a quarter of a second: longer runs are for the engines that reason."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def run_tests(
     wanted = THOROUGH_TESTS if thorough else QUICK_TESTS
     half = budget.left / 2
     most_steps = inf if thorough else QUICK_STEPS
-    # A witness must not rest on what outside calls were made to return.
+    # A witness must not rest on the invented results of outside calls.
     mine = [(replace(left, call_seed=0), replace(right, call_seed=0)) for left, right in own]
     so_far = _SoFar(question, budget, STUCK_TESTS + len(mine))
     for number, inputs in enumerate(chain(mine, islice(maker, 4 * wanted))):

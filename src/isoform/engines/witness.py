@@ -39,7 +39,7 @@ class NotConfirmed:
 
     why: str
     is_bug: bool
-    """Whether that means a bug in isoform's semantics (rather than a value the manual leaves open)."""
+    """Whether that means a bug in isoform's semantics (rather than a value that the manual leaves undefined)."""
     unreplayable: bool = False
     """Whether the independent model cannot run it: the difference may be real."""
 
@@ -86,9 +86,8 @@ def replayed(question: Question, inputs: Pair) -> Witness | NotConfirmed:
 
 
 def _alike(question: Question, inputs: Pair) -> Pair | None:
-    """Inputs that are the same for both sides to the last open value, wherever a side keeps it: a function never
-    differs from itself. An object of the frame that an outside function is given to fill holds what any type may
-    hold."""
+    """Inputs that are the same for both sides to the last undefined value, wherever a side keeps it: a function never
+    differs from itself. An object of the frame that an outside function fills holds what any type may hold."""
     open_bytes: tuple[int, ...] = _OPEN_BYTES
     if gives_objects(question, inputs):
         # The text that is written may be what a callee put into the frame: a zero ends it.
@@ -102,8 +101,8 @@ def _alike(question: Question, inputs: Pair) -> Pair | None:
 
 
 def _with_open_bytes(question: Question, inputs: Inputs, byte: int) -> Inputs:
-    """The inputs where all that is undefined consists of `byte`, registers included that hold no argument and need not
-    be kept: code that makes room by pushing one leaves its value in a local."""
+    """The inputs in which everything undefined consists of `byte`, including registers that hold no argument and need
+    not be preserved: code that makes room by pushing one leaves its value in a local."""
     machine, convention = question.contract.machine, question.contract.machine.convention
     arguments = {place.register for argument in question.contract.arguments for place in argument.places}
     scratch = {*convention.integer_arguments, *convention.scratch_after_call, *convention.result[:1]} - arguments
@@ -182,8 +181,8 @@ def _left_out(question: Question, function: Function) -> dict[int, str]:
 
 
 def _called_apart(question: Question, inputs: Pair) -> NotConfirmed | None:
-    """Why runs that call different functions show nothing, if the code of such a function is here and only one of the
-    two runs goes through it."""
+    """Why runs that call different functions show nothing, if the code of such a function is present and only one of
+    the two runs goes through it."""
     functions = question.target, question.rewrite
     left_out = {name for function in functions for name in _left_out(question, function).values()}
     once = _defined_once(functions)
@@ -222,7 +221,7 @@ def _through(function: Function) -> dict[int, str]:
 
 
 def _jumps_by_return(outcomes: tuple[Outcome, Outcome]) -> bool:
-    """Whether a side leaves by a return to an address (pushed before) at which the other side calls a function."""
+    """Whether a side ends by a return to an address (pushed before) at which the other side calls a function."""
     for outcome, other in zip(outcomes, reversed(outcomes), strict=True):
         last = other.calls[-1] if other.calls else None
         if last is not None and last.callee == THROUGH_A_POINTER and outcome.return_target == last.arguments[0]:
@@ -305,7 +304,7 @@ def _memory_that_matters(question: Question, outcomes: tuple[Outcome, Outcome]) 
 
 
 def _runs(memory: Mapping[int, int]) -> Iterator[tuple[int, bytes]]:
-    """Neighbouring bytes together."""
+    """Adjacent bytes together."""
     start, data = 0, bytearray()
     for address in sorted(memory):
         if data and address == start + len(data):

@@ -21,14 +21,14 @@ from isoform.smt.solver import Answer
 from isoform.sym.side import Side
 
 RUN_SECONDS, STEP_SECONDS = 0.0005, 1e-6
-"""What a concrete run is charged: for itself, and for each step."""
+"""The charge for a concrete run: a fixed part, and one for each step."""
 MOST_RESTARTS = 64
-"""Runs that leave the predicted path, after which no more fresh inputs are tried for them."""
+"""After this many runs that left the predicted path, no more fresh inputs are tried for them."""
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """Inputs for a path that no run took yet, and which one."""
+    """Inputs for a path that no run has taken yet, and which path that is."""
 
     inputs: Inputs
     node: TreeNode | None = None
@@ -37,7 +37,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Explored:
-    """What one run as driver gave."""
+    """The result of one run as driver."""
 
     path: Path
     is_new: bool
@@ -105,7 +105,7 @@ class Driver:
         """Inputs that take `path` and none of the other side's paths."""
         terms = self._terms
         assert path.inputs is not None
-        # A path that leaves the contract is about the memory it accesses; for others that does not matter.
+        # A path that leaves the contract is about the memory that it accesses; for others that does not matter.
         taken = [other.condition if other.end is End.OUTSIDE else other.free_condition for other in others]
         away = terms.all_of([terms.negate(condition) for condition in taken])
         edges = [decision.edge for decision in path.decisions]
@@ -130,7 +130,7 @@ class Driver:
 
 
 def _same_path(before: PathSnapshot, traced: Traced) -> bool:
-    """Whether a run took the same path as another one up to a decision of that one."""
+    """Whether a run took the same path as another one up to one of its decisions."""
     old = before.path.traced
     until = before.visit
     return (

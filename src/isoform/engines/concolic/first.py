@@ -1,4 +1,4 @@
-"""The inputs a search begins with, and fresh ones for when a run left its predicted path."""
+"""The inputs with which a search begins, and fresh ones after a run left its predicted path."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def solved_first_inputs(question: Question, side: Side, budget: Budget, pointers
 
 
 def fresh_inputs(question: Question) -> Iterator[Inputs]:
-    """An endless stream of inputs that the preconditions allow, if any are met by chance."""
+    """An endless stream of inputs that the preconditions allow, if random inputs satisfy them."""
     rejected = 0
     for inputs, _ in InputMaker(question.contract, question.options.seed):
         if question.admits(inputs) or rejected > _MOST_REJECTED:

@@ -37,7 +37,7 @@ class Following(Policy):
         self._targets = targets
         layout = self._side.machine.memory
         self._any_address = layout is not None and layout.size is None
-        """Whether addresses need to be ones that programs may use."""
+        """Whether addresses must be ones that programs may use."""
         self._fixed_caller = self._side.entry.has_fixed_caller
 
     def follow(self, scope: Scope, target: BlockId, state: State) -> int | None:
@@ -75,12 +75,12 @@ class Following(Policy):
     # -- memory ---------------------------------------------------------------------------------
 
     def access(self, scope: Scope, state: State, address: Term, size: int, is_store: bool) -> None:
-        """What there is to decide about an access before it is made."""
+        """Decisions about an access before it is made."""
         traced = self.record.path.traced
         where = traced.touched[self.record.memory] if self.record.memory < len(traced.touched) else None
         base, _ = self._terms.split_sum(address)
         if self._terms.layout.placed(address, size) is not None:
-            base = None  # it is in an object, wherever that is
+            base = None  # it is in an object, wherever the object is
         if is_store:
             stopped = self.record.position >= len(traced.targets) and self.record.memory + 1 >= len(traced.touched)
             self._spare_code(address, size, stopped)
@@ -242,7 +242,7 @@ class Following(Policy):
 
     def _call(self, call: Call) -> None:
         if call.callee == SELF:
-            # Followed as it is run; but writes that no callee may rely on are not computed.
+            # Followed as in the run; but writes that no callee may rely on are not computed.
             self.record.path.why = self.record.path.why or f"{self._name} calls itself"
             return
         value = read(self.record.state, self.record.temps, call.value)
@@ -261,7 +261,7 @@ class Following(Policy):
             self.record.end_as(End.EXITED)
 
     def _is_to_code(self, value: Term) -> bool:
-        """Whether a call through a pointer is to code that is here: it is followed as it is run."""
+        """Whether a call through a pointer is to code that is present: it is followed as in the run."""
         record, image = self.record, self._scope.function.image
         target = record.path.traced.targets[record.position]
         if target in image.externals or not image.code_at(image.aliases.get(target, target)):

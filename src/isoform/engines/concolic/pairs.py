@@ -29,7 +29,7 @@ from isoform.sym.world import World
 QUICK_SECONDS = 0.4
 """For one pair of paths."""
 SHARE = 0.3
-"""Of the budget, for such questions while paths are still being explored; what is left open is asked at the end."""
+"""The share of the budget for such questions while paths are still being explored; open ones are asked at the end."""
 
 HOW = (
     "Both functions were followed along every path. The obligations named 'covered' show that every input takes one of "
@@ -64,7 +64,7 @@ class Pairs:
         self._open: list[tuple[Goal, Goal]] = []
         """Without and with the rules for memory."""
         self.doubts: list[Failed] = []
-        """Where a difference may be that could not be confirmed."""
+        """Places of a possible difference that could not be confirmed."""
         self.asked = 0
         self.seconds = 0.0
 
@@ -106,7 +106,7 @@ class Pairs:
         return finding
 
     def settle(self) -> Found | Undecided | None:
-        """Ask again what was left open, for as long as there is time. None: nothing is open any more."""
+        """Ask the open questions again, as long as there is time. None: nothing is open any more."""
         if not self._open:
             return None
         hard = self._obligations.ask_hard([free for free, _ in self._open])
@@ -135,8 +135,8 @@ class Pairs:
         return terms.conj(terms.conj(*conditions), either)
 
     def prove(self, trees: tuple[Tree, Tree], met: Mapping[int, Sequence[Path]]) -> Proved | Undecided:
-        """With every pair shown that meets: are these all, and do the paths cover all inputs? `met` has for each path
-        of the target, by its number, those of the rewrite that share inputs with it."""
+        """After every pair that meets was shown: are these all, and do the paths cover all inputs? `met` has for each
+        path of the target, by its number, those of the rewrite that share inputs with it."""
         self._obligations.valid = self._rules(trees)
         taken = [[path for path in tree.paths if path.is_complete] for tree in trees]
         for name, paths in zip(("target", "rewrite"), taken, strict=True):
@@ -162,7 +162,7 @@ class Pairs:
         return self._terms.negate(self._terms.any_of([path.condition for path in paths]))
 
     def _rules(self, trees: tuple[Tree, Tree]) -> list[tuple[str, Term]]:
-        """The assumptions about memory: whatever reaches an access makes a valid one."""
+        """The assumptions about memory: every access that is reached is valid."""
         found: dict[Term, str] = {}
         for side, tree in zip(self._sides, trees, strict=True):
             for number, decision in enumerate(tree.accesses(), 1):

@@ -25,7 +25,7 @@ ELSEWHERE = "elsewhere"
 
 
 class DecisionKind(Enum):
-    """What was decided, with the text for a run that decided otherwise than predicted."""
+    """What was decided, with the text for a run that took another branch than predicted."""
 
     BRANCH = "a branch"
     FAULT = "a fault"
@@ -37,7 +37,7 @@ class DecisionKind(Enum):
 
 @dataclass(frozen=True, eq=False)
 class PathSnapshot:
-    """Everything a walk needs to resume at a decision."""
+    """Everything that a walk needs to resume at a decision."""
 
     path: Path
     """The path it was taken on; its lists are valid up to the counts below."""
@@ -68,7 +68,7 @@ class PathSnapshot:
 class Decision:
     kind: DecisionKind
     term: Term
-    """The condition; of a computed jump, its target."""
+    """The condition; for a computed jump, its target."""
     key: Key
     edge: Term
     """The condition of this decision."""
@@ -91,7 +91,7 @@ class End(Enum):
     FUEL = "did not stop within the step bound"
     DEPTH = "has more path conditions than the depth allows"
     OUTSIDE = "uses memory that it may not use"
-    """Its conditions say so: no input of the contract takes it."""
+    """According to its conditions no input of the contract takes it."""
     ASTRAY = "takes a pointer to its own stack frame for one of its inputs"
     """This one run does; other inputs of the same conditions do not."""
     LOST = "reaches code where its conditions cannot be followed"
@@ -108,7 +108,7 @@ class Path:
     condition: Term = field(init=False)
     """Of taking this path."""
     free_condition: Term = field(init=False)
-    """The same without the conditions that accesses are to memory that may be used: true of more inputs."""
+    """The same without the conditions that accesses are to valid memory: true for more inputs."""
     decisions: list[Decision] = field(default_factory=list)
     end: End = End.FUEL
     why: str = ""
@@ -116,12 +116,12 @@ class Path:
     loads: list[tuple[Term, int]] = field(default_factory=list)
     """Address and size of loads, except from the frame."""
     stores: list[tuple[Term, int]] = field(default_factory=list)
-    """Where the program can be overwritten: address and size of stores."""
+    """On machines whose program can be overwritten: address and size of stores."""
     pointers: list[Term] = field(default_factory=list)
     """Addresses without their constant part that were read or written through."""
 
     kept: list[Term] = field(default_factory=list)
-    """That outside calls left memory unchanged: true of runs, and so of the inputs that are searched."""
+    """That outside calls left memory unchanged: true in runs, and so for the inputs that are searched."""
     number: int = 0
     """In its tree, from 1 on."""
     last: PathSnapshot | None = None

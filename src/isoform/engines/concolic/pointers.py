@@ -29,7 +29,7 @@ class Pointers:
         self._terms = side.terms
         self._cells: dict[Term, int] = {}
         self._types: dict[Term, CType] = {}
-        """Of pointers whose target was not looked into yet."""
+        """Pointers whose target was not examined yet."""
         self._structs: dict[str, CType] = {}
         layout = side.machine.memory
         self._array: Term | None = None
@@ -77,7 +77,7 @@ class Pointers:
         return found
 
     def _note(self, pointer: Term, kind: CType | None = None) -> None:
-        """A pointer that was found, and those in what it points to, as far as its type says."""
+        """A pointer that was found, and those in what it points to, according to its type."""
         if pointer not in self._cells:
             self._cells[pointer] = self._next
             self._next += CELL

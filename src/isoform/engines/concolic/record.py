@@ -32,7 +32,7 @@ class Record:
         self._depth = depth
         self.decided: dict[Term, Key] = {}
         self.position = 0
-        """In the run, of the block."""
+        """In the run, the position of the block."""
         self.memory = 0
         """Loads and stores of the run before."""
         self.state: State
@@ -40,7 +40,7 @@ class Record:
         self.path = self._begin(traced, entry) if resume is None else self._resume(traced, resume)
         scope.summary = self.path.summary
         self.programs = list(dict.fromkeys(visit.program for visit in traced.visits[: self.position + 1]))
-        """In whose code the run was so far."""
+        """The functions whose code the run was in so far."""
 
     def _begin(self, traced: Traced, entry: Callable[[Side], State]) -> Path:
         self._scope.side.rewind((0, 0))
@@ -83,7 +83,7 @@ class Record:
 
     @property
     def program(self) -> Program:
-        """In whose code the run is."""
+        """The function whose code the run is in."""
         return self.path.traced.visits[self.position].program
 
     @property

@@ -65,7 +65,7 @@ def _value(question: Question, name: str, inputs: Inputs) -> str:
 
 
 def result(question: Question, outcome: Outcome) -> str:
-    """What a run gave, in a few words."""
+    """The result of a run, in a few words."""
     if outcome.status is Status.DONE:
         return question.contract.show_result(question.contract.result_value(outcome))
     if outcome.status is Status.EXITED:

@@ -1,4 +1,4 @@
-"""Concolic disequivalence (seed 000): two programs take turns finding the input that separates them.
+"""Concolic disequivalence (seed 000): two programs alternate in finding an input that separates them.
 
 The driver's next unexplored path gives inputs, both run on them, and the outcomes are compared; then the two change
 places (figure 4). Beyond that, every pair of paths found is compared for all inputs that take it (`pairs.py`).
@@ -105,7 +105,7 @@ class Search:
         return self._conclude()
 
     def _explore(self, runs: int) -> Found | Failed | None:
-        """Let the two take turns until there were so many runs, or nothing is left to explore."""
+        """Let the two alternate until this many runs, or until nothing is left to explore."""
         finished = [False, False]
         while not all(finished) and self.counts.runs < runs and not self._budget.exhausted:
             driving = self._next_driver
@@ -248,7 +248,7 @@ class Search:
         return found
 
     def _why_all_was_lost(self) -> str:
-        """If no path of a side could be followed: a few runs are too little for a bound."""
+        """If no path of a side could be followed: a few runs are not enough for a bound."""
         for driver in self._drivers:
             ends = [path.end for path in driver.tree.paths if path.end is not End.OUTSIDE]
             if ends and all(end is End.LOST for end in ends):

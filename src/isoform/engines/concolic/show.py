@@ -1,4 +1,4 @@
-"""Terms as a person writes them: `n ≠ 42`, `p + 8 < 100`. Long ones are cut."""
+"""Terms as a person writes them: `n ≠ 42`, `p + 8 < 100`. Long ones are shortened."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class TermWriter:
         """Registers that hold an argument in their low bits: its name and how many bits."""
 
     def name_arguments(self, entry: State) -> None:
-        """Call what an argument is at entry by the argument's name."""
+        """Call the value of an argument at entry by the argument's name."""
         for argument in entry.side.contract.arguments:
             self._names.setdefault(argument_term(entry, argument), argument.name)
             place = argument.places[0] if len(argument.places) == 1 else None
@@ -108,7 +108,7 @@ class TermWriter:
         return f"not ({self.text(inner, depth + 1)})"
 
     def _loaded(self, term: Term) -> Term | None:
-        """The address of a word that was read from memory, if that is what a term is."""
+        """The address of a word that was loaded from memory, if a term is one."""
         built = [self._terms.shape(part) for part in self._parts(term)]
         addresses = [shape.address for shape in built if isinstance(shape, shapes.Select)]
         return self._lowest(addresses) if addresses and len(addresses) == len(built) else None
@@ -127,7 +127,7 @@ class TermWriter:
         return parts if len(parts) <= _WORD_BYTES else []
 
     def _lowest(self, addresses: list[Term]) -> Term | None:
-        """The first of addresses that follow one another, in any order."""
+        """The first of consecutive addresses, given in any order."""
         split = [self._terms.split_sum(address) for address in addresses]
         split.sort(key=lambda place: place[1])
         base, start = split[0]

@@ -1,4 +1,4 @@
-"""New inputs for the next path: a model of its conditions, and of the old inputs what those do not touch."""
+"""New inputs for the next path: a model of its conditions, combined with the old inputs where they are not affected."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class InputSolver:
     def solve(
         self, edges: Sequence[Term], more: Term, before: PathSnapshot | None, old: Inputs
     ) -> tuple[Answer, Inputs | None]:
-        """Inputs that take the path of `edges` and then satisfy `more`. `before` is where that path was left by `old`:
-        what was read until there may be part of the answer. Whatever is not connected with `more` stays as it was."""
+        """Inputs that take the path of `edges` and then satisfy `more`. `before` is where `old` left that path: what
+        was read until then may be part of the answer. Everything that is not connected with `more` stays as it was."""
         meant = [self._meant(edge) for edge in edges]
         kept = before.path.kept[: before.kept] if before is not None else []
         last = self._terms.all_of([self._meant(more), *kept])
@@ -54,8 +54,8 @@ class InputSolver:
         return answer, self._inputs(changed, before, old)
 
     def _prefer_simple_shapes(self, meant: list[Term], last: Term, before: PathSnapshot | None) -> bool:
-        """Ask again for pointers as simple as they can be; the model that is read is the first that exists. False:
-        there is none, for lack of time."""
+        """Ask again for pointers that are as simple as possible; the model is the first that exists. False: there is
+        none, for lack of time."""
         wished = False
         bases = before.path.pointers[: before.pointers] if before is not None else []
         for wish in self._pointers.wishes(bases):
@@ -155,7 +155,7 @@ class InputSolver:
                     yield STACK_POINTER + int(name[6:]) + index, value >> (8 * index) & 0xFF
 
     def _cells(self, before: PathSnapshot | None) -> dict[int, int]:
-        """Bytes of memory at entry: what the model sets apart, and what the path read."""
+        """Bytes of memory at entry: those that the model sets, and those that the path read."""
         side, terms = self._side, self._terms
         array = terms.array_variable(MEMORY, side.width)
         cells = self.solver.array_cells(array)

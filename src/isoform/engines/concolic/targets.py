@@ -18,9 +18,9 @@ class Targets:
         machine = function.machine
         self._alignment = machine.instruction_alignment
         self.caller: int | None = machine.initial.get(machine.convention.return_address or "")
-        """The one address that ends the program, where there is one."""
+        """The one address that ends the program, if there is one."""
         self.faults = machine.memory is not None and machine.memory.zeroed
-        """Whether arriving elsewhere is a fault, the same one everywhere."""
+        """Whether a jump elsewhere is a fault, the same one everywhere."""
         self._ranges = [
             (section.address, section.address + len(section.data))
             for section in function.image.sections
@@ -44,7 +44,7 @@ class Targets:
         return self._terms.eq(value, self._constant(value, self.caller))
 
     def elsewhere(self, value: Term, explored: Sequence[int] = ()) -> Term:
-        """To what is neither. (A function whose address both sides share is not at that address.)"""
+        """To neither of these. (A function whose address both sides share is not at that address.)"""
         terms = self._terms
         outside = terms.conj(terms.negate(self._in_code(value)), terms.negate(self.to_caller(value)))
         return terms.conj(outside, self._none_of(value, explored))

@@ -17,7 +17,7 @@ MOST_TARGETS = 64
 
 
 class Closed(Enum):
-    """Why one branch of a decision is not followed (any more)."""
+    """Why one branch of a decision is not followed (any longer)."""
 
     INFEASIBLE = "no input takes it"
     UNKNOWN = "the solver could not say whether any input takes it"
@@ -27,10 +27,10 @@ class Closed(Enum):
 
 @dataclass(frozen=True)
 class Flip:
-    """A branch of a decision that no run took yet."""
+    """A branch of a decision that no run has taken yet."""
 
     label: Key
-    """The key that a run must have there; of a class of jump targets, its name."""
+    """The key that a run must have there; for a class of jump targets, its name."""
     condition: Term
 
 
@@ -53,7 +53,7 @@ class TreeNode:
     """Whether nothing here or below is left to try."""
 
     def edges_to(self) -> list[Term]:
-        """The conditions of coming here, from the root on."""
+        """The conditions of getting here, from the root."""
         found: list[Term] = []
         node = self
         while node.parent is not None:
@@ -63,7 +63,7 @@ class TreeNode:
 
 
 class Tree:
-    """Paths are added by `insert`; `deepest_open` says where a search goes on."""
+    """Paths are added by `insert`; `deepest_open` says where a search continues."""
 
     def __init__(self, terms: Terms, targets: Targets) -> None:
         self._terms = terms
@@ -82,7 +82,7 @@ class Tree:
             if place is None:
                 place = self._put(parent, key, TreeNode(decision, inputs, parent, key))
             if isinstance(place, Path) or place.decision.term != decision.term:
-                return False  # a run that parts from another one without a decision: nothing to learn from it
+                return False  # the run diverges from another one without a decision, so nothing can be learned from it
             place.edges.setdefault(decision.key, decision.edge)
             parent, key = place, decision.key
             place = place.children.get(key)

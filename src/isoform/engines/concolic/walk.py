@@ -1,7 +1,7 @@
-"""One symbolic pass over exactly the blocks that a run went through (seed 000, sections 4.1 and 4.2).
+"""One symbolic pass over exactly the blocks that a run executed (seed 000, sections 4.1 and 4.2).
 
-The run decides where to go; the pass collects the conditions of going there. Constants fold as terms are built, so
-conditions that no input decides never show up, and terms are in single-assignment form by nature.
+The run decides each branch; the pass collects the conditions. Constants fold as terms are built, so conditions that no
+input decides never appear, and terms are in single-assignment form by nature.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Walker:
         self._depth = depth
 
     def walk(self, traced: Traced, resume: PathSnapshot | None = None) -> Path:
-        """The path of a run; from `resume` on if it took the same path until there."""
+        """The path of a run; from `resume` if it took the same path until there."""
         record = Record(self._scope, self._policy.entry, self._depth, traced, resume)
         self._policy.record = record
         path = record.path
@@ -85,8 +85,8 @@ def _settle(summary: Summary, terms: Terms) -> None:
 
 
 def _check_code(path: Path, scope: Scope) -> None:
-    """Code that was found by jumping there is guarded only from then on: nothing may have been stored to it before,
-    whatever the inputs that take this path."""
+    """Code that was found by jumping there is guarded only from then on: nothing may have been stored to it before, for
+    any input that takes this path."""
     visits = path.traced.visits
     first = visits[0].program
     others = [visit for visit in visits if visit.program is not first]
