@@ -1,8 +1,8 @@
-"""One side of a contract: its machine, and where the ABI of that puts what the contract speaks of.
+"""One side of a contract: its machine, and where that machine's ABI puts what the contract refers to.
 
 Inputs are those of the target, in its own places: parameters, memory, and the registers that it finds. A rewrite for
-the same machine finds the same. One for another machine finds the parameters where its own ABI puts them, the same
-memory, and in everything else values of its own.
+the same machine finds the same. A rewrite for another machine finds the parameters where its own ABI puts them, the
+same memory, and values of its own in everything else.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Abi:
     machine: Machine
     arguments: tuple[Argument, ...]
     results: tuple[Result, ...]
-    """As far as they are compared with those of the other machine: the bits of the declared type."""
+    """The bits of the declared type: those that are compared with the other machine's."""
     stack_argument_bytes: int = 0
     result_space: int = 0
     extended_bits: int = 0
-    """Of the result register: to which the convention wants the result extended; 0 if that is nobody's business."""
+    """The width to which the convention extends the result in its register; 0 if it does not."""
     extends_sign: bool = False
 
     @property

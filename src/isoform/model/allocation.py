@@ -1,7 +1,7 @@
 """Memory from the library in concrete runs: what `malloc` and the like do, the same for every runner and CPU model.
 
-The n-th block of a run is at the same address on both sides, so that as long as the two call the allocator alike, they
-get the same addresses. What is in a block that nobody can find any more is not observed.
+The n-th block of a run is at the same address on both sides, so that the two get the same addresses as long as they
+call the allocator alike. The contents of a block that can no longer be reached are not observed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from isoform.model.values import dataclass
 
 BLOCKS = 0x6000_0000_0000
 BLOCKS_END = 0x6800_0000_0000
-"""Where blocks are in a run: away from all that a test makes up."""
+"""The place of blocks in a run: away from everything that a test invents."""
 _APART = 1 << 12
 _LARGEST = 1 << 20
 """A larger block is not available."""
@@ -36,7 +36,7 @@ class Allocating(Enum):
 
 @dataclass(frozen=True)
 class AllocationCall:
-    """A function of the library that gives or takes memory."""
+    """A function of the library that allocates or frees memory."""
 
     name: str
     kind: Allocating
@@ -48,7 +48,7 @@ class AllocationCall:
     """Whether it may return null."""
 
     def shown(self, arguments: tuple[int, ...]) -> tuple[int, ...]:
-        """What is observed of the arguments: of a count and a size only their product."""
+        """What is observed of the arguments: for a count and a size only their product."""
         if len(self.sizes) < 2:
             return arguments
         rest = tuple(value for place, value in enumerate(arguments) if place not in self.sizes)
@@ -62,7 +62,7 @@ class AllocationCall:
 
 
 LibraryCall = PureCall | OutputCall | AllocationCall
-"""What is known of an outside function."""
+"""What is known about an outside function."""
 
 
 @dataclass
@@ -76,7 +76,7 @@ class Blocks:
     _next: int = BLOCKS
 
     def call(self, function: AllocationCall, arguments: tuple[int, ...], fails: bool) -> int:
-        """The result of a call, its effect done."""
+        """Execute a call and return its result."""
         if function.kind is Allocating.TAKES:
             self._taken_back.add(arguments[function.pointer])
             return 0
@@ -116,8 +116,8 @@ class Blocks:
         return bytes(self.read(old + offset) for offset in range(min(size, self._sizes.get(old, size))))
 
     def left(self, changes: Mapping[int, int], passed: Iterable[int]) -> BlocksLeft:
-        """What the run leaves behind. `changes` are the bytes outside the frame that are not as at entry; `passed` is
-        what outside functions were given. How large a block of the caller's is, is not known: it may be a page."""
+        """What the run leaves behind. `changes` are the bytes outside the frame that differ from entry; `passed` are
+        the arguments of outside functions. The size of a block of the caller's is not known: it may be a page."""
         taken_back = tuple((block, block + self._room(block)) for block in self._taken_back)
         if not self._sizes:
             return BlocksLeft(taken_back=taken_back)

@@ -1,4 +1,4 @@
-"""What an assembler of one of the small machines makes of a text: one function, named after the file."""
+"""The result of an assembler of one of the small machines: one function, named after the file."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ class Assembled:
     parameters: tuple[str, ...]
     """All of type int, as is the result."""
     writable: bool
-    """Whether the program may write over its own code."""
+    """Whether the program may overwrite its own code."""

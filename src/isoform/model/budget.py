@@ -13,18 +13,18 @@ from types import FrameType
 from isoform.model.errors import Unsupported
 
 WALL_FACTOR = 3.0
-"""The whole of a budget is up after so many times its seconds on the wall clock, however little processor time was
-spent: a machine that is this busy, or a child that waits for something, must not keep anybody for ever."""
+"""The whole budget ends after this many times its seconds on the wall clock, however little processor time was spent: a
+very busy machine, or a child that waits for something, must not block anybody for ever."""
 LOADING_SECONDS = 30.0
-"""On the wall clock, more than that for reading and building the files: on a busy machine this waits for the disk and
-for compilers, which have limits of their own, and the time for a proof begins after it."""
+"""Additional wall-clock seconds for reading and building the files: on a busy machine this waits for the disk and for
+compilers, which have limits of their own. The time for a proof begins after it."""
 SLOWEST = 3.0
-"""Of a limit that is counted, the processor time at which it ends all the same: not all work is counted."""
+"""The factor of processor time at which a counted limit ends anyway: not all work is counted."""
 
 
 def processor_time() -> float:
-    """Seconds of processor time that this thread and the processes that were started, and have ended, have used. What
-    else the machine does, and what other threads do, does not count."""
+    """Seconds of processor time used by this thread and by child processes that have ended. Other threads and other
+    processes do not count."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.thread_time() + children.ru_utime + children.ru_stime
 
@@ -32,8 +32,9 @@ def processor_time() -> float:
 class Budget:
     """Seconds of processor time. To be used in the thread that made it.
 
-    A part that decides what is tried next can be counted: its seconds are then those that were charged to it, for
-    steps that solvers and symbolic execution took, so that it ends at the same point on any machine, busy or idle."""
+    A part that decides what is tried next can be counted: its seconds are then those charged to it, for steps of
+    solvers and of symbolic execution, so that it ends at the same point on any machine, busy or idle.
+    """
 
     def __init__(self, seconds: float, whole: Budget | None = None, is_counted: bool = False) -> None:
         self._whole = whole
@@ -42,7 +43,7 @@ class Budget:
         self._stopped_at: float | None = None
         self._why_stopped = ""
         self.is_closed = False
-        """Whether the work is done, and only the answer is still to be put together."""
+        """Whether the work is done, and only the answer remains to be assembled."""
         self._start(seconds)
 
     def _start(self, seconds: float) -> None:
@@ -50,38 +51,38 @@ class Budget:
         self._charged = 0.0
         self._started = processor_time()
         self._deadline = self._started + (SLOWEST * seconds if self.is_counted else seconds)
-        # Only of the whole: how much of a part's time other processes take must not decide what is tried next.
+        # Only for the whole: the time that other processes take must not decide what is tried next.
         wall = WALL_FACTOR * (self._deadline - self._started) if self._whole is None else inf
         self._latest = time.monotonic() + wall
 
     def begin_loading(self) -> None:
-        """While files are read and built, the wall clock may go on for longer."""
+        """While files are read and built, the wall-clock limit is extended."""
         self._latest += LOADING_SECONDS
 
     def end_loading(self) -> None:
-        """From now on the wall clock counts anew."""
+        """From now on the wall-clock limit starts again."""
         self._latest = time.monotonic() + WALL_FACTOR * max(0.0, self._deadline - processor_time())
 
     def part(self, seconds: float) -> Budget:
-        """For one engine: at most so many seconds, and never more than this one has."""
+        """For one engine: at most this many seconds, and never more than this budget has."""
         return Budget(max(0.0, min(seconds, self.left)), self)
 
     def counted_part(self, seconds: float) -> Budget:
-        """The same, of seconds that are counted."""
+        """The same, in counted seconds."""
         return Budget(max(0.0, min(seconds, self.left)), self, is_counted=True)
 
     def charge(self, seconds: float) -> None:
-        """Counted work was done that takes so long on an idle machine of ours."""
+        """Counted work was done that takes this long on an idle reference machine."""
         self._charged += seconds
         if self._whole is not None:
             self._whole.charge(seconds)
 
     def renew(self, seconds: float) -> None:
-        """For a part that is taken up again: so many seconds from now on."""
+        """For a part that continues: this many seconds from now on."""
         self._start(max(0.0, seconds if self._whole is None else min(seconds, self._whole.left)))
 
     def stop(self, why: str) -> None:
-        """No more of it is left, for this reason."""
+        """Nothing is left of it, for this reason."""
         if self._stopped_at is None:
             self._stopped_at, self._why_stopped = processor_time(), why
 
@@ -92,7 +93,7 @@ class Budget:
 
     @property
     def elapsed(self) -> float:
-        """Seconds on the wall clock since it was made: for reports, never to decide anything by."""
+        """Seconds on the wall clock since it was made: for reports, never for decisions."""
         return time.monotonic() - self._begun
 
     @property
@@ -102,7 +103,7 @@ class Budget:
 
     @property
     def left(self) -> float:
-        """Seconds of processor time, or counted ones; none once it is too late by the other clocks."""
+        """Seconds of processor time, or counted ones; 0 once another limit is reached."""
         return self._left(processor_time(), time.monotonic())
 
     def _left(self, used: float, now: float) -> float:
@@ -151,7 +152,7 @@ def interruptible(budget: Budget) -> Iterator[None]:
 
     try:
         previous = signal.signal(signal.SIGINT, stop)
-    except ValueError:  # not the main thread: whoever owns it decides about Ctrl-C
+    except ValueError:  # not the main thread, whose owner handles Ctrl-C
         yield
         return
     try:

@@ -1,9 +1,9 @@
-"""What is known of a function that is called and is not here: where it takes its arguments from, and which bits of the
+"""What is known about a function that is called and is not present: where its arguments are, and which bits of the
 result registers are its result.
 
 Two sets of bits are kept apart, because a verdict may rest on each in one direction only. What a callee *may* read must
-be equal on both sides before two calls are taken for the same one; what it is *known* to read is all that can make two
-calls different.
+be equal on both sides before two calls count as the same; what it is *known* to read is all that can make two calls
+different.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Part:
     may: int
     """The bits that the callee may read."""
     reads: int
-    """The bits of these that it is known to read."""
+    """Those of these bits that it is known to read."""
 
     def known(self, content: int) -> int:
-        """What the callee is known to read, of what is there in a run. An address of the caller's frame is a pointer to
-        an object of its own, whatever the callee's declaration, or the lack of one, says of its width: where that
-        object is in the frame is nobody else's business (see `events`)."""
+        """What the callee is known to read of this place in a run. An address of the caller's frame is a pointer to an
+        object of its own, whatever width the callee's declaration, or the lack of one, gives it: the object's place in
+        the frame is private (see `events`)."""
         return content if self.reads & _LOW_HALF == _LOW_HALF and in_frame(content) else content & self.reads
 
     @property
@@ -45,17 +45,17 @@ class Part:
 
 @dataclass(frozen=True)
 class Given:
-    """What a call leaves in one result register."""
+    """The contents of one result register after a call."""
 
     register: str
     bits: int
-    """The bits that belong to the result. All others are whatever the callee left there: each side's own."""
+    """The bits that belong to the result. All others are undefined and differ between the sides."""
     zeros: int = 0
     """The bits of these that are 0: all but the lowest of a bool."""
     extended_from: int = 0
     """If not 0: how many bits the value has. Those above are copies of the highest of them."""
     in_runs: int = -1
-    """The bits that runs may set: where the type is not known, a value that is one of every type shows a difference."""
+    """The bits that runs may set: if the type is not known, a value that is valid for every type shows a difference."""
     is_space: bool = False
     """Whether it is the address of the space for a result in memory, which is the first argument."""
 
@@ -73,35 +73,34 @@ Parts = tuple[Part, ...]
 
 @dataclass(frozen=True)
 class Format:
-    """Which arguments a call of a function like printf takes beyond the declared ones: the text that one argument
-    points to tells."""
+    """The arguments beyond the declared ones of a call of a function like printf: the format text determines them."""
 
     argument: int
     """The index of that argument's part."""
     parts: Callable[[bytes], Parts | None]
-    """All parts of a call with this text; None where the text does not tell."""
+    """All parts of a call with this text; None if the text does not determine them."""
 
 
 @dataclass(frozen=True)
 class Callee:
     parts: Parts
-    """Of a function with a format: where it is not known."""
+    """For a function with a format: if the text is not known."""
     results: tuple[Given, ...]
     format: Format | None = None
     is_library: bool = False
-    """Whether it is the function of the C library that its name says."""
+    """Whether it is the C library's function of this name."""
     returns: bool = True
     refused: str = ""
-    """Why nothing can be said of a call; empty where something can."""
+    """Why nothing is known about a call; empty if something is."""
     vectors: tuple[str, ...] = ()
-    """Of a variadic function: the registers of which the caller says, in the low byte of the first result register, how
-    many hold arguments."""
+    """For a variadic function: the registers of which the caller says, in the low byte of the first result register,
+    how many hold arguments."""
     maybe_on_stack: bool = False
-    """Whether there may be arguments on the stack that `parts` does not have, as no declaration says."""
+    """Whether there may be arguments on the stack that `parts` does not have, because there is no declaration."""
     uses_last_register: bool = False
     """Whether the last register for arguments may hold one: what does not fit the registers is then on the stack."""
     mixed: str = ""
-    """Why calls cannot be compared unless a format tells their arguments: some pass more than others."""
+    """Why calls cannot be compared unless a format determines their arguments: some pass more than others."""
 
     @property
     def space(self) -> str | None:
@@ -114,14 +113,14 @@ class Callee:
         return next((given for given in self.results if given.bits), None)
 
     def parts_of_call(self, text: bytes | None) -> Parts | None:
-        """The parts of a call with this format, where there is one and it is known. None where that does not tell all
+        """The parts of a call with this format, if there is one and it is known. None if that does not determine all
         arguments of a variadic call."""
         if self.format is not None and text is not None:
             return self.format.parts(text)
         return None if self.vectors else self.parts
 
     def parts_at_most(self, vectors: int | None) -> Parts:
-        """Where the arguments of a variadic call may be, of which nothing but that number is known."""
+        """The possible places of the arguments of a variadic call of which only that number is known."""
         if vectors is None or not self.vectors:
             return self.parts
         counted = self.vectors[:vectors]
@@ -136,7 +135,7 @@ DOUBLE = (1 << 64) - 1
 LONGEST_FORMAT = 4096
 
 Callees = Callable[[str], Callee]
-"""What is known of an outside function, by its name ("" for a call through a pointer)."""
+"""What is known about an outside function, by its name ("" for a call through a pointer)."""
 
 NOTHING = Callee((), ())
 
@@ -147,7 +146,7 @@ def whole(machine: Machine, name: str) -> int:
 
 
 def merged(one: Parts, other: Parts) -> Parts:
-    """What is known where either may be right."""
+    """What is known if either may be right."""
     theirs = {part.where: part for part in other}
     found = []
     for part in one:

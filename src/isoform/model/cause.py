@@ -1,4 +1,4 @@
-"""Root causes: which two values part, and how much was shown of it."""
+"""Root causes: which two values diverge, and how much was shown about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of a certificate that was checked again."""
+"""The result of re-checking a certificate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class CheckResult(Enum):
 
 @dataclass(frozen=True)
 class CheckRow:
-    """What became of one obligation."""
+    """The result for one obligation."""
 
     name: str
     shows: str
@@ -39,4 +39,4 @@ class CheckReport:
     """Sentences about the certificate as a whole."""
     index: Mapping[str, Any] = field(default_factory=dict)
     code_compared: bool = False
-    """Whether it was compared with code at hand."""
+    """Whether it was compared with given code."""

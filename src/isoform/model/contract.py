@@ -61,7 +61,7 @@ class AbortRule(Enum):
 
 class BoundsRule(Enum):
     ASSUME = "assume"
-    """Where the target leaves the object that an access is meant for, nothing is compared."""
+    """If the target leaves the object that an access is meant for, nothing is compared."""
     IGNORE = "ignore"
 
 
@@ -88,7 +88,7 @@ class SignatureSource(Enum):
 
 @dataclass(frozen=True)
 class Place:
-    """Where (part of) an argument or result is: bytes of a register, or of the stack at entry."""
+    """The place of (part of) an argument or result: bytes of a register, or of the stack at entry."""
 
     register: str | None
     """A container name; None for the stack."""
@@ -114,7 +114,7 @@ class Argument:
 
 
 class _Unused:
-    """What of a structure belongs to no member."""
+    """The parts of a structure that belong to no member."""
 
     unused: tuple[tuple[int, int], ...]
     """The bytes of it with bits that belong to no member, and these bits."""
@@ -128,7 +128,7 @@ class _Unused:
 
     @cached_property
     def partly(self) -> dict[int, int]:
-        """The bytes that have part of a bit-field in them, with the bits that belong to no member."""
+        """The bytes that contain part of a bit-field, with the bits that belong to no member."""
         return {byte: bits for byte, bits in self.unused if bits != 0xFF}
 
 
@@ -158,7 +158,7 @@ class PaddedVariable(_Unused):
 
 
 def argument_value(argument: Argument, inputs: Inputs) -> int:
-    """What an argument is in these inputs."""
+    """The value of an argument in these inputs."""
     value = shift = 0
     for place in argument.places:
         if place.register is not None:
@@ -177,7 +177,7 @@ class Result:
     bits: int
     offset: int = 0
     is_float: bool = False
-    """Whether these bits are one float or double: then any NaN is as good as any other."""
+    """Whether these bits are one float or double: all NaNs then count as the same."""
 
 
 Reading = tuple[Result, ...]
@@ -190,28 +190,29 @@ ReadByte = Callable[[int], int]
 
 
 class NoValueError(Exception):
-    """What a library function gives for these arguments is not known (a text without an end)."""
+    """The result of a library function for these arguments is not known (a text without an end)."""
 
 
 @dataclass(frozen=True)
 class PureCall:
-    """An outside function that only computes: what it gives is a function of its arguments (and of memory, if it reads
+    """An outside function that only computes: its results are a function of its arguments (and of memory, if it reads
     any), and it changes nothing. How often and in which order it is called is not observed."""
 
     name: str
     results: tuple[Result, ...]
-    """Bits of registers; what else a result register holds afterwards is open."""
+    """Bits of registers; the rest of a result register is undefined afterwards."""
     reads_memory: bool = False
     stores: tuple[tuple[int, str], ...] = ()
-    """Of `sincos` and the like: the argument that says where to store what the named function gives for the first
+    """For `sincos` and the like: the argument that says where to store what the named function returns for the first
     argument."""
     value: Callable[[tuple[int, ...], ReadByte], tuple[int, ...]] | None = None
-    """What the real function gives, one number for each result, then for each store; None if isoform cannot say."""
+    """The results of the real function, one number for each result, then for each store; None if isoform does not know
+    them."""
     only_if_null: int | None = None
-    """The argument with which it only computes if that is null: else it stores something there, and is a call like any
-    other."""
+    """The argument that must be null for it to only compute: otherwise it stores something there, and is an ordinary
+    call."""
     code: bytes = b""
-    """Straight machine code that does the same, with arguments and results where they are in a call."""
+    """Machine code without branches that does the same, with arguments and results where they are in a call."""
 
 
 def stored_size(function: str) -> int:
@@ -225,12 +226,12 @@ class OutputCall:
 
     name: str
     stream: int | None
-    """Which integer argument says where to; None: the standard output."""
+    """The integer argument that is the stream; None: the standard output."""
     counts: bool
     """Whether it returns how many bytes it wrote."""
     written: Callable[[tuple[int | None, ...], ReadByte], bytes]
-    """The text, from the integer argument registers, as far as they are known, and memory. NoValueError: the text is
-    not known."""
+    """The text, from memory and the integer argument registers whose values are known. NoValueError: the text is not
+    known."""
 
 
 @dataclass(frozen=True)
@@ -267,7 +268,7 @@ class Contract:
     bounds: BoundsRule = BoundsRule.ASSUME
     preconditions: tuple[Precondition, ...] = ()
     certain: tuple[ResultPart, ...] | None = None
-    """Where `results` are guessed from the code: what certainly is the result. None where all of it is."""
+    """If `results` are inferred from the code: what certainly is the result. None if all of it is."""
     padded_behind: tuple[Padded, ...] = ()
     """The arguments that point to pointers to structures with padding; used in runs only."""
     padded_variables: tuple[PaddedVariable, ...] = ()
@@ -276,17 +277,17 @@ class Contract:
     """The arguments that point to structures with padding, where both sides declare them so."""
     bools: tuple[BoolCell, ...] = ()
     possible: ResultPart = ()
-    """Where the type of the result is guessed and only zero or nonzero counts: all that may be the result, as each of
-    the types that it may have. A difference in any of them leaves the question open."""
+    """If the type of the result is inferred and only zero or nonzero counts: everything that may be the result, as each
+    of the types that it may have. A difference in any of them leaves the question open."""
     bool_variables: tuple[tuple[int, int], ...] = ()
     """Places of variables that are declared to hold a `bool`: the variable's address, and the distance from it."""
     bytes_read: tuple[str, ...] = ()
     """Without debug information: argument registers of which a side reads one byte only, so that it may be a bool."""
     narrow: tuple[tuple[str, int], ...] = ()
-    """Argument registers that may hold numbers of only so many bits, where types are guessed from the code."""
+    """Argument registers that may hold numbers of only this many bits, if types are inferred from the code."""
     abis: tuple[Abi, Abi] | None = None
-    """Where the two sides are for two machines: what each of them makes of the contract. The fields of the contract
-    itself are then those of the target."""
+    """If the two sides are for two machines: the contract as each of them sees it. The fields of the contract itself
+    are then those of the target."""
 
     def of(self, side: int) -> Contract:
         """The contract as one side finds it, the other being for the same machine."""
@@ -330,20 +331,20 @@ class Contract:
             yield from memory_differences(self.of(0).observed_writes(target), self.of(1).observed_writes(rewrite))
 
     def _shows_memory(self, outcome: Outcome) -> bool:
-        """`--memory ignore` is about what a function leaves to its caller. What a call that ends the program finds is
+        """`--memory ignore` concerns what a function leaves to its caller. What a call that ends the program finds is
         part of the call."""
         if outcome.status is Status.DONE:
             return self.memory is MemoryRule.COMPARE
         return outcome.reason not in HIDE_MEMORY_AT_END
 
     def observed_writes(self, outcome: Outcome) -> dict[int, int]:
-        """What a run leaves in memory that somebody can find."""
+        """What a run leaves in memory that others can find."""
         return outcome.blocks.observed(outcome.writes, (outcome.registers.get(r.register, 0) for r in self.results))
 
     def _convention_differences(self, target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
-        """What a callee must restore is compared between the sides: a target that itself breaks the
-        convention (an assembly fragment) is a reference like any other. Where the two have nothing to compare, each is
-        held against its own state at entry."""
+        """What a callee must restore is compared between the sides: a target that itself breaks the convention (an
+        assembly fragment) is still the reference. If there is nothing to compare, each is compared with its own state
+        at entry."""
         if self.abis is not None:
             broken = [", ".join(o.broken_duties) or "nothing" for o in (target, rewrite)]
             if target.broken_duties or rewrite.broken_duties:
@@ -411,7 +412,7 @@ def show_number(value: int, bits: int, signed: bool) -> str:
 
 
 def show_float(value: int, bits: int) -> str:
-    """The shortest decimal that gives the number back; of a NaN also its bits, which differ from one to the next."""
+    """The shortest decimal with this value; for a NaN also its bits."""
     if is_nan(value, bits // 8):
         return f"nan ({value:#x})"
     number = to_float(value, bits // 8)

@@ -1,4 +1,4 @@
-"""What two runs show that can be compared as it is: how they end, the calls that they make, and memory."""
+"""What can be compared directly between two runs: how they end, the calls that they make, and memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from isoform.model.values import dataclass
 
 @dataclass(frozen=True)
 class Difference:
-    """One observable on which two outcomes differ, in words of the user's."""
+    """One observable on which two outcomes differ, in the user's words."""
 
     what: str
     target: str
@@ -43,9 +43,9 @@ Event = tuple[str, tuple[int | None, ...], bytes]
 
 
 def events(outcome: Outcome, standard: int | None = None) -> list[Event]:
-    """The calls made, without where a function keeps objects of its own that it passes on: that is its own business.
-    Of calls that write text the text, neighbouring ones to the same stream together; the stream `standard` is taken for
-    the standard output."""
+    """The calls made, without the places of a function's own objects that it passes on, which are private. For calls
+    that write text, the text, with adjacent calls to one stream joined; the stream `standard` is the standard
+    output."""
     found: list[Event] = []
     for call in outcome.calls:
         if call.output is None:
@@ -83,7 +83,7 @@ def _sight_differences(target: Outcome, rewrite: Outcome) -> Iterator[Difference
 
 
 def _frame_addresses(memory: Mapping[int, int]) -> set[int]:
-    """The bytes in which there are addresses of the function's own frame: where in it something is does not count."""
+    """The bytes that contain addresses of the function's own frame: a place in the frame does not count."""
     starts = {address - back for address in memory for back in range(8)}
     # A byte that was stored and is what was there before is not noted.
     likely = [(STACK_POINTER - 16) >> (8 * i) & 0xFF for i in range(8)]

@@ -12,5 +12,5 @@ class Unsupported(Exception):
 
 
 class OutOfLimits(BaseException):
-    """The question must end here and now: time, memory or the user's patience is spent. Raised by a timer wherever the
-    work happens to be, so it is no `Exception`: nobody may take it for an attempt that failed and go on."""
+    """The question must end here and now: time, memory or the user's patience is exhausted. A timer raises it at any
+    point of the work, so it is not an `Exception`: no code may mistake it for a failed attempt and continue."""

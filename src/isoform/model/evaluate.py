@@ -1,4 +1,4 @@
-"""The meaning of every value-producing micro-op on concrete numbers: the definition the others are held to.
+"""The meaning of every value-producing micro-op on concrete numbers: the definition that others must agree with.
 
 The compiled runner and the symbolic step must agree with this table (`tests/test_evaluate.py`).
 """

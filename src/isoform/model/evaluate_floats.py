@@ -83,7 +83,7 @@ def _from_int(out: int, sizes: Sequence[int], v: Sequence[int]) -> int:
     magnitude = abs(number)
     spare = magnitude.bit_length() - DOUBLE_PRECISION
     if out == 4 and spare > 0:
-        # What a double cannot hold only says on which side of a halfway point the number is.
+        # What a double cannot hold only decides on which side of a halfway point the number is.
         kept = magnitude >> spare
         magnitude = (kept | 1 if magnitude & ((1 << spare) - 1) else kept) << spare
     return to_bits(math.copysign(float(magnitude), number), out)

@@ -13,7 +13,7 @@ from isoform.model.values import dataclass
 
 
 class Standing(Enum):
-    """Where a submission stands: one of the four verdicts, or why there is none."""
+    """The result for a submission: one of the four verdicts, or why there is none."""
 
     EQUIVALENT = "equivalent"
     DIFFERENT = "different"
@@ -22,9 +22,9 @@ class Standing(Enum):
     REJECTED = "rejected"
     """It does not assemble or compile, or has not the function asked for."""
     NO_ANSWER = "no answer"
-    """It had to be stopped at its limit of time or memory."""
+    """It was stopped at its limit of time or memory."""
     CRASHED = "crashed"
-    """The process that looked at it ended without an answer: a bug in isoform."""
+    """The process that examined it ended without an answer: a bug in isoform."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class GradedAnswer:
 
     @property
     def is_final(self) -> bool:
-        """Whether more time could not say more."""
+        """Whether more time could not help."""
         decided = self.standing in (Standing.EQUIVALENT, Standing.DIFFERENT, Standing.REJECTED)
         return decided and (self.tests is None or self.tests.complete)
 

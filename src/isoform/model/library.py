@@ -1,6 +1,6 @@
-"""What isoform knows of a library function, by its name.
+"""What isoform knows about a library function, by its name.
 
-A name means the library's function only where nothing says otherwise: see `borders/library.is_library`.
+A name means the library's function only if nothing says otherwise: see `borders/library.is_library`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ own: retpolines and return thunks, stacks that grow, profiling at entry."""
 
 
 def library_function(name: str) -> LibraryFunction:
-    """What is known of the function that a name means in the library; only the name if the table does not have it."""
+    """What is known about the library function with this name; only the name if the table does not have it."""
     return _in_table(name) if name in _entries() else LibraryFunction(name)
 
 

@@ -1,4 +1,4 @@
-"""What can be known of one function of the C library, of a compiler's run-time library, or of C++'s."""
+"""What can be known about one function of the C library, of a compiler's run-time library, or of C++'s."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Meaning(Enum):
 
     @property
     def has_direction(self) -> bool:
-        """Whether the standard says, by what it does on overlap, in which direction it goes through memory."""
+        """Whether the standard determines, by the effect on overlap, the direction in which it traverses memory."""
         return self not in (Meaning.FILL, Meaning.COPY)
 
 
@@ -48,7 +48,7 @@ class ResultRange(Enum):
 
 
 class Replaced(Enum):
-    """What compilers put in the place of a call."""
+    """What compilers may replace a call by."""
 
     BY_CODE = "code, or a call in the place of code"
     BY_CALL = "another call"
@@ -82,7 +82,7 @@ class LibraryFunction:
     stores: tuple[tuple[int, str], ...] = ()
     """Of one that only computes: the arguments where it stores the result of another function."""
     only_sign: bool = False
-    """Whether only the sign of its result is fixed: libraries and compilers choose the magnitude."""
+    """Whether only the sign of its result is defined: libraries and compilers choose the magnitude."""
     sets_errno: bool = False
     """Whether one that only computes may say in errno that there is no result. glibc's headers make `strtol` of
     `atoi`."""
@@ -93,7 +93,7 @@ class LibraryFunction:
     sets_locale: bool = False
     sets_rounding: bool = False
     reads_exception_flags: bool = False
-    """Every floating-point computation sets these flags, and isoform does not follow them."""
+    """Every floating-point computation sets these flags, which isoform does not track."""
     meaning: Meaning | None = None
     allocation: Allocation | None = None
     format: Format | None = None

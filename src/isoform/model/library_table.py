@@ -1,4 +1,4 @@
-"""All that isoform knows of library functions: one table, which everything else reads (`library.py`).
+"""Everything that isoform knows about library functions: one table, which everything else reads (`library.py`).
 
 What a function computes is in `borders/library_values.py`, what one writes to a stream in `borders/output.py`, and the
 instructions that stand for one in the package of the machine.

@@ -1,9 +1,9 @@
-"""Limits that hold wherever the work is: a timer looks at the budget and at memory, and ends what does not end itself.
+"""Limits that hold everywhere: a timer checks the budget and the memory, and ends what does not end by itself.
 
-Every loop that may be long asks its budget, and solvers do. What takes long all the same is ended from here, by an
-exception that only the ladder and the verbs catch: nothing of what the interrupted engine had begun is used. The timer
-needs the main thread; elsewhere only the loops' own checks hold. What does not return to Python at all is for
-`supervise` to end.
+Every loop that may be long asks its budget, and so do solvers. Work that continues anyway is ended from here, by an
+exception that only the ladder and the verbs catch: nothing that the interrupted engine had begun is used. The timer
+needs the main thread; in other threads only the loops' own checks apply. Code that does not return to Python at all is
+ended by `supervise`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from isoform.model.processes import resident_bytes
 DEFAULT_MEMORY = 2 << 30
 """Bytes that a question may take."""
 NEARLY = 0.9
-"""Of the memory, the share at which work stops: what is then still being done takes a little more."""
+"""The share of the memory at which work stops: what is still in progress needs a little more."""
 GRACE_SECONDS = 0.3
-"""Of processor time. What asks its budget has stopped by then."""
+"""Seconds of processor time. Code that asks its budget has stopped by then."""
 TICK_SECONDS = 0.1
-"""Of processor time, from one look to the next."""
+"""Seconds of processor time between two checks."""
 
 _in_solver = False
 
@@ -58,8 +58,8 @@ class _Watch:
 
 @contextmanager
 def enforced(budget: Budget, memory: int = 0) -> Iterator[None]:
-    """Raises `OutOfLimits` in what does not stop when the budget is spent, or `memory` bytes more are in use than
-    now."""
+    """Raises `OutOfLimits` in code that does not stop when the budget is spent, or when `memory` bytes more are in use
+    than now."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -79,7 +79,7 @@ def enforced(budget: Budget, memory: int = 0) -> Iterator[None]:
 
 
 def as_size(size: int) -> str:
-    """2147483648 as "2 GB", as people say it."""
+    """2147483648 as "2 GB"."""
     for unit, name in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")):
         if size >= unit:
             return f"{size / unit:.4g} {name}"

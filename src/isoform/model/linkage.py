@@ -1,4 +1,5 @@
-"""What a loader must know of a machine: how its relocations are computed, and what its code does with their fields."""
+"""What a loader must know about a machine: how its relocations are computed, and what its code does with their
+fields."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ class Formula(Enum):
     """The relocation changes no field."""
     ABSOLUTE = auto()
     RELATIVE = auto()
-    """The distance from the field to an address; so are all that follow but `THREAD_DISTANCE`."""
+    """The distance from the field to an address; the following are distances too, except `THREAD_DISTANCE`."""
     SLOT = auto()
     """To a word of the global offset table that holds the address."""
     THREAD_PAIR = auto()
@@ -27,7 +28,7 @@ class Formula(Enum):
     THREAD_SLOT = auto()
     """To a word of it: the distance from the thread pointer."""
     THREAD_DESCRIPTOR = auto()
-    """To two words of it: code that gives the distance, and what it is given."""
+    """To two words of it: code that returns the distance, and its argument."""
     THREAD_DISTANCE = auto()
     """The distance from the thread pointer to an object."""
     SUM = auto()
@@ -50,7 +51,7 @@ class Rule:
     is_unsigned: bool = False
     """Whether a field of four bytes also takes numbers from 2^31 on."""
     put: Callable[[bytes, int], bytes | None] | None = None
-    """The field with a value in it, where it is not a plain number; None where the value does not fit."""
+    """The field with a value in it, if it is not a plain number; None if the value does not fit."""
 
     @property
     def is_known(self) -> bool:
@@ -92,7 +93,7 @@ class Dynamic(Enum):
     GLOBAL_DATA = auto()
     """The address of a symbol."""
     JUMP_SLOT = auto()
-    """The same, of a function."""
+    """The address of a function."""
     COPY = auto()
     """The contents of an object of another file."""
     RELATIVE = auto()
@@ -114,14 +115,14 @@ class Use:
     trailing: int
     """Bytes of the instruction after the four of the field."""
     forms_address: bool
-    """The address is computed (an immediate, a base for an index) rather than accessed as it is."""
+    """Whether the address is computed (an immediate, a base of an index) rather than accessed directly."""
 
 
 class FieldUses(Protocol):
     """Uses of the fields of one code section."""
 
     def use(self, offset: int) -> Use | None:
-        """How the 4-byte field at `offset` is used; None where the code around it cannot be decoded."""
+        """How the 4-byte field at `offset` is used; None if the code around it cannot be decoded."""
 
 
 def _none(_: bytes) -> Iterator[tuple[int, int]]:
@@ -134,29 +135,29 @@ class Linkage:
 
     relocations: Mapping[int, Rule]
     field_uses: Callable[[bytes, Sequence[int]], FieldUses]
-    """From the code of a section and where functions start in it."""
+    """From the code of a section and the starts of functions in it."""
     is_branch: Callable[[bytes, int], bool]
     """Whether the field at an offset of the code is the target of a direct call or jump."""
     forms_distance: Callable[[bytes, int], bool]
-    """Whether it is a distance that an instruction plainly only forms an address with."""
+    """Whether it is a distance with which an instruction clearly only forms an address."""
     forms_number: Callable[[bytes, int], bool]
-    """Whether it is an address that an instruction plainly only puts into a register."""
+    """Whether it is an address that an instruction clearly only puts into a register."""
     stubs: Callable[[bytes, int], Iterator[tuple[int, int]]]
     """From a section of linkage stubs and the size of its entries: where each stub starts, and the slot of the global
     offset table that it jumps through, both from the start of the section."""
     uses_thread_pointer: Callable[[bytes], bool]
-    """Whether code may do so."""
+    """Whether code may use the thread pointer."""
     refused_flags: Mapping[int, str] = field(default_factory=dict)
-    """Bits of the file's header that say that it follows another convention, which is named."""
+    """Bits of the file's header for another convention, with its name."""
     dynamic: Mapping[int, Dynamic] = field(default_factory=dict)
-    """Of linked files. Empty: isoform reads only object files of this machine."""
+    """For linked files. Empty: isoform reads only object files of this machine."""
     loader_code: bytes = b""
-    """What stands for `__tls_get_addr`, and `descriptor_start` bytes further for the code of a descriptor."""
+    """The code that stands for `__tls_get_addr` and, from `descriptor_start` on, for a descriptor."""
     descriptor_start: int = 0
     frame_bases: Mapping[bytes, int] = field(default_factory=dict)
     """By the frame base of a function in debug information: its distance from the stack pointer at entry."""
     splits_addresses: bool = False
-    """Whether code forms an address in several instructions, so that no field of one holds it."""
+    """Whether code forms an address in several instructions, so that no single field holds it."""
     own_addresses: Callable[[bytes], Iterator[tuple[int, int]]] = _none
     """Where code forms addresses that isoform does not recognise: start and end of the instructions."""
 
@@ -165,4 +166,4 @@ class Linkage:
 
 
 _UNKNOWN = Rule(Formula.UNKNOWN, 8)
-"""A field is taken to be as wide as any, so that no byte of it is taken for known."""
+"""The field is assumed to be as wide as any, so that no byte of it counts as known."""

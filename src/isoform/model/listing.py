@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 from isoform.model.values import dataclass
 
 MOST_LINES = 30
-"""Lines that a listing shows of one function before stretches are left out."""
+"""Lines of one function in a listing before parts are left out."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Row:
     address: int
     text: str
     source: str | None = None
-    """The source line that starts here, where it is known and not that of the row before."""
+    """The source line that starts here, if it is known and differs from the row before."""
     note: str = ""
 
 
@@ -46,14 +46,14 @@ class Line:
     address: int | None = None
     is_code: bool = True
     is_cause: bool = False
-    """Whether the two functions part here."""
+    """Whether the two functions diverge here."""
 
 
 def lines_of(
     view: View, trace: Sequence[int] = (), most: int = MOST_LINES, causes: frozenset[int] = frozenset()
 ) -> list[Line]:
-    """The lines to show. A long function loses its source lines first, then what was not executed, then the
-    middle of what was; never an instruction where the two functions part."""
+    """The lines to show. A long function first loses its source lines, then what was not executed, then the middle of
+    what was; never an instruction where the two functions diverge."""
     return [
         replace(line, is_cause=line.is_code and line.address in causes) for line in _lines_of(view, trace, most, causes)
     ]
@@ -72,7 +72,7 @@ def _lines_of(view: View, trace: Sequence[int], most: int, causes: frozenset[int
 
 
 def _ends(indices: list[int], most: int) -> list[int]:
-    """The first third and the last two thirds of what fits, gaps counted in: a difference shows late."""
+    """The first third and the last two thirds of what fits, including gaps: differences show late."""
     if len(indices) + _gaps(indices) <= most:
         return indices
     count = len(indices)

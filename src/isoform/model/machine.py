@@ -1,4 +1,4 @@
-"""What isoform must know of a machine: registers, calling convention, and how to decode one instruction."""
+"""What isoform must know about a machine: registers, calling convention, and how to decode one instruction."""
 
 from __future__ import annotations
 
@@ -31,41 +31,42 @@ class Convention:
     """Bytes from the stack pointer at entry to the first argument passed on the stack."""
     return_address_on_stack: bool = False
     return_address: str | None = None
-    """The link register, where the return address is not on the stack."""
+    """The link register, if the return address is not on the stack."""
     kept_return_address: str | None = None
-    """A container that no instruction can name: it has the link register in it while a tail call is made."""
+    """A container that no instruction can name: it holds the link register while a tail call is made."""
     stack_adjustment: int = 0
     """How far above its value at entry the stack pointer must be at exit."""
     scratch_after_call: tuple[str, ...] = ()
-    """Containers whose value a call to outside code leaves open (never the result or callee-saved ones)."""
+    """Containers that a call to outside code leaves undefined (never the result or callee-saved ones)."""
     as_at_entry: tuple[str, ...] = ()
-    """Containers that every callee finds as they are in `Machine.initial`."""
+    """Containers that have their value of `Machine.initial` whenever a function is called."""
     stack_alignment: int = 1
-    """In bytes: at entry to a callee the stack pointer is what it was at entry to its caller, modulo these."""
+    """In bytes: the stack pointer at entry to a callee is congruent to that at entry to its caller, modulo this."""
     not_across_calls: tuple[str, ...] = ()
-    """Containers of which isoform does not know what a call to outside code does with them."""
+    """Containers for which the effect of a call to outside code is not known."""
     extended_bytes: int = 4
-    """To which callers extend narrow integers: to 32 bits by the sign of their type, from there on with the sign."""
+    """The width to which callers extend narrow integers: to 32 bits by the sign of their type, beyond that with the
+    sign."""
     extends_by_rule: bool = False
-    """Whether the convention asks that of them, and of results; else they do so in practice."""
+    """Whether the convention requires that, also for results; otherwise callers do so in practice."""
     positional_integers: tuple[str, ...] = ()
-    """Where functions of another convention, which compilers offer as an attribute, find their first arguments."""
+    """Where functions of another convention, available as a compiler attribute, find their first arguments."""
     positional_floats: tuple[str, ...] = ()
     system_arguments: tuple[str, ...] = ()
     """Where a system call finds its number and its arguments. Its result is the first of `result`."""
     scratch_after_system: tuple[str, ...] = ()
-    """Containers whose value a system call leaves open; all others stay as they are."""
+    """Containers that a system call leaves undefined; all others are unchanged."""
 
     @cached_property
     def changeable(self) -> frozenset[str]:
-        """Containers that may hold something else at each call: all but the stack pointer and what stays the same
-        throughout a program."""
+        """Containers whose value may differ from call to call: all but the stack pointer and those that are constant in
+        a program."""
         arguments, results = (*self.integer_arguments, *self.float_arguments), (*self.result, *self.float_result)
         return frozenset((*arguments, *results, *self.callee_saved, *self.scratch_after_call))
 
 
 Order = Literal["little", "big"]
-"""Of the bytes of a number in memory."""
+"""The order of the bytes of a number in memory."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class MemoryLayout:
     address_bytes: int
     big_endian: bool = False
     size: int | None = None
-    """Number of bytes where it is known (addresses start at 0); None where any address may be valid."""
+    """Number of bytes if it is known (addresses start at 0); None if any address may be valid."""
     zeroed: bool = False
     """Whether memory outside the program starts as zero rather than as an input."""
 
@@ -115,22 +116,22 @@ class Machine:
     fixes_signature: bool = False
     """Whether all of its programs have the same arguments and results."""
     place_assumptions: Callable[[Iterable[Signature]], Iterable[Assumption]] = _nothing_assumed
-    """What `place` takes for granted that debug information does not say of these signatures."""
+    """What `place` assumes that debug information does not say about these signatures."""
     boolean: frozenset[str] = frozenset()
     """Containers of one byte that hold 0 or 1."""
     at_entry: Mapping[str, tuple[Assumption, ...]] = field(default_factory=dict)
     """By container: the assumptions under which it has its initial value."""
     char_is_signed: bool = True
-    """Whether C's plain `char` is."""
+    """Whether C's plain `char` is signed."""
     instruction_alignment: int = 1
     alignment: Callable[[Instruction], int] = _any_address
-    """Bytes that the address of an instruction's operand in memory must be a multiple of, lest it fault."""
+    """The number of bytes that the address of an instruction's memory operand must be a multiple of, or it faults."""
     absent_symbols: str | None = None
-    """A container, one bit for each weak symbol that may have no definition (`Image.weak`): set where it has none."""
+    """A container with one bit for each weak symbol that may have no definition (`Image.weak`): set if it has none."""
     thread_pointer: str | None = None
-    """A container whose initial value is the address that thread-local objects are counted from."""
+    """A container whose initial value is the address that thread-local objects are relative to."""
     library: Mapping[str, bytes] = field(default_factory=dict)
-    """Library functions that only compute, by name: straight code that can stand in the place of a call."""
+    """Library functions that only compute, by name: code without branches that can replace a call."""
 
     @property
     def byte_order(self) -> Order:
@@ -143,7 +144,7 @@ class Machine:
 
     @cached_property
     def container_positions(self) -> dict[str, int]:
-        """Where a container is in `containers`."""
+        """The index of a container in `containers`."""
         return {name: position for position, name in enumerate(self.containers)}
 
     @cached_property
@@ -159,17 +160,17 @@ class Machine:
 
     @cached_property
     def masks(self) -> dict[Var, int]:
-        """Registers that were asked about before, as sets of bytes: bits by `byte_positions`."""
+        """Registers that were asked for before, as sets of bytes: bits by `byte_positions`."""
         return {}
 
     @cached_property
     def scratch_bytes(self) -> int:
-        """Size of all that a call to outside code leaves open."""
+        """Size of everything that a call to outside code leaves undefined."""
         return sum(self.registers[name].size for name in self.convention.scratch_after_call)
 
     @cached_property
     def vector_bytes(self) -> int:
-        """Bytes of the widest registers of which those for floating-point arguments are the lowest parts."""
+        """Size in bytes of the widest registers whose lowest parts hold floating-point arguments."""
         names = (*self.convention.float_arguments, *self.convention.float_result)
         starts = {self.registers[name].offset for name in names}
         return max((var.size for var in self.registers.values() if var.offset in starts), default=0)

@@ -27,9 +27,9 @@ class Space(IntEnum):
     INNER = 4
     """`offset` is the index of a micro-op of the same instruction: a branch inside it."""
     ADDRESS = 5
-    """An address that a linker decides. `offset` holds, in its low 64 bits, where isoform placed it, and above these
-    the start of the object that it is counted from (see `load/objects.py`). A run takes it for a constant; nothing may
-    be proved from the number. The distance of a thread-local object from the thread pointer is one too
+    """An address that a linker decides. `offset` holds, in its low 64 bits, the number at which isoform placed it, and
+    above these the start of the object that it is relative to (see `load/objects.py`). A run uses it as a constant;
+    nothing may be proved from the number. The distance of a thread-local object from the thread pointer is one too
     (`lift/thread.py`)."""
 
 
@@ -57,9 +57,10 @@ class Kind(Enum):
     RETURN = "return"  # to the address ins[0]
     # An architectural fault: the run ends here if the boolean ins[0]; ins[1] indexes ABORT_REASONS.
     ABORT = "abort"
-    # The contract takes the boolean ins[0] to hold of the target; ins[1] indexes `Function.bounds`. Nothing is done.
+    # The contract assumes that the boolean ins[0] holds for the target; ins[1] indexes `Function.bounds`. It has no
+    # effect.
     ASSUME = "assume"
-    # A value that the manual leaves open: different on each side and at each execution.
+    # A value that the manual leaves undefined: different on each side and at each execution.
     UNDEFINED = "undefined"
     # The instruction has no semantics here. A question whose paths may reach it is `unknown`.
     UNSUPPORTED = "unsupported"
@@ -119,7 +120,7 @@ class Kind(Enum):
 
 CONTROL = frozenset({Kind.BRANCH, Kind.CBRANCH, Kind.BRANCHIND, Kind.CALL, Kind.CALLIND, Kind.SYSTEM, Kind.RETURN})
 ROUNDING_MODES = ("nearest", "down", "up", "zero")
-"""Of FLOAT_ROUND; nearest is to even where two are as near."""
+"""For FLOAT_ROUND; ties go to even."""
 
 
 class MicroOp(NamedTuple):
@@ -144,15 +145,15 @@ ABORT_REASONS: tuple[str, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One machine instruction: where it is, how it reads to a person, and what it does."""
+    """One machine instruction: its address, its text for people, and what it does."""
 
     address: int
     length: int
     text: str
     ops: tuple[MicroOp, ...]
     masks_memory: bool = False
-    """Whether it accesses only those lanes in memory that a mask chooses. The micro-ops access all of them, which is
-    right for what it computes, but says more than is true of the addresses that must be valid."""
+    """Whether it accesses only those lanes in memory that a mask selects. The micro-ops access all of them, which is
+    right for the result, but overstates which addresses must be valid."""
 
     @property
     def next_address(self) -> int:
@@ -164,17 +165,17 @@ def const(value: int, size: int) -> Var:
 
 
 def linked_address(number: int, origin: int, size: int) -> Var:
-    """The address that isoform placed at `number`, counted from the object at `origin`."""
+    """The address that isoform placed at `number`, relative to the object at `origin`."""
     return Var(Space.ADDRESS, origin << 64 | number & ((1 << 64) - 1), size)
 
 
 def origin_of(var: Var) -> int:
-    """The start of the object that an address is counted from."""
+    """The start of the object that an address is relative to."""
     return var.offset >> 64
 
 
 def number_of(var: Var) -> int | None:
-    """The number that a constant is in a run, None for what is no constant."""
+    """The value of a constant in a run, None for anything else."""
     if var.space is Space.CONST:
         return var.offset
     return var.offset & ((1 << (8 * var.size)) - 1) if var.space is Space.ADDRESS else None

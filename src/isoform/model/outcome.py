@@ -46,8 +46,8 @@ class CallEffect:
 
 @dataclass(frozen=True)
 class Inputs:
-    """A machine state at entry. A byte of memory is, in this order: a constant of the image, in `memory`, or
-    of the fill. Everything is the same on both sides except what the contract leaves open."""
+    """A machine state at entry. A byte of memory comes, in this order, from a constant of the image, from `memory`, or
+    from the fill. Everything is the same on both sides except what the contract leaves undefined."""
 
     registers: Mapping[str, int]
     """By container name; missing ones are 0, the stack pointer has a default of its own."""
@@ -63,12 +63,12 @@ class Inputs:
     call_seed: int = 0
     """0: other calls return zero; else small pseudo-random numbers, by callee, arguments and how many came before."""
     bytes_filled: int = 0
-    """How many undefined bytes an outside function writes to each object of the function's own that it is given: a
-    local, or the space for the result (the whole variable, if debug information gives its size). Negative: as many, and
-    they begin with a text of `TEXT_FILLED` characters."""
+    """How many undefined bytes an outside function writes to each of the function's own objects that it gets: a local,
+    or the space for the result (the whole variable, if debug information gives its size). Negative: as many, beginning
+    with a text of `TEXT_FILLED` characters."""
 
     def byte(self, address: int) -> int:
-        """A byte of memory where no image has anything."""
+        """A byte of memory outside all images."""
         found = self.memory.get(address)
         return mixed_byte(self.fill_seed, address) if found is None else found
 
@@ -83,10 +83,10 @@ class Inputs:
 
 
 Pair = tuple[Inputs, Inputs]
-"""The inputs of both sides: the same but for what is left open."""
+"""The inputs of both sides: the same except for what is undefined."""
 
 MOST_SIGHTS = 16
-"""So many calls of a run are recorded with the memory that they find."""
+"""This many calls of a run are recorded with the memory that they find."""
 
 
 @dataclass(frozen=True)
@@ -97,15 +97,14 @@ class CallRecord:
     shown: tuple[int, ...] = field(default=(), compare=False)
     """The arguments, for people."""
     sees: Mapping[int, int] | None = field(default=None, compare=False)
-    """Bytes outside the frame that differ from their value at entry; None where the callee is not known to look at
-    them."""
+    """Bytes outside the frame that differ from their value at entry; None if the callee is not known to read them."""
     output: tuple[int | None, bytes] | None = field(default=None, compare=False)
-    """Of a call that writes text: the stream (None: the standard output) and the text."""
+    """For a call that writes text: the stream (None: the standard output) and the text."""
 
 
 @dataclass(frozen=True)
 class CallResult:
-    """What an outside call gave in a run."""
+    """The results of an outside call in a run."""
 
     callee: str
     arguments: tuple[int, ...]
@@ -117,11 +116,11 @@ class CallResult:
 
 @dataclass(frozen=True)
 class BlocksLeft:
-    """The blocks that the library's allocator gave in a run, and who can find them at its end."""
+    """The blocks that the library's allocator returned in a run, and who can reach them at its end."""
 
     extents: tuple[tuple[int, int], ...] = ()
     taken_back: tuple[tuple[int, int], ...] = ()
-    """Blocks that were given back, those of the caller among them: what is in them is not observed."""
+    """Freed blocks, including those of the caller: their contents are not observed."""
     found: frozenset[int] = frozenset()
     """The starts of those whose address is in other memory, or was passed to an outside function."""
     links: Mapping[int, frozenset[int]] = field(default_factory=dict)
@@ -131,7 +130,7 @@ class BlocksLeft:
         return next((low for low, high in self.extents if low <= address < high), None)
 
     def observed(self, writes: Mapping[int, int], results: Iterable[int]) -> dict[int, int]:
-        """The writes that somebody can find who has the results of the run."""
+        """The writes that can be found with the results of the run."""
         if not self.extents and not self.taken_back:
             return dict(writes)
         pending = [*self.found, *(start for value in results if (start := self.start_of(value)) is not None)]
@@ -154,7 +153,7 @@ class BlocksLeft:
 class Outcome:
     status: Status
     reason: str = ""
-    """Of an abort: one of ABORT_REASONS; of an exit: the name called; of unsupported: the instruction."""
+    """For an abort: one of ABORT_REASONS; for an exit: the name called; for unsupported: the instruction."""
     registers: Mapping[str, int] = field(default_factory=dict)
     """Containers at exit."""
     return_target: int = 0
@@ -166,24 +165,25 @@ class Outcome:
     calls: tuple[CallRecord, ...] = ()
     """The outside calls that are observed, in order."""
     results: tuple[CallResult, ...] = ()
-    """What outside calls gave, those that only compute included."""
+    """The results of outside calls, including those that only compute."""
     blocks: BlocksLeft = field(default_factory=BlocksLeft)
     steps: int = 0
     trace: tuple[int, ...] = ()
-    """Addresses of the instructions executed, where asked for."""
+    """Addresses of the instructions executed, if requested."""
     stores: frozenset[tuple[int, int]] = frozenset()
-    """Addresses and sizes of the stores that the code made, where asked for."""
+    """Addresses and sizes of the stores that the code made, if requested."""
     unread: frozenset[int] = frozenset()
-    """Bytes of memory that were left out of this because nobody reads them."""
+    """Bytes of memory that were left out of this because nothing reads them."""
     outside: str = ""
-    """The first access that left the object it was meant for, in words; empty if none did, or if nobody looked."""
+    """The first access that left the object it was meant for, in words; empty if none did, or if this was not
+    checked."""
     unseen: frozenset[int] = frozenset()
     """Bytes that are not compared in the memory that outside functions see."""
     overlaps: bool = False
-    """Whether `memcpy` was given blocks that overlap, for which it is undefined: compilers make other code of it."""
+    """Whether `memcpy` was given blocks that overlap, which is undefined: compilers generate different code for it."""
     broken_duties: tuple[str, ...] = ()
-    """What it should have restored by its own ABI and did not. Only where the two sides are for two machines; otherwise
-    what they leave in their registers is compared."""
+    """What it should have restored by its own ABI and did not. Only if the two sides are for two machines; otherwise
+    the final registers are compared."""
 
 
 STACK_POINTER = 0x7FFF_F000_0008
@@ -192,7 +192,7 @@ minus 8, as after a call)."""
 RETURN_ADDRESS = 0x7FFF_FFFF_0F00
 TEXT_FILLED = 3
 THREAD_POINTER = 0x6B5A_3C4D_2000
-"""Address that thread-local objects are counted from: no number that a program is likely to hold."""
+"""The address that thread-local objects are relative to: a number that programs are unlikely to hold."""
 THROUGH_A_POINTER = "through a pointer"
 """How a call record names a callee that is known by its address only."""
 FRAME_LIMIT = 8 << 20
@@ -200,7 +200,7 @@ FRAME_LIMIT = 8 << 20
 
 
 def until_null_call(outcome: Outcome) -> Outcome:
-    """A run up to a call through a null pointer, which is a fault. Runs go on behind it as behind any other call."""
+    """A run up to a call through a null pointer, which is a fault. Runs continue after it as after any other call."""
     calls = enumerate(outcome.calls)
     number = next((n for n, c in calls if c.callee == THROUGH_A_POINTER and c.arguments[:1] == (0,)), None)
     if number is None:
@@ -215,15 +215,15 @@ def in_frame(address: int) -> bool:
 
 
 RESULT_SPACES = (0x5200_0000_0000, 0x4A00_0000_0000)
-"""Where the space for a result in memory is in runs that decide something: away from all else, and twice, since numbers
-in the inputs may lead to one of them."""
+"""The places of the space for a result in memory in runs that decide something: away from everything else, and two of
+them, since numbers in the inputs may lead to one."""
 _RESULT_SPACE_LIMIT = 1 << 24
 
 
 def is_own_object(address: int) -> bool:
-    """Whether an address of a concrete run is in the function's own frame, or in the space for its result. Where a
-    function keeps such an object is its own business: a callee's result may go to a local on one side, and straight to
-    the caller's space on the other."""
+    """Whether an address of a concrete run is in the function's own frame, or in the space for its result. The place of
+    such an object is private: a callee's result may go to a local on one side, and directly to the caller's space on
+    the other."""
     return in_frame(address) or any(start <= address < start + _RESULT_SPACE_LIMIT for start in RESULT_SPACES)
 
 
@@ -236,7 +236,7 @@ PAGE = 4096
 
 @lru_cache(maxsize=512)
 def mixed_page(seed: int, number: int) -> bytes:
-    """The contents of page `number` of memory nobody has set, the same wherever it is computed."""
+    """The contents of page `number` of uninitialised memory, the same wherever it is computed."""
     if seed <= 0:
         return bytes([-seed]) * PAGE
     return Random((seed << 64) ^ number).randbytes(PAGE)
@@ -247,7 +247,7 @@ def mixed_byte(seed: int, address: int) -> int:
 
 
 def mixed_result(seed: int, callee: str, arguments: tuple[int, ...], number: int) -> int:
-    """What the `number`-th outside call of a run returns where nothing else is said."""
+    """The result of the `number`-th outside call of a run, unless specified."""
     if not seed:
         return 0
     return (crc32(f"{seed} {callee} {arguments} {number}".encode()) % MIXED_RESULTS - 1) % (1 << 32)
@@ -258,7 +258,7 @@ MIXED_RESULTS = 8
 
 
 def left_in_results(seed: int, calls: int, number: int, size: int) -> int:
-    """What the `calls`-th outside call of a run leaves in the `number`-th result register beside the result."""
+    """The bits beside the result in the `number`-th result register after the `calls`-th outside call of a run."""
     return mixed_number(seed, (1 << 40) + 16 * calls + number, size)
 
 

@@ -19,11 +19,11 @@ class Placement:
     stack_argument_bytes: int
     """Bytes of the caller's stack that hold arguments, from `stack_arguments_offset` on."""
     result_space: int = 0
-    """Bytes of a result in memory: the first argument then says where."""
+    """Bytes of a result in memory: the first argument then holds its address."""
 
 
 def extended_size(machine: Machine, ctype: CType, place: Place) -> int:
-    """How many bytes from the start of its place on an argument determines, extended as callers do."""
+    """How many bytes from the start of its place an argument determines, extended as callers do."""
     is_integer = ctype.kind in (TypeKind.INTEGER, TypeKind.BOOL)
     return max(place.size, machine.convention.extended_bytes) if is_integer else place.size
 
@@ -46,7 +46,7 @@ def put_argument(
     memory: dict[int, int],
     garbage: int,
 ) -> None:
-    """Put an argument where the convention says, extended as callers do, `garbage` in what stays open."""
+    """Put an argument where the convention says, extended as callers do, with `garbage` in the undefined bits."""
     for place in argument.places:
         part = value & ((1 << (8 * place.size)) - 1)
         value >>= 8 * place.size

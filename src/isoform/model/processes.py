@@ -1,4 +1,4 @@
-"""What other processes use: processor time and memory, as Linux tells it. Elsewhere nothing is known of them."""
+"""What other processes use: processor time and memory, as Linux reports it. On other systems nothing is known."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Usage(NamedTuple):
 
 
 def usage(pid: int) -> Usage:
-    """Nothing where that is not known. Asked often, so that it must be cheap."""
+    """Zeros if that is not known. Called often, so it must be cheap."""
     ticks = resident = 0
     for process in (pid, *descendants(pid)):
         with suppress(OSError, ValueError, IndexError):
@@ -70,7 +70,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def kill_with_descendants(pid: int) -> None:
-    """End a process and all that it started, whatever they are doing."""
+    """End a process and everything that it started, whatever they are doing."""
     for process in (pid, *descendants(pid)):
         with suppress(OSError):
             os.kill(process, signal.SIGKILL)

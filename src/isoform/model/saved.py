@@ -1,4 +1,4 @@
-"""A difference as a file keeps it: what was asked, of which code, and the state at entry that shows it."""
+"""A difference as a file keeps it: the question, the code, and the state at entry that shows it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ OPTIONS = (
     "unroll",
     "seed",
 )
-"""Those that say what is asked, and how runs and formulas are made."""
+"""Those that define the question, and how runs and formulas are made."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question, so that it can be put again."""
+    """A question, so that it can be asked again."""
 
     sides: tuple[Mapping[str, Any], Mapping[str, Any]]
     """Of target and rewrite: `path[:function]` and how it is loaded."""
@@ -50,7 +50,7 @@ def saved_as_json(asked: Asked, inputs: Inputs) -> dict[str, Any]:
 
 
 def saved_from_json(content: Any) -> tuple[Asked, Inputs]:
-    """`UserError` if it is not what `saved_as_json` makes."""
+    """Raises `UserError` if it is not what `saved_as_json` makes."""
     try:
         sides = dict(content["target"]), dict(content["rewrite"])
         code = str(content["code"]["target"]), str(content["code"]["rewrite"])

@@ -42,12 +42,12 @@ class CType:
     signed: bool = False
     spelling: str = ""
     pointee: CType | None = None
-    """What a pointer points to, where known (at most two levels deep, void otherwise); the element of a vector."""
+    """The pointee of a pointer, if known (at most two levels deep, void otherwise); the element of a vector."""
     fields: tuple[tuple[str, int, CType], ...] = ()
     """Of a struct: (name, byte offset, type); arrays are spelled out element by element."""
     padding: tuple[tuple[int, int], ...] = ()
-    """Of a struct of C in debug information: the bytes with bits that belong to no member, and these bits, as far as
-    that is known."""
+    """For a struct of C in debug information: the bytes with bits that belong to no member, and these bits, as far as
+    known."""
     perhaps_padding: tuple[int, ...] = ()
     """Bytes that may be padding, or used by an array at the end beyond its size."""
     is_bit_field: bool = False
@@ -66,8 +66,8 @@ class CType:
         return self.function is not None or any(member.leads_to_functions for _, _, member in self.fields)
 
     def room_offsets(self) -> Iterator[int]:
-        """Bytes that may be padding, of which debug information does not say whether they are: of every `long double`
-        those behind the ten of the 80-bit format (another format has sixteen), and those behind an array at the end."""
+        """Bytes that may be padding, without debug information to decide it: those after the ten of the 80-bit format
+        in every `long double` (another format has sixteen), and those after an array at the end."""
         yield from self.perhaps_padding
         if self.is_long_double:
             yield from range(LONG_DOUBLE_BITS // 8, _LONG_DOUBLE_ROOM)
@@ -100,7 +100,7 @@ class CType:
 
     @property
     def is_spelled_out(self) -> bool:
-        """Whether every struct inside has its members listed. A union without them would go unseen."""
+        """Whether every struct inside has its members listed. A union without them would go unnoticed."""
         if self.kind is not TypeKind.STRUCT or not self.bits:
             return True
         return bool(self.fields) and all(member.is_spelled_out for _, _, member in self.fields)
@@ -126,7 +126,7 @@ class Signature:
     returns: bool = True
     """Whether it may return: not if it is declared `noreturn`."""
     convention: str = ""
-    """The calling convention that it is declared with, where that is not the machine's usual one."""
+    """The calling convention that it is declared with, if it is not the machine's usual one."""
 
     def __str__(self) -> str:
         parameters = ", ".join(f"{p.type.spelling} {p.name}".replace("* ", "*") for p in self.parameters)

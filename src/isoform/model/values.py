@@ -1,9 +1,8 @@
-"""`dataclass`, as in the standard library, made in a third of the time.
+"""`dataclass`, as in the standard library, but made in a third of the time.
 
-The standard one compiles six methods a class from text, which for the classes of isoform takes longer than a small
+The standard one compiles six methods per class from text, which for the classes of isoform takes longer than a small
 question. Here one method is compiled, `__init__`; the others are closures. `fields`, `replace` and `field` are those of
-the standard library, and work as they do there. What re-checks certificates does without this module, as without all
-others.
+the standard library, and work as they do there. The re-check of certificates does not use this module, nor any other.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ else:
     _Get = Callable[[Any], tuple[Any, ...]]
 
     def dataclass(cls: type | None = None, /, *, frozen: bool = False, eq: bool = True, **others: Any) -> Any:
-        """As `dataclasses.dataclass`; what is asked for beside `frozen` and `eq` is left to that."""
+        """As `dataclasses.dataclass`; other options than `frozen` and `eq` are passed on to that."""
 
         def made(cls: type) -> type:
             if others or any(_is_frozen_elsewhere(base) for base in cls.__mro__[1:]):
@@ -33,7 +32,7 @@ else:
         return made if cls is None else made(cls)
 
     def _is_frozen_elsewhere(base: type) -> bool:
-        """The standard library wants all bases frozen, or none. Here it is told of none."""
+        """The standard library requires that all bases are frozen, or none. Here it sees no bases."""
         parameters = base.__dict__.get("__dataclass_params__")
         return parameters is not None and parameters.frozen
 
@@ -95,7 +94,7 @@ else:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def _init(cls: type, frozen: bool) -> Callable[..., None]:
-        """Fields are set in their order; what a factory makes is made for each object."""
+        """Fields are set in order; factories are called for each object."""
         fields = dataclasses.fields(cls)
         names: dict[str, Any] = {"_set": object.__setattr__, "_missing": MISSING}
         taken = [field for field in fields if field.init]

@@ -1,7 +1,7 @@
-"""Verdicts: the four answers, and what each one comes with. Which of the four is decided by type.
+"""Verdicts: the four answers, and what each one comes with.
 
-A verdict without what it has to come with is not made: `Equivalent` has a proof, `Different` a witness that was
-replayed, `Bounded` its bound and `Unknown` its reason.
+The type decides which of the four it is. A verdict cannot be made without what it must come with: `Equivalent` has a
+proof, `Different` a witness that was replayed, `Bounded` its bound and `Unknown` its reason.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Witness:
     memory: tuple[tuple[int, bytes], ...] = ()
     """Runs of input memory that the difference depends on."""
     outside: tuple[str, ...] = ()
-    """What outside functions gave in the two runs, a sentence each."""
+    """The results of outside functions in the two runs, one sentence each."""
 
     def __post_init__(self) -> None:
         _require(bool(self.differences), "a witness shows a difference")
@@ -99,7 +99,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Companion:
-    """A function whose address the compared ones can get at: whether its two bodies do the same."""
+    """A function whose address the compared functions can reach: whether its two bodies do the same."""
 
     name: str
     verdict: str
@@ -107,12 +107,12 @@ class Companion:
     why: str
     target: str = ""
     rewrite: str = ""
-    """Of one that differs: what each side's does."""
+    """If it differs: what each side's body does."""
 
 
 @dataclass(frozen=True)
 class SearchStep:
-    """One step of a search that runs both functions on inputs it makes up (seed 000, figure 5)."""
+    """One step of a search that runs both functions on inputs it invents (seed 000, figure 5)."""
 
     number: int
     driver: str
@@ -122,7 +122,7 @@ class SearchStep:
     """The driver's path conditions."""
     target: str
     rewrite: str
-    """What each one gave."""
+    """The result of each one."""
     remark: str = ""
 
 
@@ -189,11 +189,11 @@ class Different(Verdict):
 
     witness: Witness = field(kw_only=True)
     root_cause: RootCause | None = field(default=None, kw_only=True)
-    """Why they differ; None where that was not looked for."""
+    """Why they differ; None if the cause was not looked for."""
     asked: Asked | None = field(default=None, kw_only=True, repr=False, compare=False)
     """For a file: the question, so that the difference can be explained later."""
     hint: str = field(default="", kw_only=True)
-    """What may be behind it although the sources agree; empty where nothing is known."""
+    """A possible reason although the sources agree; empty if nothing is known."""
     word: ClassVar[str] = "different"
     exit_code: ClassVar[int] = 1
 
@@ -227,6 +227,6 @@ class Unknown(Verdict):
 
 
 def _require(holds: bool, rule: str) -> None:
-    """A verdict that lacks what it has to come with would be a wrong one: this is a bug of isoform's."""
+    """A verdict without what it must come with would be a wrong one: this is a bug in isoform."""
     if not holds:
         raise ValueError(rule)
