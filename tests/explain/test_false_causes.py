@@ -17,7 +17,7 @@ from isoform.explain.sites import Marked, Role
 from isoform.lift.function import BlockId
 from isoform.model.budget import Budget
 from isoform.model.cause import Explain
-from isoform.model.outcome import Inputs
+from isoform.model.outcome import CallEffect, CallKey, Inputs
 
 SECONDS = 20.0
 BUFFER = 0x10_0000
@@ -203,3 +203,62 @@ def test_more_inputs_are_tried_of_both_kinds(tmp_path: Path) -> None:
         arguments(rdi=200),
     )
     assert {case.is_apart for case in tried.runs.others} == {True, False}
+
+
+def test_what_the_target_leaves_open_is_not_given(tmp_path: Path) -> None:
+    """Where x is not positive both return what their frames happen to hold: equal only if garbage is."""
+    garbage = "test edi, edi; jle 1f; lea eax, [rsi+{}]; ret; 1: mov eax, [rsp-16]; ret"
+    tried = Tried(
+        tmp_path,
+        garbage.format(1),
+        garbage.format(2),
+        prototype("int f(int x, int y)"),
+        arguments(rdi=5, rsi=6),
+    )
+    result = tried.fix("ret", "ret", Role.LEFT)
+    assert tried.runs.fixes(result, tried.case)
+    assert not tried.fixed.holds(result)
+    assert tried.fixed.holds(tried.fix("lea eax", "lea eax"), Held(path_of(tried)))
+
+
+def test_a_change_after_which_the_rewrite_reads_at_null(tmp_path: Path) -> None:
+    """What it reads there makes no difference, and no program may."""
+    tried = Tried(
+        tmp_path,
+        "xor ecx, ecx; mov eax, edi; ret",
+        "mov rcx, rsi; mov edx, [rcx]; mov eax, edi; test rcx, rcx; je 1f; inc eax; 1: ret",
+        prototype("int f(int x, int *p)"),
+        arguments(rdi=5, rsi=BUFFER),
+    )
+    at_null = tried.fix("xor ecx", "mov rcx")
+    assert not tried.fixed.holds(at_null)
+    assert not tried.fixed.holds(at_null, Held(path_of(tried)))
+
+
+def test_a_target_that_aborts_without_its_call_shows_nothing(tmp_path: Path) -> None:
+    """The call may change what is divided by. Without it every input ends in a division by zero, after which the
+    rewrite may do anything (`--aborts refine`)."""
+    tried = Tried(
+        tmp_path,
+        "push rbx; mov rbx, rdi; mov dword ptr [rdi],0;call other; mov eax, 9; cdq; idiv dword ptr [rbx]; pop rbx;ret",
+        "mov dword ptr [rdi], 0; mov eax, 7; ret",
+        Options(signature="int f(int *p)", aborts="refine"),  # type: ignore[arg-type]
+        Inputs({"rdi": BUFFER}, {}, call_results={CallKey("other", (), 0): CallEffect({}, {BUFFER: 5})}),
+    )
+    cuts = [candidate.fix for candidate in tried.candidates() if candidate.fix.cuts]
+    assert cuts
+    assert not any(tried.fixed.holds(cut) for cut in cuts)
+
+
+def test_a_store_is_made_where_it_is_missing(tmp_path: Path) -> None:
+    """Between two others: at the end it would overwrite the second one where the pointers are the same."""
+    tried = Tried(
+        tmp_path,
+        "mov dword ptr [rdi], 1; mov dword ptr [rsi], 2; ret",
+        "mov dword ptr [rsi], 2; ret",
+        prototype("void f(int *p, int *q)"),
+        arguments(rdi=BUFFER, rsi=BUFFER + 64),
+    )
+    added = [candidate.fix for candidate in tried.candidates() if candidate.fix.added]
+    assert {tried.fixed.holds(fix) for fix in added if fix.added[0].before is None} == {False}
+    assert any(tried.fixed.holds(fix) for fix in added if fix.added[0].before is not None)

@@ -183,6 +183,9 @@ class Question:
     versions: tuple[Question, ...] = ()
     """The same question with library calls as loops of one kind or another, or left as calls, in the order in which
     proofs about loops try them. None: only this one."""
+    changed: frozenset[int] = frozenset()
+    """Sides (0 or 1) whose code is not that of a file: proofs about loops may not assume that such a side uses memory
+    as programs may, but have to show it."""
     unreplayed: list[str] = field(default_factory=list, compare=False, repr=False)
     """Differences that an engine found and the independent CPU model could not confirm, each as a sentence."""
     discovery: Discovery | None = field(default=None, compare=False, repr=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -35,12 +35,22 @@ def pairs_from_model(question: Question, encoding: Encoding, solver: Solver) -> 
     """The inputs of a model, with different garbage in what differs between the sides."""
     registers, memory = values_at_entry(question, encoding.target.side, solver)
     # If the histories of the two differ, the effects of the next call may differ too; that they differ is then enough.
-    calls = {
-        **call_effects(question, encoding.rewrite.calls, solver),
-        **call_effects(question, encoding.target.calls, solver),
-    }
-    for left, right in _SIDE_SEEDS:
-        yield Inputs(registers, memory, 0, left, calls), Inputs(registers, memory, 0, right, calls)
+    made = [*encoding.rewrite.calls, *encoding.target.calls]
+    for known in (frozenset(), _cells(made, solver) | frozenset(memory)):
+        calls = {
+            **call_effects(question, encoding.rewrite.calls, solver, known),
+            **call_effects(question, encoding.target.calls, solver, known),
+        }
+        for left, right in _SIDE_SEEDS:
+            yield Inputs(registers, memory, 0, left, calls), Inputs(registers, memory, 0, right, calls)
+        if all(site.memory is None for site in made):
+            return
+
+
+def _cells(sites: Iterable[CallSite], solver: Solver) -> frozenset[int]:
+    """Addresses that a model sets apart in memory after any call."""
+    arrays = (site.memory for site in sites if solver.holds(site.condition))
+    return frozenset(address for array in arrays if array is not None for address in solver.array_cells(array))
 
 
 def values_at_entry(question: Question, side: Side, solver: Solver) -> tuple[dict[str, int], dict[int, int]]:
@@ -54,9 +64,12 @@ def _registers(side: Side, solver: Solver) -> dict[str, int]:
     return {name: solver.value(side.entry.register(name)) for name in machine.containers if name not in skip}
 
 
-def call_effects(question: Question, sites: Iterable[CallSite], solver: Solver) -> dict[CallKey, CallEffect]:
+def call_effects(
+    question: Question, sites: Iterable[CallSite], solver: Solver, known: Collection[int] = ()
+) -> dict[CallKey, CallEffect]:
     """The effects of the calls that one side makes in a model. Sites are in an order in which every path makes its
-    calls."""
+    calls. At the addresses `known`, a call also writes the byte that the model has in all cells that it does not set
+    apart: in a model, a call may change all of memory."""
     found: dict[CallKey, CallEffect] = {}
     number = 0
     for site in sites:
@@ -70,15 +83,20 @@ def call_effects(question: Question, sites: Iterable[CallSite], solver: Solver) 
         key = CallKey(site.callee, arguments, number)
         number += 1
         if not is_library((question.target, question.rewrite), site.callee):
-            found[key] = CallEffect(registers, _written(question, site, solver))
+            found[key] = CallEffect(registers, _written(question, site, solver, known))
         elif may_return(site.callee, arguments, next(iter(registers.values()), 0)):
             # The effect of a library function on memory is not for the solver to choose.
             found[key] = CallEffect(registers)
     return found
 
 
-def _written(question: Question, site: CallSite, solver: Solver) -> dict[int, int]:
-    cells: Mapping[int, int] = {} if site.memory is None else solver.array_cells(site.memory)
+def _written(question: Question, site: CallSite, solver: Solver, known: Collection[int]) -> dict[int, int]:
+    if site.memory is None:
+        return {}
+    cells = solver.array_cells(site.memory)
+    elsewhere = solver.array_elsewhere(site.memory) if known else None
+    if elsewhere is not None:
+        cells = {**dict.fromkeys(sorted(known), elsewhere), **cells}
     return {a: b for a, b in islice(cells.items(), MOST_CELLS) if _may_be_written(question, a)}
 
 

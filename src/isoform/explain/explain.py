@@ -10,9 +10,10 @@ from isoform.borders.question import Options, Question
 from isoform.engines.answer import Explainer
 from isoform.engines.finding import Proved
 from isoform.engines.loops.engine import Loops
-from isoform.explain.candidates import Candidate, Ranking, single_changes, that_fix
+from isoform.explain.candidates import Candidate, single_changes, that_fix
 from isoform.explain.places import Places
 from isoform.explain.proof import GOAL_SECONDS, Fixed, Held
+from isoform.explain.ranking import Ranking
 from isoform.explain.runs import Case, Fix, Point, Runs, first_point, reaches, stores_of
 from isoform.explain.together import Accepts, Together, union
 from isoform.explain.transplant import transplants
@@ -30,8 +31,8 @@ SHARE_OF_LOOPS, MOST_PROVED = 0.6, 4
 """Of what is left of the budget, for proofs about loops, and candidates that are tried."""
 MOST_ROUNDS = 8
 """Sets that are asked about."""
-FIRST_SECONDS = 4.0
-"""For one obligation of the most likely candidate: it is worth more than the others."""
+SHARE_OF_FIRST = 0.75
+"""Of that time, for one obligation of the most likely candidate: it is worth more than the others."""
 MOST_LEFT = 3
 """Candidates that are named where none was shown."""
 MOST_ASKED, MOST_BEGUN = 24, 6
@@ -125,7 +126,7 @@ class _Search:
         for number, candidate in enumerate(candidates if not self._has_loop else ()):
             if budget.exhausted or self._fixed.asked - asked > MOST_ASKED:
                 return None
-            seconds = GOAL_SECONDS if number else min(FIRST_SECONDS, budget.left / 2)
+            seconds = GOAL_SECONDS if number else budget.left * SHARE_OF_FIRST
             if self._fixes_all(candidate.fix, self._runs.learned) and self._holds(candidate.fix, seconds=seconds):
                 return candidate
         return None
@@ -142,7 +143,9 @@ class _Search:
             for function in transplants(self._runs.target, self._runs.rewrite, candidate):
                 if part.exhausted:
                     return None
-                if self._is_equivalent(replace(self._question, rewrite=function, versions=()), part):
+                if self._is_equivalent(
+                    replace(self._question, rewrite=function, versions=(), changed=frozenset({1})), part
+                ):
                     return candidate
         return None
 
@@ -161,7 +164,7 @@ class _Search:
         for candidate in [c for c in candidates if self._stays_on_path(c.fix)][:MOST_ASKED]:
             if part.exhausted:
                 break
-            seconds = min(FIRST_SECONDS, part.left / 2) if candidate is candidates[0] else GOAL_SECONDS
+            seconds = part.left * SHARE_OF_FIRST if candidate is candidates[0] else GOAL_SECONDS
             if self._holds(candidate.fix, self._held(candidate.fix, path), seconds):
                 return self._found(Strength.THIS_PATH, [candidate], candidates)
         together = self._path_together(path)
@@ -243,10 +246,19 @@ class _Search:
             if len(found) <= 1 or self._budget.exhausted:
                 return []
             if self._holds(union(found)):
-                return found
+                return self._without_idle(found)
             if not self._has_learned:
                 return []
         return []
+
+    def _without_idle(self, found: Sequence[Candidate]) -> list[Candidate]:
+        """A set without the changes that it does not need."""
+        kept = list(found)
+        for candidate in found:
+            rest = [other for other in kept if other is not candidate]
+            if rest and self._fixes_all(union(rest), (self._case, *self._runs.others)) and self._holds(union(rest)):
+                kept = rest
+        return kept
 
     def _stays_on_path(self, fix: Fix) -> bool:
         """Whether the target, where it is changed, still takes the path on the witness: else nothing is shown on it."""

@@ -9,7 +9,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from isoform.borders.question import Question
-from isoform.explain.candidates import Candidate, Ranking
+from isoform.explain.candidates import Candidate
+from isoform.explain.ranking import Ranking
 from isoform.explain.runs import Case
 from isoform.explain.sites import Role, Site
 from isoform.lift.function import Function

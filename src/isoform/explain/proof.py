@@ -12,10 +12,12 @@ from isoform.engines.encoding import Encoding, encode_as
 from isoform.engines.model import pairs_from_model
 from isoform.engines.obligations import Obligations
 from isoform.explain.rules import Unchanged, admits_as_before
-from isoform.explain.runs import Fix, Point
+from isoform.explain.runs import Added, Fix, Point
 from isoform.explain.sites import Marked, Role, without_calls
+from isoform.explain.undefined import as_given
 from isoform.lift.function import BlockId
 from isoform.model.budget import Budget
+from isoform.model.contract import AbortRule
 from isoform.model.errors import Unsupported
 from isoform.model.outcome import Pair
 from isoform.model.values import dataclass
@@ -91,18 +93,24 @@ class _Occurrences:
 class _Changed(Unrolled):
     """The rewrite with stores of the target added before it returns."""
 
-    added: Sequence[tuple[int, int]] = ()
-    """Sites of the target: of the address and of the value."""
+    added: Sequence[Added] = ()
     seen: _Occurrences | None = None
 
     def finish(self, scope: Scope, target: Term, state: State) -> None:
-        terms = scope.terms
-        for address, value in self.added:
+        for added in self.added:
             assert self.seen is not None
-            for (condition, where), (_, stored) in zip(self.seen.of(address), self.seen.of(value), strict=True):
-                size = terms.width(stored) // 8
-                state.store(where, terms.ite(condition, stored, state.load(where, size)), size)
+            for number in range(len(self.seen.of(added.site)) if added.before is None else 0):
+                _store(state, self.seen, added, number)
         super().finish(scope, target, state)
+
+
+def _store(state: State, seen: _Occurrences, added: Added, number: int) -> None:
+    """Store what the target's n-th execution stores, on inputs on which there is one."""
+    terms = state.side.terms
+    (condition, where), (_, stored) = seen.of(added.site - 1)[number], seen.of(added.site)[number]
+    size = terms.width(stored) // 8
+    stored = as_given(terms, stored)
+    state.store(where, terms.ite(condition, stored, state.load(where, size)), size)
 
 
 class Fixed:
@@ -139,9 +147,16 @@ class Fixed:
         rewrite = "b", self._rewrite.function, Unrolled(unroll=unroll)
         return (("a", self._target.function, target), rewrite) if fix.changes_target else (rewrite,)
 
+    def _asked_with(self, fix: Fix) -> Question:
+        """Where the target may abort and the rewrite do anything then, a changed target might abort more often: there
+        both have to abort or neither."""
+        question = self._question
+        if not fix.changes_target:
+            return question
+        return replace(question, contract=replace(question.contract, aborts=AbortRule.EQUAL))
+
     def _encoded(self, fix: Fix, held: Held | None) -> Encoding:
-        stores = [(site - 1, site) for site in fix.added]
-        wanted = {*fix.values.values(), *(site for pair in stores for site in pair)}
+        wanted = {*fix.values.values(), *(place for a in fix.added for place in (a.site - 1, a.site))}
         point = held.point if held is not None else None
         if point is not None and not point.is_call:
             wanted |= {point.site - 1, point.site}
@@ -154,12 +169,12 @@ class Fixed:
         if held is not None:
             target = _OnPath(path=held.path, value=noting)
         value = _changing(self._rewrite, fix, seen, own)
-        rewrite = _Changed(unroll=unroll, value=value, added=stores, seen=seen)
+        rewrite = _Changed(unroll=unroll, value=value, added=fix.added, seen=seen)
         functions = (
             without_calls(self._target.function, fix.cut(0)),
             without_calls(self._rewrite.function, fix.cut(1)),
         )
-        encoding = encode_as(self._question, functions, (target, rewrite), self._budget)
+        encoding = encode_as(self._asked_with(fix), functions, (target, rewrite), self._budget)
         if encoding.target.discovered or encoding.rewrite.discovered:
             raise Unsupported("computed jumps lead to code that was not lifted")
         if held is not None:
@@ -232,6 +247,14 @@ def _noting(marked: Marked, fix: Fix, seen: _Occurrences) -> ValueRule:
 
 def _changing(marked: Marked, fix: Fix, seen: _Occurrences, own: _Occurrences) -> ValueRule:
     times = dict.fromkeys(fix.values, 0)
+    reached = dict.fromkeys((added.before for added in fix.added), 0)
+
+    def add(site: int, state: State) -> None:
+        number = reached[site]
+        reached[site] += 1
+        for added in fix.added:
+            if added.before == site and number < len(seen.of(added.site)):
+                _store(state, seen, added, number)
 
     def changed(site: int | None, state: State, value: Term) -> Term:
         terms, width = state.side.terms, state.side.terms.width(value)
@@ -247,7 +270,7 @@ def _changing(marked: Marked, fix: Fix, seen: _Occurrences, own: _Occurrences) -
         if number >= len(values):
             return anything
         condition, found = values[number]
-        fitted = _fitted(terms, found, width)
+        fitted = _fitted(terms, as_given(terms, found), width)
         if site in fix.negated:
             fitted = terms.xor_(fitted, terms.bv(1, width))
         return fitted if condition == state.condition else terms.ite(condition, fitted, anything)
@@ -255,6 +278,8 @@ def _changing(marked: Marked, fix: Fix, seen: _Occurrences, own: _Occurrences) -
     def change(point: policies.Point, state: State, value: Term) -> Term:
         site = marked.at.get((point.block, point.number))
         value = changed(site, state, value)
+        if site is not None and site in reached:
+            add(site, state)
         own.note(site, state, value)
         return value
 

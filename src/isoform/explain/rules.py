@@ -19,10 +19,20 @@ from isoform.sym.policy import Policy
 from isoform.sym.scope import Scope
 from isoform.sym.side import Side
 from isoform.sym.state import initial_state
-from isoform.sym.validity import frame_bounds, fresh_blocks, reserve_result, result_apart, valid_addresses
+from isoform.sym.validity import (
+    frame_bounds,
+    fresh_blocks,
+    reserve_result,
+    result_apart,
+    valid_addresses,
+    valid_numbers,
+)
 
 _KINDS = ("frame", "block", "result-space", "valid")
 """How the labels of rules begin that are about the accesses of one side; `-a-` or `-b-` follows."""
+
+_FIRST_UNKNOWN = 1 << 32
+"""Unknowns of the side as it is are others than those of the changed one."""
 
 Unchanged = tuple[str, Function, Policy]
 """The tag of a side that is changed, and how it is executed without the change."""
@@ -35,26 +45,31 @@ def admits_as_before(
     encoding = obligations.encoding
     terms = encoding.world.terms
     tags = [tag for tag, _, _ in unchanged]
-    every = [*encoding.world.constraints, *(obligations.valid or ())]
-    changed = [term for label, term in every if any(label.startswith(f"{k}-{tag}-") for k in _KINDS for tag in tags)]
+    # Whether or not the proof needed it: with the change, no address may be one that a program cannot use.
+    valid = obligations.valid or valid_addresses(encoding.target.side, encoding.rewrite.side)
+    sides = [summary.side for summary in (encoding.target, encoding.rewrite)]
+    every = [*encoding.world.constraints, *valid, *(rule for side in sides for rule in valid_numbers(side))]
+    prefixes = tuple(f"{kind}-{tag}-" for kind in _KINDS for tag in tags)
+    kept = [term for label, term in every if not label.startswith(prefixes)]
+    changed = [term for label, term in every if label.startswith(prefixes) and term not in kept]
     if not changed:
         return True
-    kept = [term for _, term in every if term not in changed]
     broken = terms.negate(terms.all_of(changed))
     if obligations.solver.check([*kept, broken]) is Answer.UNSAT:
         return True
-    before = [term for side in unchanged for term in _rules(question, budget, encoding, side, bool(obligations.valid))]
+    before = [term for side in unchanged for term in _rules(question, budget, encoding, side)]
     return obligations.solver.check([*kept, *before, broken]) is Answer.UNSAT
 
 
-def _rules(question: Question, budget: Budget, encoding: Encoding, unchanged: Unchanged, valid: bool) -> list[Term]:
+def _rules(question: Question, budget: Budget, encoding: Encoding, unchanged: Unchanged) -> list[Term]:
     """What is assumed of a side as it is."""
     tag, function, policy = unchanged
     side = Side(encoding.world, function.image, tag)
+    side.rewind((_FIRST_UNKNOWN, 0))
     side.differing.met = []
     entry = initial_state(side)
     reserve_result(side, entry)
     Execution(Scope(side, function, question.callees), budget, policy).run()
-    rules = [*frame_bounds(side), *fresh_blocks(side), *result_apart(side, entry)]
-    rules += valid_addresses(side) if valid else []
+    rules = [*frame_bounds(side), *fresh_blocks(side), *result_apart(side, entry), *valid_addresses(side)]
+    rules += valid_numbers(side)
     return [term for _, term in rules]

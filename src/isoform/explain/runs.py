@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
+from typing import NamedTuple
 
 from isoform.borders.question import Question
 from isoform.engines.inputs import InputMaker
@@ -22,7 +23,7 @@ from isoform.model.outcome import CallRecord, Inputs, Outcome, Pair, Status, in_
 from isoform.model.values import dataclass
 from isoform.run.compile import Program, compile_function
 from isoform.run.runner import RunOptions, run_shown
-from isoform.run.running import Given, Shown
+from isoform.run.running import AddedStore, Given, Shown
 
 Values = Mapping[int, Sequence[int]]
 """By site: its values in a run, in order."""
@@ -38,6 +39,15 @@ _PAST_THE_END = 7
 """Seed of what a site gets that is executed more often than that of the target."""
 
 
+class Added(NamedTuple):
+    """A store of the target that the rewrite makes too."""
+
+    site: int
+    """Of the stored value, in the target."""
+    before: int | None = None
+    """A site of the rewrite: the store is made there, the n-th at its n-th execution. None: before it returns."""
+
+
 @dataclass(frozen=True)
 class Fix:
     """What is changed in the rewrite."""
@@ -46,8 +56,8 @@ class Fix:
     """For a site of the rewrite, the site of the target whose value it gets."""
     negated: frozenset[int] = frozenset()
     """Conditions of the rewrite that get the opposite of that: its branch is taken where the target's is not."""
-    added: tuple[int, ...] = ()
-    """Stores of the target, by the site of the stored value, that the rewrite makes too, before it returns."""
+    added: tuple[Added, ...] = ()
+    """Stores of the target that the rewrite makes too."""
     dropped: tuple[int, ...] = ()
     """Stores of the rewrite, by the site of the stored value, that leave memory as it is."""
     left_out: tuple[int, ...] = ()
@@ -194,7 +204,7 @@ class Runs:
             to: given_by(case.values.get(source, ()), sites[to].size, to in fix.negated)
             for to, source in fix.values.items()
         }
-        stores = tuple(store for site in fix.added for store in self._stores_at(site, case))
+        stores = tuple(store for added in fix.added for store in self._stores_at(added, case))
         if fix.changes_target:
             case = self._with_target(fix, case)
         outcome, shown = self._run(1, case.inputs[1], fix, given, stores)
@@ -204,11 +214,14 @@ class Runs:
         outcome, shown = self._run(0, case.inputs[0], fix)
         return replace(case, target=outcome, shown=(shown, case.shown[1]))
 
-    def _stores_at(self, site: int, case: Case) -> Iterator[tuple[int, int, int]]:
+    def _stores_at(self, added: Added, case: Case) -> Iterator[AddedStore]:
         """What the target stores there, if it is not in its frame."""
+        site = added.site
         addresses, values = case.values.get(site - 1, ()), case.values.get(site, ())
         size = self.target.sites[site].size
-        return ((a, size, v) for a, v in zip(addresses, values, strict=True) if not in_frame(a))
+        for number, (address, value) in enumerate(zip(addresses, values, strict=True)):
+            if not in_frame(address):
+                yield AddedStore(address, size, value, added.before, 0 if added.before is None else number)
 
     def agrees(self, outcome: Outcome, case: Case) -> bool:
         """Whether a run of the fixed rewrite gives what the target gives."""
@@ -224,7 +237,7 @@ class Runs:
         inputs: Inputs,
         fix: Fix | None = None,
         given: Mapping[int, Given] | None = None,
-        added: Sequence[tuple[int, int, int]] = (),
+        added: Sequence[AddedStore] = (),
     ) -> tuple[Outcome, Shown]:
         self.count += 1
         fix = fix or _UNCHANGED

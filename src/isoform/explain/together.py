@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from isoform.borders.question import Question
-from isoform.explain.candidates import Candidate, Ranking, single_changes
+from isoform.explain.candidates import Candidate, single_changes
+from isoform.explain.ranking import Ranking
 from isoform.explain.runs import Case, Fix, Runs, agreement, first_point, reaches
 from isoform.explain.sites import Role
 from isoform.model.budget import Budget

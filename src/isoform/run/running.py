@@ -96,6 +96,19 @@ class Shown:
     """Sites in the order in which they were executed."""
 
 
+@dataclass(frozen=True)
+class AddedStore:
+    """A store that a run makes beside its own."""
+
+    address: int
+    size: int
+    value: int
+    site: int | None = None
+    """At which site; None: at the end."""
+    number: int = 0
+    """At which execution of the site, from 0 on."""
+
+
 class ShowingMemory(RunningMemory):
     """Also reports the values at sites, and replaces them."""
 
@@ -104,11 +117,16 @@ class ShowingMemory(RunningMemory):
         self.shown = Shown()
         self.given: Mapping[int, Given] = {}
         self.dropped: Mapping[int, int] = {}
-        self.added: Sequence[tuple[int, int, int]] = ()
+        self.added: Sequence[AddedStore] = ()
+        """Those without a site are made at the end."""
 
     def finish(self) -> None:
-        for address, size, value in self.added:
-            self.store(address, size, value)
+        self._add(None)
+
+    def _add(self, site: int | None, number: int = 0) -> None:
+        for added in self.added:
+            if (added.site, added.number) == (site, number):
+                self.store(added.address, added.size, added.value)
 
     def show(self, site: int, value: int) -> int:
         seen = self.shown.values.setdefault(site, [])
@@ -117,6 +135,8 @@ class ShowingMemory(RunningMemory):
             value = given(len(seen), value)
         elif site in self.dropped:
             value = self.load(self.shown.values[site - 1][-1], self.dropped[site])
+        if self.added:
+            self._add(site, len(seen))
         seen.append(value)
         self.shown.order.append(site)
         return value

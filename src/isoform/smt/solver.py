@@ -183,3 +183,10 @@ class Solver:
             cells.setdefault(int(index.value(10)), int(byte.value(10)))
             value = array_part
         return cells
+
+    def array_elsewhere(self, array: Term) -> int | None:
+        """What a byte array has in all cells that the model does not set apart, if that is one value."""
+        value = self._solver.get_value(array)
+        while value.kind() == bitwuzla.Kind.ARRAY_STORE:
+            value = value.children()[0]
+        return int(value.children()[0].value(10)) if value.kind() == bitwuzla.Kind.CONST_ARRAY else None

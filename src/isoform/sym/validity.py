@@ -124,17 +124,27 @@ def valid_addresses(*sides: Side, through: Collection[Term] | None = None) -> li
         if layout is None or layout.size is not None:
             continue
         seen = set()
-        for condition, address, size in side.heap_accesses[: side.before_calls]:
-            if through is not None and terms.split_sum(address)[0] not in through:
+        for access in side.heap_accesses[: side.before_calls]:
+            if through is not None and terms.split_sum(access[1])[0] not in through:
                 continue
-            rule = terms.implies(
-                condition,
-                terms.ult(
-                    terms.sub(address, terms.bv(LOWEST_ADDRESS, side.width)),
-                    terms.bv(HIGHEST_ADDRESS - LOWEST_ADDRESS - size + 1, side.width),
-                ),
-            )
+            rule = _is_usable(side, access)
             if rule not in seen and rule != terms.true:
                 seen.add(rule)
                 found.append((f"valid-{side.tag}-{len(seen)}", rule))
     return found
+
+
+def valid_numbers(side: Side) -> list[tuple[str, Term]]:
+    """The same of accesses to addresses that are numbers. Code of files has them where the program means them; code
+    that was changed may have them by the change."""
+    layout = side.machine.memory
+    if layout is None or layout.size is not None:
+        return []
+    rules = dict.fromkeys(_is_usable(side, access) for access in side.fixed_accesses)
+    return [(f"valid-{side.tag}-number-{n}", rule) for n, rule in enumerate(rules, 1) if rule != side.terms.true]
+
+
+def _is_usable(side: Side, access: tuple[Term, Term, int]) -> Term:
+    terms, (condition, address, size) = side.terms, access
+    room = terms.bv(HIGHEST_ADDRESS - LOWEST_ADDRESS - size + 1, side.width)
+    return terms.implies(condition, terms.ult(terms.sub(address, terms.bv(LOWEST_ADDRESS, side.width)), room))

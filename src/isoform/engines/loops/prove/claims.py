@@ -15,6 +15,7 @@ from isoform.model.contract import AbortRule
 from isoform.smt.terms import Term
 from isoform.sym.compare import BEFORE_FAULT, Goal, goals
 from isoform.sym.state import State
+from isoform.sym.validity import frame_bounds
 
 STATE_AT = ("state-at-", BEFORE_FAULT)
 """Prefix of the names of goals about calls that end the program."""
@@ -86,7 +87,8 @@ class Claims:
         return self._terms.conj(self.going(followed, edge), self._setting.memory.differs(arrived))
 
     def uncovered(self, cut: Cut, followed: Pass) -> Term:
-        """No edge from here is taken, and the two do not abort or end the program together either."""
+        """No edge from here is taken, and the two do not abort or end the program together either; or a side that was
+        changed does not keep to the rules for its frame."""
         aborts = [s.summary.aborts for s in followed.segments]
         leaving = self._routes.leaving(cut)
         covered = [self.going(followed, e) if e.to == END else self._passing(followed, e) for e in leaving]
@@ -100,7 +102,9 @@ class Claims:
                 for s in followed.segments
             ]
             covered.append(self._terms.conj(*ended))
-        return self._terms.negate(self._terms.any_of(covered))
+        sides = [followed.segments[number].side for number in self._setting.question.changed]
+        rules = [rule for side in sides for _, rule in frame_bounds(side)]
+        return self._terms.negate(self._terms.conj(self._terms.any_of(covered), self._terms.all_of(rules)))
 
     def goals_at_end(self, cut: Cut, followed: Pass) -> list[Goal]:
         """What must be the same if the two end, except whether they do: the coverage of a cut says that. A cut from

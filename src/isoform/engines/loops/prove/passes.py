@@ -108,9 +108,12 @@ class Passes:
         return found
 
     def _rules(self, followed: Pass) -> list[tuple[str, Term]]:
-        sides = [s.side for s in followed.segments]
-        bounds = [rule for side in sides for rule in frame_bounds(side)]
+        bounds = [rule for segment in self._unchanged(followed) for rule in frame_bounds(segment.side)]
         return [*self._setting.world.constraints, *bounds]
+
+    def _unchanged(self, followed: Pass) -> list[Segment]:
+        changed = self._setting.question.changed
+        return [segment for number, segment in enumerate(followed.segments) if number not in changed]
 
     @cached_property
     def _valid_at_entry(self) -> list[tuple[str, Term]]:
@@ -123,7 +126,7 @@ class Passes:
         followed = self.follow(ENTRY, entry_state, horizon=(2, 2), onward=(first[0], first[1]))
         arguments = [f for f in self._setting.given.arguments if _is_passed(f)]
         passed = {self._setting.given_value(f) for f in arguments if f.bits == self._setting.sides[0].width}
-        return valid_addresses(*(segment.side for segment in followed.segments), through=passed)
+        return valid_addresses(*(segment.side for segment in self._unchanged(followed)), through=passed)
 
     def forget(self, cut: Cut) -> None:
         self.by_cut.pop(cut, None)
