@@ -11,6 +11,7 @@ from isoform.model.errors import UserError
 from isoform.model.linkage import Linkage
 from isoform.model.machine import Machine, Order
 from isoform.model.values import dataclass
+from isoform.model.wrapper import Wrapper
 
 DEFAULT = "x86_64"
 """What C is compiled for."""
@@ -65,6 +66,16 @@ def machine(name: str) -> Machine:
 def assembler(name: str) -> Callable[[str, str], Assembled]:
     """The function that assembles a text, which it gets with the name of its file, for one of the small machines."""
     found: Callable[[str, str], Assembled] = import_module(f"isoform.isa.{name}.assembler").assemble
+    return found
+
+
+@cache
+def wrapper_code(name: str) -> Callable[[Wrapper, int, int], bytes] | None:
+    """What makes the machine code of a wrapper; None where nothing does."""
+    try:
+        found: Callable[[Wrapper, int, int], bytes] = import_module(f"isoform.isa.{name}.wrapper").wrapper_code
+    except ModuleNotFoundError:
+        return None
     return found
 
 

@@ -1,0 +1,1 @@
+"""Adaptors: expressions that turn the arguments of one function into those of another (seed 001)."""

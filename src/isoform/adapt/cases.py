@@ -1,0 +1,102 @@
+"""Cases: concrete inputs with what the target does on them, and what the rewrite must then do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from itertools import islice
+
+from isoform.borders.question import Question
+from isoform.engines.inputs import InputMaker
+from isoform.engines.separate import differs
+from isoform.model.contract import Argument, BoundsRule, argument_value
+from isoform.model.expression import Expression, evaluate
+from isoform.model.outcome import Inputs, Outcome, Status
+from isoform.model.outcome import Pair as InputPair
+from isoform.model.placement import put_argument
+from isoform.model.values import dataclass
+from isoform.run.runner import run
+
+FIRST_CASES = 12
+"""Made-up inputs that a search begins with."""
+MOST_TRIED = 400
+"""Of which so many are tried: preconditions may exclude most."""
+
+
+@dataclass(frozen=True)
+class Case:
+    inputs: InputPair
+    values: Mapping[str, int]
+    """Of the target's parameters."""
+    outcome: Outcome
+    """Of the target."""
+
+
+@dataclass
+class Cases:
+    """The open question on concrete inputs."""
+
+    question: Question
+    open_names: Sequence[str]
+    found: list[Case] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        arguments = {argument.name: argument for argument in self.question.contract.arguments}
+        self._open = [arguments[name] for name in self.open_names]
+        self._own = [argument for name, argument in arguments.items() if name not in set(self.open_names)]
+
+    def make(self, seed: int) -> None:
+        """The first ones: boundary values, and random ones. Memory is zero in some of them only."""
+        maker = InputMaker(self.question.contract, seed)
+        for inputs in islice(maker, MOST_TRIED):
+            if len(self.found) >= FIRST_CASES:
+                break
+            if self.question.admits(inputs[0]):
+                self.add(inputs)
+
+    def add(self, inputs: InputPair) -> Case | None:
+        """The case of these inputs, unless it decides nothing or is there already."""
+        values = {argument.name: argument_value(argument, inputs[0]) for argument in self._own}
+        question = self.question
+        outcome = run(question.programs[0], inputs[0], question.run_options(0), question.callees)
+        if outcome.status in (Status.OUT_OF_FUEL, Status.UNSUPPORTED):
+            return None
+        if outcome.outside and question.contract.bounds is BoundsRule.ASSUME:
+            return None
+        case = Case(inputs, values, outcome)
+        if any(one.values == values and one.inputs[0].memory == inputs[0].memory for one in self.found):
+            return None
+        self.found.append(case)
+        return case
+
+    def fits(self, case: Case, arguments: Sequence[Expression]) -> bool:
+        """Whether the rewrite, called with these arguments, does there what the target does. True where that is not
+        decided."""
+        question = self.question
+        inputs = self._passed(case, arguments)
+        outcome = run(question.programs[1], inputs[1], question.run_options(1), question.callees)
+        if not question.differences(case.outcome, outcome):
+            return True
+        # What a run shows may be an undefined value, padding, or an address: the engines know what counts.
+        return not differs(question, inputs)
+
+    def _passed(self, case: Case, arguments: Sequence[Expression]) -> InputPair:
+        left, right = case.inputs
+        registers, memory = dict(right.registers), dict(right.memory)
+        for argument, expression in zip(self._open, arguments, strict=True):
+            _put(self.question, argument, evaluate(expression, case.values), registers, memory)
+        # Both sides have the same inputs; the target does not look at the arguments of the rewrite.
+        return replace(left, registers=registers, memory=memory), replace(right, registers=registers, memory=memory)
+
+
+def _put(
+    question: Question, argument: Argument, value: int, registers: dict[str, int], memory: dict[int, int]
+) -> None:
+    put_argument(question.contract.machine, argument, value, registers, memory, 0)
+
+
+def entry_values(question: Question, inputs: Inputs) -> dict[str, int]:
+    """What every container that is an input holds at entry."""
+    machine = question.contract.machine
+    skip = {*machine.initial, machine.convention.stack_pointer, machine.convention.return_address}
+    return {name: inputs.registers.get(name, 0) for name in machine.containers if name not in skip}

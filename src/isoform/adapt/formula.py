@@ -1,0 +1,232 @@
+"""The open question as a formula: the target and the rewrite differ, over the target's inputs and the rewrite's
+arguments. It is made once; candidates and cases are put into it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from bitwuzla import Kind
+
+from isoform.adapt.cases import Case, entry_values
+from isoform.borders.question import Question
+from isoform.engines.encoding import Encoding, encode
+from isoform.engines.model import pairs_from_model
+from isoform.engines.obligations import Obligations
+from isoform.model.budget import Budget
+from isoform.model.expression import Change, Constant, Conversion, Expression, Operation, Operator, Variable
+from isoform.model.outcome import STACK_POINTER, Inputs
+from isoform.model.outcome import Pair as InputPair
+from isoform.smt.solver import Answer
+from isoform.smt.terms import Term, Terms
+from isoform.sym.compare import POSSIBLE_RESULT, SOME_ADDRESS, Goal
+from isoform.sym.entry import argument_term
+from isoform.sym.frame import SLOT_BYTES
+from isoform.sym.state import initial_state
+
+_NOT_CERTAIN = (POSSIBLE_RESULT, "same-things", "same-things-computed")
+"""Goals whose failure does not mean that somebody sees a difference."""
+_MEMORY_GOALS = ("memory", "calls")
+VERIFY_SECONDS = 2.0
+"""Counted, for one goal about a candidate; the comparison of the wrapper has the rest of the budget."""
+
+
+class OpenFormula:
+    def __init__(self, question: Question, open_names: Sequence[str], budget: Budget) -> None:
+        self._question = question
+        self._budget = budget
+        self.encoding = encode(question, budget)
+        self.terms = self.encoding.world.terms
+        entry = initial_state(self.encoding.target.side)
+        arguments = {a.name: argument_term(entry, a) for a in question.contract.arguments}
+        self.open = [arguments.pop(name) for name in open_names]
+        """What the rewrite's arguments are."""
+        self.parameters = arguments
+        self._places = {a.name: a.places for a in question.contract.arguments}
+        self._open_names = tuple(open_names)
+        self._fits = self._fitting()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it covers all inputs."""
+        return all(gap.condition == self.terms.false for gap in self.encoding.gaps)
+
+    def depends_on(self, argument: int) -> bool:
+        """Whether anything that the rewrite does may depend on this argument."""
+        parts = [*(goal.bad for goal in self.encoding.goals), *(gap.condition for gap in self.encoding.gaps)]
+        registers = {place.register for place in self._places[self._open_names[argument]]}
+        variables = [self.terms.variable(name, 64) for name in registers if name is not None and self._is_word(name)]
+        if not variables:
+            return True  # on the stack, or in a vector register
+        return any(self.terms.depends_on(part, variable) for part in parts for variable in variables)
+
+    def _is_word(self, name: str) -> bool:
+        return self._question.contract.machine.registers[name].size == SLOT_BYTES
+
+    # -- one case ---------------------------------------------------------------------------------
+
+    def _fitting(self) -> Term:
+        """That nothing certainly differs, or that the formula does not cover the input: true wherever an adaptor may
+        fit. What is unknown in it (results of outside calls, undefined values, where objects are) may be chosen so
+        that it fits, so that no adaptor is excluded wrongly."""
+        terms = self.terms
+        some = terms.variable(SOME_ADDRESS, self.encoding.target.side.width)
+        certain = []
+        for goal in self.encoding.goals:
+            if goal.name in _NOT_CERTAIN:
+                continue
+            if goal.name in _MEMORY_GOALS:
+                certain.append(self._memories_differ())
+            elif not terms.depends_on(goal.bad, some):
+                certain.append(goal.bad)
+        left_out = [gap.condition for gap in self.encoding.gaps]
+        return terms.disj(terms.negate(terms.any_of(certain)), terms.any_of(left_out))
+
+    def _memories_differ(self) -> Term:
+        """As a whole: that there is no address at which they differ cannot be said with a variable for it."""
+        target, rewrite = self.encoding.target, self.encoding.rewrite
+        if target.final is None or rewrite.final is None or self._question.contract.padded:
+            return self.terms.false
+        left, right = (side.side.heap.array(side.final.heap) for side in (target, rewrite) if side.final is not None)
+        if left == right:
+            return self.terms.false
+        differs = self.terms.manager.mk_term(Kind.DISTINCT, [left, right])
+        both = self.terms.conj(target.final.condition, rewrite.final.condition)
+        return self.terms.conj(both, differs)
+
+    def fits(self, case: Case, arguments: Sequence[Term]) -> Term:
+        """That the rewrite, called with these arguments, may do what the target does in this case."""
+        given = self._at_entry(case.inputs[0])
+        for name, value in zip(self._open_names, arguments, strict=True):
+            given |= self._passed(name, value)
+        return self.terms.manager.substitute_term(self._fits, given)
+
+    def _at_entry(self, inputs: Inputs) -> dict[Term, Term]:
+        terms, machine = self.terms, self._question.contract.machine
+        found = {
+            terms.variable(name, 8 * machine.registers[name].size): terms.bv(value, 8 * machine.registers[name].size)
+            for name, value in entry_values(self._question, inputs).items()
+        }
+        for places in self._places.values():
+            for place in places:
+                if place.register is None:
+                    start = place.offset - place.offset % SLOT_BYTES
+                    word = sum(inputs.byte(STACK_POINTER + start + i) << (8 * i) for i in range(SLOT_BYTES))
+                    found[terms.variable(f"stack_{start}", 64)] = terms.bv(word, 64)
+        memory = self._memory(inputs)
+        return found if memory is None else {**found, **memory}
+
+    def _memory(self, inputs: Inputs) -> dict[Term, Term] | None:
+        """None where memory has no contents that a formula can hold: it may then be anything."""
+        if inputs.fill_seed or self._question.contract.machine.memory is None:
+            return None
+        terms, width = self.terms, self.encoding.target.side.width
+        array = terms.manager.mk_const_array(terms.array_sort(width), terms.bv(0, 8))
+        for address, byte in inputs.memory.items():
+            array = terms.store(array, terms.bv(address, width), terms.bv(byte, 8))
+        return {terms.array_variable("memory", width): array}
+
+    def _passed(self, name: str, value: Term) -> dict[Term, Term]:
+        terms, (place,) = self.terms, self._places[name]
+        if place.register is None:
+            return {terms.variable(f"stack_{place.offset}", 64): terms.zext(value, 64)}
+        register = place.register
+        width = 8 * self._question.contract.machine.registers[register].size
+        if width == terms.width(value):
+            return {terms.variable(register, width): value}
+        return {terms.variable(register, width): terms.zext(value, width)}
+
+    # -- one candidate ----------------------------------------------------------------------------
+
+    def verify(self, arguments: Sequence[Expression]) -> tuple[Answer, list[InputPair]]:
+        """UNSAT if the rewrite with these arguments does what the target does, as far as the formula goes; SAT with
+        inputs that may show otherwise."""
+        values = [expression_term(self.terms, e, self.parameters) for e in arguments]
+        same = [
+            (f"argument-{n}", self.terms.eq(hole, v)) for n, (hole, v) in enumerate(zip(self.open, values, strict=True))
+        ]
+        world = replace(self.encoding.world, constraints=[*self.encoding.world.constraints, *same])
+        encoding = Encoding(world, self.encoding.target, self.encoding.rewrite, self._certain_goals())
+        obligations = Obligations(self._question, self._budget, encoding)
+        answer = obligations.all_hold(VERIFY_SECONDS)
+        if answer is not Answer.SAT:
+            return answer, []
+        return answer, [*pairs_from_model(self._question, encoding, obligations.solver)]
+
+    def _certain_goals(self) -> list[Goal]:
+        return [goal for goal in self.encoding.goals if goal.name not in _NOT_CERTAIN]
+
+
+# -- expressions as terms -------------------------------------------------------------------------
+
+
+def expression_term(terms: Terms, expression: Expression, values: Mapping[str, Term]) -> Term:
+    match expression:
+        case Variable(name):
+            return values[name]
+        case Constant(value, bits):
+            return terms.bv(value, bits)
+        case Operation(operator, operands):
+            return applied(terms, operator, [expression_term(terms, operand, values) for operand in operands])
+        case Conversion(change, operand, bits):
+            return converted(terms, change, expression_term(terms, operand, values), bits)
+
+
+def converted(terms: Terms, change: Change, value: Term, bits: int) -> Term:
+    match change:
+        case Change.SIGN_EXTENDED:
+            return terms.sext(value, bits)
+        case Change.ZERO_EXTENDED:
+            return terms.zext(value, bits)
+        case Change.TRUNCATED:
+            return terms.extract(value, bits - 1, 0)
+        case Change.TRUTH:
+            return terms.flag(terms.negate(terms.eq(value, terms.bv(0, terms.width(value)))), bits)
+        case _:
+            raise NotImplementedError(change)
+
+
+def applied(terms: Terms, operator: Operator, operands: Sequence[Term]) -> Term:
+    """An operator as `model.expression` defines it."""
+    left, width = operands[0], terms.width(operands[0])
+    if operator is Operator.NEGATE:
+        return terms.neg(left)
+    if operator is Operator.NOT:
+        return terms.not_(left)
+    right = operands[1]
+    if operator.is_shift:
+        right = terms.and_(right, terms.bv(width - 1, width))
+    match operator:
+        case Operator.ADD:
+            return terms.add(left, right)
+        case Operator.SUBTRACT:
+            return terms.sub(left, right)
+        case Operator.MULTIPLY:
+            return terms.mul(left, right)
+        case Operator.AND:
+            return terms.and_(left, right)
+        case Operator.OR:
+            return terms.or_(left, right)
+        case Operator.XOR:
+            return terms.xor_(left, right)
+        case Operator.SHIFT_LEFT:
+            return terms.shl(left, right)
+        case Operator.SHIFT_RIGHT:
+            return terms.lshr(left, right)
+        case Operator.ARITHMETIC_SHIFT_RIGHT:
+            return terms.ashr(left, right)
+        case _:
+            return _divided(terms, operator, left, right)
+
+
+def _divided(terms: Terms, operator: Operator, left: Term, right: Term) -> Term:
+    divide = {
+        Operator.UNSIGNED_DIVIDE: terms.udiv,
+        Operator.SIGNED_DIVIDE: terms.sdiv,
+        Operator.UNSIGNED_REMAINDER: terms.urem,
+        Operator.SIGNED_REMAINDER: terms.srem,
+    }[operator]
+    zero = terms.bv(0, terms.width(right))
+    return terms.ite(terms.eq(right, zero), zero, divide(left, right))
+
+

@@ -1,0 +1,180 @@
+"""Counterexample-guided search for the arguments with which the rewrite does what the target does.
+
+Sizes are tried from the smallest on: no operator, one, two. For each size the solver proposes an adaptor that fits all
+cases so far, another query looks for an input on which it does not, and that input is the next case. If no adaptor of
+any size fits all cases, there is none: the formula for a case admits at least the adaptors that fit it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import field
+
+from isoform.adapt.cases import Cases
+from isoform.adapt.formula import OpenFormula
+from isoform.adapt.space import CHEAP, PRODUCTS, QUOTIENTS, SHIFTS, Space
+from isoform.adapt.symbolic import Tree
+from isoform.model.budget import Budget
+from isoform.model.expression import Expression
+from isoform.model.values import dataclass
+from isoform.smt.incremental import PathSolver
+from isoform.smt.solver import Answer
+from isoform.smt.terms import Term, Terms
+
+TIERS = (CHEAP, (*CHEAP, *SHIFTS), (*CHEAP, *SHIFTS, *PRODUCTS), (*CHEAP, *SHIFTS, *PRODUCTS, *QUOTIENTS))
+"""Operators that are tried together: multiplication and division are far dearer for a solver than the others."""
+SMALL_CONSTANT_BITS = 7
+"""Constants of up to so many bits, and a sign, are tried first: they are what a person would write."""
+PROPOSE_SECONDS = 3.0
+"""Counted, for one query of the first pass."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Arguments that fit every case so far, and pass the formula's check."""
+
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class NoneFits:
+    """No arguments of the spaces fit all cases: shown."""
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    why: str
+
+
+@dataclass
+class Search:
+    formula: OpenFormula
+    cases: Cases
+    spaces: Sequence[Space]
+    budget: Budget
+    excluded: list[tuple[Expression, ...]] = field(default_factory=list)
+    """Arguments that are not to be proposed again."""
+    iterations: int = 0
+
+    def run(self) -> Proposal | NoneFits | Unfinished:
+        """The simplest arguments that fit, or that there are none."""
+        open_: list[tuple[int, _Attempt]] = []
+        attempts = [*self._attempts()]
+        for size in range(attempts[-1].most_operators + 1):
+            for attempt in attempts:
+                if size > attempt.most_operators or (size == 0 and attempt is not attempts[0]):
+                    continue
+                found = attempt.of_size(size, PROPOSE_SECONDS)
+                if isinstance(found, Proposal):
+                    return found
+                if isinstance(found, Unfinished):
+                    open_.append((size, attempt))
+                if self.budget.exhausted:
+                    return Unfinished(self.budget.why_exhausted())
+        return self._remaining(attempts[-1], open_)
+
+    def _attempts(self) -> Iterator[_Attempt]:
+        """With few operators first, and at last with all."""
+        before: list[Space] | None = None
+        for tier in TIERS:
+            spaces = [space.with_operators(tier) for space in self.spaces]
+            if spaces != before:
+                yield _Attempt(self, spaces)
+            before = spaces
+
+    def _remaining(self, whole: _Attempt, open_: Sequence[tuple[int, _Attempt]]) -> Proposal | NoneFits | Unfinished:
+        """What was not decided quickly is asked again, as long as there is time."""
+        for size in dict.fromkeys(size for size, attempt in open_ if attempt is whole):
+            found = whole.of_size(size, None)
+            if not isinstance(found, NoneFits):
+                return found
+        return NoneFits()
+
+
+class _Attempt:
+    """The search in spaces of expressions with one solver, which remembers what it learned."""
+
+    def __init__(self, search: Search, spaces: Sequence[Space]) -> None:
+        self._search = search
+        self._terms: Terms = search.formula.terms
+        self._trees = [Tree(self._terms, space, f"argument {n} of {id(self)}") for n, space in enumerate(spaces)]
+        flags = [flag for tree in self._trees for flag in tree.operators_used()]
+        self.most_operators = len(flags)
+        self._size = self._sum(flags)
+        self._solver: PathSolver | None = None
+        self._path: list[Term] = []
+        self._cases = 0
+        self._excluded = 0
+
+    def _sum(self, flags: Sequence[Term]) -> Term:
+        total = self._terms.bv(0, 8)
+        for flag in flags:
+            total = self._terms.add(total, self._terms.flag(flag))
+        return total
+
+    def of_size(self, size: int, seconds: float | None) -> Proposal | NoneFits | Unfinished:
+        """An adaptor with at most so many operators, small constants first."""
+        search = self._search
+        while True:
+            answer = self._propose(size, seconds)
+            search.iterations += 1
+            if answer is Answer.UNSAT:
+                return NoneFits()
+            if answer is Answer.UNKNOWN:
+                return Unfinished("the solver found neither an adaptor nor that there is none in its time")
+            assert self._solver is not None
+            arguments = tuple(tree.read(self._solver) for tree in self._trees)
+            if not self._refuted(arguments):
+                return Proposal(arguments)
+
+    def _propose(self, size: int, seconds: float | None) -> Answer:
+        self._learn()
+        assert self._solver is not None
+        terms = self._terms
+        small = terms.ule(self._size, terms.bv(size, 8))
+        if size == 0 and not any(True for tree in self._trees for _ in tree.constants()):
+            return self._solver.check_after(self._path, [small], seconds)
+        few = [self._is_small(constant) for tree in self._trees for constant in tree.constants()]
+        answer = self._solver.check_after(self._path, [small, *few], seconds)
+        return answer if answer is Answer.SAT else self._solver.check_after(self._path, [small], seconds)
+
+    def _is_small(self, constant: Term) -> Term:
+        terms, width = self._terms, self._terms.width(constant)
+        if width <= SMALL_CONSTANT_BITS + 1:
+            return terms.true
+        limit = terms.bv(1 << SMALL_CONSTANT_BITS, width)
+        return terms.ult(terms.add(constant, limit), terms.bv(2 << SMALL_CONSTANT_BITS, width))
+
+    def _learn(self) -> None:
+        """What came since the last query."""
+        search, terms = self._search, self._terms
+        if self._solver is None:
+            rules = [rule for tree in self._trees for rule in tree.rules()]
+            self._solver = PathSolver(terms, search.budget, rules)
+        for case in search.cases.found[self._cases :]:
+            widths = {name: terms.width(term) for name, term in search.formula.parameters.items()}
+            values = {name: terms.bv(value, widths[name]) for name, value in case.values.items()}
+            self._path.append(search.formula.fits(case, [tree.value(values) for tree in self._trees]))
+        self._cases = len(search.cases.found)
+        for arguments in search.excluded[self._excluded :]:
+            differs = [tree.differs_from(e) for tree, e in zip(self._trees, arguments, strict=True)]
+            self._path.append(terms.any_of(differs))
+        self._excluded = len(search.excluded)
+
+    def _refuted(self, arguments: tuple[Expression, ...]) -> bool:
+        """Whether an input shows that these arguments do not fit; it is a case from then on."""
+        search, before = self._search, len(self._search.cases.found)
+        case = next((case for case in search.cases.found if not search.cases.fits(case, arguments)), None)
+        if case is not None:  # the formula admits more than runs do
+            search.excluded.append(arguments)
+            return True
+        answer, inputs = search.formula.verify(arguments)
+        if answer is not Answer.SAT:
+            return False
+        for pair in inputs:
+            if search.cases.question.admits(pair[0]):
+                case = search.cases.add(pair)
+                if case is not None and not search.cases.fits(case, arguments):
+                    return True
+                del search.cases.found[before:]
+        return False

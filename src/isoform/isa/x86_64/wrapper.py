@@ -1,0 +1,279 @@
+"""Machine code of wrappers: the parameters are saved in the frame, each argument is computed from there, and the callee
+is called. Plain rather than short: a few instructions for each operator, all values zero-extended in rax."""
+
+from __future__ import annotations
+
+from isoform.model.contract import Argument
+from isoform.model.errors import Unsupported
+from isoform.model.expression import (
+    RESULT,
+    Change,
+    Constant,
+    Conversion,
+    Expression,
+    Operation,
+    Operator,
+    Variable,
+)
+from isoform.model.signature import TypeKind
+from isoform.model.wrapper import Wrapper
+
+_NUMBERS = {name: number for number, name in enumerate(("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi"))}
+_NUMBERS |= {f"r{number}": number for number in range(8, 16)}
+_SLOT = 8
+_FARTHEST = 1 << 31
+
+
+def wrapper_code(wrapper: Wrapper, at: int, callee: int) -> bytes:
+    """Code for the address `at` that calls the function at `callee`."""
+    return _Assembly(wrapper, at, callee).code()
+
+
+class _Assembly:
+    """The frame, from the stack pointer up: arguments on the stack for the callee, saved parameters, computed
+    arguments, the result, and values of expressions that wait for the other operand."""
+
+    def __init__(self, wrapper: Wrapper, at: int, callee: int) -> None:
+        self._wrapper = wrapper
+        self._at = at
+        self._callee = callee
+        self._bytes = bytearray()
+        own, outgoing = wrapper.own.arguments, wrapper.callee.stack_argument_bytes
+        for argument in (*own, *wrapper.callee.arguments):
+            _require_scalar(argument)
+        first = -(-outgoing // _SLOT) * _SLOT
+        self._saved = {argument.name: first + _SLOT * n for n, argument in enumerate(own)}
+        self._computed = first + _SLOT * len(own)
+        self._saved[RESULT] = self._computed + _SLOT * len(wrapper.arguments)
+        self._waiting = self._saved[RESULT] + _SLOT
+        expressions = (*wrapper.arguments, *((wrapper.result,) if wrapper.result is not None else ()))
+        size = self._waiting + _SLOT * max(map(_most_waiting, expressions), default=0)
+        self._frame = size + _SLOT if size % 16 == 0 else size
+        """At entry the stack pointer is 8 below a multiple of 16, and at a call it must be at one."""
+
+    def code(self) -> bytes:
+        self._emit(b"\x48\x81\xec", self._frame)  # sub rsp, frame
+        for argument in self._wrapper.own.arguments:
+            self._save(argument)
+        for number, expression in enumerate(self._wrapper.arguments):
+            self._compute(expression, 0)
+            self._store("rax", self._computed + _SLOT * number)
+        for number, argument in enumerate(self._wrapper.callee.arguments):
+            self._pass(argument, self._computed + _SLOT * number)
+        self._call()
+        if self._wrapper.result is not None:
+            self._adapt_result(self._wrapper.result)
+        self._emit(b"\x48\x81\xc4", self._frame)  # add rsp, frame
+        self._bytes += b"\xc3"
+        return bytes(self._bytes)
+
+    # -- parameters, arguments, result ------------------------------------------------------------
+
+    def _save(self, argument: Argument) -> None:
+        place, slot = argument.places[0], self._saved[argument.name]
+        if place.register is None:
+            self._load("rax", self._frame + place.offset)
+            self._store("rax", slot)
+        elif place.register.startswith("xmm"):
+            self._vector(b"\x0f\x11", place.register, slot, place.size)
+        else:
+            self._store(place.register, slot)
+
+    def _pass(self, argument: Argument, slot: int) -> None:
+        place = argument.places[0]
+        if place.register is None:
+            self._load("rax", slot)
+            # An argument of the callee is so far from its stack pointer, which the call moves by eight bytes.
+            self._store("rax", place.offset - _SLOT)
+        elif place.register.startswith("xmm"):
+            self._vector(b"\x0f\x10", place.register, slot, place.size)
+        else:
+            self._load(place.register, slot)
+            self._extend_argument(argument)
+
+    def _extend_argument(self, argument: Argument) -> None:
+        """Callers extend narrow integers to 32 bits with the sign of their type."""
+        bits, register = argument.type.bits, argument.places[0].register
+        assert register is not None
+        if argument.type.kind is TypeKind.INTEGER and argument.type.signed and bits < 32:
+            number = _NUMBERS[register]
+            rex = 0x40 | (5 if number > 7 else 0)
+            opcode = b"\x0f\xbe" if bits == 8 else b"\x0f\xbf"  # movsx r32, r8 / r16
+            self._bytes += bytes((rex,)) + opcode + bytes((0xC0 | (number & 7) << 3 | number & 7,))
+
+    def _call(self) -> None:
+        distance = self._callee - (self._at + len(self._bytes) + 5)
+        if not -_FARTHEST <= distance < _FARTHEST:
+            raise Unsupported("the rewrite is too far away for a call")
+        self._bytes += b"\xe8" + distance.to_bytes(4, "little", signed=True)
+
+    def _adapt_result(self, expression: Expression) -> None:
+        results = self._wrapper.callee.results
+        if results and results[0].register.startswith("xmm"):
+            self._vector(b"\x0f\x11", results[0].register, self._saved[RESULT], results[0].bits // 8)
+        else:
+            self._store("rax", self._saved[RESULT])
+        self._compute(expression, 0)
+        own = self._wrapper.own.results
+        if own and own[0].register.startswith("xmm"):
+            self._store("rax", self._saved[RESULT])
+            self._vector(b"\x0f\x10", own[0].register, self._saved[RESULT], own[0].bits // 8)
+
+    # -- expressions ----------------------------------------------------------------------------
+
+    def _compute(self, expression: Expression, waiting: int) -> None:
+        """The value in rax, zero-extended; so many values wait."""
+        match expression:
+            case Variable(name, bits):
+                self._load("rax", self._saved[name])
+                self._normalise(bits)
+            case Constant(value):
+                self._bytes += b"\x48\xb8" + value.to_bytes(8, "little")  # mov rax, value
+            case Conversion(change, operand, bits):
+                self._compute(operand, waiting)
+                self._convert(change, operand.bits, bits)
+            case Operation(operator, (left,)):
+                self._compute(left, waiting)
+                self._bytes += b"\x48\xf7" + (b"\xd8" if operator is Operator.NEGATE else b"\xd0")  # neg, not
+                self._normalise(expression.bits)
+            case Operation(operator, (left, right)):
+                slot = self._waiting + _SLOT * waiting
+                self._compute(right, waiting)
+                self._store("rax", slot)
+                self._compute(left, waiting + 1)
+                self._load("rcx", slot)
+                self._operate(operator, expression.bits)
+                self._normalise(expression.bits)
+            case _:
+                raise Unsupported(f"an adaptor cannot have {expression!r} in it")
+
+    def _operate(self, operator: Operator, bits: int) -> None:
+        """rax operator rcx, both zero-extended."""
+        plain = _PLAIN.get(operator)
+        if plain is not None:
+            self._bytes += plain
+        elif operator.is_shift:
+            self._bytes += b"\x83\xe1" + bytes((bits - 1,))  # and ecx, bits - 1
+            if operator.is_signed:
+                self._sign_extend(bits)
+            self._bytes += b"\x48\xd3" + _SHIFTS[operator]
+        else:
+            self._divide(operator, bits)
+
+    def _divide(self, operator: Operator, bits: int) -> None:
+        """As the operators are defined: no division traps. In 32 bits where the operands fit, which is easier to
+        reason about."""
+        if operator.is_signed:
+            self._sign_extend(bits)
+            self._sign_extend(bits, register=1)
+        wide = b"\x48" if bits > 32 else b""
+        take = b"\x48\x89\xd0" if operator in _REMAINDERS else b""  # mov rax, rdx
+        if operator.is_signed:
+            by_minus_one = b"\x31\xc0" if take else b"\x48\xf7\xd8"  # xor eax, eax / neg rax
+            plainly = wide + b"\x99" + wide + b"\xf7\xf9" + take  # cqo; idiv
+            careful = b"\x48\x83\xf9\xff" + _unless_equal(by_minus_one, plainly)
+        else:
+            careful = b"\x31\xd2" + wide + b"\xf7\xf1" + take  # xor edx, edx; div
+        self._bytes += b"\x48\x85\xc9" + _unless_equal(b"\x31\xc0", careful)
+
+    def _convert(self, change: Change, bits: int, wanted: int) -> None:
+        match change:
+            case Change.ZERO_EXTENDED:
+                return
+            case Change.SIGN_EXTENDED:
+                self._sign_extend(bits)
+                self._normalise(wanted)
+            case Change.TRUNCATED:
+                self._normalise(wanted)
+            case Change.TRUTH:
+                self._bytes += b"\x48\x85\xc0\x0f\x95\xc0\x0f\xb6\xc0"  # test rax, rax; setne al; movzx eax, al
+            case _:
+                self._convert_float(change, bits, wanted)
+
+    def _convert_float(self, change: Change, bits: int, wanted: int) -> None:
+        match change:
+            case Change.FROM_SIGNED:
+                self._sign_extend(bits)
+                self._bytes += (b"\xf3" if wanted == 32 else b"\xf2") + b"\x48\x0f\x2a\xc0"  # cvtsi2ss / cvtsi2sd
+                self._bytes += b"\x66\x48\x0f\x7e\xc0"  # movq rax, xmm0
+            case Change.TO_SIGNED:
+                self._bytes += b"\x66\x48\x0f\x6e\xc0"  # movq xmm0, rax
+                self._bytes += (b"\xf3" if bits == 32 else b"\xf2") + b"\x48\x0f\x2c\xc0"  # cvttss2si / cvttsd2si
+            case _:
+                self._bytes += b"\x66\x48\x0f\x6e\xc0"
+                self._bytes += (b"\xf3" if bits == 32 else b"\xf2") + b"\x0f\x5a\xc0"  # cvtss2sd / cvtsd2ss
+                self._bytes += b"\x66\x48\x0f\x7e\xc0"
+        self._normalise(wanted)
+
+    # -- single instructions ----------------------------------------------------------------------
+
+    def _normalise(self, bits: int) -> None:
+        """Zero above the low bits of rax."""
+        self._bytes += {8: b"\x0f\xb6\xc0", 16: b"\x0f\xb7\xc0", 32: b"\x89\xc0"}.get(bits, b"")
+
+    def _sign_extend(self, bits: int, register: int = 0) -> None:
+        operands = bytes((0xC0 | register << 3 | register,))
+        opcode = {8: b"\x48\x0f\xbe", 16: b"\x48\x0f\xbf", 32: b"\x48\x63"}.get(bits)  # movsx, movsxd
+        self._bytes += opcode + operands if opcode is not None else b""
+
+    def _load(self, register: str, offset: int) -> None:
+        self._move(b"\x8b", register, offset)
+
+    def _store(self, register: str, offset: int) -> None:
+        self._move(b"\x89", register, offset)
+
+    def _move(self, opcode: bytes, register: str, offset: int) -> None:
+        """Between a register and eight bytes of the frame."""
+        number = _NUMBERS[register]
+        rex = 0x48 | (4 if number > 7 else 0)
+        self._emit(bytes((rex,)) + opcode + bytes((0x84 | (number & 7) << 3, 0x24)), offset)
+
+    def _vector(self, opcode: bytes, register: str, offset: int, size: int) -> None:
+        number = int(register.removeprefix("xmm"))
+        prefix = b"\xf3" if size == 4 else b"\xf2"  # movss, movsd
+        self._emit(prefix + opcode + bytes((0x84 | number << 3, 0x24)), offset)
+
+    def _emit(self, code: bytes, number: int) -> None:
+        self._bytes += code + number.to_bytes(4, "little", signed=True)
+
+
+_PLAIN = {
+    Operator.ADD: b"\x48\x01\xc8",
+    Operator.SUBTRACT: b"\x48\x29\xc8",
+    Operator.MULTIPLY: b"\x48\x0f\xaf\xc1",
+    Operator.AND: b"\x48\x21\xc8",
+    Operator.OR: b"\x48\x09\xc8",
+    Operator.XOR: b"\x48\x31\xc8",
+}
+"""On rax and rcx. The low bits of these do not depend on higher ones."""
+_SHIFTS = {
+    Operator.SHIFT_LEFT: b"\xe0",
+    Operator.SHIFT_RIGHT: b"\xe8",
+    Operator.ARITHMETIC_SHIFT_RIGHT: b"\xf8",
+}
+_REMAINDERS = (Operator.UNSIGNED_REMAINDER, Operator.SIGNED_REMAINDER)
+
+
+def _unless_equal(equal: bytes, unequal: bytes) -> bytes:
+    """After a comparison: one code or the other, with short jumps around them."""
+    first = equal + b"\xeb" + bytes((len(unequal),))
+    return b"\x75" + bytes((len(first),)) + first + unequal
+
+
+def _most_waiting(expression: Expression) -> int:
+    """How many values wait at most while it is computed."""
+    match expression:
+        case Operation(_, (left, right)):
+            return max(_most_waiting(right), 1 + _most_waiting(left))
+        case Operation(_, (operand,)) | Conversion(_, operand, _):
+            return _most_waiting(operand)
+        case _:
+            return 0
+
+
+def _require_scalar(argument: Argument) -> None:
+    place = argument.places[0] if len(argument.places) == 1 else None
+    if place is None or place.size > _SLOT or argument.type.kind is TypeKind.STRUCT:
+        raise Unsupported(f"{argument.name} is '{argument.type.spelling}', and adaptors pass numbers and pointers only")
+
+

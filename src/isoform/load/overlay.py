@@ -1,0 +1,41 @@
+"""A loaded file with code added to it that is in no file: a wrapper around one of its functions."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from isoform.load.image import Image, Section, Symbol
+from isoform.load.open import Loaded
+from isoform.model.signature import Signature
+
+_ALIGNMENT = 0x1000
+SECTION = ".adaptor"
+
+
+def with_wrapper(
+    loaded: Loaded, signature: Signature, make: Callable[[int, int], bytes], images: Sequence[Image]
+) -> Loaded:
+    """The file with a function of this signature, whose code `make` gives for its own address and that of the loaded
+    function. It is where none of the `images` has anything."""
+    image, callee = loaded.image, loaded.symbol
+    at = _free_address(images)
+    code = make(at, callee.address)
+    section = Section(SECTION, at, code, len(code), writable=False, executable=True)
+    symbol = Symbol(signature.name, at, len(code), is_function=True, is_local=True)
+    symbols = list(image.symbols)
+    insort(symbols, symbol, key=lambda one: one.address)
+    changed = replace(
+        image,
+        sections=(*image.sections, section),
+        symbols=tuple(symbols),
+        signatures={**image.signatures, signature.name: signature},
+    )
+    return replace(loaded, image=changed, symbol=symbol, together=None)
+
+
+def _free_address(images: Sequence[Image]) -> int:
+    ends = [section.end for image in images for section in image.sections]
+    named = [address for image in images for address in (*image.externals, *image.aliases)]
+    return (max((*ends, *named)) // _ALIGNMENT + 2) * _ALIGNMENT
