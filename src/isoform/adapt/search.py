@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 
-from isoform.adapt.cases import Cases
+from isoform.adapt.cases import Case, Cases
 from isoform.adapt.formula import OpenFormula
 from isoform.adapt.space import CHEAP, PRODUCTS, QUOTIENTS, SHIFTS, Space
 from isoform.adapt.symbolic import Tree
@@ -73,6 +73,25 @@ class Search:
                     return Unfinished(self.budget.why_exhausted())
         return self._remaining(attempts[-1], open_)
 
+    def first_misfit(self, arguments: Sequence[Expression]) -> Case | None:
+        """A case in which these arguments do not fit."""
+        return next((case for case in self.cases.found if not self.cases.fits(case, arguments)), None)
+
+    def counterexample(self, arguments: Sequence[Expression]) -> Case | None:
+        """A new case in which these arguments do not fit, from the formula; None if there is none, or none is found."""
+        answer, inputs = self.formula.verify(arguments)
+        if answer is not Answer.SAT:
+            return None
+        for pair in inputs:
+            if not self.cases.question.admits(pair[0]):
+                continue
+            case = self.cases.add(pair)
+            if case is not None and not self.cases.fits(case, arguments):
+                return case
+            if case is not None:
+                self.cases.found.remove(case)
+        return None
+
     def _attempts(self) -> Iterator[_Attempt]:
         """With few operators first, and at last with all."""
         before: list[Space] | None = None
@@ -103,7 +122,8 @@ class _Attempt:
         self._size = self._sum(flags)
         self._solver: PathSolver | None = None
         self._path: list[Term] = []
-        self._cases = 0
+        self._known: list[Case] = []
+        """The cases in the formula: only those that refuted something."""
         self._excluded = 0
 
     def _sum(self, flags: Sequence[Term]) -> Term:
@@ -151,30 +171,26 @@ class _Attempt:
         if self._solver is None:
             rules = [rule for tree in self._trees for rule in tree.rules()]
             self._solver = PathSolver(terms, search.budget, rules)
-        for case in search.cases.found[self._cases :]:
-            widths = {name: terms.width(term) for name, term in search.formula.parameters.items()}
-            values = {name: terms.bv(value, widths[name]) for name, value in case.values.items()}
-            self._path.append(search.formula.fits(case, [tree.value(values) for tree in self._trees]))
-        self._cases = len(search.cases.found)
         for arguments in search.excluded[self._excluded :]:
             differs = [tree.differs_from(e) for tree, e in zip(self._trees, arguments, strict=True)]
             self._path.append(terms.any_of(differs))
         self._excluded = len(search.excluded)
 
+    def _add(self, case: Case) -> None:
+        formula, terms = self._search.formula, self._terms
+        widths = {name: terms.width(term) for name, term in formula.parameters.items()}
+        values = {name: terms.bv(value, widths[name]) for name, value in case.values.items()}
+        self._path.append(formula.fits(case, [tree.value(values) for tree in self._trees]))
+        self._known.append(case)
+
     def _refuted(self, arguments: tuple[Expression, ...]) -> bool:
         """Whether an input shows that these arguments do not fit; it is a case from then on."""
-        search, before = self._search, len(self._search.cases.found)
-        case = next((case for case in search.cases.found if not search.cases.fits(case, arguments)), None)
-        if case is not None:  # the formula admits more than runs do
-            search.excluded.append(arguments)
-            return True
-        answer, inputs = search.formula.verify(arguments)
-        if answer is not Answer.SAT:
+        search = self._search
+        case = search.first_misfit(arguments) or search.counterexample(arguments)
+        if case is None:
             return False
-        for pair in inputs:
-            if search.cases.question.admits(pair[0]):
-                case = search.cases.add(pair)
-                if case is not None and not search.cases.fits(case, arguments):
-                    return True
-                del search.cases.found[before:]
-        return False
+        if any(case is one for one in self._known):  # the formula admits more than runs do
+            search.excluded.append(arguments)
+        else:
+            self._add(case)
+        return True
