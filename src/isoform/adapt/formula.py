@@ -30,6 +30,8 @@ _MEMORY_GOALS = ("memory", "calls")
 VERIFY_SECONDS = 2.0
 """Counted, for one goal about a candidate; the comparison of the wrapper has the rest of the budget."""
 
+PARTLY_SECONDS = 0.2
+
 
 class OpenFormula:
     def __init__(self, question: Question, open_names: Sequence[str], budget: Budget) -> None:
@@ -148,10 +150,23 @@ class OpenFormula:
         world = replace(self.encoding.world, constraints=[*self.encoding.world.constraints, *same])
         encoding = Encoding(world, self.encoding.target, self.encoding.rewrite, self._certain_goals())
         obligations = Obligations(self._question, self._budget, encoding)
-        answer = obligations.all_hold(VERIFY_SECONDS)
+        answer = obligations.all_hold(self._seconds)
         if answer is not Answer.SAT:
             return answer, []
         return answer, [*pairs_from_model(self._question, encoding, obligations.solver)]
+
+    def verify_open(self) -> Answer:
+        """UNSAT if the rewrite does what the target does with any arguments."""
+        encoding = Encoding(self.encoding.world, self.encoding.target, self.encoding.rewrite, self._certain_goals())
+        return Obligations(self._question, self._budget, encoding).all_hold(self._seconds)
+
+    @property
+    def _seconds(self) -> float:
+        """Where the formula does not cover all inputs, it is asked for counterexamples only."""
+        return VERIFY_SECONDS if self.is_whole else PARTLY_SECONDS
+
+    def refuse_impossible_preconditions(self) -> None:
+        Obligations(self._question, self._budget, self.encoding).refuse_impossible_preconditions()
 
     def _certain_goals(self) -> list[Goal]:
         return [goal for goal in self.encoding.goals if goal.name not in _NOT_CERTAIN]

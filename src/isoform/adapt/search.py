@@ -12,6 +12,7 @@ from dataclasses import field
 
 from isoform.adapt.cases import Case, Cases
 from isoform.adapt.formula import OpenFormula
+from isoform.adapt.sweep import candidates
 from isoform.adapt.space import CHEAP, PRODUCTS, QUOTIENTS, SHIFTS, Space
 from isoform.adapt.symbolic import Tree
 from isoform.model.budget import Budget
@@ -27,6 +28,11 @@ SMALL_CONSTANT_BITS = 7
 """Constants of up to so many bits, and a sign, are tried first: they are what a person would write."""
 PROPOSE_SECONDS = 3.0
 """Counted, for one query of the first pass."""
+
+SWEEP_SHARE = 0.2
+"""Of the budget, for candidates on runs."""
+ENUMERATIONS = 4
+"""How often small expressions are enumerated: each time with the counterexamples that the last one led to."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +60,54 @@ class Search:
     budget: Budget
     excluded: list[tuple[Expression, ...]] = field(default_factory=list)
     """Arguments that are not to be proposed again."""
+    constants: Sequence[int] = ()
+    """Numbers that occur in the code of the two functions."""
     iterations: int = 0
+    used: list[Case] = field(default_factory=list)
+    """The cases that the solver knows."""
 
     def run(self) -> Proposal | NoneFits | Unfinished:
         """The simplest arguments that fit, or that there are none."""
+        return self._enumerated() or self._solved()
+
+    def _enumerated(self) -> Proposal | None:
+        """Small expressions with usual constants, on all cases at once."""
+        from isoform.adapt.bulk import NotInBulk  # numpy takes a while to import
+        from isoform.adapt.enumerate import Enumeration, constants_to_try
+
+        for _ in range(ENUMERATIONS):
+            known = len(self.cases.found)
+            constants = constants_to_try(self.constants, max((space.bits for space in self.spaces), default=64))
+            try:
+                proposals = Enumeration(self.formula, self.spaces, constants, self.cases.found, self.budget).proposals()
+            except NotInBulk:
+                return self._swept(constants)
+            for arguments in proposals:
+                if arguments in self.excluded or self.first_misfit(arguments) is not None:
+                    continue
+                if self.counterexample(arguments) is None:
+                    return Proposal(arguments)
+            if len(self.cases.found) == known:
+                return None
+        return None
+
+    def _swept(self, constants: Sequence[int]) -> Proposal | None:
+        """Simple candidates on runs. A case that refutes one likely refutes the next."""
+        part = self.budget.part(self.budget.left * SWEEP_SHARE)
+        for arguments in candidates(self.spaces, constants):
+            if part.exhausted:
+                return None
+            if arguments in self.excluded:
+                continue
+            case = self.first_misfit(arguments)
+            if case is not None:
+                self.cases.found.remove(case)
+                self.cases.found.insert(0, case)
+            elif self.counterexample(arguments) is None:
+                return Proposal(arguments)
+        return None
+
+    def _solved(self) -> Proposal | NoneFits | Unfinished:
         open_: list[tuple[int, _Attempt]] = []
         attempts = [*self._attempts()]
         for size in range(attempts[-1].most_operators + 1):
@@ -182,6 +232,8 @@ class _Attempt:
         values = {name: terms.bv(value, widths[name]) for name, value in case.values.items()}
         self._path.append(formula.fits(case, [tree.value(values) for tree in self._trees]))
         self._known.append(case)
+        if not any(case is one for one in self._search.used):
+            self._search.used.append(case)
 
     def _refuted(self, arguments: tuple[Expression, ...]) -> bool:
         """Whether an input shows that these arguments do not fit; it is a case from then on."""

@@ -1,0 +1,242 @@
+"""Small expressions over the parameters and a few constants, smallest first, on all cases at once.
+
+Expressions that agree on every case count as one (observational equivalence). So this finds answers quickly and proves
+nothing: what it proposes is checked like any other proposal, and that there is no adaptor only the solver shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isoform.adapt.bulk import BulkFormula, Numbers, apply_in_bulk
+from isoform.adapt.cases import Case
+from isoform.adapt.formula import OpenFormula
+from isoform.adapt.space import Space
+from isoform.model.adaptor import Adaptor
+from isoform.model.budget import Budget
+from isoform.model.expression import Constant, Expression, Operation, Operator, evaluate
+
+Words = NDArray[np.uint64]
+Places = NDArray[np.int64]
+
+FEW_LEAVES = 12
+"""Leaves from which expressions of more than one operator are made."""
+MOST_EXPRESSIONS = 150_000
+"""Of one size, for one argument."""
+MOST_TUPLES = 3_000_000
+"""Combinations of arguments of one size that are tried."""
+MOST_OPERATORS = 3
+MOST_MATCHES = 200
+"""That are sorted by cost before they are proposed."""
+_HASH = np.random.default_rng(1).integers(1 << 62, 1 << 63, 256, dtype=np.uint64) | np.uint64(1)
+"""Factors with which the values on the cases become one number: what collides is lost, no more."""
+
+
+class Expressions:
+    """Expressions of one space, with their values on the cases."""
+
+    def __init__(self, space: Space, constants: Sequence[int], cases: Sequence[Case]) -> None:
+        self._space = space
+        mask = (1 << space.bits) - 1
+        numbers = [Constant(c, space.bits) for c in dict.fromkeys(c & mask for c in constants)]
+        self._leaves: list[Expression] = [*space.leaves, *(numbers if space.has_constants else ())]
+        rows = [[evaluate(leaf, case.values) for leaf in self._leaves] for case in cases]
+        self.values: Words = np.array(rows, dtype=np.uint64).reshape(len(cases), len(self._leaves))
+        self._left = np.arange(len(self._leaves), dtype=np.int64)
+        self._right = np.zeros(len(self._leaves), dtype=np.int64)
+        self._codes = np.full(len(self._leaves), -1, dtype=np.int8)
+        self.depth = np.ones(len(self._leaves), dtype=np.int8)
+        self.is_constant = np.array([isinstance(leaf, Constant) for leaf in self._leaves], dtype=bool)
+        self._seen = self._hashes(self.values)
+        self.starts = [0, len(self._leaves)]
+        """Where the expressions of each number of operators begin; at last the end of all."""
+
+    @property
+    def bits(self) -> int:
+        return self._space.bits
+
+    @property
+    def operators(self) -> tuple[Operator, ...]:
+        return self._space.operators if self._space.depth > 1 else ()
+
+    @property
+    def most_depth(self) -> int:
+        return self._space.depth
+
+    def of_size(self, size: int) -> Places:
+        """The places of all expressions with so many operators."""
+        while len(self.starts) <= size + 1:
+            self._grow()
+        return np.arange(self.starts[size], self.starts[size + 1])
+
+    def few_leaves(self) -> Places:
+        return np.arange(min(len(self._leaves), FEW_LEAVES))
+
+    def _grow(self) -> None:
+        """The expressions with one operator more."""
+        size = len(self.starts) - 1
+        whole = np.arange(self.starts[size - 1], self.starts[size])
+        if size > 1:
+            whole = whole[:MOST_EXPRESSIONS]
+        leaves = np.arange(self.starts[1]) if size == 1 else self.few_leaves()
+        for operator in self.operators:
+            if operator.is_unary:
+                self._add(operator, whole, whole)
+                continue
+            left, right = (grid.ravel() for grid in np.meshgrid(whole, leaves, indexing="ij"))
+            self._add(operator, left, right)
+            if not operator.is_commutative and size > 1:
+                self._add(operator, right, left)
+        self.starts.append(self.values.shape[1])
+
+    def _add(self, operator: Operator, left: Places, right: Places) -> None:
+        depth = 1 + np.maximum(self.depth[left], self.depth[right])
+        constant = self.is_constant
+        useful = (depth <= self._space.depth) & ~(constant[left] & (constant[right] | operator.is_unary))
+        left, right, depth = left[useful], right[useful], depth[useful]
+        if not len(left) or self.values.shape[1] - self.starts[-1] > MOST_EXPRESSIONS:
+            return
+        values = apply_in_bulk(operator, self.bits, self.values[:, left], self.values[:, right])
+        hashes = self._hashes(values)
+        _, first = np.unique(hashes, return_index=True)
+        new = np.sort(first[~np.isin(hashes[first], self._seen)])
+        self._seen = np.concatenate([self._seen, hashes[new]])
+        self.values = np.concatenate([self.values, values[:, new]], axis=1)
+        self._left = np.concatenate([self._left, left[new]])
+        self._right = np.concatenate([self._right, right[new]])
+        code = np.int8(list(Operator).index(operator))
+        self._codes = np.concatenate([self._codes, np.full(len(new), code, dtype=np.int8)])
+        self.depth = np.concatenate([self.depth, depth[new].astype(np.int8)])
+        self.is_constant = np.concatenate([self.is_constant, np.zeros(len(new), dtype=bool)])
+
+    def _hashes(self, values: Words) -> Words:
+        factors = _HASH[: values.shape[0], None]
+        total: Words = (values * factors ^ (values >> np.uint64(29)) * factors).sum(axis=0, dtype=np.uint64)
+        return total
+
+    def expression(self, place: int) -> Expression:
+        code = int(self._codes[place])
+        if code < 0:
+            return self._leaves[place]
+        operator = list(Operator)[code]
+        operands = [self.expression(int(self._left[place]))]
+        if not operator.is_unary:
+            operands.append(self.expression(int(self._right[place])))
+        return Operation(operator, tuple(operands))
+
+
+class Enumeration:
+    """Arguments that fit all cases, fewest operators first."""
+
+    def __init__(
+        self,
+        formula: OpenFormula,
+        spaces: Sequence[Space],
+        constants: Sequence[int],
+        cases: Sequence[Case],
+        budget: Budget,
+    ) -> None:
+        """Raises `NotInBulk` where the formula is none over numbers."""
+        terms = formula.terms
+        holes = [terms.variable(f"open argument {n}", space.bits) for n, space in enumerate(spaces)]
+        self._formulas = [BulkFormula(terms, formula.fits(case, holes), holes) for case in cases]
+        self._budget = budget
+        self._all = [Expressions(space, constants, cases) for space in spaces]
+
+    def proposals(self) -> Iterator[tuple[Expression, ...]]:
+        with np.errstate(all="ignore"):
+            for size in range(MOST_OPERATORS + 1):
+                found = sorted(self._of_size(size), key=_cost)
+                yield from found
+                if self._budget.exhausted or not any(one.operators for one in self._all):
+                    return
+
+    def _of_size(self, total: int) -> list[tuple[Expression, ...]]:
+        found: list[tuple[Expression, ...]] = []
+        for sizes in product(range(total + 1), repeat=len(self._all)):
+            if sum(sizes) != total or any(size and not one.operators for size, one in zip(sizes, self._all, strict=True)):
+                continue
+            if total == MOST_OPERATORS and max(sizes) == total:
+                found += self._roots(sizes.index(total)) if len(self._all) == 1 else []
+            elif max(sizes) < MOST_OPERATORS:
+                found += self._combined(sizes)
+            if len(found) > MOST_MATCHES or self._budget.exhausted:
+                break
+        return found[:MOST_MATCHES]
+
+    def _combined(self, sizes: Sequence[int]) -> Iterator[tuple[Expression, ...]]:
+        """One argument's expressions at once, for each choice of the others."""
+        if not sizes:
+            if all(bool(np.all(formula.holds([]))) for formula in self._formulas):
+                yield ()
+            return
+        places = [one.of_size(size) for one, size in zip(self._all, sizes, strict=True)]
+        if np.prod([float(len(p)) for p in places]) > MOST_TUPLES:
+            return
+        inner = max(range(len(places)), key=lambda n: len(places[n]))
+        others = [places[n] for n in range(len(places)) if n != inner]
+        for chosen in product(*others):
+            if self._budget.exhausted:
+                return
+            for match in self._matching(inner, places[inner], chosen):
+                at = [*chosen[:inner], match, *chosen[inner:]]
+                yield tuple(one.expression(int(place)) for one, place in zip(self._all, at, strict=True))
+
+    def _matching(self, inner: int, places: Places, chosen: Sequence[int]) -> Places:
+        outer = [n for n in range(len(self._all)) if n != inner]
+        for number, formula in enumerate(self._formulas):
+            values: list[Numbers] = [None] * len(self._all)
+            for n, place in zip(outer, chosen, strict=True):
+                values[n] = self._all[n].values[number, place]
+            values[inner] = self._all[inner].values[number, places]
+            places = places[np.broadcast_to(formula.holds(values), places.shape)]
+            if not len(places):
+                break
+        return places
+
+    def _roots(self, argument: int) -> Iterator[tuple[Expression, ...]]:
+        """Expressions of the largest size, of which only those that fit are kept."""
+        one = self._all[argument]
+        two, single, leaves = one.of_size(2), one.of_size(1), one.few_leaves()
+        single = single[:600]
+        for operator in one.operators:
+            if operator.is_unary:
+                continue
+            for left, right in ((two, leaves), (single, single)):
+                yield from self._rooted(one, operator, left, right, swapped=False)
+                if not operator.is_commutative and right is leaves:
+                    yield from self._rooted(one, operator, left, right, swapped=True)
+            if self._budget.exhausted:
+                return
+
+    def _rooted(
+        self, one: Expressions, operator: Operator, many: Places, few: Places, swapped: bool
+    ) -> Iterator[tuple[Expression, ...]]:
+        for place in few:
+            kept = many[1 + np.maximum(one.depth[many], one.depth[place]) <= one.most_depth]
+            for number, formula in enumerate(self._formulas):
+                if not len(kept):
+                    break
+                sides = one.values[number, kept], one.values[number, place]
+                left, right = reversed(sides) if swapped else sides
+                values = apply_in_bulk(operator, one.bits, left, right)
+                kept = kept[np.broadcast_to(formula.holds([values]), kept.shape)]
+            for match in kept:
+                operands = one.expression(int(match)), one.expression(int(place))
+                yield (Operation(operator, operands[::-1] if swapped else operands),)
+
+
+def _cost(arguments: tuple[Expression, ...]) -> tuple[int, int, int, int]:
+    return Adaptor(tuple((str(n), e) for n, e in enumerate(arguments))).cost
+
+
+def constants_to_try(numbers: Sequence[int], bits: int) -> list[int]:
+    """Constants that expressions are made with: small ones, those in the code, and others that are frequent."""
+    usual = [1, -1, 2, bits - 1, 0, 3, 4, 8, 16, 255]
+    few = [n for n in dict.fromkeys(numbers) if -(1 << bits) < n < 1 << bits]
+    rare = [-2, 5, 6, 7, 10, 32, 64, 128, 0xFFFF, 1 << (bits - 1), (1 << (bits - 1)) - 1, 100, 1000]
+    return list(dict.fromkeys([*usual[:4], *few[:6], *usual[4:], *few[6:20], *rare]))
