@@ -12,7 +12,7 @@ from isoform.adapt.normal import normal
 from isoform.adapt.pair import Pair, plain_result, posed
 from isoform.adapt.search import NoneFits, Proposal, Search, Unfinished
 from isoform.adapt.space import ALL_OPERATORS, Space, argument_space, result_choices
-from isoform.borders.question import Options, Question
+from isoform.borders.question import Engine, Options, Question
 from isoform.engines.answer import answer, subject
 from isoform.lift.discovery import Discovery
 from isoform.model.adaptor import (
@@ -44,6 +44,8 @@ MOST_UNPROVED = 3
 """Candidates that fit all tests and are not proved before the search ends."""
 MOST_SHOWN = 12
 """Counterexamples in an answer."""
+_ANY_NUMBERS = (0, 1, 0x5A5A_0137_9C3B_0100)
+"""Arguments with which a rewrite is run to see whether they matter at all."""
 DEFAULT_FAMILIES = (Family.SUBSTITUTION, Family.WIDTH, Family.ARITHMETIC)
 
 
@@ -136,14 +138,21 @@ class _Finding:
         """The answer if the ordinary comparison proves the adaptor, else what that said."""
         adaptor = opened.adaptor(proposal.arguments)
         self.options.progress(f"proving that {adaptor} fits")
-        verdict = self._compared(adaptor)
+        verdict = self._compared(adaptor, proposal.is_shown)
         if not isinstance(verdict, Equivalent):
             return verdict
         return self._found(family, adaptor, opened, verdict)
 
-    def _compared(self, adaptor: Adaptor) -> Verdict:
-        ask = partial(answer, self.pair.adapted(adaptor), self.options, self.budget)
-        return Discovery(self.budget).fixpoint(ask)
+    def _compared(self, adaptor: Adaptor, is_shown: bool) -> Verdict:
+        """What `compare` says of the target and the adapted rewrite. Where the open formula shows that they are the
+        same, the loop-free engine, which made it, does so here too."""
+        sides = self.pair.adapted(adaptor)
+        if is_shown and self.options.engine is Engine.AUTO:
+            quick = replace(self.options, engine=Engine.LOOPFREE)
+            verdict = Discovery(self.budget).fixpoint(partial(answer, sides, quick, self.budget))
+            if isinstance(verdict, Equivalent | Different):
+                return verdict
+        return Discovery(self.budget).fixpoint(partial(answer, sides, self.options, self.budget))
 
     # -- answers ----------------------------------------------------------------------------------
 
@@ -151,7 +160,7 @@ class _Finding:
         self, family: Family, adaptor: Adaptor, opened: _Opened, proof: Equivalent | None = None, is_any: bool = False
     ) -> Answered:
         if proof is None:
-            verdict = self._compared(adaptor)
+            verdict = self._compared(adaptor, is_shown=True)
             if not isinstance(verdict, Equivalent):
                 self.open_.append(_why_not(verdict))
                 return replace(self._unknown(), candidate=adaptor)
@@ -227,6 +236,10 @@ class _Opened:
 
     def fits_always(self) -> bool:
         """Whether the rewrite does what the target does whatever its arguments are."""
+        for number in _ANY_NUMBERS:
+            arguments = [Constant(number % (1 << p.type.bits), p.type.bits) for p in self._parameters]
+            if any(not self.cases.fits(case, arguments) for case in self.cases.found):
+                return False
         return self.formula.verify_open() is Answer.UNSAT
 
     def adaptor(self, arguments: Sequence[Expression]) -> Adaptor:

@@ -29,6 +29,8 @@ MOST_EXPRESSIONS = 150_000
 """Of one size, for one argument."""
 MOST_TUPLES = 3_000_000
 """Combinations of arguments of one size that are tried."""
+AT_ONCE = 200_000
+"""Of these, in one array."""
 MOST_OPERATORS = 3
 MOST_MATCHES = 200
 """That are sorted by cost before they are proposed."""
@@ -174,29 +176,39 @@ class Enumeration:
             if all(bool(np.all(formula.holds([]))) for formula in self._formulas):
                 yield ()
             return
-        places = [one.of_size(size) for one, size in zip(self._all, sizes, strict=True)]
-        if np.prod([float(len(p)) for p in places]) > MOST_TUPLES:
-            return
-        inner = max(range(len(places)), key=lambda n: len(places[n]))
-        others = [places[n] for n in range(len(places)) if n != inner]
-        for chosen in product(*others):
+        places = self._at_most([one.of_size(size) for one, size in zip(self._all, sizes, strict=True)])
+        inner = _together([len(p) for p in places])
+        grids = [grid.ravel() for grid in np.meshgrid(*(places[n] for n in inner), indexing="ij")]
+        others = [n for n in range(len(places)) if n not in inner]
+        for chosen in product(*(places[n] for n in others)):
             if self._budget.exhausted:
                 return
-            for match in self._matching(inner, places[inner], chosen):
-                at = [*chosen[:inner], match, *chosen[inner:]]
-                yield tuple(one.expression(int(place)) for one, place in zip(self._all, at, strict=True))
+            fixed = dict(zip(others, chosen, strict=True))
+            for match in self._matching(dict(zip(inner, grids, strict=True)), fixed):
+                at = {**fixed, **match}
+                yield tuple(one.expression(int(at[n])) for n, one in enumerate(self._all))
 
-    def _matching(self, inner: int, places: Places, chosen: Sequence[int]) -> Places:
-        outer = [n for n in range(len(self._all)) if n != inner]
+    def _at_most(self, places: list[Places]) -> list[Places]:
+        """So few for each argument that all combinations can be tried: the first ones, which are the simplest."""
+        while np.prod([float(len(p)) for p in places]) > MOST_TUPLES:
+            largest = max(range(len(places)), key=lambda n: len(places[n]))
+            places[largest] = places[largest][: max(1, len(places[largest]) * 3 // 4)]
+        return places
+
+    def _matching(self, inner: dict[int, Places], fixed: dict[int, int]) -> Iterator[dict[int, int]]:
+        """Of the combinations in `inner`, those that fit with what is fixed."""
+        kept = np.arange(len(next(iter(inner.values()))))
         for number, formula in enumerate(self._formulas):
             values: list[Numbers] = [None] * len(self._all)
-            for n, place in zip(outer, chosen, strict=True):
+            for n, place in fixed.items():
                 values[n] = self._all[n].values[number, place]
-            values[inner] = self._all[inner].values[number, places]
-            places = places[np.broadcast_to(formula.holds(values), places.shape)]
-            if not len(places):
+            for n, places in inner.items():
+                values[n] = self._all[n].values[number, places[kept]]
+            kept = kept[np.broadcast_to(formula.holds(values), kept.shape)]
+            if not len(kept):
                 break
-        return places
+        for at in kept:
+            yield {n: int(places[at]) for n, places in inner.items()}
 
     def _roots(self, argument: int) -> Iterator[tuple[Expression, ...]]:
         """Expressions of the largest size, of which only those that fit are kept."""
@@ -230,13 +242,24 @@ class Enumeration:
                 yield (Operation(operator, operands[::-1] if swapped else operands),)
 
 
+def _together(lengths: Sequence[int]) -> list[int]:
+    """The arguments whose combinations are computed at once: as many as fit."""
+    chosen: list[int] = []
+    total = 1
+    for n in sorted(range(len(lengths)), key=lambda n: -lengths[n]):
+        if not chosen or total * lengths[n] <= AT_ONCE:
+            chosen.append(n)
+            total *= lengths[n]
+    return chosen
+
+
 def _cost(arguments: tuple[Expression, ...]) -> tuple[int, int, int, int]:
     return Adaptor(tuple((str(n), e) for n, e in enumerate(arguments))).cost
 
 
 def constants_to_try(numbers: Sequence[int], bits: int) -> list[int]:
     """Constants that expressions are made with: small ones, those in the code, and others that are frequent."""
-    usual = [1, -1, 2, bits - 1, 0, 3, 4, 8, 16, 255]
+    usual = [0, 1, -1, 2, bits - 1, 3, 4, 8, 16, 255]
     few = [n for n in dict.fromkeys(numbers) if -(1 << bits) < n < 1 << bits]
     rare = [-2, 5, 6, 7, 10, 32, 64, 128, 0xFFFF, 1 << (bits - 1), (1 << (bits - 1)) - 1, 100, 1000]
-    return list(dict.fromkeys([*usual[:4], *few[:6], *usual[4:], *few[6:20], *rare]))
+    return list(dict.fromkeys([*usual[:5], *few[:6], *usual[5:], *few[6:20], *rare]))

@@ -40,6 +40,8 @@ class Proposal:
     """Arguments that fit every case so far, and pass the formula's check."""
 
     arguments: tuple[Expression, ...]
+    is_shown: bool = False
+    """Whether the formula, which may leave inputs out elsewhere, shows it for all inputs."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class Search:
     constants: Sequence[int] = ()
     """Numbers that occur in the code of the two functions."""
     iterations: int = 0
+    shown: bool = False
+    """Whether the formula shows that the arguments fit which were looked at last."""
     used: list[Case] = field(default_factory=list)
     """The cases that the solver knows."""
 
@@ -86,7 +90,7 @@ class Search:
                 if arguments in self.excluded or self.first_misfit(arguments) is not None:
                     continue
                 if self.counterexample(arguments) is None:
-                    return Proposal(arguments)
+                    return Proposal(arguments, self.shown)
             if len(self.cases.found) == known:
                 return None
         return None
@@ -104,7 +108,7 @@ class Search:
                 self.cases.found.remove(case)
                 self.cases.found.insert(0, case)
             elif self.counterexample(arguments) is None:
-                return Proposal(arguments)
+                return Proposal(arguments, self.shown)
         return None
 
     def _solved(self) -> Proposal | NoneFits | Unfinished:
@@ -130,6 +134,7 @@ class Search:
     def counterexample(self, arguments: Sequence[Expression]) -> Case | None:
         """A new case in which these arguments do not fit, from the formula; None if there is none, or none is found."""
         answer, inputs = self.formula.verify(arguments)
+        self.shown = answer is Answer.UNSAT
         if answer is not Answer.SAT:
             return None
         for pair in inputs:
@@ -195,7 +200,7 @@ class _Attempt:
             assert self._solver is not None
             arguments = tuple(tree.read(self._solver) for tree in self._trees)
             if not self._refuted(arguments):
-                return Proposal(arguments)
+                return Proposal(arguments, search.shown)
 
     def _propose(self, size: int, seconds: float | None) -> Answer:
         self._learn()

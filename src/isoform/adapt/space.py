@@ -77,7 +77,7 @@ def _conversions(value: Expression, ctype: CType, bits: int, natural: bool) -> I
             yield Conversion(change, value, bits)
     if natural:
         return
-    if value.bits == bits and bits > 8:
+    if value.bits == bits and isinstance(value, Variable) and value.name != RESULT:
         # The low part of a parameter alone, as where the rewrite takes a narrower number in a wider type.
         for narrow in (b for b in (8, 16, 32) if b < bits):
             part = Conversion(Change.TRUNCATED, value, narrow)
