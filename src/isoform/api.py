@@ -35,8 +35,10 @@ from isoform.run.runner import RunOptions, run
 from isoform.smt.certificate import require_place
 
 if TYPE_CHECKING:
+    from isoform.adapt.adapt import AdaptOptions
     from isoform.check.certificate import AtHand, Progress
     from isoform.grade.grade import GradeOptions
+    from isoform.model.adaptor import Answered
     from isoform.model.check_report import CheckReport
     from isoform.model.grades import Grades
 
@@ -244,6 +246,36 @@ def _saved_difference(path: Path) -> tuple[Asked, Inputs]:
     if not isinstance(witness, dict) or "saved" not in witness:
         raise UserError(f"{path} does not have the question: it was not asked about files.")
     return saved_from_json(witness["saved"])
+
+
+def adapt(
+    target: str | Path,
+    rewrite: str | Path,
+    options: Options | None = None,
+    adapting: AdaptOptions | None = None,
+    load_target: LoadOptions | None = None,
+    load_rewrite: LoadOptions | None = None,
+    signatures: tuple[str | None, str | None] = (None, None),
+) -> Answered:
+    """An adaptor that makes the rewrite do what the target does, a proof that there is none, or neither."""
+    from isoform.adapt.adapt import AdaptOptions, find_adaptor, unfinished
+    from isoform.adapt.pair import pair_of
+
+    options, adapting = options or Options(), adapting or AdaptOptions()
+    if options.cert is not None:
+        require_place(Path(options.cert))
+    budget = Budget(options.budget)
+    with interruptible(budget), enforced(budget, options.memory_limit):
+        options.progress("loading")
+        budget.begin_loading()
+        loaded = open_pair(str(target), str(rewrite), load_target, load_rewrite)
+        budget.end_loading()
+        pair = pair_of(loaded, signatures, budget)
+        try:
+            return find_adaptor(pair, options, adapting, budget)
+        except (OutOfLimits, MemoryError) as reason:
+            budget.is_closed = True
+            return unfinished(pair, options, adapting, budget, str(reason) or "memory ran out")
 
 
 def show(spec: str, options: LoadOptions | None = None, seconds: float = SHOWING_SECONDS) -> Function:

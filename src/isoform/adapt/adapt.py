@@ -75,6 +75,13 @@ def find_adaptor(pair: Pair, options: Options, how: AdaptOptions, budget: Budget
     return _Finding(pair, options, how, budget).answer()
 
 
+def unfinished(pair: Pair, options: Options, how: AdaptOptions, budget: Budget, why: str) -> AdaptorUnknown:
+    """The answer if the search had to be ended."""
+    finding = _Finding(pair, options, how, budget)
+    finding.open_.append(why)
+    return finding.unknown()
+
+
 @dataclass
 class _Finding:
     pair: Pair
@@ -96,8 +103,8 @@ class _Finding:
                 if found is not None:
                     return found
                 if self.budget.exhausted or len(self.unproved) >= MOST_UNPROVED:
-                    return self._unknown()
-        return self._unknown() if self.open_ or self.unproved else self._none()
+                    return self.unknown()
+        return self.unknown() if self.open_ or self.unproved else self._none()
 
     def _results(self, family: Family) -> tuple[Expression, ...]:
         choices = result_choices(self.pair.signatures, family)
@@ -115,7 +122,9 @@ class _Finding:
             return None
         spaces = opened.spaces(family, self.how)
         if opened.fits_always():
-            return self._found(family, Adaptor((), opened.result), opened, is_any=bool(self.pair.signatures[1].parameters))
+            return self._found(
+                family, Adaptor((), opened.result), opened, is_any=bool(self.pair.signatures[1].parameters)
+            )
         search = Search(opened.formula, opened.cases, spaces, self.budget, constants=opened.constants)
         while True:
             step = search.run()
@@ -138,7 +147,7 @@ class _Finding:
         """The answer if the ordinary comparison proves the adaptor, else what that said."""
         adaptor = opened.adaptor(proposal.arguments)
         self.options.progress(f"proving that {adaptor} fits")
-        verdict = self._compared(adaptor, proposal.is_shown)
+        verdict = self._compared(adaptor, proposal.is_shown or opened.formula.is_whole)
         if not isinstance(verdict, Equivalent):
             return verdict
         return self._found(family, adaptor, opened, verdict)
@@ -163,7 +172,7 @@ class _Finding:
             verdict = self._compared(adaptor, is_shown=True)
             if not isinstance(verdict, Equivalent):
                 self.open_.append(_why_not(verdict))
-                return replace(self._unknown(), candidate=adaptor)
+                return replace(self.unknown(), candidate=adaptor)
             proof = verdict
         assumptions = (*self.pair.assumptions, *proof.assumptions)
         return AdaptorFound(
@@ -180,7 +189,7 @@ class _Finding:
         shown = tuple(self.refuting[:MOST_SHOWN])
         return NoAdaptor(self._asked(), self.budget.elapsed, self._assumed(), counterexamples=shown)
 
-    def _unknown(self) -> AdaptorUnknown:
+    def unknown(self) -> AdaptorUnknown:
         why = self.open_[0] if self.open_ else self.budget.why_exhausted() or "the search did not end"
         candidate = self.unproved[0] if self.unproved else None
         advice = "a larger --budget may help" if self.budget.exhausted else ""
@@ -264,7 +273,9 @@ class _Opened:
             said = f"returns {contract.show_result(contract.result_value(outcome))}"
         kinds = {p.name: p.type for p in self._pair.signatures[0].parameters}
         values = {
-            name: value - (1 << kinds[name].bits) if _is_negative(kinds[name].signed, kinds[name].bits, value) else value
+            name: value - (1 << kinds[name].bits)
+            if _is_negative(kinds[name].signed, kinds[name].bits, value)
+            else value
             for name, value in case.values.items()
             if kinds[name].kind is not TypeKind.VOID
         }
@@ -280,4 +291,6 @@ def _constants(question: Question) -> Iterator[int]:
     for function in (question.target, question.rewrite):
         for block in function.blocks.values():
             for op in block.ops:
-                yield from (var.offset for var in op.ins if var.space is MicroOpSpace.CONST and 1 < var.offset < 1 << 16)
+                yield from (
+                    var.offset for var in op.ins if var.space is MicroOpSpace.CONST and 1 < var.offset < 1 << 16
+                )

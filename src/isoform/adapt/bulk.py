@@ -84,8 +84,10 @@ def _rule(term: Term) -> Callable[[Sequence[Numbers]], Numbers]:
         return lambda v: _concat(v, widths)
     if kind in _COMPARED:
         compare, is_signed = _COMPARED[kind]
-        return (lambda v: compare(to_signed(v[0], widths[0]), to_signed(v[1], widths[0]))) if is_signed else (
-            lambda v: compare(v[0], v[1])
+        return (
+            (lambda v: compare(to_signed(v[0], widths[0]), to_signed(v[1], widths[0])))
+            if is_signed
+            else (lambda v: compare(v[0], v[1]))
         )
     if kind in _PLAIN:
         plain, mask = _PLAIN[kind], mask_of(width) if width else None
@@ -151,7 +153,7 @@ def signed_divided(left: Numbers, right: Numbers, width: int, remainder: bool, b
     top = np.uint64(width - 1)
     is_negative = (left if remainder else left ^ right) >> top & one != 0
     found = np.where(is_negative, (~found + one) & mask, found)
-    return np.where(right == 0, by_zero, found).astype(np.uint64)
+    return np.asarray(np.where(np.equal(right, zero), by_zero, found), dtype=np.uint64)
 
 
 _COMPARED: Mapping[K, tuple[Callable[[Numbers, Numbers], Numbers], bool]] = {

@@ -89,9 +89,7 @@ class Cases:
         return replace(left, registers=registers, memory=memory), replace(right, registers=registers, memory=memory)
 
 
-def _put(
-    question: Question, argument: Argument, value: int, registers: dict[str, int], memory: dict[int, int]
-) -> None:
+def _put(question: Question, argument: Argument, value: int, registers: dict[str, int], memory: dict[int, int]) -> None:
     put_argument(question.contract.machine, argument, value, registers, memory, 0)
 
 

@@ -160,7 +160,9 @@ class Enumeration:
     def _of_size(self, total: int) -> list[tuple[Expression, ...]]:
         found: list[tuple[Expression, ...]] = []
         for sizes in product(range(total + 1), repeat=len(self._all)):
-            if sum(sizes) != total or any(size and not one.operators for size, one in zip(sizes, self._all, strict=True)):
+            if sum(sizes) != total or any(
+                size and not one.operators for size, one in zip(sizes, self._all, strict=True)
+            ):
                 continue
             if total == MOST_OPERATORS and max(sizes) == total:
                 found += self._roots(sizes.index(total)) if len(self._all) == 1 else []

@@ -12,8 +12,8 @@ from dataclasses import field
 
 from isoform.adapt.cases import Case, Cases
 from isoform.adapt.formula import OpenFormula
-from isoform.adapt.sweep import candidates
 from isoform.adapt.space import CHEAP, PRODUCTS, QUOTIENTS, SHIFTS, Space
+from isoform.adapt.sweep import candidates
 from isoform.adapt.symbolic import Tree
 from isoform.model.budget import Budget
 from isoform.model.expression import Expression

@@ -51,9 +51,7 @@ def argument_space(
     return Space(wanted.bits, leaves)
 
 
-def _leaves(
-    parameters: Sequence[tuple[Variable, CType]], wanted: CType, family: Family
-) -> Iterable[Expression]:
+def _leaves(parameters: Sequence[tuple[Variable, CType]], wanted: CType, family: Family) -> Iterable[Expression]:
     for variable, ctype in parameters:
         if _is_float(ctype) == _is_float(wanted) and ctype.bits == wanted.bits:
             yield variable

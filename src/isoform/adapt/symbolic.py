@@ -71,7 +71,7 @@ class Tree:
         for chosen, operator in zip(self._is_operator(), self._operators, strict=True):
             yield from (terms.implies(chosen, rule) for rule in self._operand_rules(operator))
         for child in self._children:
-            yield terms.implies(terms.negate(self.has_operator), child._choices[0])  # noqa: SLF001 (its own class)
+            yield terms.implies(terms.negate(self.has_operator), child._choices[0])
             yield from child.rules()
 
     def _operand_rules(self, operator: Operator) -> Iterator[Term]:
@@ -79,7 +79,7 @@ class Tree:
         left = self._children[0]
         if operator.is_unary:
             yield terms.negate(left.is_constant)
-            yield from (child._choices[0] for child in self._children[1:])  # noqa: SLF001
+            yield from (child._choices[0] for child in self._children[1:])
             return
         right = self._children[1]
         if operator.is_commutative:
@@ -130,5 +130,5 @@ class Tree:
         if not isinstance(expression, Operation) or expression.operator not in self._operators:
             return terms.false
         chosen = self._is_operator()[self._operators.index(expression.operator)]
-        below = [c._is(e) for c, e in zip(self._children, expression.operands, strict=False)]  # noqa: SLF001
+        below = [c._is(e) for c, e in zip(self._children, expression.operands, strict=False)]
         return terms.all_of([chosen, *below])

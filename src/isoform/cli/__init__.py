@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from isoform import __version__, supervise
+from isoform.cli.adapting import ADAPT_HELP, adapt
 from isoform.cli.checking import CHECK_HELP, check
 from isoform.cli.comparing import COMPARE_HELP, compare, show_verdict
 from isoform.cli.explaining import EXPLAIN_HELP, explain
@@ -30,6 +31,7 @@ app.command(help="Show one function: disassembly, micro-ops and control flow.")(
 # Negative numbers are arguments: what typer does not know as an option is left for `argument_number` to judge.
 app.command(help=RUN_HELP, context_settings={"ignore_unknown_options": True})(run)
 app.command(help=EXPLAIN_HELP)(explain)
+app.command(help=ADAPT_HELP)(adapt)
 app.command(help=CHECK_HELP)(check)
 app.command(help=GRADE_HELP)(grade)
 

@@ -47,7 +47,7 @@ def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
         **_companions(verdict),
         "witness": _witness(verdict) if isinstance(verdict, Different) else None,
         "root_cause": root_cause_as_json(root_cause) if root_cause is not None else None,
-        "proof": _proof(verdict.proof) if isinstance(verdict, Equivalent) else None,
+        "proof": proof_as_json(verdict.proof) if isinstance(verdict, Equivalent) else None,
         "bound": _plain(verdict.bound) if isinstance(verdict, Bounded) else None,
         "tried": [{"engine": t.engine, "said": t.said, "seconds": round(t.seconds, 6)} for t in verdict.tried],
         **_reasons(verdict),
@@ -152,7 +152,7 @@ def _number(value: int, bits: int, signed: bool) -> int | str:
     return value - (1 << bits) if signed and value >> (bits - 1) else value
 
 
-def _proof(proof: Proof) -> dict[str, Any]:
+def proof_as_json(proof: Proof) -> dict[str, Any]:
     return {
         "cuts": _plain(proof.cuts),
         "invariants": list(proof.invariants),

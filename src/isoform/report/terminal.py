@@ -115,13 +115,13 @@ def _coloured(lines: list[Spans]) -> str:
 
 
 def _report(summary: VerdictSummary, width: int, verbose: bool) -> list[Spans]:
-    blocks = [list(_heading(summary, width)), list(_entries(summary.given, width, verbose))]
+    blocks = [list(_heading(summary, width)), list(entry_lines(summary.given, width, verbose))]
     blocks += [_observables(summary.observables, width)]
     if summary.observables or verbose:
         blocks += [_side_by_side(summary, width)]
     if verbose:
         blocks += [_steps(summary.steps, width)]
-    blocks += [list(_entries(summary.rest, width, verbose))]
+    blocks += [list(entry_lines(summary.rest, width, verbose))]
     lines: list[Spans] = []
     for block in filter(None, blocks):
         lines += [(), *block] if lines else block
@@ -155,7 +155,7 @@ def _heading(summary: VerdictSummary, width: int) -> Iterator[Spans]:
     )
 
 
-def _entries(entries: tuple[Entry, ...], width: int, verbose: bool) -> Iterator[Spans]:
+def entry_lines(entries: tuple[Entry, ...], width: int, verbose: bool) -> Iterator[Spans]:
     for entry in entries:
         if entry.detail and not verbose:
             continue

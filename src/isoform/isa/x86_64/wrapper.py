@@ -275,5 +275,3 @@ def _require_scalar(argument: Argument) -> None:
     place = argument.places[0] if len(argument.places) == 1 else None
     if place is None or place.size > _SLOT or argument.type.kind is TypeKind.STRUCT:
         raise Unsupported(f"{argument.name} is '{argument.type.spelling}', and adaptors pass numbers and pointers only")
-
-
