@@ -1,9 +1,9 @@
 """The two functions of a question for an adaptor, each with a signature of its own.
 
 An adapted rewrite is machine code: a wrapper with the target's signature that computes the rewrite's arguments and
-calls it (`isa/*/wrapper.py`). So everything that compares functions compares it too. For the search there is a wrapper whose
-own parameters are the target's and, behind them, one for each argument of the rewrite, which it passes on: the *open*
-rewrite. The formula that the two differ is then a formula over the target's inputs and the arguments, made once.
+calls it (`isa/*/wrapper.py`). So everything that compares functions compares it too. For the search there is a wrapper
+whose own parameters are the target's and, behind them, one for each argument of the rewrite, which it passes on: the
+*open* rewrite. The formula that the two differ is then a formula over the target's inputs and the arguments, made once.
 """
 
 from __future__ import annotations
