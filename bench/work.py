@@ -85,6 +85,7 @@ def main() -> None:
 
 def with_cluster(workers: int, count: int, folder: Path) -> None:
     from distributed import LocalCluster
+
     from isoform.work.cluster import ClusterWorkers
 
     sys.path.insert(0, str(Path(__file__).parent))

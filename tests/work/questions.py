@@ -107,3 +107,13 @@ def of_parity(shared: Any, payload: tuple[str, int]) -> Generator[Keyed, None, s
     with Path(path).open("a") as file:
         file.write(f"{number}\n")
     return "odd" if number % 2 else "even"
+
+
+def forty(payload: Any) -> int:
+    """What all questions of a test share, made where they are answered."""
+    return 40
+
+
+def hang_noted(shared: Any, path: str) -> None:
+    Path(path).write_text(str(os.getpid()))
+    time.sleep(600)

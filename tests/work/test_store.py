@@ -13,10 +13,13 @@ from pathlib import Path
 
 import pytest
 from questions import task
+from sqlalchemy import Table, func, select
+from stores import server, where  # noqa: F401 (fixtures)
 
 from isoform.model.errors import UserError
-from isoform.work import owner
+from isoform.work import owner, schema
 from isoform.work import store as store_module
+from isoform.work.database import Database
 from isoform.work.local import LocalWorkers
 from isoform.work.queue import Queue, Rules
 from isoform.work.store import Claim, Store
@@ -28,11 +31,11 @@ def answer(number: int, result: object = None, is_final: bool = True, effort: fl
     return Answer(asked, asked.key, Ending.DONE, result, "because \0\ud800", 0.5, is_final=is_final)
 
 
-def test_an_answer_survives(tmp_path: Path) -> None:
+def test_an_answer_survives(where: str) -> None:
     kept = answer(1, {"a": [1, None, "\0é"], "big": 1 << 70})
-    with Store(tmp_path / "s") as store:
+    with Store(where) as store:
         store.put(kept)
-    with Store(tmp_path / "s") as store:
+    with Store(where) as store:
         found = store.get("test", kept.key)
         assert store.get("test", "other") is None
         assert store.get("other", kept.key) is None
@@ -54,9 +57,9 @@ def test_an_answer_survives(tmp_path: Path) -> None:
     ],
 )
 def test_only_a_better_answer_replaces_one(
-    tmp_path: Path, first: tuple[bool, float], second: tuple[bool, float], stays: bool
+    where: str, first: tuple[bool, float], second: tuple[bool, float], stays: bool
 ) -> None:
-    with Store(tmp_path / "s") as store:
+    with Store(where) as store:
         store.put(answer(1, "first", *first))
         store.put(answer(1, "second", *second))
         found = store.get("test", answer(1).key)
@@ -64,18 +67,18 @@ def test_only_a_better_answer_replaces_one(
         assert found.result == ("first" if stays else "second")
 
 
-def asked(where: Path, tasks: list[Task], rules: Rules | None = None) -> list[Answer]:
+def asked(where: str, tasks: list[Task], rules: Rules | None = None) -> list[Answer]:
     with Store(where) as store, Queue(LocalWorkers(2), store, rules) as queue:
         queue.add_all(tasks)
         return list(queue.answers())
 
 
-def test_a_second_run_asks_nothing(tmp_path: Path) -> None:
+def test_a_second_run_asks_nothing(where: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
     tasks = [task("noted", (str(log), n)) for n in range(20)] + [
         task("of_parity", (str(log), n), key="") for n in (3, 4)
     ]
-    first, second = asked(tmp_path / "s", tasks), asked(tmp_path / "s", tasks)
+    first, second = asked(where, tasks), asked(where, tasks)
     assert {a.origin for a in first} == {Origin.ASKED}
     assert {a.origin for a in second} == {Origin.KEPT}
     assert {(a.task, a.key): (a.result, a.found) for a in first} == {
@@ -84,34 +87,32 @@ def test_a_second_run_asks_nothing(tmp_path: Path) -> None:
     assert len(log.read_text().split()) == 22
 
 
-def test_an_answer_that_is_not_final_is_asked_for_again_with_more_time(tmp_path: Path) -> None:
+def test_an_answer_that_is_not_final_is_asked_for_again_with_more_time(where: str) -> None:
     rules = Rules(is_final=lambda answer: answer.result != 2)
     tasks = [task("double", 1), task("double", 2)]
     with_time = {effort: [replace(one, effort=effort) for one in tasks] for effort in (1.0, 2.0)}
-    asked(tmp_path / "s", with_time[1.0], rules)
-    assert {a.origin for a in asked(tmp_path / "s", with_time[1.0], rules)} == {Origin.KEPT}
-    again = asked(tmp_path / "s", with_time[2.0], rules)
+    asked(where, with_time[1.0], rules)
+    assert {a.origin for a in asked(where, with_time[1.0], rules)} == {Origin.KEPT}
+    again = asked(where, with_time[2.0], rules)
     assert {a.task.payload: a.origin for a in again} == {1: Origin.ASKED, 2: Origin.KEPT}
-    assert {a.origin for a in asked(tmp_path / "s", with_time[1.0], rules)} == {Origin.KEPT}
+    assert {a.origin for a in asked(where, with_time[1.0], rules)} == {Origin.KEPT}
 
 
-def test_the_caller_says_what_is_kept_and_what_is_asked_again(tmp_path: Path) -> None:
+def test_the_caller_says_what_is_kept_and_what_is_asked_again(where: str) -> None:
     tasks = [task("stumble"), task("double", 1)]
-    asked(tmp_path / "s", tasks, Rules(is_kept=lambda answer: answer.ending is Ending.DONE))
-    found = asked(tmp_path / "s", tasks)
+    asked(where, tasks, Rules(is_kept=lambda answer: answer.ending is Ending.DONE))
+    found = asked(where, tasks)
     assert {a.task.function.split(":")[1]: a.origin for a in found} == {"stumble": Origin.ASKED, "double": Origin.KEPT}
-    retried = asked(tmp_path / "s", tasks, Rules(is_reused=lambda kept: kept.ending is Ending.DONE))
+    retried = asked(where, tasks, Rules(is_reused=lambda kept: kept.ending is Ending.DONE))
     assert {a.task.function.split(":")[1]: a.origin for a in retried} == {
         "stumble": Origin.ASKED,
         "double": Origin.KEPT,
     }
-    assert [a.why for a in asked(tmp_path / "s", tasks) if a.origin is Origin.KEPT and a.why] == [
-        "ValueError: of our own"
-    ]
+    assert [a.why for a in asked(where, tasks) if a.origin is Origin.KEPT and a.why] == ["ValueError: of our own"]
 
 
-def test_one_run_at_a_time_has_a_question(tmp_path: Path) -> None:
-    with Store(tmp_path / "s") as one, Store(tmp_path / "s") as other:
+def test_one_run_at_a_time_has_a_question(where: str) -> None:
+    with Store(where) as one, Store(where) as other:
         assert one.claim("test", "k") is Claim.OURS
         assert one.claim("test", "k") is Claim.OURS
         assert other.claim("test", "k") is Claim.TAKEN
@@ -132,27 +133,33 @@ os.kill(os.getpid(), 9)
 """
 
 
-def test_what_a_dead_run_had_claimed_is_free(tmp_path: Path) -> None:
-    where = tmp_path / "s"
+def test_what_a_dead_run_had_claimed_is_free(where: str) -> None:
     with Store(where) as store:
-        subprocess.run([sys.executable, "-c", CLAIM_AND_DIE, str(where)], check=False)
+        subprocess.run([sys.executable, "-c", CLAIM_AND_DIE, where], check=False)
         assert store.claim("test", "k") is Claim.OURS
-    subprocess.run([sys.executable, "-c", CLAIM_AND_DIE, str(where)], check=False)
+    subprocess.run([sys.executable, "-c", CLAIM_AND_DIE, where], check=False)
     with Store(where) as store:
         assert store.claim("test", "k") is Claim.OURS
-    with closing(sqlite3.connect(where)) as database:
-        assert database.execute("select count(*) from isoform_claims").fetchone() == (0,)
-        assert database.execute("select count(*) from isoform_runs").fetchone() == (0,)
+    assert rows_of(where, schema.claims) == rows_of(where, schema.runs) == 0
+
+
+def rows_of(where: str, table: Table) -> int:
+    database = Database(where)
+    query = select(func.count()).select_from(table)
+    try:
+        return database.transact(lambda connection: connection.execute(query).scalar_one())
+    finally:
+        database.close()
 
 
 def test_a_run_on_another_machine_is_dead_when_it_has_not_been_seen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(owner, "this_host", lambda: "elsewhere")
-        other = Store(tmp_path / "s")
+        other = Store(where)
         other.claim("test", "k")
-    with Store(tmp_path / "s") as store:
+    with Store(where) as store:
         assert store.claim("test", "k") is Claim.TAKEN
         monkeypatch.setattr(store_module, "LEASE_SECONDS", -1.0)
         assert store.claim("test", "k") is Claim.OURS
@@ -195,19 +202,19 @@ def refused(where: str | Path, **more: object) -> str:
     return said
 
 
-def test_the_store_of_another_question(tmp_path: Path) -> None:
-    Store(tmp_path / "s", {"command": "mine", "library": "a.so"}).close()
-    Store(tmp_path / "s", {"command": "mine", "library": "a.so"}).close()
-    said = refused(tmp_path / "s", question={"command": "mine", "library": "b.so"})
+def test_the_store_of_another_question(where: str) -> None:
+    Store(where, {"command": "mine", "library": "a.so"}).close()
+    Store(where, {"command": "mine", "library": "a.so"}).close()
+    said = refused(where, question={"command": "mine", "library": "b.so"})
     assert "is the store of another question (library is a.so there, and b.so here)" in said
-    assert "library is a.so there, and not given here" in refused(tmp_path / "s", question={"command": "mine"})
-    Store(tmp_path / "s", {"command": "diff"}, fresh=True).close()
+    assert "library is a.so there, and not given here" in refused(where, question={"command": "mine"})
+    Store(where, {"command": "diff"}, fresh=True).close()
 
 
-def test_fresh_forgets(tmp_path: Path) -> None:
-    with Store(tmp_path / "s") as store:
+def test_fresh_forgets(where: str) -> None:
+    with Store(where) as store:
         store.put(answer(1))
-    with Store(tmp_path / "s", fresh=True) as store:
+    with Store(where, fresh=True) as store:
         assert store.get("test", answer(1).key) is None
 
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.dialects import postgresql, sqlite
@@ -36,7 +37,7 @@ class Database:
 
     def __init__(self, where: str | Path, option: str = "--store") -> None:
         self.url = _url(where, option)
-        self.named = f"{option} {self.url.render_as_string(hide_password=True) if self.is_server else where}"
+        self.named = f"{option} {_without_password(self.url) if self.is_server else where}"
         self._engine = _engine(self.url, self.named)
         self._was_reached = False
 
@@ -87,6 +88,10 @@ def _url(where: str | Path, option: str) -> URL:
     if url.drivername in ("postgresql", "postgres", "postgresql+psycopg"):
         return url.set(drivername="postgresql+psycopg")
     raise UserError(f"{option} {url.drivername}://… is not supported: name a file, or postgresql://USER@HOST/DATABASE.")
+
+
+def _without_password(url: URL) -> str:
+    return unquote(url.set(drivername="postgresql").render_as_string(hide_password=True))
 
 
 def _refuse_other_files(path: Path, option: str) -> None:

@@ -24,11 +24,16 @@ _SENTENCES = (
 """By what SQLite or PostgreSQL says."""
 
 
+_UNREACHABLE = ("connection failed", "connection is bad", "connection refused", "server closed the connection")
+
+
 def trouble(error: Exception, named: str) -> StoreTrouble:
     """`named` is the store as the user named it, without a password."""
     said = str(error.orig) if isinstance(error, DBAPIError) else str(error)
     for words, sentence in _SENTENCES:
         if words in said:
             return StoreTrouble(f"{named} {sentence}.")
+    if any(words in said.lower() for words in _UNREACHABLE) and "FATAL" not in said:
+        return StoreTrouble(f"{named} cannot be reached: check that the database runs there, or name another.")
     first = next((line.strip() for line in said.splitlines() if line.strip()), type(error).__name__)
     return StoreTrouble(f"{named} cannot be used: {first.rstrip('.')}.")
