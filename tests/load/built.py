@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from isoform.load.elf import ParsedFile, parse_elf
+from isoform.load.elf import parse_elf
 from isoform.load.image import Image
+from isoform.load.parsed import ParsedFile
 from isoform.load.place import place
 
 GCC = ["gcc"]

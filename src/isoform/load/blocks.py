@@ -17,16 +17,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 
-from isoform.load.elf import (
-    COMMON_SECTION,
-    FUNCTION,
-    LOCAL,
-    NOTYPE,
-    OBJECT,
-    FileSection,
-    FileSymbol,
-    ParsedFile,
-)
+from isoform.load.parsed import COMMON_SECTION, FUNCTION, LOCAL, NOTYPE, OBJECT, FileSection, FileSymbol, ParsedFile
 from isoform.model.errors import UserError
 from isoform.model.linkage import Formula
 from isoform.model.values import dataclass

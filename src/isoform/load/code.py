@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from isoform.isa.registry import DEFAULT, require_machine
-from isoform.load.elf import FUNCTION, GLOBAL, NOTYPE, FileSection, FileSymbol, ParsedFile, parse_elf
+from isoform.load.elf import parse_elf
+from isoform.load.parsed import FUNCTION, GLOBAL, NOTYPE, FileSection, FileSymbol, ParsedFile
 from isoform.model.errors import UserError
 from isoform.model.values import dataclass
 

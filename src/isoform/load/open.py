@@ -10,8 +10,9 @@ from pathlib import Path
 from isoform.isa.registry import DEFAULT, TEXT_ISAS, require_machine
 from isoform.load.code import DISPLAYED, Code, parsed_code
 from isoform.load.described import Line, Local, PointerTypes
-from isoform.load.elf import ParsedFile, parse_elf
+from isoform.load.elf import parse_elf
 from isoform.load.image import Image, Symbol
+from isoform.load.parsed import ParsedFile
 from isoform.load.place import Placement, place_files
 from isoform.load.resolve import choose, read_file, split_spec
 from isoform.model.errors import UserError

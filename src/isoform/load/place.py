@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from isoform.load.blocks import PlacedData, Region, blocks_of, is_name, object_keys, place_blocks
 from isoform.load.differing import differing
-from isoform.load.elf import COMMON_SECTION, LOCAL, OBJECT, UNDEFINED_SECTION, WEAK, ParsedFile
 from isoform.load.ends import agreeing_ends
 from isoform.load.image import Image
 from isoform.load.linked.build import LinkedImage
@@ -20,6 +19,7 @@ from isoform.load.linked.contents import loaded_sections
 from isoform.load.linked.groups import groups_of
 from isoform.load.linked.names import LinkedNames, fixed_conflict
 from isoform.load.objects import Objects
+from isoform.load.parsed import COMMON_SECTION, LOCAL, OBJECT, UNDEFINED_SECTION, WEAK, ParsedFile
 from isoform.load.relocatable.build import ObjectImage
 from isoform.load.relocatable.functions import object_functions
 from isoform.load.relocatable.placed import PlacedFile

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from isoform.load.blocks import PlacedData
-from isoform.load.elf import LOCAL, OBJECT, SECTION_SYMBOL, FileSymbol, ParsedFile, Relocation
 from isoform.load.fields import Statics
+from isoform.load.parsed import LOCAL, OBJECT, SECTION_SYMBOL, FileSymbol, ParsedFile, Relocation
 
 Range = tuple[int, int]
 

@@ -13,9 +13,9 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import field, replace
 
 from isoform.load.blocks import is_name, plain_keys
-from isoform.load.elf import THREAD_LOCAL, UNDEFINED_SECTION, FileSymbol, ParsedFile
 from isoform.load.image import Section
 from isoform.load.objects import PlacedObject
+from isoform.load.parsed import THREAD_LOCAL, UNDEFINED_SECTION, FileSymbol, ParsedFile
 from isoform.model.linkage import Dynamic
 from isoform.model.machine import Order
 from isoform.model.outcome import THREAD_POINTER

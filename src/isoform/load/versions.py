@@ -7,8 +7,9 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from isoform.load.elf import OBJECT, UNDEFINED_SECTION, FileSection, ParsedFile, readable
+from isoform.load.elf import readable
 from isoform.load.known import known_signature
+from isoform.load.parsed import OBJECT, UNDEFINED_SECTION, FileSection, ParsedFile
 
 _NEED, _NEEDED = struct.Struct("<HHIII"), struct.Struct("<IHHII")
 """A library of `.gnu.version_r` (version, count, file, first, next), and a version of it (hash, flags, number, name,

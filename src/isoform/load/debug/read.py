@@ -9,7 +9,7 @@ from isoform.load.debug.entries import Unit, Units
 from isoform.load.debug.ranges import may_contain
 from isoform.load.debug.sections import DebugSections
 from isoform.load.debug.unusable import Unusable
-from isoform.load.elf import ParsedFile
+from isoform.load.parsed import ParsedFile
 from isoform.model.budget import processor_time
 from isoform.model.values import dataclass
 

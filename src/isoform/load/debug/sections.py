@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from isoform.load.debug.unusable import Unusable
-from isoform.load.elf import DebugSection, ParsedFile
+from isoform.load.parsed import DebugSection, ParsedFile
 from isoform.model.linkage import Formula
 
 UNPACKED_LIMIT = 128 << 20

@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Set
 from dataclasses import replace
 
-from isoform.load.elf import FUNCTION, LOCAL, NOTYPE, OBJECT, FileSection, FileSymbol
 from isoform.load.gathered import Gathered
 from isoform.load.image import Image, Section, Symbol
 from isoform.load.linked.contents import Contents
@@ -17,6 +16,7 @@ from isoform.load.linked.names import LinkedNames
 from isoform.load.linked.threads import ThreadWords
 from isoform.load.linked.words import Words
 from isoform.load.objects import Objects, PlacedObject
+from isoform.load.parsed import FUNCTION, LOCAL, NOTYPE, OBJECT, FileSection, FileSymbol
 from isoform.load.shared import Shared
 from isoform.load.thread import loader_sections, note_thread_pointer
 from isoform.load.versions import imported_versions

@@ -6,7 +6,7 @@ import itertools
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from isoform.load.elf import FileSection, ParsedFile, unusable
+from isoform.load.parsed import FileSection, ParsedFile, unusable
 
 SPAN_LIMIT = 1 << 32
 FIXED_LIMIT = 1 << 47

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from isoform.load.elf import FileSection
 from isoform.load.fields import Field
 from isoform.load.gathered import Gathered
 from isoform.load.linked.contents import WORD, Contents
 from isoform.load.linked.moves import Moves
 from isoform.load.linked.names import LinkedNames
+from isoform.load.parsed import FileSection
 from isoform.load.shared import Shared
 
 

@@ -12,9 +12,9 @@ from bisect import bisect_left
 from collections.abc import Set
 from functools import cached_property
 
-from isoform.load.elf import LOCAL, NOTYPE, OBJECT, FileSection, FileSymbol
 from isoform.load.linked.moves import MOST_PADDING
 from isoform.load.linked.names import LinkedNames
+from isoform.load.parsed import LOCAL, NOTYPE, OBJECT, FileSection, FileSymbol
 from isoform.load.shared import Group
 
 PAGE = 4096

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from isoform.load.blocks import is_name
-from isoform.load.elf import IFUNC, UNDEFINED_SECTION, ParsedFile
 from isoform.load.fields import WeakSymbol
 from isoform.load.gathered import Gathered
 from isoform.load.linked.contents import WORD, Contents
 from isoform.load.linked.moves import Move, Moves
+from isoform.load.parsed import IFUNC, UNDEFINED_SECTION, ParsedFile
 from isoform.load.shared import Shared
 from isoform.load.thread import GET_ADDRESS, bare
 

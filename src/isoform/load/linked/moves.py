@@ -7,11 +7,11 @@ from bisect import bisect_right
 from collections.abc import Iterator, Set
 from functools import cached_property
 
-from isoform.load.elf import OBJECT, FileSymbol, ParsedFile
 from isoform.load.gathered import Gathered, Target
 from isoform.load.linked.contents import Contents
 from isoform.load.linked.names import LinkedNames
 from isoform.load.objects import PlacedObject
+from isoform.load.parsed import OBJECT, FileSymbol, ParsedFile
 from isoform.load.shared import Shared
 
 BASES = (0x5555_0000_0000, 0x5556_0000_0000)

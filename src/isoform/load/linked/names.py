@@ -7,16 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from isoform.load.blocks import is_name, is_numbered
-from isoform.load.elf import (
-    FILE_SYMBOL,
-    FUNCTION,
-    LOCAL,
-    NOTYPE,
-    OBJECT,
-    UNDEFINED_SECTION,
-    FileSymbol,
-    ParsedFile,
-)
+from isoform.load.parsed import FILE_SYMBOL, FUNCTION, LOCAL, NOTYPE, OBJECT, UNDEFINED_SECTION, FileSymbol, ParsedFile
 from isoform.load.thread import bare
 from isoform.model.linkage import Dynamic
 

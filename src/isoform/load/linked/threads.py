@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from functools import cached_property
 
-from isoform.load.elf import UNDEFINED_SECTION, FileSymbol, ParsedFile, Relocation
 from isoform.load.gathered import Gathered, Target
 from isoform.load.image import Section, Symbol
 from isoform.load.linked.contents import WORD, Contents
 from isoform.load.linked.imports import Imports
+from isoform.load.parsed import UNDEFINED_SECTION, FileSymbol, ParsedFile, Relocation
 from isoform.load.shared import Shared
 from isoform.load.thread import MODULE, ThreadObject, bare, thread_extent, thread_keys, thread_objects
 from isoform.model.linkage import Dynamic

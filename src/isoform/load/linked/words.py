@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import struct
 
-from isoform.load.elf import (
+from isoform.load.fields import Field, Reference
+from isoform.load.gathered import Gathered, Target
+from isoform.load.linked.contents import WORD, Contents
+from isoform.load.linked.imports import Imports
+from isoform.load.linked.moves import Moves
+from isoform.load.linked.threads import THREAD, ThreadWords
+from isoform.load.parsed import (
     FUNCTION,
     IFUNC,
     OBJECT,
@@ -15,12 +21,6 @@ from isoform.load.elf import (
     Relocation,
     unusable,
 )
-from isoform.load.fields import Field, Reference
-from isoform.load.gathered import Gathered, Target
-from isoform.load.linked.contents import WORD, Contents
-from isoform.load.linked.imports import Imports
-from isoform.load.linked.moves import Moves
-from isoform.load.linked.threads import THREAD, ThreadWords
 from isoform.model.linkage import Dynamic
 
 _FILLED = Field(WORD, relative=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from isoform.load.blocks import Block, is_name
-from isoform.load.elf import COMMON_SECTION, LOCAL, NOTYPE, FileSection, FileSymbol, Relocation
 from isoform.load.gathered import Gathered
 from isoform.load.image import Image, Section, Symbol
 from isoform.load.objects import Objects
+from isoform.load.parsed import COMMON_SECTION, LOCAL, NOTYPE, FileSection, FileSymbol, Relocation
 from isoform.load.relocatable.data import DataTargets
 from isoform.load.relocatable.extents import Extents
 from isoform.load.relocatable.fields import Fields

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from isoform.load.blocks import Block
-from isoform.load.elf import FileSection
 from isoform.load.gathered import Gathered, Target
 from isoform.load.objects import PlacedObject
+from isoform.load.parsed import FileSection
 from isoform.load.relocatable.literals import Literals
 from isoform.load.relocatable.placed import PlacedFile
 from isoform.load.relocatable.relocations import Relocations, UnknownFieldError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from isoform.load.blocks import Part
-from isoform.load.elf import COMMON_SECTION, SECTION_SYMBOL, THREAD_LOCAL, UNDEFINED_SECTION, FileSection, FileSymbol
 from isoform.load.fields import MOST_RANGES, Meant, Reference
+from isoform.load.parsed import COMMON_SECTION, SECTION_SYMBOL, THREAD_LOCAL, UNDEFINED_SECTION, FileSection, FileSymbol
 from isoform.load.relocatable.placed import PlacedFile
 from isoform.load.relocatable.relocations import Relocations
 from isoform.load.relocatable.threads import ThreadTargets

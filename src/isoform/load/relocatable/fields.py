@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import sha256
 
-from isoform.load.elf import (
+from isoform.load.fields import Field
+from isoform.load.gathered import Gathered, Target
+from isoform.load.image import Section
+from isoform.load.parsed import (
     SECTION_SYMBOL,
     THREAD_LOCAL,
     UNDEFINED_SECTION,
@@ -14,9 +17,6 @@ from isoform.load.elf import (
     Relocation,
     unusable,
 )
-from isoform.load.fields import Field
-from isoform.load.gathered import Gathered, Target
-from isoform.load.image import Section
 from isoform.load.relocatable.extents import Extents
 from isoform.load.relocatable.placed import PlacedFile
 from isoform.load.relocatable.relocations import Relocations, UnknownFieldError

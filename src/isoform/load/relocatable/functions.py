@@ -7,7 +7,7 @@ from collections import Counter
 from functools import cached_property
 
 from isoform.load.blocks import is_name
-from isoform.load.elf import DEFAULT_VISIBILITY, FUNCTION, LOCAL, NOTYPE, WEAK, FileSymbol, ParsedFile
+from isoform.load.parsed import DEFAULT_VISIBILITY, FUNCTION, LOCAL, NOTYPE, WEAK, FileSymbol, ParsedFile
 
 
 def function_symbols(file: ParsedFile) -> list[FileSymbol]:

@@ -7,10 +7,10 @@ from bisect import bisect_right
 from functools import cached_property
 
 from isoform.load.blocks import Block
-from isoform.load.elf import SECTION_SYMBOL, FileSection, ParsedFile
 from isoform.load.gathered import Gathered, Target
 from isoform.load.image import Section
 from isoform.load.objects import PlacedObject
+from isoform.load.parsed import SECTION_SYMBOL, FileSection, ParsedFile
 from isoform.load.relocatable.relocations import Relocations, UnknownFieldError
 from isoform.load.shared import Shared
 

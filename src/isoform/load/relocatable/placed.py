@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 
 from isoform.load.blocks import PlacedData
-from isoform.load.elf import ParsedFile
+from isoform.load.parsed import ParsedFile
 from isoform.load.shared import Shared
 from isoform.model.values import dataclass
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from isoform.load.elf import FileSection, FileSymbol, ParsedFile, Relocation
+from isoform.load.parsed import FileSection, FileSymbol, ParsedFile, Relocation
 from isoform.load.relocatable.functions import Functions
 from isoform.model.linkage import FieldUses, Formula, Rule, Use
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from isoform.load.blocks import Block
-from isoform.load.elf import OBJECT, FileSection, FileSymbol, Relocation
 from isoform.load.gathered import Target
+from isoform.load.parsed import OBJECT, FileSection, FileSymbol, Relocation
 from isoform.load.relocatable.data import DataTargets, refuse_torn
 from isoform.load.relocatable.functions import Functions
 from isoform.load.relocatable.literals import Literals

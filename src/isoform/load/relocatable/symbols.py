@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from isoform.load.blocks import Key, object_keys
-from isoform.load.elf import (
+from isoform.load.fields import WeakSymbol
+from isoform.load.gathered import Gathered, Target
+from isoform.load.objects import PlacedObject
+from isoform.load.parsed import (
     ABSOLUTE_SECTION,
     COMMON_SECTION,
     IFUNC,
@@ -16,9 +19,6 @@ from isoform.load.elf import (
     UNDEFINED_SECTION,
     FileSymbol,
 )
-from isoform.load.fields import WeakSymbol
-from isoform.load.gathered import Gathered, Target
-from isoform.load.objects import PlacedObject
 from isoform.load.relocatable.data import DataTargets
 from isoform.load.relocatable.functions import Functions, is_function
 from isoform.load.relocatable.placed import PlacedFile

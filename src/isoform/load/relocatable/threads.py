@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from functools import cached_property
 
-from isoform.load.elf import SECTION_SYMBOL, UNDEFINED_SECTION, FileSymbol
 from isoform.load.gathered import Gathered, Target
 from isoform.load.image import Section, Symbol
+from isoform.load.parsed import SECTION_SYMBOL, UNDEFINED_SECTION, FileSymbol
 from isoform.load.relocatable.functions import is_replaceable
 from isoform.load.relocatable.placed import PlacedFile
 from isoform.load.relocatable.relocations import UnknownFieldError
