@@ -35,7 +35,7 @@ ORDER_OF_THE_FORMAT: dict[str, int] = {
 """Numbers of DWARF itself, not of the program. `load/elf.py` refuses files whose numbers have the other order
 (`tests/load/test_elf.py`)."""
 ORDER_WITHOUT_MEANING = {
-    "borders/library_values.py": 2,  # the two ends of a swap of bytes
+    "borders/library_integers.py": 2,  # the two ends of a swap of bytes
     "borders/parts.py": 1,  # what is hashed
     "engines/witness.py": 1,  # one byte repeated
     "engines/loops/observe/inputs.py": 1,  # contents made up

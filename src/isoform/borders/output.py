@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from isoform.borders.library import callees, is_library
-from isoform.borders.library_values import LONGEST_TEXT, text_at
+from isoform.borders.library_texts import LONGEST_TEXT, text_at
 from isoform.lift.function import Function
 from isoform.load.objects import PlacedNumber
 from isoform.model.contract import NoValueError, OutputCall, ReadByte
