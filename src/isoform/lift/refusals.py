@@ -6,8 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 
 from isoform.lift.alone import refuse_surroundings
-from isoform.lift.bounds import is_of_bound, moving_bases
 from isoform.lift.function import Function
+from isoform.lift.object_flow import is_of_bound, moving_bases
 from isoform.load.image import NO_VARIABLES, Image, Symbol
 from isoform.model.errors import Unsupported
 from isoform.model.microop import Kind, number_of

@@ -1,0 +1,290 @@
+"""Which values are addresses of which objects: a forward data flow over the registers.
+
+A value is the address of an object plus something computed, or a number that was computed from addresses in another
+way. A value that is neither, as far as is known, has no entry.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, cached_property
+
+from isoform.lift.function import BlockId, Function, outside_call
+from isoform.lift.moving import Moving
+from isoform.lift.simplify import overlaps
+from isoform.load.fields import Reference
+from isoform.load.referred import LinkedReferences, references_in
+from isoform.model.errors import Unsupported
+from isoform.model.microop import Kind, MicroOp, Space, Var, number_of, origin_of
+from isoform.model.values import dataclass
+
+DISTANCE_BYTES = 4
+"""Size of the smallest number that may be a distance between two objects."""
+MOST_CONSTANTS = 1 << 16
+"""Bytes that are searched for distances."""
+FIRST_TEMP = 1 << 23
+"""Temporaries of the micro-ops of an ASSUME: no others have numbers this large."""
+
+
+@dataclass(frozen=True)
+class ObjectPointer:
+    """The address of an object, or of the frame, plus a constant, plus something unknown if `indexed`."""
+
+    reference: Reference | None
+    """None: the stack pointer at entry."""
+    offset: int
+    """The added constant. For an object it only tells whether two pointers are the same."""
+    indexed: bool = False
+    origin: int | None = None
+    """The object that the address is relative to, if a linker decides it (see `load/objects.py`)."""
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """A number computed from addresses by other operations, for example the distance between two objects. Added to an
+    address, it may give an address of another object."""
+
+
+MIXED = Mixed()
+FlowValue = ObjectPointer | Mixed | None
+"""None: a number that was not made from addresses here."""
+FlowState = dict[Var, "ObjectPointer | Mixed"]
+
+
+def moving_bases(function: Function) -> Moving:
+    """Addresses of data in the code to which something computed is added, or from which something is subtracted; and
+    how much is added at most, None if that may be anything."""
+    if function.machine.convention.stack_pointer is None:
+        return Moving()
+    image = function.image
+
+    def refers(number: int) -> Reference | None:
+        section = image.section_at(image.own_address(number))
+        is_data = section is not None and not section.executable
+        return Reference(number, False, "", ((number, number + 1),)) if is_data else None
+
+    moving = Moving()
+    ObjectFlow(function, refers, moving).solve()
+    return moving
+
+
+class ObjectFlow:
+    """The data flow over one function. Afterwards `entries` has what registers hold where each block begins."""
+
+    def __init__(
+        self,
+        function: Function,
+        refers: Callable[[int], Reference | None] | None = None,
+        moving: Moving | None = None,
+    ) -> None:
+        self._refers = LinkedReferences(function.image).to if refers is None else refers
+        self._moving = moving
+        self._function = function
+        self._image = function.image
+        name = function.machine.convention.stack_pointer
+        assert name is not None
+        self.stack_pointer = function.machine.registers[name]
+        self.entries: dict[BlockId, FlowState] = {}
+        self._may_hold_distances = cache(self._find_distances)
+        self._hides_distances = False
+        """Whether a mixed number was stored: a loaded value may then be one, too."""
+
+    def solve(self) -> None:
+        self._solve()
+        if self._hides_distances:
+            self.entries = {}
+            self._solve()
+
+    def _solve(self) -> None:
+        function = self._function
+        self.entries[function.entry] = {self.stack_pointer: ObjectPointer(None, 0)}
+        pending = [function.entry]
+        while pending:
+            block = function.blocks[pending.pop()]
+            state = dict(self.entries[block.id])
+            if self._moving is not None:
+                self._moving.begin_block()
+            for op, address, is_first in block.in_order():
+                if is_first:
+                    drop_temps(state)
+                self.step(state, op, address)
+            drop_temps(state)
+            call = outside_call(block.exit)
+            for successor in block.successors:
+                came_back = call is not None and not call.system and successor == call.then
+                known, after = self.entries.get(successor), self._after_call(state) if came_back else state
+                merged = after if known is None else _met(known, after)
+                if merged != known:
+                    self.entries[successor] = dict(merged)
+                    pending.append(successor)
+
+    def _after_call(self, before: FlowState) -> FlowState:
+        state = dict(before)
+        convention, registers = self._function.machine.convention, self._function.machine.registers
+        lost = (*convention.scratch_after_call, *convention.result, *convention.float_result)
+        for name in lost:
+            _forget(state, registers[name])
+        pointer = state.get(self.stack_pointer)
+        if isinstance(pointer, ObjectPointer):
+            state[self.stack_pointer] = replace(pointer, offset=pointer.offset + convention.stack_adjustment)
+        return state
+
+    def step(self, state: FlowState, op: MicroOp, address: int) -> None:
+        if op.kind is Kind.STORE:
+            self._note_stored(self.value(state, op.ins[1], address))
+        if op.out is None:
+            return
+        result = self._result(state, op, address)
+        if self._moving is not None and not is_of_bound(op):
+            self._note_moving(self._moving, state, op, address, result)
+        _forget(state, op.out)
+        if result is not None:
+            state[op.out] = result
+
+    def _note_stored(self, value: FlowValue) -> None:
+        if isinstance(value, Mixed):
+            self._hides_distances = True
+        elif isinstance(value, ObjectPointer) and value.reference is not None and self._moving is not None:
+            self._moving.note(value.reference.target, None)  # values that are read back are not tracked
+
+    def _note_moving(self, moving: Moving, state: FlowState, op: MicroOp, address: int, result: FlowValue) -> None:
+        values = [self.value(state, var, address) for var in op.ins]
+        added = moving.step(op, [v.indexed if isinstance(v, ObjectPointer) else None for v in values])
+        if isinstance(result, ObjectPointer) and result.reference is not None:
+            target = result.reference.target
+            if result.offset < target:
+                moving.note(target, None)
+            elif result.indexed:
+                moving.note(target, None if added is None else result.offset - target + added)
+        elif isinstance(result, Mixed) and op.kind is not Kind.LOAD:
+            for value in values:
+                if isinstance(value, ObjectPointer) and value.reference is not None:
+                    moving.note(value.reference.target, None)
+
+    def _result(self, state: FlowState, op: MicroOp, address: int) -> FlowValue:
+        if op.kind is Kind.LOAD:
+            assert op.out is not None
+            source = self.value(state, op.ins[0], address)
+            reference = source.reference if isinstance(source, ObjectPointer) else None
+            if reference is not None and op.out.size >= DISTANCE_BYTES and self._may_hold_distances(reference):
+                return MIXED
+            return self._loaded(op)
+        values = [self.value(state, var, address) for var in op.ins]
+        if all(value is None for value in values):
+            return None
+        match op.kind:
+            case Kind.COPY:
+                return values[0]
+            case Kind.INT_ADD:
+                return _sum(values, op.ins, 1)
+            case Kind.INT_SUB if values[1] is None:
+                return _sum(values, op.ins, -1)
+            case Kind.INT_EQUAL | Kind.INT_NOTEQUAL | Kind.INT_LESS | Kind.INT_LESSEQUAL:
+                return None
+            case _:
+                return None if op.out is not None and op.out.size == 1 else MIXED
+
+    def _find_distances(self, reference: Reference) -> bool:
+        """Whether an object may hold distances from itself to other objects, as some tables do. Constants do not if
+        none of them leads from the object's start to anything else in the file."""
+        if sum(high - low for low, high in reference.ranges) > MOST_CONSTANTS:
+            return True
+        return any(self._leads_elsewhere(low, high) for low, high in reference.ranges)
+
+    def _leads_elsewhere(self, low: int, high: int) -> bool:
+        image = self._image
+        try:
+            content = image.constant_bytes(low, high - low)
+        except Unsupported:  # it holds something that is not known
+            return True
+        start = image.own_address(low)
+        end = start + high - low
+        if content is None or bisect_left(self._relocated, end) > bisect_left(self._relocated, start):
+            return True
+        for offset in range(0, len(content) - DISTANCE_BYTES + 1, DISTANCE_BYTES):
+            distance = int.from_bytes(content[offset : offset + DISTANCE_BYTES], image.byte_order, signed=True)
+            if not start <= start + distance < end and image.section_at(start + distance) is not None:
+                return True
+        return False
+
+    @cached_property
+    def _relocated(self) -> list[int]:
+        return sorted(self._image.relocated)
+
+    def _loaded(self, op: MicroOp) -> FlowValue:
+        where = number_of(op.ins[0])
+        if where is not None and op.out is not None and op.out.size == 8:
+            reference = self._image.references.get(where)
+            if reference is not None:
+                return ObjectPointer(reference, reference.target, origin=self._image.linked_words.get(where))
+        return MIXED if self._hides_distances else None
+
+    def value(self, state: FlowState, var: Var, address: int) -> FlowValue:
+        number = number_of(var)
+        if number is not None:
+            return self._constant(var, number, address)
+        found = state.get(var)
+        if found is not None:
+            return found
+        return MIXED if any(overlaps(var, known) for known in state) else None
+
+    def _constant(self, var: Var, number: int, address: int) -> FlowValue:
+        origin = origin_of(var) if var.space is Space.ADDRESS else None
+        in_linked_file = self._refers(number) if var.size == 8 else None
+        if in_linked_file is not None:
+            return ObjectPointer(in_linked_file, number, origin=origin)
+        if var.size not in (4, 8) or not self._image.references:
+            return None
+        instruction = self._function.instructions.get(address)
+        for reference, expected in references_in(instruction, self._image) if instruction is not None else ():
+            if number == expected % (1 << (8 * var.size)):
+                return ObjectPointer(reference, expected, origin=origin) if var.size == 8 else MIXED
+        return None
+
+
+def is_of_bound(op: MicroOp) -> bool:
+    """Whether something is computed for an ASSUME, and not by the function."""
+    return op.out is not None and op.out.space is Space.TEMP and op.out.offset >= FIRST_TEMP
+
+
+def drop_temps(state: FlowState) -> None:
+    """A temporary's number means nothing outside its instruction."""
+    for var in [v for v in state if v.space is Space.TEMP]:
+        del state[var]
+
+
+def _sum(values: list[FlowValue], ins: tuple[Var, ...], sign: int) -> FlowValue:
+    for value, other, var in ((values[0], values[1], ins[1]), (values[1], values[0], ins[0])):
+        if isinstance(value, ObjectPointer) and other is None:
+            if var.space is not Space.CONST:
+                return replace(value, indexed=True)
+            number = var.offset - (1 << (8 * var.size)) if var.offset >> (8 * var.size - 1) else var.offset
+            return replace(value, offset=value.offset + sign * number)
+    return MIXED
+
+
+def _forget(state: FlowState, written: Var) -> None:
+    """Drop what is overwritten. The rest of a partly overwritten value is still derived from it."""
+    for var in [v for v in state if overlaps(v, written)]:
+        old = state.pop(var)
+        covered = written.offset <= var.offset and var.offset + var.size <= written.offset + written.size
+        if not covered and old is not None:
+            state[var] = MIXED
+
+
+def _met(one: FlowState, other: FlowState) -> FlowState:
+    found: FlowState = {}
+    for var in one.keys() | other.keys():
+        found[var] = _met_value(one.get(var), other.get(var))
+    return found
+
+
+def _met_value(one: FlowValue, other: FlowValue) -> ObjectPointer | Mixed:
+    if isinstance(one, ObjectPointer) and isinstance(other, ObjectPointer) and one.reference == other.reference:
+        if one == other:
+            return one
+        if one.reference is not None and one.origin == other.origin:
+            return ObjectPointer(one.reference, 0, indexed=True, origin=one.origin)
+    return MIXED
