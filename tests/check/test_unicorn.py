@@ -15,7 +15,7 @@ from isoform.check.replay import independent_runner
 from isoform.check.surroundings import Surroundings
 from isoform.check.unicorn_x86 import run
 from isoform.load.image import Image, Section
-from isoform.model.callee import Callee, Callees, Given, Part
+from isoform.model.callee import ArgumentPart, Callee, Callees, Given
 from isoform.model.errors import Unsupported
 from isoform.model.outcome import (
     RETURN_ADDRESS,
@@ -39,7 +39,7 @@ def registers_of(callees: dict[str, tuple[str, ...]]) -> Callees:
     """Outside functions that take whole registers, by name, and give back one."""
     every = (1 << 64) - 1
     return lambda name: Callee(
-        tuple(Part(register, 0, 8, every, every) for register in callees.get(name, ())), (Given("rax", every),)
+        tuple(ArgumentPart(register, 0, 8, every, every) for register in callees.get(name, ())), (Given("rax", every),)
     )
 
 

@@ -12,7 +12,7 @@ from bitwuzla import TermManager
 from isoform.check import workers
 from isoform.check.certificate import check_certificate
 from isoform.check.confirm import SMT_UNSAT, Request
-from isoform.check.workers import Workers
+from isoform.check.workers import Confirmers
 from isoform.model.budget import WALL_FACTOR
 from isoform.smt.certificate import CertificateWriter
 
@@ -40,21 +40,21 @@ def request(text: str, seconds: float | None = 20.0, solver: str = "z3") -> Requ
 
 
 def test_one_process_for_many(started: list[subprocess.Popen[str]]) -> None:
-    with Workers(1) as pool:
+    with Confirmers(1) as pool:
         assert [pool.ask(request(EASY)).result for _ in range(5)] == ["confirmed"] * 5
     assert len(started) == 1
     assert all(process.poll() is not None for process in started)
 
 
 def test_a_limit_of_its_own_for_each(started: list[subprocess.Popen[str]]) -> None:
-    with Workers(1) as pool:
+    with Confirmers(1) as pool:
         answers = [pool.ask(request(text, 1.0)).result for text in (EASY, HARD, EASY)]
     assert answers == ["confirmed", "undecided", "confirmed"]
     assert len(started) == 2
 
 
 def test_a_solver_that_does_not_stop(started: list[subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    with Workers(1) as pool:
+    with Confirmers(1) as pool:
         monkeypatch.setattr(workers, "_GRACE", 2.0 - 60.0 * WALL_FACTOR)
         answer = pool.ask(request(HARD, 60.0))
         assert (answer.result, answer.why) == ("undecided", "z3 did not stop in time")
@@ -64,7 +64,7 @@ def test_a_solver_that_does_not_stop(started: list[subprocess.Popen[str]], monke
 
 
 def test_a_process_that_dies() -> None:
-    with Workers(1) as pool:
+    with Confirmers(1) as pool:
         answer = pool.ask(request(EASY, solver="nonsense"))
         assert (answer.result, answer.why) == ("undecided", "nonsense ended without an answer")
         assert pool.ask(request(EASY)).result == "confirmed"

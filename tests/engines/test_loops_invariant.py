@@ -8,7 +8,7 @@ from isoform.engines.loops.guess.compared import Compared
 from isoform.engines.loops.guess.facts import (
     Among,
     Compare,
-    Constant,
+    ConstantFact,
     Fold,
     FoldBy,
     Linear,
@@ -119,16 +119,16 @@ def test_constants_and_frame_addresses() -> None:
     ]
     invariant = guess(rows, [fixed, frame], GIVEN)
     assert OnStack(frame, POINTER, -8) in invariant.facts
-    assert Constant(fixed, 5) in invariant.facts
+    assert ConstantFact(fixed, 5) in invariant.facts
 
 
 def test_a_further_row_takes_away_what_does_not_hold() -> None:
     rows = [row for row in rows_of_a_sum() if row[I] < 1]
     before = guess(rows, [CURSOR, I], GIVEN)
-    assert Constant(I, 0) in before.facts
+    assert ConstantFact(I, 0) in before.facts
     more = [*rows, {POINTER: STACK_POINTER, BASE: 0x8000, COUNT: 3, I: 2, CURSOR: 0x8008}]
     after = guess(more, [CURSOR, I], GIVEN)
-    assert Constant(I, 0) not in after.facts
+    assert ConstantFact(I, 0) not in after.facts
     assert any(CURSOR in set(f.features()) and I in set(f.features()) for f in after.facts), (
         "4·i is not lost with i = 0"
     )

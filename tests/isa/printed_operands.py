@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from isoform.isa.sleigh import Decoded
-from isoform.isa.x86_64.operands import Immediate, Memory, Operand, Register
+from isoform.isa.x86_64.operands import ImmediateOperand, MemoryOperand, Operand, Register
 from isoform.isa.x86_64.registers import REGISTERS
 from isoform.model.microop import Var
 
@@ -24,14 +24,14 @@ def _operand(text: str) -> Operand:
     if text.lower() in REGISTERS:
         return Register(REGISTERS[text.lower()])
     if _NUMBER.match(text):
-        return Immediate(int(text, 16))
+        return ImmediateOperand(int(text, 16))
     matched = _MEMORY.match(text)
     assert matched is not None, text
     size, segment, inside = matched.groups()
     return _memory(_SIZES[size] if size else None, segment, inside)
 
 
-def _memory(size: int | None, segment: str | None, inside: str) -> Memory:
+def _memory(size: int | None, segment: str | None, inside: str) -> MemoryOperand:
     base: Var | None = None
     index: Var | None = None
     scale, displacement = 1, 0
@@ -47,4 +47,4 @@ def _memory(size: int | None, segment: str | None, inside: str) -> Memory:
         else:
             assert index is None, inside
             index, scale = REGISTERS[name.lower()], int(factor)
-    return Memory(segment.lower() if segment in ("FS", "GS") else "", base, index, scale, displacement, size)
+    return MemoryOperand(segment.lower() if segment in ("FS", "GS") else "", base, index, scale, displacement, size)

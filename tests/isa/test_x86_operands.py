@@ -12,7 +12,15 @@ from isoform.isa.sleigh import Decoded
 from isoform.isa.x86_64.encoded import operands
 from isoform.isa.x86_64.machine import _sleigh
 from isoform.isa.x86_64.opcode_lines import OPCODE_LINES
-from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register, prefixes, register
+from isoform.isa.x86_64.operands import (
+    ImmediateOperand,
+    MemoryOperand,
+    NoSemanticsError,
+    Operand,
+    Register,
+    prefixes,
+    register,
+)
 from isoform.isa.x86_64.registers import REGISTERS
 from isoform.model.microop import Kind
 from semantics.encoding import CODE_ADDRESS, Encoder
@@ -51,15 +59,15 @@ def _read(code: str) -> tuple[Operand, ...]:
 def _width(read: tuple[Operand, ...]) -> int:
     """Bytes of a number that count: those of the operand it is applied to."""
     sizes = [operand.var.size for operand in read if isinstance(operand, Register)]
-    sizes += [operand.size for operand in read if isinstance(operand, Memory) and operand.size]
+    sizes += [operand.size for operand in read if isinstance(operand, MemoryOperand) and operand.size]
     return min(8, *sizes) if sizes else 8
 
 
 def _agree(read: Operand, printed: Operand, width: int) -> bool:
     """SLEIGH prints some numbers with a sign and others without, and leaves out the size of some operands."""
-    if isinstance(read, Immediate) and isinstance(printed, Immediate):
+    if isinstance(read, ImmediateOperand) and isinstance(printed, ImmediateOperand):
         return (read.value - printed.value) % (1 << 8 * width) == 0
-    if not isinstance(read, Memory) or not isinstance(printed, Memory):
+    if not isinstance(read, MemoryOperand) or not isinstance(printed, MemoryOperand):
         return read == printed
     registers = [var for var in (read.base, read.index) if var is not None]
     bits = 8 * registers[0].size if registers else 64
@@ -111,8 +119,10 @@ def test_a_wrong_line_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(" add " in line for line in found)
 
 
-def _memory(base: str | None, index: str | None, scale: int, displacement: int, size: int | None) -> Memory:
-    return Memory("", REGISTERS[base] if base else None, REGISTERS[index] if index else None, scale, displacement, size)
+def _memory(base: str | None, index: str | None, scale: int, displacement: int, size: int | None) -> MemoryOperand:
+    return MemoryOperand(
+        "", REGISTERS[base] if base else None, REGISTERS[index] if index else None, scale, displacement, size
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,13 +134,13 @@ def _memory(base: str | None, index: str | None, scale: int, displacement: int, 
         ("67 8b 40 80", (register("eax"), _memory("eax", None, 1, -128, 4))),
         ("8b 05 fcffffff", (register("eax"), _memory(None, None, 1, CODE_ADDRESS + 2, 4))),
         ("4a 8b 04 25 00000080", (register("rax"), _memory(None, "r12", 1, -(1 << 31), 8))),
-        ("48 b8 ffffffffffffffff", (register("rax"), Immediate(-1))),
+        ("48 b8 ffffffffffffffff", (register("rax"), ImmediateOperand(-1))),
         ("66 41 50", (register("r8w"),)),
         ("d3 f8", (register("eax"), register("cl"))),
-        ("eb fe", (Immediate(CODE_ADDRESS),)),
+        ("eb fe", (ImmediateOperand(CODE_ADDRESS),)),
         ("f2 48 0f 2c 0f", (register("rcx"), _memory("rdi", None, 1, 0, 8))),
-        ("66 0f 73 dc 03", (register("xmm4"), Immediate(3))),
-        ("c5 f9 73 dc 03", (register("xmm0"), register("xmm4"), Immediate(3))),
+        ("66 0f 73 dc 03", (register("xmm4"), ImmediateOperand(3))),
+        ("c5 f9 73 dc 03", (register("xmm0"), register("xmm4"), ImmediateOperand(3))),
         (
             "c4 c3 6d 4b 48 10 f0",
             (register("ymm1"), register("ymm2"), _memory("r8", None, 1, 16, 32), register("ymm15")),
@@ -203,7 +213,7 @@ def test_several_segments_have_no_semantics_where_one_of_them_counts() -> None:
 def test_bytes_of_another_length_than_sleigh_says_have_no_semantics() -> None:
     decoded = _decoded(bytes.fromhex("83c00500"))
     assert decoded is not None
-    assert operands(decoded, prefixes(decoded.code)) == (register("eax"), Immediate(5))
+    assert operands(decoded, prefixes(decoded.code)) == (register("eax"), ImmediateOperand(5))
     longer = Decoded(decoded.address, 4, decoded.mnemonic, decoded.operands, bytes.fromhex("83c00500"), None)
     with pytest.raises(NoSemanticsError):
         operands(longer, prefixes(longer.code))

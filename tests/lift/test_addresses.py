@@ -6,7 +6,7 @@ from isoform.isa.x86_64.machine import MACHINE
 from isoform.lift.addresses import with_addresses
 from isoform.lift.simplify import propagate
 from isoform.load.image import Image
-from isoform.load.objects import Objects, PlacedObject
+from isoform.load.objects import PlacedObject, PlacedObjects
 from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
 
 CODE, OBJECT = 0x0B3A_7000, 0x1000_0040
@@ -14,7 +14,7 @@ ITEM = PlacedObject("x", OBJECT, 16, 16, 4)
 
 
 def decoded(code: bytes, fields: dict[int, int]) -> Instruction:
-    image = Image("f.o", "x86_64", (), (), linked_fields=fields, objects=Objects.of([[ITEM]]))
+    image = Image("f.o", "x86_64", (), (), linked_fields=fields, objects=PlacedObjects.of([[ITEM]]))
     return with_addresses(MACHINE, image, code, MACHINE.decode(code, CODE))
 
 

@@ -8,7 +8,7 @@ from isoform.borders.library_values import VALUES
 from isoform.borders.output import WRITERS
 from isoform.isa.x86_64.machine import MACHINE
 from isoform.model.library import every_library_function, in_table_order, is_reserved, library_function
-from isoform.model.library_function import Computes, Format, Meaning, Replaced
+from isoform.model.library_function import Computes, FormatKind, Meaning, Replaced
 from isoform.model.library_table import TABLE
 
 EVERY = {function.name: function for function in every_library_function()}
@@ -66,8 +66,8 @@ def test_meanings_have_the_arguments_of_their_prototypes() -> None:
 
 
 def test_formats_and_replacements() -> None:
-    assert library_function("__isoc99_sscanf").format is Format.SCANF
-    assert library_function("warnx").format is Format.PRINTF
+    assert library_function("__isoc99_sscanf").format is FormatKind.SCANF
+    assert library_function("warnx").format is FormatKind.PRINTF
     assert library_function("strcpy").replaced is Replaced.BY_CODE
     assert library_function("puts").replaced is Replaced.BY_CALL
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from isoform.lift.listing import view_of
-from isoform.load.described import Line
+from isoform.load.described import SourceLine
 from isoform.load.image import Image
 from isoform.model.contract import Argument, Contract, Place, Result, SignatureSource
 from isoform.model.differences import Difference
@@ -90,7 +90,7 @@ RIGHT = ["mov edx,edi", "sar edx,0x1f", "mov eax,edi", "xor eax,edx", "sub eax,e
 def views() -> tuple[View, View]:
     lines = {0x401000: 1, 0x401004: 2, 0x40100C: 3, 0x401010: 4, 0x401014: 5}
     image = Image(
-        "abs.c", "x86_64", (), (), lines={a: Line("abs.c", n) for a, n in lines.items()}, source={"abs.c": SOURCE}
+        "abs.c", "x86_64", (), (), lines={a: SourceLine("abs.c", n) for a, n in lines.items()}, source={"abs.c": SOURCE}
     )
     other = Image("abs.c", "x86_64", (), ())
     return (

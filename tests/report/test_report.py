@@ -14,7 +14,7 @@ from isoform.lift.listing import view_of
 from isoform.load.image import Image, Symbol
 from isoform.model.contract import AbortRule, MemoryRule, ReturnAs
 from isoform.model.differences import Difference
-from isoform.model.listing import Row, View, lines_of
+from isoform.model.listing import ListingRow, View, lines_of
 from isoform.model.microop import Instruction
 from isoform.model.outcome import Outcome, Status
 from isoform.model.verdict import Subject, Verdict, Witness
@@ -121,7 +121,9 @@ def test_the_others_say_what_they_rest_on() -> None:
 @pytest.mark.parametrize("verdict", ALL, ids=lambda v: v.word)
 def test_nothing_is_wider_than_asked(verdict: Verdict, width: int) -> None:
     long = "vpgatherqq ymm1,qword ptr [rax + ymm2*0x8 + 0x12345678],ymm3 and then some more that never ends"
-    views = tuple(replace(v, rows=(*v.rows, Row(v.rows[-1].address + 4, long, None, "table"))) for v in verdict.views)
+    views = tuple(
+        replace(v, rows=(*v.rows, ListingRow(v.rows[-1].address + 4, long, None, "table"))) for v in verdict.views
+    )
     text = verdict_as_text(replace(verdict, views=views), width, verbose=True)
     assert max(map(len, text.splitlines())) <= width
 
@@ -203,7 +205,7 @@ def test_quiet_prints_the_word(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def long_view(count: int) -> View:
-    return View("f", tuple(Row(0x1000 + 4 * n, f"nop {n}", f"line {n}") for n in range(count)))
+    return View("f", tuple(ListingRow(0x1000 + 4 * n, f"nop {n}", f"line {n}") for n in range(count)))
 
 
 def test_a_long_function_shows_what_was_executed() -> None:
@@ -253,7 +255,7 @@ def test_jump_targets_are_offsets_and_calls_are_names() -> None:
 
 
 def test_an_offset_before_the_entry_is_negative() -> None:
-    assert View("f", (Row(0x1000, "nop"),), entry=0x1010).offset(0x1000) == "-0x10"
+    assert View("f", (ListingRow(0x1000, "nop"),), entry=0x1010).offset(0x1000) == "-0x10"
 
 
 # --- HTML ---

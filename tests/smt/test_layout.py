@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from isoform.load.objects import Objects, PlacedObject
+from isoform.load.objects import PlacedObject, PlacedObjects
 from isoform.model.budget import Budget
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Term, Terms
@@ -116,7 +116,7 @@ def test_sums_are_counted_from_their_object() -> None:
 
 def test_an_object_is_what_both_files_say() -> None:
     other = PlacedObject("a", A.start, 32, 32, 4, is_low=True)
-    merged = Objects.of([[A], [other]]).by_start[A.start]
+    merged = PlacedObjects.of([[A], [other]]).by_start[A.start]
     assert (merged.size, merged.alignment, merged.is_low) == (32, 4, True)
-    assert Objects.of([[A, B]]).around(A.start + 15) == A
-    assert Objects.of([[A, B]]).around(A.start + 16) is None
+    assert PlacedObjects.of([[A, B]]).around(A.start + 15) == A
+    assert PlacedObjects.of([[A, B]]).around(A.start + 16) is None

@@ -28,7 +28,7 @@ _REPORTING = "__ubsan_handle_"
 
 
 @dataclass(frozen=True)
-class Target:
+class DataAddress:
     """An address of the data."""
 
     exact: int | None
@@ -44,11 +44,11 @@ class Stack:
     offset: int | None
 
 
-Targets = frozenset[Target]
+Targets = frozenset[DataAddress]
 Value = Targets | Stack | None
 """None: no address of the data. It may be an address of the frame only if `Flow._is_shown` is set."""
 
-Source = Callable[[int, int], Target | None]
+Source = Callable[[int, int], DataAddress | None]
 """By an instruction's address and a constant in it: which address of the data that is."""
 
 _PREDICATES = frozenset(
@@ -335,7 +335,7 @@ class Flow:
         for target in value if isinstance(value, frozenset) else ():
             self._note(target, -1, 1)
 
-    def _note(self, target: Target, low: int, high: int) -> None:
+    def _note(self, target: DataAddress, low: int, high: int) -> None:
         region = target.region
         if target.exact is None:
             self.everything = self.everything or region is None
@@ -360,13 +360,13 @@ def _slots(state: FlowState, offset: int, size: int) -> list[tuple[str, int]]:
 def _limited(targets: Targets) -> Targets:
     """At most `MOST_TARGETS` of them: many exact addresses become "somewhere in the region". An inexact address absorbs
     the exact ones of its region, so that values only grow and the data flow terminates."""
-    anywhere = Target(None, None)
+    anywhere = DataAddress(None, None)
     if anywhere in targets:
         return frozenset({anywhere})
     blurred = {target.region for target in targets if target.exact is None}
     kept = frozenset(t for t in targets if t.exact is None or t.region not in blurred)
     if len(kept) > MOST_TARGETS:
-        kept = frozenset(Target(None, target.region) for target in kept)
+        kept = frozenset(DataAddress(None, target.region) for target in kept)
     return kept if len(kept) <= MOST_TARGETS and anywhere not in kept else frozenset({anywhere})
 
 
@@ -374,7 +374,7 @@ def _blurred(value: Value) -> Value:
     """The value after an operation that is not followed: some address of the same object."""
     if isinstance(value, Stack):
         return Stack(None)
-    return None if value is None else frozenset(Target(None, target.region) for target in value) or None
+    return None if value is None else frozenset(DataAddress(None, target.region) for target in value) or None
 
 
 def _moved(value: Value, amount: int) -> Value:
@@ -382,4 +382,4 @@ def _moved(value: Value, amount: int) -> Value:
         return Stack(None if value.offset is None else value.offset + amount)
     if value is None:
         return None
-    return frozenset(Target(None if t.exact is None else t.exact + amount, t.region) for t in value)
+    return frozenset(DataAddress(None if t.exact is None else t.exact + amount, t.region) for t in value)

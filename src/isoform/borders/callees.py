@@ -14,7 +14,7 @@ from isoform.lift.cfg import SELF
 from isoform.lift.function import Function, outside_call
 from isoform.load.format_text import promoted_arguments
 from isoform.load.known import known_signature
-from isoform.model.callee import Callee, Callees, Format, Given, Part, Parts, common_results, merged, whole
+from isoform.model.callee import ArgumentPart, Callee, Callees, CallFormat, Given, Parts, common_results, merged, whole
 from isoform.model.contract import Contract, SignatureSource
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.library import is_reserved, library_function
@@ -326,7 +326,7 @@ class CalleeTable:
         if not callee.is_library or library_function(name).format is None or not signature.parameters:
             return found
         index = len(callee.parts) - 1
-        return replace(found, format=Format(index, lambda text: self._formatted(signature, text)))
+        return replace(found, format=CallFormat(index, lambda text: self._formatted(signature, text)))
 
     def _key_of(self, signature: Signature) -> str:
         """Under which calls through pointers to functions of a type are known; "" are those of every type."""
@@ -376,7 +376,7 @@ class CalleeTable:
         that both call correctly cannot take more. Registers up to the last one that is plainly set for the call
         certainly hold arguments."""
         convention = self._machine.convention
-        found: list[Part] = []
+        found: list[ArgumentPart] = []
         for names in (convention.integer_arguments, convention.float_arguments):
             left = [n for n in names if n not in taken]
             certain = max((left.index(n) + 1 for n in left if self._is_plain(name, n)), default=0)
@@ -385,7 +385,7 @@ class CalleeTable:
                     break
                 every = whole(self._machine, register)
                 read = every & LOW_WORD if number < certain else 0
-                found.append(Part(register, 0, self._machine.registers[register].size, every, read))
+                found.append(ArgumentPart(register, 0, self._machine.registers[register].size, every, read))
         return tuple(found)
 
     def _passes_more_in_places(self, name: str, parts: Parts, certainly: bool = True) -> str:
@@ -404,7 +404,7 @@ class CalleeTable:
     def _is_plain(self, name: str, register: str) -> bool:
         return any(register in evidence.plainly_set(name) for evidence in self._evidence)
 
-    def _uses_last_register(self, parts: Iterable[Part]) -> bool:
+    def _uses_last_register(self, parts: Iterable[ArgumentPart]) -> bool:
         convention = self._machine.convention
         ends = (convention.integer_arguments[-1:], convention.float_arguments[-1:])
         # Where the code alone tells what our own arguments are, every register may hold one at entry.

@@ -14,7 +14,7 @@ from dataclasses import field, replace
 from functools import cached_property
 
 from isoform.borders.apart import Apart, ApartKind, Border, Images
-from isoform.borders.contents import Contents
+from isoform.borders.contents import SharedContents
 from isoform.borders.initialisers import Initialiser, are_alike, initialisers
 from isoform.borders.linking import same_code_assumptions
 from isoform.borders.objects import Range, is_thread_local
@@ -187,7 +187,7 @@ class Companions:
         """What the two can reach that is not the same on both sides."""
         self.collect()
         self._refuse_other_sizes()
-        contents = Contents(*self.images)
+        contents = SharedContents(*self.images)
         border = self._border(contents)
         asked: dict[int, tuple[Apart, ...]] = {}
         changed = True
@@ -212,7 +212,7 @@ class Companions:
         assumptions = (*self._assumptions(), *self._about_data(contents))
         return replace(border, companions=self._shown(), assumptions=assumptions, data=tuple(data))
 
-    def _about_data(self, contents: Contents) -> Iterator[Assumption]:
+    def _about_data(self, contents: SharedContents) -> Iterator[Assumption]:
         """What is taken to be the same though the files do not say so."""
         named = self._compared.named
         data = contents.writable(named) if named else {}
@@ -285,7 +285,7 @@ class Companions:
             if one.found is not None
         ]
 
-    def _border(self, contents: Contents) -> Border:
+    def _border(self, contents: SharedContents) -> Border:
         functions = self._functions_apart()
         extents = set(self.own.data).union(*(one.uses.data for one in self.all.values()))
         sure = set(self.own.data - self.own.unsure).union(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from isoform.borders.apart import Apart, ApartKind
-from isoform.borders.objects import Objects, Range
+from isoform.borders.objects import DataObjects, Range
 from isoform.load.image import Image
 from isoform.model.machine import Order
 from isoform.model.values import dataclass
@@ -42,7 +42,7 @@ class _Link:
     """The same of the rewrite's side."""
 
 
-class Contents:
+class SharedContents:
     """The data of both images, as far as it has the same addresses in both."""
 
     def __init__(self, left: Image, right: Image) -> None:
@@ -52,8 +52,8 @@ class Contents:
         (`texts-end-at-zero`)."""
 
     @cached_property
-    def _sides(self) -> tuple[Objects, Objects]:
-        return Objects(self._images[0]), Objects(self._images[1])
+    def _sides(self) -> tuple[DataObjects, DataObjects]:
+        return DataObjects(self._images[0]), DataObjects(self._images[1])
 
     def apart(self, extents: Iterable[Range], others: Sequence[Apart]) -> list[Apart]:
         """Of these objects the parts that do not hold the same, or that lead to one of `others` or to one of them."""
@@ -171,7 +171,7 @@ class Contents:
         left, right = (side.contents(place) for side, place in zip(self._sides, places, strict=True))
         return left == right
 
-    def _literal(self, side: Objects, place: Range, offset: int) -> _Literal | None:
+    def _literal(self, side: DataObjects, place: Range, offset: int) -> _Literal | None:
         """The text that an address points into; None where the object there may be more than a text."""
         if side.is_writable(place):
             return None
@@ -249,7 +249,7 @@ def _stretches(offsets: Iterable[int]) -> list[Range]:
     return found
 
 
-def _leads(side: Objects, extent: Range, others: Sequence[Apart]) -> Iterator[tuple[int, Apart]]:
+def _leads(side: DataObjects, extent: Range, others: Sequence[Apart]) -> Iterator[tuple[int, Apart]]:
     """Offsets of words that are addresses of one of `others`, of anything else in its object, or of the object's end.
     From each of these all of the object can be read, but perhaps the part that differs is not."""
     wholes = [(*(o.whole or (o.low, o.high - 1)), o) for o in others]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from isoform.model.callee import Given, Part
+from isoform.model.callee import ArgumentPart, Given
 from isoform.model.contract import Argument, Result, bools_by_value
 from isoform.model.errors import Unsupported
 from isoform.model.machine import Machine
@@ -39,7 +39,7 @@ def argument_assumptions(machine: Machine, arguments: Sequence[Argument]) -> lis
     return found
 
 
-def argument_parts(machine: Machine, arguments: Iterable[Argument]) -> Iterator[Part]:
+def argument_parts(machine: Machine, arguments: Iterable[Argument]) -> Iterator[ArgumentPart]:
     """The parts of an outside call with these arguments. Of a narrow integer only its own bits are known to be read;
     that the caller extends it is something that some callees rely on. Padding is not read."""
     extended = machine.convention.extended_bytes
@@ -52,7 +52,7 @@ def argument_parts(machine: Machine, arguments: Iterable[Argument]) -> Iterator[
             may = every if bits is None else read
             if argument.type.kind in (TypeKind.INTEGER, TypeKind.BOOL) and size < extended:
                 size, may = extended, (1 << (8 * extended)) - 1
-            yield Part(place.register, place.offset, size, may, read)
+            yield ArgumentPart(place.register, place.offset, size, may, read)
             done += _EIGHTBYTE if place.register is not None and size <= _EIGHTBYTE else size
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from isoform.borders.apart import Apart
-from isoform.borders.contents import Contents
+from isoform.borders.contents import SharedContents
 from isoform.borders.reach import Reach, reach
 from isoform.borders.same_code import is_same_code
 from isoform.lift.function import Call, Function
@@ -73,7 +73,7 @@ def are_alike(
 ) -> bool:
     """Whether the initialisers of both sides are the same code with the same constants in the same order, and use
     nothing that is `apart`."""
-    contents = Contents(*images)
+    contents = SharedContents(*images)
     return len(sides[0]) == len(sides[1]) and all(
         one.uses.complete
         and not contents.apart(one.uses.data, apart)

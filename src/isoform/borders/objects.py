@@ -29,7 +29,7 @@ def is_thread_local(address: int) -> bool:
     return abs(address - THREAD_POINTER) < _THREAD_SPAN
 
 
-class Objects:
+class DataObjects:
     """The data of one image under the addresses that both sides share."""
 
     def __init__(self, image: Image) -> None:

@@ -23,7 +23,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from isoform.borders.initialisers import initialiser_entries
-from isoform.borders.objects import Objects, Range
+from isoform.borders.objects import DataObjects, Range
 from isoform.borders.reach import addresses_in, as_signed, pages_of
 from isoform.isa.registry import machine
 from isoform.lift.addresses import with_addresses
@@ -257,8 +257,8 @@ class _Walk:
         return pages_of(self.image)
 
     @cached_property
-    def _objects(self) -> Objects:
-        return Objects(self.image)
+    def _objects(self) -> DataObjects:
+        return DataObjects(self.image)
 
     # -- addresses ------------------------------------------------------------------------------
 

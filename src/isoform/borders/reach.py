@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 
-from isoform.borders.objects import NEAR, SLOT, Objects, Range
+from isoform.borders.objects import NEAR, SLOT, DataObjects, Range
 from isoform.lift.function import Function, outside_call
 from isoform.load.image import Image
 from isoform.model.microop import Instruction, Kind, Space, Var, number_of, origin_of
@@ -126,7 +126,7 @@ class _Code:
         meant = self._image.meant.get(fields[0]) if len(fields) == 1 else None
         return meant.ranges if meant is not None and meant.is_one else ()
 
-    def aims(self, objects: Objects) -> _Aims:
+    def aims(self, objects: DataObjects) -> _Aims:
         found = _Aims()
         for instruction in self._instructions.values():
             if self._image.meant:
@@ -146,7 +146,7 @@ class _Code:
             elif not _only_accesses(instruction):
                 found.perhaps += meant.ranges
 
-    def _from_numbers(self, instruction: Instruction, objects: Objects) -> Sequence[Range]:
+    def _from_numbers(self, instruction: Instruction, objects: DataObjects) -> Sequence[Range]:
         found: list[Range] = []
         if _uses_thread_pointer(instruction):
             found += objects.of_threads
@@ -226,8 +226,8 @@ class _Search:
         self.complete = True
 
     @cached_property
-    def objects(self) -> Objects:
-        return Objects(self._image)
+    def objects(self) -> DataObjects:
+        return DataObjects(self._image)
 
     def is_wanted(self, number: int) -> bool:
         return number >> _PAGE_BITS in self._pages

@@ -12,8 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from isoform.borders.address_flow import Flow, Target
-from isoform.borders.objects import NEAR, SLOT, Objects, Range
+from isoform.borders.address_flow import DataAddress, Flow
+from isoform.borders.objects import NEAR, SLOT, DataObjects, Range
 from isoform.borders.reach import constants_of, meant_by
 from isoform.lift.cfg import control_flow_graph
 from isoform.lift.function import Function
@@ -63,7 +63,7 @@ def with_constants(functions: Functions, inline: bool, budget: Budget) -> Consta
         for name, extent, section in named:
             parts = written[id(section)] if section is not None else None
             if parts is None:
-                unclear.append((name, extent[0], Objects(function.image).contents(extent)))
+                unclear.append((name, extent[0], DataObjects(function.image).contents(extent)))
             elif not any(low < extent[1] and extent[0] < high for low, high in parts):
                 found[-1][name] = extent
     if not any(found):
@@ -202,11 +202,11 @@ def _written_by(
             return None  # unreachable code, or an address that is computed from several numbers
         regions[address] = region if regions.get(address, region) == region else None
 
-    def source(address: int, number: int) -> Target | None:
+    def source(address: int, number: int) -> DataAddress | None:
         is_reference = address in regions and _is_near(section, number)
         if not is_reference and not any(low <= number <= high for low, high in section.extents):
             return None
-        return Target(number, regions.get(address))
+        return DataAddress(number, regions.get(address))
 
     flow = Flow(function, source)
     flow.run()

@@ -39,7 +39,7 @@ from isoform.check.confirm import (
 )
 from isoform.check.goals import Seen, repeated, see
 from isoform.check.required import END, goal_problems
-from isoform.check.workers import Workers
+from isoform.check.workers import Confirmers
 from isoform.model.check_report import CheckReport, CheckResult, CheckRow
 from isoform.model.errors import UserError
 
@@ -86,7 +86,7 @@ class AtHand:
 class _Asked:
     """The background of every obligation."""
 
-    workers: Workers
+    workers: Confirmers
     solvers: list[str]
     seconds: float | None
     equations: Mapping[str, Obligation]
@@ -112,7 +112,7 @@ def check_certificate(
     equations = {o["file"]: o for o in obligations if o["kind"] == EQUATION}
     solvers = ["z3", *(["cvc5"] if find_spec("cvc5") else [])]
     rows: dict[int, CheckRow] = {}
-    with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool, Workers(max(1, jobs)) as workers:
+    with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool, Confirmers(max(1, jobs)) as workers:
         asked = _Asked(workers, solvers, seconds, equations)
         futures = {pool.submit(_check_obligation, folder, o, asked): position for position, o in enumerate(obligations)}
         try:

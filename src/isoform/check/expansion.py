@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 
 from isoform.check.bit_functions import BitFunctions
 from isoform.check.polynomials import Monomial, Polynomial, Polynomials, TooMuchWorkError, centred, shift_into, times
-from isoform.check.smtlib import Node, Script, Terms, read_term, s_expressions
+from isoform.check.smtlib import Node, ReadTerms, Script, read_term, s_expressions
 from isoform.check.sorts import BOOL, ReadError, Sort, bit_vector
 
 _EXTREME = "an extreme"
@@ -58,13 +58,13 @@ def _only_term(text: str, script: Script) -> int:
     return read_term(expressions[0], script)
 
 
-def verify_equation(terms: Terms, number: int) -> bool:
+def verify_equation(terms: ReadTerms, number: int) -> bool:
     """Whether the term with this number is an equation `(= left right)` that is shown."""
     node = terms.nodes[number]
     return node.operator == "=" and len(node.operands) == 2 and verify_equal(terms, *node.operands)
 
 
-def verify_equal(terms: Terms, left: int, right: int) -> bool:
+def verify_equal(terms: ReadTerms, left: int, right: int) -> bool:
     if terms.width(left) is None or terms.width(left) != terms.width(right):
         return False
     expander = _Expander(terms)
@@ -74,7 +74,7 @@ def verify_equal(terms: Terms, left: int, right: int) -> bool:
         return False
 
 
-def unified(terms: Terms, roots: Sequence[int]) -> list[int]:
+def unified(terms: ReadTerms, roots: Sequence[int]) -> list[int]:
     """The same formulas, in which subterms with the same expansion are one term: the first of them."""
     expander = _Expander(terms)
     first: dict[tuple[int, Sort], int] = {}
@@ -92,7 +92,7 @@ def unified(terms: Terms, roots: Sequence[int]) -> list[int]:
 class _Expander(Polynomials):
     """Gives every term a number such that equal numbers mean equal values."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: ReadTerms) -> None:
         super().__init__(terms)
         self._expanded: dict[int, int] = {}
         self._bits = BitFunctions()

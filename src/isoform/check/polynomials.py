@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from math import prod
 
-from isoform.check.smtlib import Node, Terms
+from isoform.check.smtlib import Node, ReadTerms
 from isoform.check.sorts import bit_vector
 
 Monomial = tuple[int, ...]
@@ -30,7 +30,7 @@ class TooMuchWorkError(Exception):
 class Polynomials:
     """Polynomials over terms: each is a term with a number of its own, and equal polynomials have one number."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: ReadTerms) -> None:
         self._terms = terms
         self._meanings: dict[int, Polynomial] = {}
         self._intervals: dict[int, tuple[Interval, Interval]] = {}

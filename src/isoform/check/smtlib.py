@@ -24,7 +24,7 @@ CONSTANT_ARRAY = "const"
 
 
 class Node(NamedTuple):
-    """One term. Equal terms have equal numbers in a `Terms`."""
+    """One term. Equal terms have equal numbers in a `ReadTerms`."""
 
     operator: str
     """For a declared symbol its name after a space (no operator begins with one); for a bit-vector constant "value"."""
@@ -37,14 +37,14 @@ class Node(NamedTuple):
         return self.operator[0] == " " and not self.operands
 
 
-class Signature(NamedTuple):
+class FunctionSort(NamedTuple):
     """Of a declared function."""
 
     operands: tuple[Sort, ...]
     result: Sort
 
 
-class Terms:
+class ReadTerms:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.sorts: list[Sort] = []
@@ -82,11 +82,11 @@ class Terms:
 class Script:
     """What a file says: its assertions in order, each with its label."""
 
-    terms: Terms = field(default_factory=Terms)
+    terms: ReadTerms = field(default_factory=ReadTerms)
     logic: str = "ALL"
     names: dict[str, int] = field(default_factory=dict)
     """Declared and defined constants."""
-    functions: dict[str, Signature] = field(default_factory=dict)
+    functions: dict[str, FunctionSort] = field(default_factory=dict)
     assertions: list[tuple[str, int]] = field(default_factory=list)
     checks: int = 0
 
@@ -95,7 +95,7 @@ class Script:
         width_of(sort)
         self.names[name] = self.terms.intern(Node(" " + name, (), ()), sort)
 
-    def declare_function(self, name: str, signature: Signature) -> None:
+    def declare_function(self, name: str, signature: FunctionSort) -> None:
         self._claim(name)
         for sort in (*signature.operands, signature.result):
             width_of(sort)
@@ -137,7 +137,7 @@ def _obey(command: SExpression, script: Script) -> None:
         case ("declare-const", str(name), sort) | ("declare-fun", str(name), (), sort):
             script.declare(_bare(name), sort)
         case ("declare-fun", str(name), tuple(operands), sort):
-            script.declare_function(_bare(name), Signature(operands, sort))
+            script.declare_function(_bare(name), FunctionSort(operands, sort))
         case ("define-fun", str(name), (), sort, body):
             script.define(_bare(name), sort, body)
         case ("assert", ("!", body, ":named", str(label))):
@@ -305,7 +305,7 @@ class _TermReader:
         return terms.intern(Node(name, indices, operands), rule(sorts, indices) if rule else None)
 
 
-def _require_signature(signature: Signature, sorts: list[Sort], indices: Indices) -> None:
+def _require_signature(signature: FunctionSort, sorts: list[Sort], indices: Indices) -> None:
     """A sort that is not known is left to the solver."""
     fits = len(sorts) == len(signature.operands) and not indices
     if not fits or any(s not in (None, o) for s, o in zip(sorts, signature.operands, strict=True)):

@@ -10,7 +10,7 @@ from functools import cache
 
 from isoform.check.surroundings import ALONE, Surroundings
 from isoform.check.unicorn_cpu import MemoryLimitError, UnicornCpu
-from isoform.check.unicorn_run import Execution, Names, run_alone
+from isoform.check.unicorn_run import RegisterNames, ReplayedRun, run_alone
 from isoform.load.image import Image
 from isoform.model.outcome import RETURN_ADDRESS, Inputs, Outcome, Status
 
@@ -35,8 +35,8 @@ def _cpu() -> UnicornCpu:
     return UnicornCpu("RISCV", "RISCV64", "RISCV64_ANY", (*REGISTERS, "pc"))
 
 
-class _Execution(Execution):
-    names = Names(
+class _Execution(ReplayedRun):
+    names = RegisterNames(
         counter="pc",
         stack="sp",
         integer_arguments=ARGUMENTS,

@@ -13,7 +13,7 @@ from isoform.check.surroundings import Surroundings
 from isoform.check.unicorn_cpu import PAGE_LIMIT, MemoryLimitError, UnicornCpu
 from isoform.load.image import Image
 from isoform.model.allocation import AllocationCall, Blocks
-from isoform.model.callee import LONGEST_FORMAT, Callee, Part, Parts
+from isoform.model.callee import LONGEST_FORMAT, ArgumentPart, Callee, Parts
 from isoform.model.contract import NoValueError, OutputCall, PureCall, stored_size
 from isoform.model.library import library_function
 from isoform.model.library_function import Meaning
@@ -39,7 +39,7 @@ _WORD = 8
 
 
 @dataclass(frozen=True)
-class Names:
+class RegisterNames:
     """The names of the registers that every run looks at. Registers are given with their size in bytes."""
 
     counter: str
@@ -52,10 +52,10 @@ class Names:
     """Bytes from the stack pointer at entry that belong to the function: its return address."""
 
 
-class Execution(ABC):
+class ReplayedRun(ABC):
     """One run."""
 
-    names: Names
+    names: RegisterNames
 
     def __init__(
         self,
@@ -200,7 +200,7 @@ class Execution(ABC):
             return own_code if own_code is not None else self._outside_call(name or "", address)
         return address
 
-    def _content(self, part: Part) -> int:
+    def _content(self, part: ArgumentPart) -> int:
         if part.register is not None:
             value = self._cpu.get(part.register) >> (8 * part.offset)
         else:
@@ -406,7 +406,7 @@ _one_at_a_time = threading.Lock()
 
 
 def run_alone(
-    execution: type[Execution],
+    execution: type[ReplayedRun],
     cpu: UnicornCpu,
     image: Image,
     entry: int,

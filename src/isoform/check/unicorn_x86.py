@@ -17,7 +17,7 @@ from typing import Any
 from isoform.check.entry_memory import ADDRESS_MASK
 from isoform.check.surroundings import ALONE, Surroundings
 from isoform.check.unicorn_cpu import GENERAL, VECTOR, MemoryLimitError, UnicornX86
-from isoform.check.unicorn_run import Execution, Names, run_alone
+from isoform.check.unicorn_run import RegisterNames, ReplayedRun, run_alone
 from isoform.check.x86_shared import OutOfReachError, with_shared_addresses
 from isoform.load.image import Image
 from isoform.model.outcome import THREAD_POINTER, Inputs, Outcome, Status
@@ -100,8 +100,8 @@ def _refused(mnemonic: str, operands: str) -> bool:
     return mnemonic in ("mov", "push", "pop") and SYSTEM_REGISTER.search(operands) is not None
 
 
-class _Execution(Execution):
-    names = Names(
+class _Execution(ReplayedRun):
+    names = RegisterNames(
         counter="rip",
         stack="rsp",
         integer_arguments=("rdi", "rsi", "rdx", "rcx", "r8", "r9"),

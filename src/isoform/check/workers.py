@@ -21,7 +21,7 @@ _DECIDED = ("confirmed", "refuted")
 _start = subprocess.Popen
 
 
-class Workers:
+class Confirmers:
     """Use as a context manager: afterwards no process is left."""
 
     def __init__(self, count: int) -> None:
@@ -37,7 +37,7 @@ class Workers:
         finally:
             self._idle.put(worker)
 
-    def __enter__(self) -> Workers:
+    def __enter__(self) -> Confirmers:
         return self
 
     def __exit__(

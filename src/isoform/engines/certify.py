@@ -12,7 +12,7 @@ from bitwuzla import Term, TermManager
 from isoform.borders.parts import declared, parts_of
 from isoform.borders.question import Question
 from isoform.check.confirm import Request
-from isoform.check.workers import Workers
+from isoform.check.workers import Confirmers
 from isoform.engines.grounds import Asserted, Grounds
 from isoform.lift.function import Function
 from isoform.model.budget import Budget
@@ -88,7 +88,7 @@ def _confirmable(grounds: Grounds) -> Iterator[Asserted]:
     the certificate is right without it, only harder to check."""
     terms = grounds.terms
     budget = Budget(_SWEEPING_SECONDS)
-    with Workers(1) as workers:
+    with Confirmers(1) as workers:
         for bare in grounds.asserted:
             part = _with_layout(bare, terms)
             if part.steps or part.goal.bad == terms.false or budget.exhausted or _is_easy(part, workers):
@@ -103,7 +103,7 @@ def _with_layout(part: Asserted, terms: Terms) -> Asserted:
     return replace(part, labelled=[*part.labelled, *conditions])
 
 
-def _is_easy(part: Asserted, workers: Workers) -> bool:
+def _is_easy(part: Asserted, workers: Confirmers) -> bool:
     text = question_text(part.labelled, lemmas=part.lemmas)
     return workers.ask(Request(text, SMT_UNSAT, "z3", _EASY_SECONDS)).result == "confirmed"
 

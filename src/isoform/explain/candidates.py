@@ -12,7 +12,7 @@ from isoform.model.budget import Budget
 from isoform.model.evaluate import mask
 from isoform.model.outcome import RETURN_ADDRESS, CallRecord, in_frame
 from isoform.model.values import dataclass
-from isoform.run.running import Shown
+from isoform.run.running import ShownValues
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _anchors(runs: Runs, case: Case) -> Iterator[int]:
             yield earlier
 
 
-def _all_stores(sites: Sequence[Site], shown: Shown) -> Iterator[tuple[int, int]]:
+def _all_stores(sites: Sequence[Site], shown: ShownValues) -> Iterator[tuple[int, int]]:
     """The address of each store of a run, and the site of its value."""
     for site in sites:
         if site.role is Role.STORED:

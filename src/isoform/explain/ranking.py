@@ -16,7 +16,7 @@ from isoform.explain.runs import Case, Runs, Values
 from isoform.explain.sites import Role, Site
 from isoform.lift.function import Function
 from isoform.model.outcome import in_frame
-from isoform.run.running import Shown
+from isoform.run.running import ShownValues
 
 _PASSED_ON = (Role.ARGUMENT, Role.RETURNED, Role.LEFT)
 """Roles of values that were made elsewhere."""
@@ -185,7 +185,7 @@ def _signature(site: Site, runs: Sequence[Values]) -> tuple[object, ...]:
     return site.role, *(tuple(run.get(site.number, ())) for run in runs)
 
 
-def _loads_of_stored(sites: Sequence[Site], shown: Shown) -> frozenset[tuple[int, int]]:
+def _loads_of_stored(sites: Sequence[Site], shown: ShownValues) -> frozenset[tuple[int, int]]:
     """Under which numbers and for which time a run shows the address of a load from where it has stored before."""
     loads = {number for site in sites for number in site.loaded_from}
     stores = {site.number - 1: site.size for site in sites if site.role is Role.STORED}
@@ -219,7 +219,7 @@ def _first_times(order: Sequence[int]) -> dict[tuple[int, int], int]:
     return found
 
 
-def _last_results(sites: Sequence[Site], shown: Shown, registers: Collection[str]) -> frozenset[int]:
+def _last_results(sites: Sequence[Site], shown: ShownValues, registers: Collection[str]) -> frozenset[int]:
     """The sites that wrote last to each register of the result."""
     last: dict[str, int] = {}
     for number in shown.order:

@@ -23,7 +23,7 @@ from isoform.model.outcome import CallRecord, Inputs, Outcome, Pair, Status, in_
 from isoform.model.values import dataclass
 from isoform.run.compile import Program, compile_function
 from isoform.run.runner import RunOptions, run_shown
-from isoform.run.running import AddedStore, Given, Shown
+from isoform.run.running import AddedStore, Given, ShownValues
 
 Values = Mapping[int, Sequence[int]]
 """By site: its values in a run, in order."""
@@ -99,7 +99,7 @@ class Case:
     inputs: Pair
     target: Outcome
     rewrite: Outcome
-    shown: tuple[Shown, Shown]
+    shown: tuple[ShownValues, ShownValues]
     is_apart: bool
 
     @property
@@ -238,7 +238,7 @@ class Runs:
         fix: Fix | None = None,
         given: Mapping[int, Given] | None = None,
         added: Sequence[AddedStore] = (),
-    ) -> tuple[Outcome, Shown]:
+    ) -> tuple[Outcome, ShownValues]:
         self.count += 1
         fix = fix or _UNCHANGED
         sites = self.marked[side].sites
@@ -258,7 +258,7 @@ class Runs:
 
     # -- what instructions read -----------------------------------------------------------------
 
-    def operands(self, case: Case) -> tuple[Shown, Shown]:
+    def operands(self, case: Case) -> tuple[ShownValues, ShownValues]:
         """What the instructions of either side read on an input, under the numbers of `Site.operands`."""
         left, right = (
             run_shown(program, inputs, self._options, self._question.callees)[1]
@@ -350,7 +350,7 @@ def agreement(runs: Runs, fix: Fix, case: Case, point: Point) -> int:
     return sum(left == right for left, right in pairs)
 
 
-def stores_of(sites: Sequence[Site], shown: Shown) -> list[Store]:
+def stores_of(sites: Sequence[Site], shown: ShownValues) -> list[Store]:
     """Stores of a run outside the frame, in order."""
     times: dict[int, int] = {}
     found: list[Store] = []

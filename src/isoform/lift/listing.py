@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from isoform.lift.function import Function
 from isoform.load.image import Image
-from isoform.model.listing import Row, View
+from isoform.model.listing import ListingRow, View
 from isoform.model.microop import Instruction, Kind, Space
 
 _JUMPS = (Kind.BRANCH, Kind.CBRANCH, Kind.CALL)
@@ -34,7 +34,7 @@ def view_of(instructions: Sequence[Instruction], image: Image, title: str, entry
         place = (line.file, line.number) if line is not None else before
         source = _source_line(image, place) if place != before else None
         text, note = _readable(instruction, image, inside, start)
-        rows.append(Row(instruction.address, text, source, note))
+        rows.append(ListingRow(instruction.address, text, source, note))
         before = place
     return View(title, tuple(rows), start)
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, Stop, Switch
 from isoform.lift.infix import Infix, rename_temps
 from isoform.lift.listing import view_of
-from isoform.model.listing import Row
+from isoform.model.listing import ListingRow
 from isoform.model.microop import MicroOp, Space, Var
 from isoform.model.values import dataclass
 from isoform.report.terminal import Span, Spans, print_lines
@@ -40,7 +40,7 @@ class _Page:
         yield (Span(_totals(self.function), "dim"),)
 
     @cached_property
-    def _rows(self) -> dict[int, Row]:
+    def _rows(self) -> dict[int, ListingRow]:
         function = self.function
         instructions = [function.instructions[address] for address in sorted(function.instructions)]
         view = view_of(instructions, function.image, function.name, function.entry.address)

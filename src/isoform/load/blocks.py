@@ -33,7 +33,7 @@ PADDING_LIMIT = 64
 
 
 @dataclass(frozen=True)
-class Part:
+class BlockPart:
     """An object, or nameless contents, at an offset in its block."""
 
     key: Key
@@ -52,7 +52,7 @@ class Part:
 
 
 @dataclass
-class Block:
+class DataBlock:
     side: int
     section: int
     """Section index; for a common symbol, minus one minus its symbol index."""
@@ -60,7 +60,7 @@ class Block:
     """Offset in the section."""
     end: int
     alignment: int
-    parts: list[Part]
+    parts: list[BlockPart]
     """In order. Parts overlap only if they are two names of the same bytes. Offsets are from the block's start."""
     whole: bool
     """Whether the block is its whole section."""
@@ -79,7 +79,7 @@ class Block:
     def size(self) -> int:
         return self.end - self.start
 
-    def part_at(self, offset: int) -> Part | None:
+    def part_at(self, offset: int) -> BlockPart | None:
         """The part around an offset from the block's start; of several names for one place, one of them."""
         index = bisect_right(self.parts, offset, key=lambda p: p.start) - 1
         for part in reversed(self.parts[max(0, index - OVERLAP_LIMIT) : index + 1]):
@@ -167,27 +167,29 @@ def is_data_section(section: FileSection) -> bool:
     return not section.executable and not section.thread_local and not section.name.startswith(unread)
 
 
-def blocks_of(file: ParsedFile, side: int) -> list[Block]:
+def blocks_of(file: ParsedFile, side: int) -> list[DataBlock]:
     """The blocks to start from: whole sections, common symbols, and the named objects of mergeable sections
     (whose nameless contents are shared by content)."""
     keys = object_keys(file)
-    by_section: dict[int, list[Part]] = {}
-    blocks: list[Block] = []
+    by_section: dict[int, list[BlockPart]] = {}
+    blocks: list[DataBlock] = []
     for index, symbol in enumerate(file.symbols):
         if not _is_data(file, symbol):
             continue
         key = keys.get(index, ("local", side, index))
         if symbol.section == COMMON_SECTION:
             alignment = symbol.value if 0 < symbol.value <= 4096 and not symbol.value & (symbol.value - 1) else 16
-            blocks.append(Block(side, -1 - index, 0, symbol.size, alignment, [Part(key, 0, symbol.size)], True))
+            blocks.append(
+                DataBlock(side, -1 - index, 0, symbol.size, alignment, [BlockPart(key, 0, symbol.size)], True)
+            )
         else:
-            part = Part(key, symbol.value, symbol.value + symbol.size)
+            part = BlockPart(key, symbol.value, symbol.value + symbol.size)
             by_section.setdefault(symbol.section, []).append(part)
     for section in file.sections.values():
         if is_data_section(section):
             relocated = _relocated(file, section)
             parts = _parts(section, by_section.get(section.index, []), relocated, side)
-            block = Block(side, section.index, 0, section.size, section.alignment, parts, True)
+            block = DataBlock(side, section.index, 0, section.size, section.alignment, parts, True)
             blocks.extend(_named_pieces(block) if section.mergeable and not relocated else [block])
     return blocks
 
@@ -207,26 +209,28 @@ def _relocated(file: ParsedFile, section: FileSection) -> dict[int, int]:
     return dict(sorted(fields.items()))
 
 
-def _parts(section: FileSection, named: Iterable[Part], relocated: Mapping[int, int], side: int) -> list[Part]:
+def _parts(
+    section: FileSection, named: Iterable[BlockPart], relocated: Mapping[int, int], side: int
+) -> list[BlockPart]:
     """Named parts in order, with nameless contents between them. A label without a size extends to what follows."""
     ordered = sorted(named, key=lambda p: (p.start, -p.end))
     starts = sorted({p.start for p in ordered} | {section.size})
     offsets = list(relocated)
-    parts: list[Part] = []
+    parts: list[BlockPart] = []
     covered = 0
 
     def add_nameless(start: int, end: int) -> None:
         inside = offsets[bisect_left(offsets, start) : bisect_left(offsets, end)]
         if start < end and (inside or not _is_padding(section, start, end)):
             kind = INNER if _is_inner(section, start, end, {o: relocated[o] for o in inside}) else NAMELESS
-            parts.append(Part((kind, side, section.index, start), start, end))
+            parts.append(BlockPart((kind, side, section.index, start), start, end))
 
     for part in ordered:
         add_nameless(covered, part.start)
         end = part.end
         if end == part.start and end >= covered:
             end = starts[bisect_right(starts, end)] if end < section.size else end
-        parts.append(Part(part.key, part.start, end))
+        parts.append(BlockPart(part.key, part.start, end))
         covered = max(covered, end)
     add_nameless(covered, section.size)
     return parts
@@ -248,14 +252,14 @@ def _is_inner(section: FileSection, start: int, end: int, relocated: Mapping[int
     return not any(gap.translate(None, TEXT_BYTES) for gap in gaps)
 
 
-def _named_pieces(block: Block) -> list[Block]:
+def _named_pieces(block: DataBlock) -> list[DataBlock]:
     return [piece for piece in cut(block) if any(p.named for p in piece.parts)]
 
 
-def cut(block: Block) -> list[Block]:
+def cut(block: DataBlock) -> list[DataBlock]:
     """The block's objects as blocks of their own. Parts that overlap stay together. A label at the very end of an
     object stays with it."""
-    groups: list[list[Part]] = []
+    groups: list[list[BlockPart]] = []
     covered = -1
     for part in block.parts:
         is_end_mark = part.start == part.end == covered
@@ -267,17 +271,17 @@ def cut(block: Block) -> list[Block]:
     return [_piece(block, group) for group in groups]
 
 
-def _piece(block: Block, group: list[Part]) -> Block:
+def _piece(block: DataBlock, group: list[BlockPart]) -> DataBlock:
     start, end = group[0].start, max(p.end for p in group)
     offset = block.start + start
     alignment = min(block.alignment, offset & -offset) if offset else block.alignment
-    parts = [Part(p.key, p.start - start, p.end - start) for p in group]
-    return Block(block.side, block.section, offset, block.start + end, alignment, parts, False)
+    parts = [BlockPart(p.key, p.start - start, p.end - start) for p in group]
+    return DataBlock(block.side, block.section, offset, block.start + end, alignment, parts, False)
 
 
-def place_blocks(blocks: Sequence[Block], region: Region) -> list[Block]:
+def place_blocks(blocks: Sequence[DataBlock], region: Region) -> list[DataBlock]:
     """Give every block its address; blocks are cut where they must be."""
-    placed: list[Block] = []
+    placed: list[DataBlock] = []
     for component in _components(blocks):
         positions = _overlay(component)
         if positions is not None:
@@ -294,7 +298,7 @@ def place_blocks(blocks: Sequence[Block], region: Region) -> list[Block]:
     return placed
 
 
-def _put(component: list[Block], positions: list[int], region: Region) -> Iterator[Block]:
+def _put(component: list[DataBlock], positions: list[int], region: Region) -> Iterator[DataBlock]:
     lowest = min(positions)
     highest = max(p + b.size for p, b in zip(positions, component, strict=True))
     alignment = max(b.alignment for b in component)
@@ -308,7 +312,7 @@ def _put(component: list[Block], positions: list[int], region: Region) -> Iterat
         yield block
 
 
-def _components(blocks: Sequence[Block]) -> list[list[Block]]:
+def _components(blocks: Sequence[DataBlock]) -> list[list[DataBlock]]:
     """Blocks connected by names they share."""
     leader = list(range(len(blocks)))
 
@@ -322,13 +326,13 @@ def _components(blocks: Sequence[Block]) -> list[list[Block]]:
     for index, block in enumerate(blocks):
         for part in block.parts:
             leader[find(index)] = find(first.setdefault(part.key, index))
-    groups: dict[int, list[Block]] = {}
+    groups: dict[int, list[DataBlock]] = {}
     for index, block in enumerate(blocks):
         groups.setdefault(find(index), []).append(block)
     return list(groups.values())
 
 
-def _overlay(component: list[Block]) -> list[int] | None:
+def _overlay(component: list[DataBlock]) -> list[int] | None:
     """Positions of connected blocks at which equal names coincide and nothing else does; None if there are none."""
     if len(component) == 1:
         return [0]
@@ -354,7 +358,7 @@ def _overlay(component: list[Block]) -> list[int] | None:
     return None if misaligned or _collides(component, found) else found
 
 
-def _collides(component: list[Block], positions: list[int]) -> bool:
+def _collides(component: list[DataBlock], positions: list[int]) -> bool:
     """Whether two blocks of one side overlap, or a part of one side overlaps another part of the other."""
     by_side: dict[int, list[tuple[int, int]]] = {}
     spans: list[tuple[int, int, Key, int]] = []
@@ -394,20 +398,20 @@ def _same_object(
 class PlacedData:
     """Addresses of one side's data sections."""
 
-    blocks: Sequence[Block]
+    blocks: Sequence[DataBlock]
 
     @cached_property
-    def _by_section(self) -> dict[int, tuple[list[int], list[Block]]]:
-        found: dict[int, list[Block]] = {}
+    def _by_section(self) -> dict[int, tuple[list[int], list[DataBlock]]]:
+        found: dict[int, list[DataBlock]] = {}
         for block in self.blocks:
             found.setdefault(block.section, []).append(block)
         ordered = {section: sorted(group, key=lambda b: b.start) for section, group in found.items()}
         return {section: ([b.start for b in group], group) for section, group in ordered.items()}
 
-    def of_section(self, section: int) -> list[Block]:
+    def of_section(self, section: int) -> list[DataBlock]:
         return self._by_section.get(section, ([], []))[1]
 
-    def around(self, section: int, offset: int) -> Block | None:
+    def around(self, section: int, offset: int) -> DataBlock | None:
         """The block that contains `offset`, else the one that ends there. A whole section contains every offset."""
         starts, group = self._by_section.get(section, ([], []))
         if len(group) == 1 and group[0].whole:
@@ -415,7 +419,7 @@ class PlacedData:
         index = bisect_right(starts, offset) - 1
         return group[index] if index >= 0 and offset <= group[index].end else None
 
-    def before(self, block: Block) -> Block | None:
+    def before(self, block: DataBlock) -> DataBlock | None:
         """The cut piece that ends where this one starts."""
         starts, group = self._by_section[block.section]
         index = bisect_right(starts, block.start) - 1

@@ -11,7 +11,7 @@ from typing import Any
 
 from isoform.load.c_constants import constant_value
 from isoform.load.c_text import Source
-from isoform.load.layout import Laid, Layout
+from isoform.load.layout import Laid, StructLayout
 from isoform.model.signature import LONG_DOUBLE_BITS, VOID, CType, TypeKind
 
 POINTER_DEPTH = 2
@@ -63,7 +63,7 @@ def integer(bits: int, signed: bool, spelling: str) -> CType:
     return CType(TypeKind.INTEGER, bits, signed, spelling)
 
 
-class TypeReader:
+class CTypeReader:
     """Reads the types of one parsed text. `word_bits` is the width of an address and of `long`."""
 
     def __init__(
@@ -273,7 +273,7 @@ class TypeReader:
         return self._laid[key]
 
     def _lay_members(self, node: Any, name: str, depth: int) -> Laid:
-        layout = Layout(union=type(node).__name__ == "Union")
+        layout = StructLayout(union=type(node).__name__ == "Union")
         for member in node.decls:
             if type(member).__name__ != "Decl":
                 raise self.source.error(f"has something in '{name}' that is no member ({type(member).__name__})")
@@ -283,7 +283,7 @@ class TypeReader:
                 self._add_member(layout, member, name, depth)
         return layout.finish(name)
 
-    def _add_member(self, layout: Layout, member: Any, name: str, depth: int) -> None:
+    def _add_member(self, layout: StructLayout, member: Any, name: str, depth: int) -> None:
         node, dimensions = self._dimensions(member.type)
         laid = self.lay(node, depth)
         if laid.type.kind is TypeKind.VOID:
@@ -306,7 +306,7 @@ class TypeReader:
             node = self._behind_typedefs(node.type)
         return node, tuple(dimensions)
 
-    def _add_bit_field(self, layout: Layout, member: Any, name: str) -> None:
+    def _add_bit_field(self, layout: StructLayout, member: Any, name: str) -> None:
         laid, width = self.lay(member.type, 0), self.constant(member.bitsize)
         if laid.type.kind not in (TypeKind.INTEGER, TypeKind.BOOL) or not 0 <= width <= laid.type.bits:
             raise self.source.error(f"has a bit-field in '{name}' that does not fit its type")

@@ -10,7 +10,7 @@ from isoform.model.values import dataclass
 
 
 @dataclass(frozen=True)
-class Line:
+class SourceLine:
     """A source line, for the report."""
 
     file: str

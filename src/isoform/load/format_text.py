@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from isoform.model.library import library_function
-from isoform.model.library_function import Format
+from isoform.model.library_function import FormatKind
 from isoform.model.signature import VOID, CType, TypeKind
 
 MOST_ARGUMENTS = 64
@@ -26,9 +26,9 @@ def promoted_arguments(name: str, text: bytes) -> list[CType] | None:
     """The types of what follows the format of a call of `name`; None where the text does not tell. A character or
     short is passed as an int, but only its own bits are read: it has that width here."""
     rules = library_function(name).format
-    if rules is Format.PRINTF:
+    if rules is FormatKind.PRINTF:
         return _printed(text)
-    return _scanned(text) if rules is Format.SCANF else None
+    return _scanned(text) if rules is FormatKind.SCANF else None
 
 
 def _printed(text: bytes) -> list[CType] | None:

@@ -11,15 +11,15 @@ from isoform.load.objects import PlacedObject
 from isoform.model.values import dataclass
 
 
-class Target(NamedTuple):
+class Destination(NamedTuple):
     """Where a reference leads."""
 
     address: int
     origin: int | None = None
     """Start of the object that the address is relative to; None if it does not depend on a linker."""
 
-    def plus(self, distance: int) -> Target:
-        return Target(self.address + distance, self.origin)
+    def plus(self, distance: int) -> Destination:
+        return Destination(self.address + distance, self.origin)
 
 
 @dataclass
@@ -42,10 +42,10 @@ class Gathered:
     extra: dict[int, Section] = field(default_factory=dict)
     """Sections that are in no file: literals, entries of the global offset table, and the loader's code."""
 
-    def counted_from(self, item: PlacedObject, address: int) -> Target:
+    def counted_from(self, item: PlacedObject, address: int) -> Destination:
         """An address in an object, or beside it."""
         self.objects.setdefault(item.start, item)
-        return Target(address, item.start)
+        return Destination(address, item.start)
 
     def break_field(self, address: int, width: int, why: str) -> None:
         """Record that no byte of a field is known."""

@@ -7,10 +7,10 @@ from dataclasses import field, replace
 from functools import cached_property
 
 from isoform.isa.registry import byte_order
-from isoform.load.described import Line, Local, PointerTypes
+from isoform.load.described import Local, PointerTypes, SourceLine
 from isoform.load.fields import Field, Meant, Reference, Statics, WeakSymbol
 from isoform.load.moved import MovedRanges, moved_ranges
-from isoform.load.objects import Objects
+from isoform.load.objects import PlacedObjects
 from isoform.model.errors import Unsupported
 from isoform.model.machine import Order
 from isoform.model.signature import Signature
@@ -91,7 +91,7 @@ class Image:
     pointers: PointerTypes = PointerTypes()
     inlined: frozenset[str] = frozenset()
     """Functions that debug information describes and that have no code of their own here."""
-    lines: dict[int, Line] = field(default_factory=dict)
+    lines: dict[int, SourceLine] = field(default_factory=dict)
     """Source line by instruction address, where known."""
     source: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Source text by file name, if it could be read."""
@@ -104,7 +104,7 @@ class Image:
     statics: tuple[Statics, ...] = ()
     """Of an object file."""
     inner_data: tuple[tuple[int, int], ...] = ()
-    """For both images of a question: contents whose place is not visible (see `blocks.Part.inner`)."""
+    """For both images of a question: contents whose place is not visible (see `blocks.BlockPart.inner`)."""
     arrays: tuple[Local, ...] = ()
     """Variables that can be indexed and stay at one place of their function's frame, for the functions of the unit that
     contains the function in question. `start` is the function's address."""
@@ -144,7 +144,7 @@ class Image:
     """The same for fields of eight bytes in data."""
     spans: tuple[tuple[int, int, int], ...] = ()
     """(start, end, start of the object): data of a linked file that moves with the file as a whole."""
-    objects: Objects = field(default_factory=Objects)
+    objects: PlacedObjects = field(default_factory=PlacedObjects)
     """The objects that these refer to, including those of the other side."""
     resolvers: dict[int, int] = field(default_factory=dict)
     """Those of `externals` that a function of this file chooses when it is loaded (`ifunc`): address to the address of

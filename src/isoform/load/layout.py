@@ -35,7 +35,7 @@ class Laid:
 
 
 @dataclass
-class Layout:
+class StructLayout:
     union: bool
     _bit: int = 0
     """The first bit that no member has taken yet."""

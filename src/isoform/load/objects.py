@@ -58,13 +58,13 @@ def merged(left: PlacedObject, right: PlacedObject) -> PlacedObject:
 
 
 @dataclass(frozen=True)
-class Objects:
+class PlacedObjects:
     """The objects of the images of a question, by where they start."""
 
     by_start: Mapping[int, PlacedObject] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, groups: Iterable[Iterable[PlacedObject]]) -> Objects:
+    def of(cls, groups: Iterable[Iterable[PlacedObject]]) -> PlacedObjects:
         found: dict[int, PlacedObject] = {}
         for group in groups:
             for item in group:
@@ -76,7 +76,7 @@ class Objects:
     def _starts(self) -> list[int]:
         return sorted(self.by_start)
 
-    def with_merged_literals(self, literals: Mapping[bytes, int]) -> Objects:
+    def with_merged_literals(self, literals: Mapping[bytes, int]) -> PlacedObjects:
         """Literals of one kind by content: a linker may merge one into another that has the same end."""
         found = dict(self.by_start)
         lengths = {len(content) for content in literals}
@@ -85,7 +85,7 @@ class Objects:
                 inner = found.get(literals.get(content[-length:], -1)) if 0 < length < len(content) else None
                 if inner is not None:
                     found[inner.start] = replace(inner, homes=inner.homes | {(start, len(content) - length)})
-        return Objects(found)
+        return PlacedObjects(found)
 
     def around(self, number: int) -> PlacedObject | None:
         """The object placed around a number: the innermost one, if a section contains objects with origins of their

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from isoform.isa.registry import DEFAULT, TEXT_ISAS, require_machine
 from isoform.load.code import DISPLAYED, Code, parsed_code
-from isoform.load.described import Line, Local, PointerTypes
+from isoform.load.described import Local, PointerTypes, SourceLine
 from isoform.load.elf import parse_elf
 from isoform.load.image import Image, Symbol
 from isoform.load.parsed import ParsedFile
-from isoform.load.place import Placement, place_files
+from isoform.load.place import PlacedImage, place_files
 from isoform.load.resolve import choose, read_file, split_spec
 from isoform.model.errors import UserError
 from isoform.model.signature import Signature
@@ -74,7 +74,7 @@ class _Told:
     inlined: frozenset[str]
     locals: tuple[Local, ...]
     arrays: tuple[Local, ...]
-    lines: dict[int, Line]
+    lines: dict[int, SourceLine]
     source: dict[str, tuple[str, ...]]
 
 
@@ -205,7 +205,7 @@ def _parse(path: Path | Code, options: LoadOptions) -> ParsedFile:
         raise UserError(f"what the compiler made of {path} cannot be used: {error}") from error
 
 
-def _with_debug(placements: Sequence[Placement], symbols: Sequence[Symbol], first: Kept) -> list[Image]:
+def _with_debug(placements: Sequence[PlacedImage], symbols: Sequence[Symbol], first: Kept) -> list[Image]:
     """The images with signatures and source lines of the chosen functions. One file on both sides is read once."""
     images = []
     kept = first
@@ -220,7 +220,7 @@ def _with_debug(placements: Sequence[Placement], symbols: Sequence[Symbol], firs
     return images
 
 
-def _told(placement: Placement, symbol: Symbol) -> _Told | None:
+def _told(placement: PlacedImage, symbol: Symbol) -> _Told | None:
     from isoform.load.debug.frame import frame_arrays, frame_locals
     from isoform.load.debug.lines import lines, source_text
     from isoform.load.debug.read import read_debug

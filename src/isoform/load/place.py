@@ -18,7 +18,7 @@ from isoform.load.linked.build import LinkedImage
 from isoform.load.linked.contents import loaded_sections
 from isoform.load.linked.groups import groups_of
 from isoform.load.linked.names import LinkedNames, fixed_conflict
-from isoform.load.objects import Objects
+from isoform.load.objects import PlacedObjects
 from isoform.load.parsed import COMMON_SECTION, LOCAL, OBJECT, UNDEFINED_SECTION, WEAK, ParsedFile
 from isoform.load.relocatable.build import ObjectImage
 from isoform.load.relocatable.functions import object_functions
@@ -41,7 +41,7 @@ MOST_WEAK = 64
 
 
 @dataclass(frozen=True)
-class Placement:
+class PlacedImage:
     """An image and where the file's parts went in it."""
 
     file: ParsedFile
@@ -57,7 +57,7 @@ def place(files: Sequence[ParsedFile]) -> list[Image]:
     return [placement.image for placement in place_files(files)]
 
 
-def place_files(files: Sequence[ParsedFile], together: bool = False) -> list[Placement]:
+def place_files(files: Sequence[ParsedFile], together: bool = False) -> list[PlacedImage]:
     """`together`: objects with the same layout in two linked files move as one, so that an address beside one of them
     means the same in both. The files then do not tell which object it belongs to."""
     if len(files) == 2 and files[0].data == files[1].data:
@@ -86,10 +86,10 @@ def place_files(files: Sequence[ParsedFile], together: bool = False) -> list[Pla
     for side, (file, linked) in enumerate(zip(files, names, strict=True)):
         if linked is not None:
             image = LinkedImage(linked, side, shared, common).build()
-            placements.append(Placement(file, image, {}, image.base))
+            placements.append(PlacedImage(file, image, {}, image.base))
         else:
             image = ObjectImage(PlacedFile(file, side, data[side], codes[side], shared, common)).build()
-            placements.append(Placement(file, image, codes[side]))
+            placements.append(PlacedImage(file, image, codes[side]))
     return _with_differences(placements, [part for side in data for part in _inner_ranges(side)], shared)
 
 
@@ -196,8 +196,8 @@ def _inner_ranges(data: PlacedData) -> Iterator[tuple[int, int]]:
 
 
 def _with_differences(
-    placements: list[Placement], unseen: Sequence[tuple[int, int]], shared: Shared
-) -> list[Placement]:
+    placements: list[PlacedImage], unseen: Sequence[tuple[int, int]], shared: Shared
+) -> list[PlacedImage]:
     if len(placements) < 2:
         return placements
     images = agreeing_ends(placements[0].image, placements[1].image)
@@ -205,7 +205,7 @@ def _with_differences(
     apart = tuple(differing(images[0], images[1], unseen))
     private = private_ranges(images[0], images[1]), private_ranges(images[1], images[0])
     inner = tuple(unseen)
-    objects = Objects.of(image.objects.by_start.values() for image in images)
+    objects = PlacedObjects.of(image.objects.by_start.values() for image in images)
     for literals in shared.literals():
         objects = objects.with_merged_literals(literals)
     return [

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from isoform.load.c_text import Source, cleaned, declarations, parse_c
-from isoform.load.c_types import TypeReader
+from isoform.load.c_types import CTypeReader
 from isoform.model.signature import VOID, CType, Parameter, Signature, TypeKind
 
 LONGEST_PROTOTYPE = 16_384
@@ -24,7 +24,7 @@ def parse_prototype(text: str, word_bits: int = 64, char_is_signed: bool = True)
     tree = parse_c(_SOURCE, "", text, "" if text.endswith((";", "}")) else ";")
     try:
         found = declarations(tree)
-        return _signature(TypeReader(_SOURCE, word_bits, found, char_is_signed), _function(found))
+        return _signature(CTypeReader(_SOURCE, word_bits, found, char_is_signed), _function(found))
     except RecursionError:
         raise _SOURCE.error("is nested too deeply; write it with fewer levels") from None
 
@@ -40,7 +40,7 @@ def _function(found: list[Any]) -> Any:
     return functions[0]
 
 
-def _signature(reader: TypeReader, function: Any) -> Signature:
+def _signature(reader: CTypeReader, function: Any) -> Signature:
     nodes = list(function.type.args.params) if function.type.args is not None else []
     variadic = bool(nodes) and type(nodes[-1]).__name__ == "EllipsisParam"
     if variadic:
@@ -55,7 +55,7 @@ def _signature(reader: TypeReader, function: Any) -> Signature:
     return Signature(function.name, tuple(parameters), _result(reader, function.type.type), variadic)
 
 
-def _takes_nothing(reader: TypeReader, nodes: list[Any]) -> bool:
+def _takes_nothing(reader: CTypeReader, nodes: list[Any]) -> bool:
     return (
         len(nodes) == 1
         and type(nodes[0]).__name__ == "Typename"
@@ -64,7 +64,7 @@ def _takes_nothing(reader: TypeReader, nodes: list[Any]) -> bool:
     )
 
 
-def _parameter(reader: TypeReader, number: int, node: Any) -> Parameter:
+def _parameter(reader: CTypeReader, number: int, node: Any) -> Parameter:
     kind = type(node).__name__
     if kind not in ("Decl", "Typename"):
         raise _SOURCE.error(f"gives no type for parameter {number}; write {_SOURCE.wanted}")
@@ -75,7 +75,7 @@ def _parameter(reader: TypeReader, number: int, node: Any) -> Parameter:
     return Parameter(name, ctype)
 
 
-def _result(reader: TypeReader, node: Any) -> CType:
+def _result(reader: CTypeReader, node: Any) -> CType:
     ctype = reader.read(node)
     if ctype.kind is not TypeKind.VOID:
         return ctype

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from isoform.load.c_text import Source, cleaned, declarations, parse_c
-from isoform.load.c_types import TypeReader
+from isoform.load.c_types import CTypeReader
 from isoform.model.signature import Parameter, Signature, TypeKind
 
 LONGEST_SHAPE = 16_384
@@ -22,7 +22,7 @@ def parse_shape(text: str, word_bits: int = 64) -> Parameter:
         named = [node for node in found if type(node).__name__ == "Decl" and node.name]
         if len(named) != 1:
             raise _SOURCE.error(f"declares {len(named) or 'no'} parameters; write {_SOURCE.wanted}")
-        ctype = TypeReader(_SOURCE, word_bits, found).parameter(named[0].type)
+        ctype = CTypeReader(_SOURCE, word_bits, found).parameter(named[0].type)
     except RecursionError:
         raise _SOURCE.error("is nested too deeply; write it with fewer levels") from None
     if ctype.kind is not TypeKind.POINTER:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from isoform.isa.assembly import SOURCE_LIMIT, check_size
 from isoform.isa.registry import assembler
-from isoform.load.described import Line
+from isoform.load.described import SourceLine
 from isoform.load.image import Image, Section, Symbol
 from isoform.model.errors import UserError
 from isoform.model.signature import CType, Parameter, Signature, TypeKind
@@ -27,7 +27,7 @@ def assemble_text(isa: str, text: str, path_name: str) -> Image:
         sections=(Section(".text", 0, made.code, len(made.code), made.writable, executable=True),),
         symbols=(Symbol(name, 0, len(made.code), is_function=True),),
         signatures={name: Signature(name, tuple(Parameter(one, _INT) for one in made.parameters), _INT)},
-        lines={address: Line(path_name, line) for address, line in made.lines.items()},
+        lines={address: SourceLine(path_name, line) for address, line in made.lines.items()},
         source={path_name: made.source},
         from_source=True,
     )

@@ -19,7 +19,7 @@ _LOW_HALF = (1 << 32) - 1
 
 
 @dataclass(frozen=True)
-class Part:
+class ArgumentPart:
     """Bytes of a register or of the stack in which (part of) an argument may be."""
 
     register: str | None
@@ -68,11 +68,11 @@ class Given:
         return value & self.bits & ~self.zeros & self.in_runs
 
 
-Parts = tuple[Part, ...]
+Parts = tuple[ArgumentPart, ...]
 
 
 @dataclass(frozen=True)
-class Format:
+class CallFormat:
     """The arguments beyond the declared ones of a call of a function like printf: the format text determines them."""
 
     argument: int
@@ -86,7 +86,7 @@ class Callee:
     parts: Parts
     """For a function with a format: if the text is not known."""
     results: tuple[Given, ...]
-    format: Format | None = None
+    format: CallFormat | None = None
     is_library: bool = False
     """Whether it is the C library's function of this name."""
     returns: bool = True
@@ -155,7 +155,7 @@ def merged(one: Parts, other: Parts) -> Parts:
     return (*found, *(replace(part, reads=0) for part in theirs.values()))
 
 
-def _either(one: Part, other: Part) -> Part:
+def _either(one: ArgumentPart, other: ArgumentPart) -> ArgumentPart:
     return replace(one, size=max(one.size, other.size), may=one.may | other.may, reads=one.reads & other.reads)
 
 

@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from isoform.model.callee import Callee, Given, Part, whole
+from isoform.model.callee import ArgumentPart, Callee, Given, whole
 from isoform.model.differences import (
     Difference,
     call_differences,
@@ -100,7 +100,7 @@ class Place:
 def system_callee(machine: Machine) -> Callee:
     """What a system call takes: its number and all arguments, whatever the service is."""
     names = machine.convention.system_arguments
-    parts = tuple(Part(n, 0, machine.registers[n].size, whole(machine, n), whole(machine, n)) for n in names)
+    parts = tuple(ArgumentPart(n, 0, machine.registers[n].size, whole(machine, n), whole(machine, n)) for n in names)
     first = machine.convention.result[0]
     return Callee(parts, (Given(first, whole(machine, first)),))
 

@@ -54,7 +54,7 @@ class Replaced(Enum):
     BY_CALL = "another call"
 
 
-class Format(Enum):
+class FormatKind(Enum):
     """Whose rules the format text follows. It is the last of the declared parameters."""
 
     PRINTF = "printf"
@@ -96,7 +96,7 @@ class LibraryFunction:
     """Every floating-point computation sets these flags, which isoform does not track."""
     meaning: Meaning | None = None
     allocation: Allocation | None = None
-    format: Format | None = None
+    format: FormatKind | None = None
     writes_text: bool = False
     """Whether it writes text to a stream: the text counts, not which function wrote it."""
     result: ResultRange | None = None

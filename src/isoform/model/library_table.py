@@ -12,7 +12,7 @@ from isoform.model.allocation import Allocating
 from isoform.model.library_function import (
     Allocation,
     Computes,
-    Format,
+    FormatKind,
     LibraryFunction,
     Meaning,
     Replaced,
@@ -302,7 +302,7 @@ const int **__ctype_toupper_loc(void);
     # -- streams
     (
         LibraryFunction(
-            format=Format.PRINTF, result=ResultRange.TEXT_LENGTH, writes_text=True, replaced=Replaced.BY_CALL
+            format=FormatKind.PRINTF, result=ResultRange.TEXT_LENGTH, writes_text=True, replaced=Replaced.BY_CALL
         ),
         """
 int printf(const char *format, ...);
@@ -312,7 +312,7 @@ int __fprintf_chk(FILE *stream, int flag, const char *format, ...);
 """,
     ),
     (
-        LibraryFunction(format=Format.PRINTF, result=ResultRange.LENGTH_IN_MEMORY, replaced=Replaced.BY_CALL),
+        LibraryFunction(format=FormatKind.PRINTF, result=ResultRange.LENGTH_IN_MEMORY, replaced=Replaced.BY_CALL),
         """
 int sprintf(char *to, const char *format, ...);
 int snprintf(char *to, size_t size, const char *format, ...);
@@ -321,7 +321,7 @@ int __snprintf_chk(char *to, size_t size, int flag, size_t room, const char *for
 """,
     ),
     (
-        LibraryFunction(format=Format.PRINTF),
+        LibraryFunction(format=FormatKind.PRINTF),
         """
 int dprintf(int descriptor, const char *format, ...);
 int asprintf(char **to, const char *format, ...);
@@ -329,7 +329,7 @@ __asprintf_chk __dprintf_chk syslog warn warnx
 """,
     ),
     (
-        LibraryFunction(format=Format.SCANF),
+        LibraryFunction(format=FormatKind.SCANF),
         """
 int scanf(const char *format, ...);
 int fscanf(FILE *stream, const char *format, ...);
@@ -402,7 +402,7 @@ __cxa_pure_virtual __fortify_fail __longjmp_chk __stack_chk_fail_local _longjmp 
 thrd_exit verr verrx
 """,
     ),
-    (LibraryFunction(never_returns=True, format=Format.PRINTF), "err errx"),
+    (LibraryFunction(never_returns=True, format=FormatKind.PRINTF), "err errx"),
     (LibraryFunction(never_returns=True, throws=True), "__cxa_rethrow __cxa_throw"),
     (LibraryFunction(throws=True), "_Unwind_RaiseException _Unwind_Resume_or_Rethrow"),
     (LibraryFunction(returns_twice=True), "getcontext savectx setjmp sigsetjmp vfork"),

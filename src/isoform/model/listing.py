@@ -14,7 +14,7 @@ MOST_LINES = 30
 
 
 @dataclass(frozen=True)
-class Row:
+class ListingRow:
     address: int
     text: str
     source: str | None = None
@@ -25,7 +25,7 @@ class Row:
 @dataclass(frozen=True)
 class View:
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[ListingRow, ...]
     entry: int | None = None
     """Address that offsets count from; that of the first row if None."""
 
@@ -35,7 +35,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Line:
+class ListingLine:
     """One line of a listing as it is shown: an instruction, a line of source, or a gap."""
 
     offset: str
@@ -51,7 +51,7 @@ class Line:
 
 def lines_of(
     view: View, trace: Sequence[int] = (), most: int = MOST_LINES, causes: frozenset[int] = frozenset()
-) -> list[Line]:
+) -> list[ListingLine]:
     """The lines to show. A long function first loses its source lines, then what was not executed, then the middle of
     what was; never an instruction where the two functions diverge."""
     return [
@@ -59,7 +59,7 @@ def lines_of(
     ]
 
 
-def _lines_of(view: View, trace: Sequence[int], most: int, causes: frozenset[int]) -> list[Line]:
+def _lines_of(view: View, trace: Sequence[int], most: int, causes: frozenset[int]) -> list[ListingLine]:
     times = Counter(trace)
     if len(view.rows) + sum(row.source is not None for row in view.rows) <= most:
         return [line for row in view.rows for line in _lines_of_row(view, row, times)]
@@ -86,21 +86,21 @@ def _gaps(indices: list[int]) -> int:
     return 2 + sum(right != left + 1 for left, right in pairwise(indices))
 
 
-def _with_gaps(view: View, kept: frozenset[int], times: Counter[int]) -> Iterator[Line]:
+def _with_gaps(view: View, kept: frozenset[int], times: Counter[int]) -> Iterator[ListingLine]:
     for is_kept, group in groupby(range(len(view.rows)), key=lambda index: index in kept):
         rows = [view.rows[index] for index in group]
         if is_kept:
             yield from (_code_line(view, row, times) for row in rows)
         else:
             some = any(times[row.address] for row in rows)
-            yield Line("", f"⋮ {len(rows)} {'more' if some or not times else 'not executed'}", is_code=False)
+            yield ListingLine("", f"⋮ {len(rows)} {'more' if some or not times else 'not executed'}", is_code=False)
 
 
-def _lines_of_row(view: View, row: Row, times: Counter[int]) -> Iterator[Line]:
+def _lines_of_row(view: View, row: ListingRow, times: Counter[int]) -> Iterator[ListingLine]:
     if row.source is not None:
-        yield Line("", row.source, is_code=False)
+        yield ListingLine("", row.source, is_code=False)
     yield _code_line(view, row, times)
 
 
-def _code_line(view: View, row: Row, times: Counter[int]) -> Line:
-    return Line(view.offset(row.address), row.text, row.note, times[row.address], row.address)
+def _code_line(view: View, row: ListingRow, times: Counter[int]) -> ListingLine:
+    return ListingLine(view.offset(row.address), row.text, row.note, times[row.address], row.address)

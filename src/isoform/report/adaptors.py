@@ -20,7 +20,7 @@ from isoform.model.adaptor import (
     expression_text,
 )
 from isoform.report.json import WIDEST_NUMBER, as_text, proof_as_json
-from isoform.report.summary import Entry
+from isoform.report.summary import Labelled
 from isoform.report.terminal import NARROWEST, PIPED_WIDTH, WIDEST, Span, Spans, entry_lines, print_lines
 
 _STYLES = {"adaptor": "equivalent", "none": "different", "unknown": "unknown"}
@@ -136,31 +136,31 @@ def _families(families: tuple[Family, ...], depth: int) -> str:
     return "the family " + names[0] if len(names) == 1 else "the families " + ", ".join(names)
 
 
-def _entries(answer: Answered) -> Iterator[Entry]:
+def _entries(answer: Answered) -> Iterator[Labelled]:
     asked = answer.asked
     if isinstance(answer, AdaptorFound) and answer.adaptor is not None:
-        yield Entry("adaptor", tuple(_adaptor_lines(answer.adaptor)) or ("(the arguments do not matter)",))
+        yield Labelled("adaptor", tuple(_adaptor_lines(answer.adaptor)) or ("(the arguments do not matter)",))
         for other in answer.others:
-            yield Entry("or", tuple(_adaptor_lines(other)))
-        yield Entry("family", (answer.family.value,))
+            yield Labelled("or", tuple(_adaptor_lines(other)))
+        yield Labelled("family", (answer.family.value,))
         if answer.suggested_domain:
-            yield Entry("domain", (f"{answer.suggested_domain} (suggested: without it no adaptor was found)",))
+            yield Labelled("domain", (f"{answer.suggested_domain} (suggested: without it no adaptor was found)",))
         if answer.proof is not None:
             shown = sum(1 for o in answer.proof.proof.obligations)
-            yield Entry("proof", (f"{answer.proof.engine}: {shown} obligations shown",))
+            yield Labelled("proof", (f"{answer.proof.engine}: {shown} obligations shown",))
     if isinstance(answer, NoAdaptor):
         shown_inputs = [_example_line(example) for example in answer.counterexamples[:_MOST_LISTED]]
         more = len(answer.counterexamples) - len(shown_inputs)
         shown_inputs += [f"and {more} more"] if more > 0 else []
-        yield Entry("inputs", tuple(shown_inputs) or ("(whatever the input)",))
+        yield Labelled("inputs", tuple(shown_inputs) or ("(whatever the input)",))
     if isinstance(answer, AdaptorUnknown) and answer.candidate is not None:
-        yield Entry("candidate", (*_adaptor_lines(answer.candidate), "(fits all tests; not proved)"))
+        yield Labelled("candidate", (*_adaptor_lines(answer.candidate), "(fits all tests; not proved)"))
     if isinstance(answer, AdaptorUnknown) and answer.advice:
-        yield Entry("advice", (answer.advice,))
-    yield Entry("target", (str(asked.signatures[0]),))
-    yield Entry("rewrite", (str(asked.signatures[1]),))
+        yield Labelled("advice", (answer.advice,))
+    yield Labelled("target", (str(asked.signatures[0]),))
+    yield Labelled("rewrite", (str(asked.signatures[1]),))
     if answer.assumptions:
-        yield Entry("assuming", tuple(f"{a.name}: {a.why}" for a in answer.assumptions))
+        yield Labelled("assuming", tuple(f"{a.name}: {a.why}" for a in answer.assumptions))
 
 
 def _adaptor_lines(adaptor: Adaptor) -> Iterator[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from isoform.model.listing import Line, View, lines_of
+from isoform.model.listing import ListingLine, View, lines_of
 from isoform.model.verdict import Verdict
-from isoform.report.summary import Entry, VerdictSummary, summary_of
+from isoform.report.summary import Labelled, VerdictSummary, summary_of
 from isoform.report.terminal import printable
 
 MOST_LINES = 200
@@ -64,7 +64,7 @@ def _heading(summary: VerdictSummary) -> str:
     )
 
 
-def _entries(entries: Iterable[Entry]) -> str:
+def _entries(entries: Iterable[Labelled]) -> str:
     rows = (f"<dt>{escaped(e.label)}</dt><dd>{'<br>'.join(map(escaped, e.lines))}</dd>" for e in entries)
     return f"<dl>{''.join(rows)}</dl>"
 
@@ -93,7 +93,7 @@ def _side(view: View, trace: tuple[int, ...], causes: frozenset[int]) -> str:
     return f'<div class="code"><b>{escaped(view.title)}</b>{shown}</div>'
 
 
-def _line(line: Line, wide: int, marked: bool) -> str:
+def _line(line: ListingLine, wide: int, marked: bool) -> str:
     if not line.is_code:
         return f'<div class="source">{" " * (wide + 2)}{escaped(line.text)}</div>'
     remark = (f"  {line.note}" if line.note else "") + (f"  ×{line.times}" if line.times > 1 else "")

@@ -39,7 +39,7 @@ BYTE_DIFFERENCE = re.compile(r"memory byte at (0x[0-9a-f]+)")
 
 
 @dataclass(frozen=True)
-class Entry:
+class Labelled:
     """A labelled group of lines."""
 
     label: str
@@ -57,12 +57,12 @@ class VerdictSummary:
     rewrite: str
     time: str
     why: str
-    given: tuple[Entry, ...]
+    given: tuple[Labelled, ...]
     """The inputs that separate the two."""
     observables: tuple[Difference, ...]
     views: tuple[View, ...]
     traces: tuple[tuple[int, ...], tuple[int, ...]]
-    rest: tuple[Entry, ...]
+    rest: tuple[Labelled, ...]
     steps: tuple[SearchStep, ...] = ()
     causes: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
     """Addresses of the instructions where the two part, of either side."""
@@ -125,17 +125,17 @@ def _sentence(text: str) -> str:
     return text if not text or text[-1] in ".!?" else f"{text}."
 
 
-def _given(witness: Witness, contract: Contract) -> Iterator[Entry]:
+def _given(witness: Witness, contract: Contract) -> Iterator[Labelled]:
     inputs = tuple(f"{name} = {value}" for name, value in witness.shown)
-    yield Entry("inputs", inputs or ("none that matter",))
-    yield from (Entry("shape", (text,)) for _, text in shapes_of(witness, contract))
+    yield Labelled("inputs", inputs or ("none that matter",))
+    yield from (Labelled("shape", (text,)) for _, text in shapes_of(witness, contract))
     memory = contract.machine.memory
     big_endian = memory is not None and memory.big_endian
     rows = [row for address, data in witness.memory for row in _memory_rows(address, data, big_endian)]
     if rows:
-        yield Entry("memory", _at_most(rows, MOST_MEMORY_ROWS))
+        yield Labelled("memory", _at_most(rows, MOST_MEMORY_ROWS))
     if witness.outside:
-        yield Entry("outside", witness.outside)
+        yield Labelled("outside", witness.outside)
 
 
 def _memory_rows(address: int, data: bytes, big_endian: bool) -> Iterator[str]:
@@ -176,29 +176,29 @@ def _written(run: list[int], writes: Mapping[int, int]) -> str:
     return " ".join(f"{writes[a]:02x}" if a in writes else "··" for a in run)
 
 
-def _rest(verdict: Verdict, witness: Witness | None) -> Iterator[Entry]:
+def _rest(verdict: Verdict, witness: Witness | None) -> Iterator[Labelled]:
     if isinstance(verdict, Different):
         yield from _cause(verdict)
-        yield Entry("hint", (_sentence(verdict.hint),) if verdict.hint else ())
-        yield Entry("replayed on", (", ".join(witness.replayed_on),) if witness and witness.replayed_on else ())
+        yield Labelled("hint", (_sentence(verdict.hint),) if verdict.hint else ())
+        yield Labelled("replayed on", (", ".join(witness.replayed_on),) if witness and witness.replayed_on else ())
     if isinstance(verdict, Bounded):
-        yield Entry("bound", tuple(_pairs(verdict.bound)))
-        yield Entry("no proof", tuple(_no_proof(verdict)))
+        yield Labelled("bound", tuple(_pairs(verdict.bound)))
+        yield Labelled("no proof", tuple(_no_proof(verdict)))
     if isinstance(verdict, Unknown):
-        yield Entry("what helps", (_sentence(verdict.helps),) if verdict.helps else ())
+        yield Labelled("what helps", (_sentence(verdict.helps),) if verdict.helps else ())
     if isinstance(verdict, Equivalent):
         yield from _proof(verdict)
-    yield Entry("contract", tuple(_contract(verdict.contract)))
-    yield Entry("companions", tuple(_companions(verdict)))
-    yield Entry("assuming", tuple(f"{a.name}: {a.why}" for a in verdict.assumptions))
+    yield Labelled("contract", tuple(_contract(verdict.contract)))
+    yield Labelled("companions", tuple(_companions(verdict)))
+    yield Labelled("assuming", tuple(f"{a.name}: {a.why}" for a in verdict.assumptions))
     tried = tuple(f"{t.engine}: {t.said} ({duration(t.seconds)})" for t in verdict.tried)
-    yield Entry("tried", tried, detail=not isinstance(verdict, Unknown))
+    yield Labelled("tried", tried, detail=not isinstance(verdict, Unknown))
 
 
-def _cause(verdict: Different) -> Iterator[Entry]:
+def _cause(verdict: Different) -> Iterator[Labelled]:
     if verdict.root_cause is not None:
-        yield Entry("cause", tuple(sentences_of(verdict.root_cause)))
-        yield Entry("search", (search_of(verdict.root_cause),), detail=True)
+        yield Labelled("cause", tuple(sentences_of(verdict.root_cause)))
+        yield Labelled("search", (search_of(verdict.root_cause),), detail=True)
 
 
 def _companions(verdict: Verdict) -> Iterator[str]:
@@ -216,7 +216,7 @@ def _no_proof(verdict: Verdict) -> Iterator[str]:
             yield _sentence(tried.said.removeprefix("no proof was found for the loops: "))
 
 
-def _proof(verdict: Equivalent) -> Iterator[Entry]:
+def _proof(verdict: Equivalent) -> Iterator[Labelled]:
     proof = verdict.proof
     if proof.cuts:
         yield from _proof_by_cuts(proof)
@@ -227,15 +227,15 @@ def _proof(verdict: Equivalent) -> Iterator[Entry]:
     if plain:
         rest = "the formulas are the same on both sides" if not asked else "there the formulas are the same"
         shown = [*_at_most(shown, 11), f"{plain} {'more ' if asked else ''}obligations hold without a solver: {rest}"]
-    yield Entry("proof", _at_most(shown, 12))
-    yield Entry("obligations", tuple(f"{o.name}: {o.shows}" for o in proof.obligations), detail=True)
+    yield Labelled("proof", _at_most(shown, 12))
+    yield Labelled("obligations", tuple(f"{o.name}: {o.shows}" for o in proof.obligations), detail=True)
     yield from _certificate(proof)
 
 
-def _proof_by_cuts(proof: Proof) -> Iterator[Entry]:
+def _proof_by_cuts(proof: Proof) -> Iterator[Labelled]:
     """A proof about loops: what holds where, and what was shown for each path from one cut to the next."""
     invariants = [line for cut in proof.cuts for line in _at_cut(cut, cut.get("invariant", ()))]
-    yield Entry("invariants", _at_most(invariants, MOST_INVARIANT_LINES))
+    yield Labelled("invariants", _at_most(invariants, MOST_INVARIANT_LINES))
     by_place: dict[str, list[Obligation]] = {}
     told = [o for o in proof.obligations if o.name in TOLD or o.seconds >= WORTH_TELLING]
     for obligation in told:
@@ -247,11 +247,11 @@ def _proof_by_cuts(proof: Proof) -> Iterator[Entry]:
     ]
     more = len(proof.obligations) - len(told)
     trivial = (f"and {more} trivial obligation{'s' if more > 1 else ''}",) if more else ()
-    yield Entry("proof", (*_at_most(lines, 12), *trivial))
+    yield Labelled("proof", (*_at_most(lines, 12), *trivial))
     every = tuple(f"{o.name}: {o.shows} ({duration(o.seconds)})" for o in proof.obligations)
-    yield Entry("obligations", every, detail=True)
+    yield Labelled("obligations", every, detail=True)
     facts = tuple(line for cut in proof.cuts for line in _at_cut(cut, cut.get("facts", ())))
-    yield Entry("facts", facts, detail=True)
+    yield Labelled("facts", facts, detail=True)
     yield from _certificate(proof)
 
 
@@ -261,9 +261,9 @@ def _at_cut(cut: Mapping[str, Any], facts: Sequence[str]) -> Iterator[str]:
         yield f"  {', '.join(facts)}"
 
 
-def _certificate(proof: Proof) -> Iterator[Entry]:
+def _certificate(proof: Proof) -> Iterator[Labelled]:
     if proof.certificate is not None:
-        yield Entry("certificate", (f"{proof.certificate} (isoform check {proof.certificate})",))
+        yield Labelled("certificate", (f"{proof.certificate} (isoform check {proof.certificate})",))
 
 
 def _contract(contract: Contract) -> Iterator[str]:

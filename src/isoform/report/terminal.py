@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from typing import NamedTuple, TextIO
 
 from isoform.model.differences import Difference
-from isoform.model.listing import Line, View, lines_of
+from isoform.model.listing import ListingLine, View, lines_of
 from isoform.model.verdict import SearchStep, Verdict
 from isoform.report.steps import step_cells
-from isoform.report.summary import MOST_OBSERVABLES, Entry, VerdictSummary, summary_of
+from isoform.report.summary import MOST_OBSERVABLES, Labelled, VerdictSummary, summary_of
 
 LABEL = 14
 """Column where what follows a label begins."""
@@ -155,7 +155,7 @@ def _heading(summary: VerdictSummary, width: int) -> Iterator[Spans]:
     )
 
 
-def entry_lines(entries: tuple[Entry, ...], width: int, verbose: bool) -> Iterator[Spans]:
+def entry_lines(entries: tuple[Labelled, ...], width: int, verbose: bool) -> Iterator[Spans]:
     for entry in entries:
         if entry.detail and not verbose:
             continue
@@ -226,7 +226,7 @@ def _column(view: View, trace: tuple[int, ...], causes: frozenset[int], room: in
     return [title, *(_code(line, wide, room, bool(trace)) for line in lines)]
 
 
-def _code(line: Line, wide: int, room: int, marked: bool) -> Spans:
+def _code(line: ListingLine, wide: int, room: int, marked: bool) -> Spans:
     if not line.is_code:
         return (Span(cut(" " * (wide + 4) + line.text.expandtabs(2), room), "source"),)
     style = "cause" if line.is_cause else "dim" if marked and not line.times else ""

@@ -8,7 +8,7 @@ from isoform.lift.function import Call
 from isoform.load.image import Image
 from isoform.load.known import known_signature
 from isoform.model.allocation import Allocating, AllocationCall, Blocks
-from isoform.model.callee import LONGEST_FORMAT, Callee, Callees, Part, Parts
+from isoform.model.callee import LONGEST_FORMAT, ArgumentPart, Callee, Callees, Parts
 from isoform.model.contract import NoValueError, OutputCall, PureCall, Result, stored_size, system_callee
 from isoform.model.evaluate import mask
 from isoform.model.machine import Machine
@@ -260,7 +260,7 @@ class OutsideCalls:
         result = mixed_result(self._inputs.call_seed, name, arguments, number + 1) if known is None else known
         return CallEffect({callee.primary.register: result})
 
-    def _content(self, part: Part) -> int:
+    def _content(self, part: ArgumentPart) -> int:
         if part.register is not None:
             register = self._registers[self._position[part.register]]
             return register >> (8 * part.offset) & mask(part.size)

@@ -16,7 +16,7 @@ from isoform.model.values import dataclass
 from isoform.run.compile import ABORTED, FIRST_CALL, RETURNED, UNRESOLVED, UNSUPPORTED, Program, program_at
 from isoform.run.memory import CodeModifiedError, StackTooSmallError, TooMuchMemoryError
 from isoform.run.outside_calls import OutsideCalls, RefusedCallError
-from isoform.run.running import AddedStore, Given, RunningMemory, ShowingMemory, Shown, WatchedMemory
+from isoform.run.running import AddedStore, Given, RunningMemory, ShowingMemory, ShownValues, WatchedMemory
 
 
 class Visit(NamedTuple):
@@ -77,7 +77,7 @@ def run_shown(
     given: Mapping[int, Given] | None = None,
     dropped: Mapping[int, int] | None = None,
     added: Sequence[AddedStore] = (),
-) -> tuple[Outcome, Shown]:
+) -> tuple[Outcome, ShownValues]:
     """Run a program that was compiled with sites. `given` replaces the values at some sites. `dropped` are sites of
     stored values, each after the site of its address, with their sizes: such a store leaves memory unchanged. `added`
     are further stores."""

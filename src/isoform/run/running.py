@@ -87,7 +87,7 @@ Given = Callable[[int, int], int]
 
 
 @dataclass
-class Shown:
+class ShownValues:
     """The values that a run had at its sites (`compile.Sites`)."""
 
     values: dict[int, list[int]] = field(default_factory=dict)
@@ -114,7 +114,7 @@ class ShowingMemory(RunningMemory):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.shown = Shown()
+        self.shown = ShownValues()
         self.given: Mapping[int, Given] = {}
         self.dropped: Mapping[int, int] = {}
         self.added: Sequence[AddedStore] = ()

@@ -14,7 +14,7 @@ MOST_WORDS = 4
 
 
 @dataclass(frozen=True)
-class Bitwise:
+class BitFunction:
     """Bit i of `table` is the result if bit j of i is that of the j-th word. The function depends on every word."""
 
     words: tuple[int, ...]
@@ -27,15 +27,15 @@ class Bitwise:
         return self.words[0] if len(self.words) == 1 and self.table == 0b10 else None
 
 
-def word(number: int) -> Bitwise:
-    return Bitwise((number,), 0b10)
+def word(number: int) -> BitFunction:
+    return BitFunction((number,), 0b10)
 
 
-def complement(function: Bitwise) -> Bitwise:
-    return Bitwise(function.words, function.table ^ _all(len(function.words)))
+def complement(function: BitFunction) -> BitFunction:
+    return BitFunction(function.words, function.table ^ _all(len(function.words)))
 
 
-def combined(combine: Callable[[int, int], int], left: Bitwise, right: Bitwise) -> Bitwise | None:
+def combined(combine: Callable[[int, int], int], left: BitFunction, right: BitFunction) -> BitFunction | None:
     """`combine` (of tables) applied to both; None if it takes too many words."""
     words = tuple(sorted({*left.words, *right.words}))
     if len(words) > MOST_WORDS:
@@ -46,14 +46,14 @@ def combined(combine: Callable[[int, int], int], left: Bitwise, right: Bitwise) 
         if low == high:
             words = words[:position] + words[position + 1 :]
             table = low
-    return Bitwise(words, table)
+    return BitFunction(words, table)
 
 
 def _all(words: int) -> int:
     return (1 << (1 << words)) - 1
 
 
-def _over(function: Bitwise, words: tuple[int, ...]) -> int:
+def _over(function: BitFunction, words: tuple[int, ...]) -> int:
     """Its table over more words."""
     places = [words.index(number) for number in function.words]
     table = 0

@@ -14,7 +14,7 @@ from bitwuzla import RoundingMode, TermManager
 
 from isoform.model.evaluate_floats import canonical_nan, to_bits
 from isoform.model.microop import ROUNDING_MODES, Kind
-from isoform.smt.floats import Operation, operation_of
+from isoform.smt.floats import FloatOperation, operation_of
 from isoform.smt.terms import Term, Terms
 
 _FORMATS = {4: (8, 24), 8: (11, 53)}
@@ -76,7 +76,7 @@ def _operands_first(roots: Iterable[Term]) -> Iterator[Term]:
 
 
 class _Definition:
-    def __init__(self, manager: TermManager, operation: Operation, term: Term, operands: Sequence[Term]) -> None:
+    def __init__(self, manager: TermManager, operation: FloatOperation, term: Term, operands: Sequence[Term]) -> None:
         self._manager = manager
         self._operation = operation
         self._term = term

@@ -23,7 +23,7 @@ _SIZES = (4, 8)
 
 
 @dataclass(frozen=True)
-class Operation:
+class FloatOperation:
     """One of the uninterpreted functions, and what it stands for."""
 
     name: str
@@ -39,27 +39,27 @@ class Operation:
         return evaluate(self.kind, self.out, [*self.sizes, *(1 for _ in constants)], [*values, *constants])
 
 
-def _operations() -> Iterator[Operation]:
+def _operations() -> Iterator[FloatOperation]:
     for size in _SIZES:
         bits = 8 * size
         for kind, word in ((Kind.FLOAT_ADD, "add"), (Kind.FLOAT_MUL, "multiply"), (Kind.FLOAT_DIV, "divide")):
-            yield Operation(f"float-{word}-{bits}", kind, size, (size, size))
-        yield Operation(f"float-root-{bits}", Kind.FLOAT_SQRT, size, (size,))
+            yield FloatOperation(f"float-{word}-{bits}", kind, size, (size, size))
+        yield FloatOperation(f"float-root-{bits}", Kind.FLOAT_SQRT, size, (size,))
         for number, mode in enumerate(ROUNDING_MODES):
-            yield Operation(f"float-round-{mode}-{bits}", Kind.FLOAT_ROUND, size, (size,), (number,))
+            yield FloatOperation(f"float-round-{mode}-{bits}", Kind.FLOAT_ROUND, size, (size,), (number,))
         for other in _SIZES:
             if other != size:
-                yield Operation(f"float-from-float-{8 * other}-{bits}", Kind.FLOAT_FROM_FLOAT, size, (other,))
-            yield Operation(f"float-from-integer-{8 * other}-{bits}", Kind.FLOAT_FROM_INT, size, (other,))
-            yield Operation(f"float-truncate-{bits}-{8 * other}", Kind.FLOAT_TO_INT, other, (size,))
-            yield Operation(f"float-to-nearest-{bits}-{8 * other}", Kind.FLOAT_ROUND_TO_INT, other, (size,))
+                yield FloatOperation(f"float-from-float-{8 * other}-{bits}", Kind.FLOAT_FROM_FLOAT, size, (other,))
+            yield FloatOperation(f"float-from-integer-{8 * other}-{bits}", Kind.FLOAT_FROM_INT, size, (other,))
+            yield FloatOperation(f"float-truncate-{bits}-{8 * other}", Kind.FLOAT_TO_INT, other, (size,))
+            yield FloatOperation(f"float-to-nearest-{bits}-{8 * other}", Kind.FLOAT_ROUND_TO_INT, other, (size,))
 
 
 _BY_NAME = {operation.name: operation for operation in _operations()}
 _BY_SHAPE = {(o.kind, o.out, o.sizes, o.constants): o for o in _BY_NAME.values()}
 
 
-def operation_of(term: Term) -> Operation | None:
+def operation_of(term: Term) -> FloatOperation | None:
     """The operation that an application stands for; None for terms of any other kind."""
     if term.kind() != K.APPLY:
         return None

@@ -22,7 +22,7 @@ LABEL = "layout"
 """What the labels of the conditions begin with."""
 
 
-class Layout:
+class AddressLayout:
     """The objects whose addresses occur in the terms of a question."""
 
     def __init__(self, terms: Constructors) -> None:

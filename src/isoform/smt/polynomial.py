@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from bitwuzla import Kind, Term, TermManager
 
 from isoform.smt import ring
-from isoform.smt.bitwise import Bitwise, combined, complement, word
+from isoform.smt.bitwise import BitFunction, combined, complement, word
 from isoform.smt.carries import Key, key_with_carries
 from isoform.smt.extension import Extensions
 from isoform.smt.extremes import MOST_WORDS, Extreme, extreme
@@ -46,8 +46,8 @@ class Normalizer(Extensions):
         self._extremes: dict[int, Extreme] = {}
         self._first_extremes: dict[tuple[int, Extreme], Term] = {}
         self._carrying: dict[Key, Term] = {}
-        self._bitwise: dict[int, Bitwise] = {}
-        self._functions: dict[tuple[int, Bitwise], Term] = {}
+        self._bitwise: dict[int, BitFunction] = {}
+        self._functions: dict[tuple[int, BitFunction], Term] = {}
         self._equations: dict[tuple[int, frozenset[frozenset[tuple[ring.Monomial, int]]]], Term] = {}
 
     @property
@@ -159,7 +159,7 @@ class Normalizer(Extensions):
         self._bitwise[chosen.id()] = function
         return chosen
 
-    def _bits(self, normal: Term) -> Bitwise:
+    def _bits(self, normal: Term) -> BitFunction:
         known = self._bitwise.get(normal.id())
         if known is None:
             if normal.kind() is Kind.BV_NOT:

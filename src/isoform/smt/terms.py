@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from isoform.smt.constructors import Constructors
-from isoform.smt.layout import Layout
+from isoform.smt.layout import AddressLayout
 from isoform.smt.leaves import Term
 from isoform.smt.rules import bits, comparisons, cutting, joining, sums
 from isoform.smt.rules.division import divided
@@ -54,7 +54,7 @@ class Terms(Constructors):
 
     def __init__(self) -> None:
         super().__init__()
-        self.layout = Layout(self)
+        self.layout = AddressLayout(self)
 
     def constants_in(self, term: Term) -> Iterator[int]:
         """The numbers that occur anywhere in a term; for addresses, those at which isoform placed them."""

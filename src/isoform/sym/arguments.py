@@ -7,7 +7,7 @@ from functools import cached_property
 from isoform.lift.function import Call
 from isoform.lift.pointers import stack_loads
 from isoform.lift.simplify import overlaps
-from isoform.model.callee import LONGEST_FORMAT, Callee, Part, Parts, runs
+from isoform.model.callee import LONGEST_FORMAT, ArgumentPart, Callee, Parts, runs
 from isoform.model.contract import system_callee
 from isoform.model.errors import Unsupported
 from isoform.model.values import dataclass
@@ -193,7 +193,7 @@ class Arguments:
             found.append(value)
         return found
 
-    def _bits(self, part: Part, bits: int, state: State) -> Term:
+    def _bits(self, part: ArgumentPart, bits: int, state: State) -> Term:
         """Some bits of a part, as a number up to the highest of them; the bits in between are 0."""
         terms = self._terms
         value = terms.extract(content_at_call(state, part.register, part.offset, part.size), bits.bit_length() - 1, 0)

@@ -39,7 +39,7 @@ from isoform.borders.precondition.tree import (
 )
 from isoform.load.c_constants import constant_value, named_constant
 from isoform.load.c_text import Source, printable
-from isoform.load.c_types import TypeReader
+from isoform.load.c_types import CTypeReader
 from isoform.model.errors import UserError
 from isoform.model.signature import CType, Signature, TypeKind
 from isoform.model.values import dataclass
@@ -258,7 +258,7 @@ class Elaborator:
         return Typed(converted(value, ctype).term, ctype)
 
     def _read_type(self, node: Any) -> CType:
-        return TypeReader(self._source, self._word.bits).read(node)
+        return CTypeReader(self._source, self._word.bits).read(node)
 
     def _pointer_to(self, ctype: CType) -> CType:
         return CType(TypeKind.POINTER, self._word.bits, spelling=f"{ctype.spelling} *", pointee=ctype)

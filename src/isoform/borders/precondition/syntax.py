@@ -34,7 +34,7 @@ class Token:
 
 
 @dataclass(frozen=True)
-class Span:
+class TextSpan:
     """A part of the text, by columns."""
 
     start: int
@@ -64,7 +64,7 @@ class _Reader:
     def _whole(self) -> Condition:
         facts = [token for token in self._tokens if self._is_fact(token)]
         if not facts:
-            return self._condition(Span(0, len(self._text)))
+            return self._condition(TextSpan(0, len(self._text)))
         for token in self._tokens:
             if token.text in ("||", "?") and token.depth == 0:
                 raise SOURCE.error(
@@ -78,23 +78,23 @@ class _Reader:
     def _is_fact(self, token: Token) -> bool:
         return token.text == "disjoint" and token.text not in self._parameters
 
-    def _split(self, separator: str) -> list[Span]:
+    def _split(self, separator: str) -> list[TextSpan]:
         """The text between the separators that are in no brackets."""
         cuts = [token for token in self._tokens if token.text == separator and token.depth == 0]
         starts = [0, *(token.start + len(separator) for token in cuts)]
         ends = [*(token.start for token in cuts), len(self._text)]
-        return [Span(start, end) for start, end in zip(starts, ends, strict=True)]
+        return [TextSpan(start, end) for start, end in zip(starts, ends, strict=True)]
 
-    def _part(self, span: Span, facts: list[Token]) -> list[Condition]:
+    def _part(self, span: TextSpan, facts: list[Token]) -> list[Condition]:
         inside = [token for token in facts if span.start <= token.start < span.end]
         if not inside:
             return [self._condition(span)]
         starts = [span.start, *(token.start + len(token.text) for token in inside)]
         ends = [*(token.start for token in inside), span.end]
-        ranges = [self._range(Span(start, end)) for start, end in zip(starts, ends, strict=True)]
+        ranges = [self._range(TextSpan(start, end)) for start, end in zip(starts, ends, strict=True)]
         return [Disjoint(left, right) for left, right in itertools.combinations(ranges, 2)]
 
-    def _range(self, span: Span) -> Range:
+    def _range(self, span: TextSpan) -> Range:
         """`base[low..high]`."""
         tokens = [token for token in self._tokens if span.start <= token.start < span.end]
         outer = min((token.depth for token in tokens), default=0)
@@ -103,18 +103,18 @@ class _Reader:
         if not opening or tokens[-1].text != "]" or len(dots) != 1 or dots[0].start < opening[-1].start:
             shown = printable(self._text[span.start : span.end].strip())
             raise SOURCE.error(f"has '{shown}' beside 'disjoint', which is no range of elements; write p[0..n]")
-        low = self._index(Span(opening[-1].start + 1, dots[0].start))
-        high = self._index(Span(dots[0].start + 2, tokens[-1].start))
-        base, bits, element = self._elaborator.buffer(self._expression(Span(span.start, opening[-1].start)))
+        low = self._index(TextSpan(opening[-1].start + 1, dots[0].start))
+        high = self._index(TextSpan(dots[0].start + 2, tokens[-1].start))
+        base, bits, element = self._elaborator.buffer(self._expression(TextSpan(span.start, opening[-1].start)))
         return Range(base, bits, low, high, element)
 
-    def _index(self, span: Span) -> Index:
+    def _index(self, span: TextSpan) -> Index:
         return self._elaborator.index(self._expression(span))
 
-    def _condition(self, span: Span) -> Condition:
+    def _condition(self, span: TextSpan) -> Condition:
         return self._elaborator.condition(self._expression(span))
 
-    def _expression(self, span: Span) -> Any:
+    def _expression(self, span: TextSpan) -> Any:
         """pycparser's tree of a part of the text, with columns of the whole."""
         part = " " * span.start + self._text[span.start : span.end]
         if not part.strip():

@@ -14,8 +14,8 @@ from isoform.isa.x86_64.encoded import operands
 from isoform.isa.x86_64.integer import Semantics
 from isoform.isa.x86_64.operands import (
     EVEX,
-    Immediate,
-    Memory,
+    ImmediateOperand,
+    MemoryOperand,
     NoSemanticsError,
     Operand,
     Prefixes,
@@ -76,7 +76,7 @@ def _semantics(decoded: Decoded) -> tuple[MicroOp, ...]:
     if not frozenset(suffixes) <= _IGNORED_SUFFIXES | {repeat}:
         raise NoSemanticsError
     arguments = operands(decoded, found)
-    if found.lock and not (name in _LOCKED and isinstance(arguments[0], Memory)):
+    if found.lock and not (name in _LOCKED and isinstance(arguments[0], MemoryOperand)):
         raise NoSemanticsError
     string = strings.find(name, found.rex_wide) if _are_pointers(arguments) else None
     if string is not None:
@@ -112,8 +112,8 @@ def _apply(b: Builder, name: str, found: Prefixes, arguments: tuple[Operand, ...
     semantics = _GENERAL.get(name) or _vector(name)
     if semantics is None:
         raise NoSemanticsError
-    if name == "PUSH" and found.operand_size and not found.rex_wide and isinstance(arguments[0], Immediate):
-        arguments = (Immediate(arguments[0].value, size=2),)
+    if name == "PUSH" and found.operand_size and not found.rex_wide and isinstance(arguments[0], ImmediateOperand):
+        arguments = (ImmediateOperand(arguments[0].value, size=2),)
     semantics(b, *arguments)
 
 

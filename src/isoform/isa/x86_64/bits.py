@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from isoform.isa.x86_64.builder import Builder
 from isoform.isa.x86_64.flags import CF, OF, PF, SF, ZF, leave_undefined
 from isoform.isa.x86_64.integer import RDX, Semantics, part, width
-from isoform.isa.x86_64.operands import Immediate, Memory, Operand, Register
+from isoform.isa.x86_64.operands import ImmediateOperand, MemoryOperand, Operand, Register
 from isoform.model.microop import Space, Var, const
 
 _CRC32C = 0x82F63B78
@@ -71,14 +71,16 @@ def bit_test(name: str, change: Callable[[Builder, Var, Var], Var] | None) -> Se
     width."""
 
     def semantics(b: Builder, target: Operand, index: Operand) -> None:
-        if isinstance(target, Memory) and isinstance(index, Register):
+        if isinstance(target, MemoryOperand) and isinstance(index, Register):
             _string_bit_test(b, name, target, index, change)
             return
         size = width(target)
         value = b.read(target, size)
         number = b.read(index, size)
         number = (
-            const(number.offset % (8 * size), size) if isinstance(index, Immediate) else b.and_(number, 8 * size - 1)
+            const(number.offset % (8 * size), size)
+            if isinstance(index, ImmediateOperand)
+            else b.and_(number, 8 * size - 1)
         )
         result = _test_bit(b, name, value, number, change)
         if result is not None:
@@ -88,7 +90,7 @@ def bit_test(name: str, change: Callable[[Builder, Var, Var], Var] | None) -> Se
 
 
 def _string_bit_test(
-    b: Builder, name: str, target: Memory, index: Register, change: Callable[[Builder, Var, Var], Var] | None
+    b: Builder, name: str, target: MemoryOperand, index: Register, change: Callable[[Builder, Var, Var], Var] | None
 ) -> None:
     """The machine accesses a whole word at a multiple of the operand size from the address."""
     size = width(index)

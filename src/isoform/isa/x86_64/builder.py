@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register, is_general
+from isoform.isa.x86_64.operands import ImmediateOperand, MemoryOperand, NoSemanticsError, Operand, Register, is_general
 from isoform.isa.x86_64.registers import CANARY, REGISTERS
 from isoform.model.microop import FALSE, TRUE, Kind, MicroOp, Space, Var, abort_reason, code, const
 
@@ -35,7 +35,7 @@ class Builder:
         self.masking = masking
         self.ops: list[MicroOp] = []
         self._temps = 0
-        self._addresses: dict[Memory, Var] = {}
+        self._addresses: dict[MemoryOperand, Var] = {}
 
     def finish(self) -> tuple[MicroOp, ...]:
         return tuple(_without_needless_copies(self.ops))
@@ -44,7 +44,7 @@ class Builder:
 
     def read(self, operand: Operand, size: int | None = None) -> Var:
         """The value of an operand; `size` is used if the operand does not determine it."""
-        if isinstance(operand, Immediate):
+        if isinstance(operand, ImmediateOperand):
             return const(operand.value, self._needed(size))
         if isinstance(operand, Register):
             return self._part_of_register(operand.var, size)
@@ -57,7 +57,7 @@ class Builder:
         """Writes a destination as the machine does: 32 bits of a general register clear the upper half."""
         if isinstance(operand, Register):
             self.write_register(operand.var, value)
-        elif isinstance(operand, Memory) and not _overlaps_canary(operand, value.size):
+        elif isinstance(operand, MemoryOperand) and not _overlaps_canary(operand, value.size):
             self.store(self.address_of(operand), value)
         else:
             raise NoSemanticsError
@@ -70,13 +70,13 @@ class Builder:
         else:
             self.set(register, value)
 
-    def address_of(self, memory: Memory) -> Var:
+    def address_of(self, memory: MemoryOperand) -> Var:
         """The address, segment included, computed once for reads and writes alike."""
         if memory not in self._addresses:
             self._addresses[memory] = self._in_segment(memory, self.offset_of(memory))
         return self._addresses[memory]
 
-    def address_from(self, memory: Memory, distance: Var) -> Var:
+    def address_from(self, memory: MemoryOperand, distance: Var) -> Var:
         """The address of an operand plus a number of bytes. With 32-bit addresses the sum is truncated to 32 bits
         before the segment is added."""
         moved = self.add(self.offset_of(memory), distance)
@@ -84,17 +84,17 @@ class Builder:
             moved = self.zext(self.piece(moved, 0, _address_bytes(memory)), moved.size)
         return self._in_segment(memory, moved)
 
-    def _in_segment(self, memory: Memory, offset: Var) -> Var:
+    def _in_segment(self, memory: MemoryOperand, offset: Var) -> Var:
         return self.add(REGISTERS[f"{memory.segment}_offset"], offset) if memory.segment else offset
 
-    def address_of_part(self, memory: Memory, at: int, size: int) -> Var:
+    def address_of_part(self, memory: MemoryOperand, at: int, size: int) -> Var:
         """The address of `size` bytes at offset `at` of a wider operand."""
         if _overlaps_canary(memory, at + size):
             raise NoSemanticsError
         address = self.address_of(memory)
         return self.add(address, at) if at else address
 
-    def offset_of(self, memory: Memory) -> Var:
+    def offset_of(self, memory: MemoryOperand) -> Var:
         """The address without its segment, as `lea` gives it."""
         size = _address_bytes(memory)
         total: Var | None = memory.base
@@ -107,7 +107,7 @@ class Builder:
             total = self.add(total, memory.displacement)
         return self.zext(total, 8)
 
-    def _thread_word(self, memory: Memory, size: int) -> Var:
+    def _thread_word(self, memory: MemoryOperand, size: int) -> Var:
         if memory.displacement == CANARY_OFFSET and size == 8:
             return CANARY
         if _overlaps_canary(memory, size):
@@ -324,12 +324,12 @@ def _common_size(left: Value, right: Value) -> int:
     return right.size
 
 
-def _address_bytes(memory: Memory) -> int:
+def _address_bytes(memory: MemoryOperand) -> int:
     """The width in which its address is computed."""
     return memory.base.size if memory.base else memory.index.size if memory.index else 8
 
 
-def _overlaps_canary(memory: Memory, size: int) -> bool:
+def _overlaps_canary(memory: MemoryOperand, size: int) -> bool:
     """Only the plain `fs:0x28` is known to be the canary: an access to part of it, or a write, has no meaning here."""
     if memory.segment != "fs" or memory.base is not None or memory.index is not None:
         return False

@@ -8,17 +8,17 @@ from isoform.isa.x86_64.builder import Builder
 from isoform.isa.x86_64.flags import CONDITIONS, ZF
 from isoform.isa.x86_64.integer import RCX, RSP, Semantics, part
 from isoform.isa.x86_64.moves import push_value
-from isoform.isa.x86_64.operands import Immediate, NoSemanticsError, Operand
+from isoform.isa.x86_64.operands import ImmediateOperand, NoSemanticsError, Operand
 from isoform.model.microop import Kind, code, const
 
 _ADDRESS_MASK = (1 << 64) - 1
-_NOTHING = Immediate(0)
+_NOTHING = ImmediateOperand(0)
 _MOST_POPPED = 0x7FFF
 """Above this value, CPU models disagree on whether the number is signed."""
 
 
 def jump(b: Builder, target: Operand) -> None:
-    if isinstance(target, Immediate):
+    if isinstance(target, ImmediateOperand):
         b.branch(target.value & _ADDRESS_MASK)
     else:
         b.leave_to(Kind.BRANCHIND, b.read(target, 8))
@@ -30,7 +30,7 @@ def jump_if(condition: str) -> Semantics:
 
 def call(b: Builder, target: Operand) -> None:
     """Position-independent code reads its own address by a call to the next instruction: a push, not a call."""
-    if isinstance(target, Immediate):
+    if isinstance(target, ImmediateOperand):
         address = target.value & _ADDRESS_MASK
         push_value(b, const(b.next_address, 8))
         if address == b.next_address:
@@ -43,7 +43,7 @@ def call(b: Builder, target: Operand) -> None:
         b.leave_to(Kind.CALLIND, callee)
 
 
-def return_(b: Builder, popped: Immediate = _NOTHING) -> None:
+def return_(b: Builder, popped: ImmediateOperand = _NOTHING) -> None:
     if not 0 <= popped.value <= _MOST_POPPED:
         raise NoSemanticsError
     target = b.load(RSP, 8)
@@ -56,7 +56,7 @@ def jump_if_count_zero(size: int) -> Semantics:
 
 
 def loop(while_zero: bool | None) -> Semantics:
-    def semantics(b: Builder, target: Immediate) -> None:
+    def semantics(b: Builder, target: ImmediateOperand) -> None:
         b.set(RCX, b.sub(RCX, 1))
         again = b.differ(RCX, 0)
         if while_zero is not None:

@@ -12,9 +12,9 @@ from functools import cache
 from isoform.isa.sleigh import Decoded
 from isoform.isa.x86_64.modrm import ModRM, byte_without_rex, general, memory, read_modrm, read_number, vector
 from isoform.isa.x86_64.opcode_lines import OPCODE_LINES
-from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Prefixes, Register
+from isoform.isa.x86_64.operands import ImmediateOperand, MemoryOperand, NoSemanticsError, Operand, Prefixes, Register
 from isoform.isa.x86_64.registers import REGISTERS
-from isoform.isa.x86_64.vex import FIRST_MAP, SECOND_MAP, THIRD_MAP, VEX_THREE, VEX_TWO, Prefix, read_vex
+from isoform.isa.x86_64.vex import FIRST_MAP, SECOND_MAP, THIRD_MAP, VEX_THREE, VEX_TWO, VexPrefix, read_vex
 
 _ESCAPE = 0x0F
 _NOP = 0x90
@@ -30,7 +30,7 @@ def operands(decoded: Decoded, found: Prefixes) -> tuple[Operand, ...]:
     return read
 
 
-def memory_operand(decoded: Decoded, found: Prefixes) -> Memory:
+def memory_operand(decoded: Decoded, found: Prefixes) -> MemoryOperand:
     """The memory that ModRM names after an opcode of one byte, whatever its size."""
     return _Reader(decoded, found).only_memory()
 
@@ -61,7 +61,7 @@ class _Reader:
         read = [_READERS[place](self, size) for place, size in kinds]
         return tuple([operand for operand in read if operand is not None])
 
-    def only_memory(self) -> Memory:
+    def only_memory(self) -> MemoryOperand:
         self._read_modrm()
         return self.memory(0)
 
@@ -119,7 +119,7 @@ class _Reader:
 
     # Memory and numbers
 
-    def memory(self, size: int) -> Memory:
+    def memory(self, size: int) -> MemoryOperand:
         address, found = self._modrm.address, self._found
         # Decoders disagree on what a 32-bit address without registers is relative to.
         if address is None or (found.address_size and address.base is None and address.index is None):
@@ -127,24 +127,24 @@ class _Reader:
         address_bytes = 4 if found.address_size else 8
         return memory(address, size or None, self._next_address, segment=found.segment, address_bytes=address_bytes)
 
-    def absolute(self, size: int) -> Memory:
+    def absolute(self, size: int) -> MemoryOperand:
         if self._found.address_size:
             raise NoSemanticsError
-        return Memory(self._found.segment, None, None, 1, self._number(8, signed=False), size)
+        return MemoryOperand(self._found.segment, None, None, 1, self._number(8, signed=False), size)
 
     def _number(self, size: int, signed: bool) -> int:
         found = read_number(self._code, self.at, size, signed)
         self.at += size
         return found
 
-    def signed(self, size: int) -> Immediate:
-        return Immediate(self._number(size, signed=True))
+    def signed(self, size: int) -> ImmediateOperand:
+        return ImmediateOperand(self._number(size, signed=True))
 
-    def unsigned(self, size: int) -> Immediate:
-        return Immediate(self._number(size, signed=False))
+    def unsigned(self, size: int) -> ImmediateOperand:
+        return ImmediateOperand(self._number(size, signed=False))
 
-    def branch_target(self, size: int) -> Immediate:
-        return Immediate(self._next_address + self._number(size, signed=True))
+    def branch_target(self, size: int) -> ImmediateOperand:
+        return ImmediateOperand(self._next_address + self._number(size, signed=True))
 
     def spelled_out(self, size: int) -> None:
         self._number(1, signed=False)
@@ -172,12 +172,12 @@ _READERS: Mapping[str, Callable[[_Reader, int], Operand | None]] = {
     "J": _Reader.branch_target,
     "C": _Reader.spelled_out,
     "X": lambda reader, size: None,
-    "1": lambda reader, size: Immediate(1),
+    "1": lambda reader, size: ImmediateOperand(1),
     **{name: _implied(name) for name in ("cl", "rbx", "rsi", "rdi", "xmm0")},
 }
 
 
-def _read_legacy(code: bytes, found: Prefixes) -> Prefix:
+def _read_legacy(code: bytes, found: Prefixes) -> VexPrefix:
     """REX, mandatory prefix and escape bytes in the terms of VEX."""
     at, table = found.opcode_at, 0
     if found.opcode == _ESCAPE and at + 1 < len(code):
@@ -186,7 +186,7 @@ def _read_legacy(code: bytes, found: Prefixes) -> Prefix:
     if at >= len(code):
         raise NoSemanticsError
     rex = found.rex
-    return Prefix(table, code[at], found.mandatory, rex >> 3 & 1, 0, rex >> 2 & 1, rex >> 1 & 1, rex & 1, 0, at + 1)
+    return VexPrefix(table, code[at], found.mandatory, rex >> 3 & 1, 0, rex >> 2 & 1, rex >> 1 & 1, rex & 1, 0, at + 1)
 
 
 # The lines of the table

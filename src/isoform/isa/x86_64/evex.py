@@ -6,7 +6,7 @@ Bytes on which the manual says that processors fault, static rounding, and what 
 from __future__ import annotations
 
 from isoform.isa.x86_64.builder import Builder, Masking
-from isoform.isa.x86_64.evex_table import ENTRIES, Entry
+from isoform.isa.x86_64.evex_table import ENTRIES, EvexEntry
 from isoform.isa.x86_64.modrm import (
     ModRM,
     general,
@@ -17,7 +17,7 @@ from isoform.isa.x86_64.modrm import (
     shown,
     vector,
 )
-from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand
+from isoform.isa.x86_64.operands import ImmediateOperand, MemoryOperand, NoSemanticsError, Operand
 from isoform.isa.x86_64.registers import REGISTERS
 from isoform.model.microop import Instruction
 from isoform.model.values import dataclass
@@ -30,7 +30,7 @@ _SMALLEST_VECTOR = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Prefix:
+class EvexPrefix:
     """The three bytes after 62, with the inverted extension bits restored."""
 
     table: int
@@ -62,20 +62,20 @@ def decode(code: bytes, address: int) -> Instruction:
     access = _access(prefix, modrm, entry, address + length)
     operands = [_operand(kind, prefix, modrm, access) for kind in entry.operands if kind != "I"]
     if "I" in entry.operands:
-        operands.append(Immediate(read_number(code, length - 1, 1, signed=False)))
+        operands.append(ImmediateOperand(read_number(code, length - 1, 1, signed=False)))
     masking = _masking(prefix, entry)
     b = Builder(address, length, masking)
     entry.semantics(b, True, *operands)
-    masks_memory = masking is not None and any(isinstance(operand, Memory) for operand in operands)
+    masks_memory = masking is not None and any(isinstance(operand, MemoryOperand) for operand in operands)
     return Instruction(address, length, _text(entry, operands, masking), b.finish(), masks_memory)
 
 
-def _prefix(code: bytes) -> Prefix:
+def _prefix(code: bytes) -> EvexPrefix:
     first, second, third = code[1:4]
     length = third >> 5 & 3
     if first & 8 or not second & 4 or length == len(_LENGTHS):
         raise NoSemanticsError
-    return Prefix(
+    return EvexPrefix(
         table=first & 7,
         mandatory=second & 3,
         wide=second >> 7,
@@ -90,7 +90,7 @@ def _prefix(code: bytes) -> Prefix:
     )
 
 
-def _entry(prefix: Prefix, opcode: int, modrm: ModRM) -> Entry:
+def _entry(prefix: EvexPrefix, opcode: int, modrm: ModRM) -> EvexEntry:
     head = prefix.mandatory, prefix.table, prefix.wide, opcode
     found = ENTRIES.get((*head, None)) or ENTRIES.get((*head, modrm.reg))
     if found is None:
@@ -98,7 +98,7 @@ def _entry(prefix: Prefix, opcode: int, modrm: ModRM) -> Entry:
     return found
 
 
-def _check(prefix: Prefix, modrm: ModRM, entry: Entry) -> None:
+def _check(prefix: EvexPrefix, modrm: ModRM, entry: EvexEntry) -> None:
     """Encodings on which processors fault according to the manual, and those that this decoder does not know."""
     kinds = {kind[0] for kind in entry.operands}
     to_mask, in_memory = entry.operands[0] == "K", modrm.address is not None
@@ -116,7 +116,7 @@ def _check(prefix: Prefix, modrm: ModRM, entry: Entry) -> None:
         raise NoSemanticsError
 
 
-def _access(prefix: Prefix, modrm: ModRM, entry: Entry, next_address: int) -> Memory | None:
+def _access(prefix: EvexPrefix, modrm: ModRM, entry: EvexEntry, next_address: int) -> MemoryOperand | None:
     """The operand in memory. A displacement of one byte counts accesses."""
     if modrm.address is None:
         return None
@@ -125,7 +125,7 @@ def _access(prefix: Prefix, modrm: ModRM, entry: Entry, next_address: int) -> Me
     return memory(modrm.address, size, next_address, repeated or size, repeated)
 
 
-def _operand(kind: str, prefix: Prefix, modrm: ModRM, access: Memory | None) -> Operand:
+def _operand(kind: str, prefix: EvexPrefix, modrm: ModRM, access: MemoryOperand | None) -> Operand:
     letter, size = kind[0], _vector_size(kind[1:], prefix.length)
     if letter == "V":
         return vector(modrm.reg | prefix.reg, size)
@@ -150,18 +150,18 @@ def _vector_size(part: str, length: int) -> int:
     return _FIXED_SIZES.get(part) or max(_SMALLEST_VECTOR, length // _SHARES.get(part, 1))
 
 
-def _masking(prefix: Prefix, entry: Entry) -> Masking | None:
+def _masking(prefix: EvexPrefix, entry: EvexEntry) -> Masking | None:
     if not prefix.mask:
         return None
     return Masking(REGISTERS[f"k{prefix.mask}"], entry.lane, prefix.zeroing)
 
 
-def _text(entry: Entry, operands: list[Operand], masking: Masking | None) -> str:
+def _text(entry: EvexEntry, operands: list[Operand], masking: Masking | None) -> str:
     parts = [shown(operand) for operand in operands]
     if masking is not None:
         number = next(n for n in range(8) if REGISTERS[f"k{n}"] == masking.register)
         parts[0] += f"{{k{number}}}" + ("{z}" if masking.zeroing else "")
     for at, operand in enumerate(operands):
-        if isinstance(operand, Memory) and operand.repeated and operand.size:
+        if isinstance(operand, MemoryOperand) and operand.repeated and operand.size:
             parts[at] += f"{{1to{operand.size // operand.repeated}}}"
     return f"{entry.name.lower()} {','.join(parts)}"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from isoform.isa.x86_64.builder import Builder
 from isoform.isa.x86_64.lanes import HALF, Binary, all_if, split
-from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.operands import ImmediateOperand, MemoryOperand, NoSemanticsError, Operand, Register
 from isoform.isa.x86_64.vector_wholes import pick
 from isoform.isa.x86_64.vectors import (
     VectorSemantics,
@@ -246,7 +246,7 @@ def truncate(size: int, small: int) -> VectorSemantics:
             kept = [] if b.masking.zeroing else split(b, low(b, target, small * len(lanes)), small)
             lanes = masked_lanes(b, b.masking, lanes, kept)
         value = b.join(*lanes)
-        if isinstance(target, Memory):
+        if isinstance(target, MemoryOperand):
             b.write(target, value)
         else:
             whole = b.zext(value, max(HALF, value.size))
@@ -273,7 +273,7 @@ def permute(size: int) -> VectorSemantics:
 
     def semantics(b: Builder, vex: bool, target: Operand, first: Operand, second: Operand) -> None:
         count = halves_of(target)
-        if isinstance(second, Immediate):
+        if isinstance(second, ImmediateOperand):
             lanes = lanes_of(b, read(b, first, count), size)
             chosen = [lanes[n - n % 4 + (control(second) >> 2 * (n % 4) & 3)] for n in range(len(lanes))]
         else:

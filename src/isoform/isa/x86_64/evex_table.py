@@ -100,7 +100,7 @@ _MEANINGS: Mapping[str, VectorSemantics] = {
 """Those that are not a wider form of a VEX instruction; the others have the same meaning as there."""
 
 
-class Entry(NamedTuple):
+class EvexEntry(NamedTuple):
     name: str
     operands: tuple[str, ...]
     semantics: VectorSemantics
@@ -129,10 +129,10 @@ def _meaning(name: str) -> VectorSemantics:
     return found
 
 
-def _entry(name: str, operands: str, lane: str, access: str, lengths: str = "xyz") -> Entry:
+def _entry(name: str, operands: str, lane: str, access: str, lengths: str = "xyz") -> EvexEntry:
     repeated = int(access[1:]) if access.startswith("r") else 0
     share = 1 if repeated else _SHARES.get(access, 0)
-    return Entry(
+    return EvexEntry(
         name,
         tuple(operands.split(",")),
         _meaning(name),
@@ -144,7 +144,7 @@ def _entry(name: str, operands: str, lane: str, access: str, lengths: str = "xyz
     )
 
 
-def _entries() -> Iterator[tuple[Key, Entry]]:
+def _entries() -> Iterator[tuple[Key, EvexEntry]]:
     for line in EVEX_LINES:
         name, encoding, opcode, *rest = line.split()
         prefix, table, wide = encoding.split(".")
@@ -154,4 +154,4 @@ def _entries() -> Iterator[tuple[Key, Entry]]:
             yield key, _entry(name, *rest)
 
 
-ENTRIES: Mapping[Key, Entry] = dict(_entries())
+ENTRIES: Mapping[Key, EvexEntry] = dict(_entries())

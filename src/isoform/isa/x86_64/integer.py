@@ -15,7 +15,7 @@ from isoform.isa.x86_64.flags import (
     set_result_flags,
     set_subtract_flags,
 )
-from isoform.isa.x86_64.operands import Memory, NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.operands import MemoryOperand, NoSemanticsError, Operand, Register
 from isoform.isa.x86_64.registers import REGISTERS
 from isoform.model.microop import Kind, Var, const
 
@@ -32,7 +32,7 @@ def width(*operands: Operand) -> int:
         if isinstance(operand, Register):
             return operand.var.size
     for operand in operands:
-        if isinstance(operand, Memory) and operand.size is not None:
+        if isinstance(operand, MemoryOperand) and operand.size is not None:
             return operand.size
     raise NoSemanticsError
 
@@ -158,7 +158,7 @@ def exchange_and_add(b: Builder, target: Operand, source: Register) -> None:
     left, right = b.hold(b.read(target, size)), b.hold(b.read(source))
     total = b.add(left, right)
     set_add_flags(b, left, right, total)
-    if isinstance(target, Memory):
+    if isinstance(target, MemoryOperand):
         # The source may be part of the address.
         b.write(target, total)
         b.write(source, left)
@@ -174,7 +174,7 @@ def compare_and_exchange(b: Builder, target: Operand, source: Register) -> None:
     old, new = b.hold(b.read(target, size)), b.hold(b.read(source))
     equal = b.equal(accumulator, old)
     set_subtract_flags(b, accumulator, old, b.sub(accumulator, old))
-    if isinstance(target, Memory):
+    if isinstance(target, MemoryOperand):
         b.write(target, b.select(equal, new, old))
         _write_where(b, b.negate(equal), RAX, old)
     elif target == Register(accumulator):
@@ -204,7 +204,7 @@ def _write_where(b: Builder, condition: Var, whole: Var, value: Var, at: int = 0
         b.set(place, b.select(condition, value, place))
 
 
-def compare_and_exchange_pair(b: Builder, target: Memory) -> None:
+def compare_and_exchange_pair(b: Builder, target: MemoryOperand) -> None:
     size = 2 * (8 if target.size == 16 else 4)
     half = size // 2
     old = b.read(target, size)

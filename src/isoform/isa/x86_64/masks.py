@@ -11,8 +11,8 @@ from typing import NamedTuple
 from isoform.isa.x86_64.builder import Builder
 from isoform.isa.x86_64.flags import CF, OF, PF, SF, ZF
 from isoform.isa.x86_64.modrm import ModRM, general, mask, memory, read_modrm, read_number, shown
-from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register
-from isoform.isa.x86_64.vex import FIRST_MAP, THIRD_MAP, VEX_THREE, VEX_TWO, Prefix, read_vex
+from isoform.isa.x86_64.operands import ImmediateOperand, MemoryOperand, NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.vex import FIRST_MAP, THIRD_MAP, VEX_THREE, VEX_TWO, VexPrefix, read_vex
 from isoform.model.microop import Instruction, Var, const
 
 _FULL = 8
@@ -61,7 +61,7 @@ def decode(code: bytes, address: int) -> Instruction:
     return Instruction(address, length, text, b.finish())
 
 
-def _operands(code: bytes, address: int, prefix: Prefix, modrm: ModRM, form: _Form) -> tuple[list[Operand], int]:
+def _operands(code: bytes, address: int, prefix: VexPrefix, modrm: ModRM, form: _Form) -> tuple[list[Operand], int]:
     at = prefix.length + modrm.length
     length = at + ("I" in form.operands)
     if ("H" not in form.operands and prefix.second) or (modrm.address is None and prefix.index):
@@ -79,7 +79,7 @@ def _operands(code: bytes, address: int, prefix: Prefix, modrm: ModRM, form: _Fo
         elif letter == "G":
             found.append(general(modrm.reg | prefix.reg << 3, max(4, form.size)))
         elif letter == "I":
-            found.append(Immediate(read_number(code, at, 1, signed=False)))
+            found.append(ImmediateOperand(read_number(code, at, 1, signed=False)))
         else:
             assert modrm.address is not None
             found.append(memory(modrm.address, form.size, address + length))
@@ -126,7 +126,7 @@ def _not(b: Builder, size: int, target: Operand, source: Operand) -> None:
 
 def _move(b: Builder, size: int, target: Operand, source: Operand) -> None:
     value = _read(b, source, size)
-    if isinstance(target, Memory):
+    if isinstance(target, MemoryOperand):
         b.write(target, value)
     elif isinstance(target, Register) and target.var.size < _FULL:
         b.write(target, b.zext(value, target.var.size))
@@ -136,7 +136,7 @@ def _move(b: Builder, size: int, target: Operand, source: Operand) -> None:
 
 def _shift(operator: Callable[[Builder, Var, int], Var]) -> Meaning:
     def meaning(b: Builder, size: int, target: Operand, source: Operand, count: Operand) -> None:
-        if not isinstance(count, Immediate):
+        if not isinstance(count, ImmediateOperand):
             raise NoSemanticsError
         _write(b, target, operator(b, _read(b, source, size), count.value))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.operands import ImmediateOperand, MemoryOperand, NoSemanticsError, Operand, Register
 from isoform.isa.x86_64.registers import REGISTERS
 from isoform.model.microop import Var
 from isoform.model.values import dataclass
@@ -107,7 +107,7 @@ def memory(
     repeated: int = 0,
     segment: str = "",
     address_bytes: int = 8,
-) -> Memory:
+) -> MemoryOperand:
     """The displacement of one byte counts `unit` bytes; registers of an address have `address_bytes`."""
     displacement = address.displacement * unit if address.short else address.displacement
     if address.relative:
@@ -115,7 +115,7 @@ def memory(
     registers = _GENERAL[address_bytes]
     base = None if address.base is None else registers[address.base].var
     index = None if address.index is None else registers[address.index].var
-    return Memory(segment, base, index, address.scale, displacement, size, repeated)
+    return MemoryOperand(segment, base, index, address.scale, displacement, size, repeated)
 
 
 def vector(number: int, size: int) -> Register:
@@ -150,7 +150,7 @@ def shown(operand: Operand) -> str:
     """In the syntax of SLEIGH's disassembly."""
     if isinstance(operand, Register):
         return _names()[operand.var]
-    if isinstance(operand, Immediate):
+    if isinstance(operand, ImmediateOperand):
         return f"{operand.value:#x}"
     terms = [_names()[operand.base]] if operand.base else []
     terms += [f"{_names()[operand.index]}*{operand.scale:#x}"] if operand.index else []

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from isoform.isa.x86_64.builder import Builder
 from isoform.isa.x86_64.flags import CF, CONDITIONS, DF, OF, PF, SF, ZF
 from isoform.isa.x86_64.integer import AH, AL, RAX, RBP, RBX, RDX, RSP, Semantics, part, width
-from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.operands import ImmediateOperand, MemoryOperand, NoSemanticsError, Operand, Register
 from isoform.model.microop import FALSE, TRUE, Var
 
 
@@ -25,7 +25,7 @@ def move_extended(extend: Callable[[Builder, Var, int], Var]) -> Semantics:
     return semantics
 
 
-def load_address(b: Builder, target: Register, source: Memory) -> None:
+def load_address(b: Builder, target: Register, source: MemoryOperand) -> None:
     b.write(target, b.piece(b.offset_of(source), 0, width(target)))
 
 
@@ -91,7 +91,7 @@ def push_value(b: Builder, value: Var) -> None:
 
 
 def push(b: Builder, source: Operand) -> None:
-    size = source.size or 8 if isinstance(source, Immediate) else width(source)
+    size = source.size or 8 if isinstance(source, ImmediateOperand) else width(source)
     push_value(b, b.hold(b.read(source, size)))
 
 
@@ -113,7 +113,7 @@ _NESTING_LEVELS = 32
 """The processor takes the level modulo this."""
 
 
-def enter(b: Builder, size: Immediate, level: Immediate) -> None:
+def enter(b: Builder, size: ImmediateOperand, level: ImmediateOperand) -> None:
     if level.value % _NESTING_LEVELS:
         raise NoSemanticsError
     below = b.sub(RSP, 8)

@@ -33,14 +33,14 @@ class Register:
 
 
 @dataclass(frozen=True)
-class Immediate:
+class ImmediateOperand:
     value: int
     size: int | None = None
     """None if neither the mnemonic nor another operand determines it."""
 
 
 @dataclass(frozen=True)
-class Memory:
+class MemoryOperand:
     segment: str
     """`fs`, `gs`, or empty: the other segments start at 0."""
     base: Var | None
@@ -53,7 +53,7 @@ class Memory:
     """Bytes of the element that EVEX repeats to fill a vector; 0 if the whole operand is in memory."""
 
 
-Operand = Register | Immediate | Memory
+Operand = Register | ImmediateOperand | MemoryOperand
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from isoform.isa.x86_64.builder import Builder
 from isoform.isa.x86_64.flags import CF, OF, PF, SF, ZF, parity
 from isoform.isa.x86_64.integer import Semantics, width
-from isoform.isa.x86_64.operands import Immediate, NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.operands import ImmediateOperand, NoSemanticsError, Operand, Register
 from isoform.model.microop import Kind, Space, Var, const
 
 
@@ -19,7 +19,7 @@ class Count:
         self._b = b
         self._limit = 63 if size == 8 else 31
         self._is_zero: Var | None = None
-        if isinstance(operand, Immediate):
+        if isinstance(operand, ImmediateOperand):
             self.value: Var = const(operand.value & self._limit, 1)
         elif isinstance(operand, Register):
             self.value = b.and_(b.read(operand, 1), self._limit)
@@ -210,7 +210,7 @@ def shift_without_flags(shift: Callable[[Builder, Var, Var], Var]) -> Semantics:
     return semantics
 
 
-def rotate_without_flags(b: Builder, target: Register, source: Operand, amount: Immediate) -> None:
+def rotate_without_flags(b: Builder, target: Register, source: Operand, amount: ImmediateOperand) -> None:
     size = width(target)
     b.write(target, _rotated(b, b.read(source, size), const(-amount.value, 1)))
 

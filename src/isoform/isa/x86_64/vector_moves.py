@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from isoform.isa.x86_64.builder import Builder
 from isoform.isa.x86_64.lanes import HALF, Unary, split
-from isoform.isa.x86_64.operands import Memory, NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.operands import MemoryOperand, NoSemanticsError, Operand, Register
 from isoform.isa.x86_64.registers import REGISTERS
 from isoform.isa.x86_64.shuffles import insert_single
 from isoform.isa.x86_64.vectors import VectorSemantics, control, halves_of, low, read, sources_of, unary, write
@@ -14,7 +14,7 @@ RDI = REGISTERS["rdi"]
 
 
 def move(b: Builder, vex: bool, target: Operand, source: Operand) -> None:
-    count = halves_of(source if isinstance(target, Memory) else target)
+    count = halves_of(source if isinstance(target, MemoryOperand) else target)
     write(b, vex, target, read(b, source, count))
 
 
@@ -35,9 +35,9 @@ def move_scalar(size: int) -> VectorSemantics:
     """`movss`, `movsd`: between registers the rest comes from the first source; from memory it is zero."""
 
     def semantics(b: Builder, vex: bool, target: Operand, *rest: Operand) -> None:
-        if isinstance(target, Memory):
+        if isinstance(target, MemoryOperand):
             b.write(target, low(b, rest[0], size))
-        elif isinstance(rest[-1], Memory):
+        elif isinstance(rest[-1], MemoryOperand):
             write(b, vex, target, [b.zext(b.read(rest[-1], size), HALF)])
         else:
             kept, source = sources_of(vex, target, rest)
@@ -51,7 +51,7 @@ def move_half(at: int) -> VectorSemantics:
     """`movlps`, `movhps` and their doubles: eight bytes of memory to or from one half of a vector."""
 
     def semantics(b: Builder, vex: bool, target: Operand, *rest: Operand) -> None:
-        if isinstance(target, Memory):
+        if isinstance(target, MemoryOperand):
             b.write(target, b.piece(read(b, rest[0], 1)[0], at, 8))
             return
         kept, source = sources_of(vex, target, rest)
@@ -100,7 +100,7 @@ def insert_ps(b: Builder, vex: bool, target: Operand, *rest: Operand) -> None:
     kept, source, place = sources_of(vex, target, rest)
     steer = control(place)
     left = read(b, kept, 1)[0]
-    if isinstance(source, Memory):
+    if isinstance(source, MemoryOperand):
         right = b.zext(b.read(source, 4), HALF)
         steer &= 0x3F
     else:
@@ -157,7 +157,7 @@ def masked_move(size: int) -> VectorSemantics:
     def semantics(b: Builder, vex: bool, target: Operand, mask: Operand, source: Operand) -> None:
         count = halves_of(mask)
         masks = read(b, mask, count)
-        values, storing = read(b, source, count), isinstance(target, Memory)
+        values, storing = read(b, source, count), isinstance(target, MemoryOperand)
         others = read(b, target, count) if storing else [const(0, HALF)] * count
         result = []
         for value, chooser, other in zip(values, masks, others, strict=True):

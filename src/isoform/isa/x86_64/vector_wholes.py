@@ -5,7 +5,7 @@ from __future__ import annotations
 from isoform.isa.x86_64.builder import Builder
 from isoform.isa.x86_64.flags import CF, OF, PF, SF, ZF
 from isoform.isa.x86_64.lanes import HALF, split
-from isoform.isa.x86_64.operands import Immediate, Operand
+from isoform.isa.x86_64.operands import ImmediateOperand, Operand
 from isoform.isa.x86_64.registers import REGISTERS
 from isoform.isa.x86_64.shuffles import permute_doubles, shuffle_dwords
 from isoform.isa.x86_64.vectors import (
@@ -116,7 +116,7 @@ def permute_within(size: int) -> VectorSemantics:
         return b.join(*(pick(b, table, lane, first_bit) for lane in split(b, choosers, size)))
 
     def semantics(b: Builder, vex: bool, target: Operand, source: Operand, steer: Operand) -> None:
-        if isinstance(steer, Immediate):
+        if isinstance(steer, ImmediateOperand):
             bits, operator = (0, shuffle_dwords) if size == 4 else (2, permute_doubles)
             unary_immediate(bits, operator)(b, vex, target, source, steer)
         else:

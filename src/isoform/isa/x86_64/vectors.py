@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from isoform.isa.x86_64.builder import Builder, Masking
 from isoform.isa.x86_64.lanes import HALF, Binary, Unary, split
-from isoform.isa.x86_64.operands import Immediate, Memory, NoSemanticsError, Operand, Register
+from isoform.isa.x86_64.operands import ImmediateOperand, MemoryOperand, NoSemanticsError, Operand, Register
 from isoform.isa.x86_64.registers import REGISTERS
 from isoform.isa.x86_64.shuffles import BinaryImmediate, UnaryImmediate
 from isoform.model.microop import Space, Var, const
@@ -36,10 +36,10 @@ def read(b: Builder, source: Operand, count: int) -> list[Var]:
     """The first `count` halves of an operand."""
     if isinstance(source, Register) and source.is_vector:
         return [Var(Space.REGISTER, source.var.offset + HALF * n, HALF) for n in range(count)]
-    if isinstance(source, Memory) and source.repeated:
+    if isinstance(source, MemoryOperand) and source.repeated:
         element = b.load(b.address_of_part(source, 0, source.repeated), source.repeated)
         return [b.join(*[element] * (HALF // source.repeated))] * count
-    if isinstance(source, Memory):
+    if isinstance(source, MemoryOperand):
         return [b.load(b.address_of_part(source, HALF * n, HALF), HALF) for n in range(count)]
     raise NoSemanticsError
 
@@ -59,7 +59,7 @@ def write(b: Builder, vex: bool, target: Operand, halves: list[Var]) -> None:
 
 def write_all(b: Builder, vex: bool, target: Operand, halves: list[Var]) -> None:
     """Ignores a mask."""
-    if isinstance(target, Memory):
+    if isinstance(target, MemoryOperand):
         for number, half in enumerate(halves):
             b.store(b.address_of_part(target, HALF * number, HALF), half)
         return
@@ -115,7 +115,7 @@ def sources_of(vex: bool, target: Operand, sources: tuple[Operand, ...]) -> tupl
 
 
 def control(operand: Operand) -> int:
-    if not isinstance(operand, Immediate):
+    if not isinstance(operand, ImmediateOperand):
         raise NoSemanticsError
     return operand.value & 0xFF
 
@@ -173,7 +173,7 @@ def shift(size: int, operator: Callable[[Builder, Var, Var], Var]) -> VectorSema
 
     def semantics(b: Builder, vex: bool, target: Operand, *rest: Operand) -> None:
         source, amount = sources_of(vex, target, rest)
-        if isinstance(amount, Immediate):
+        if isinstance(amount, ImmediateOperand):
             count = const(control(amount), 8)
         else:
             count = b.hold(b.piece(read(b, amount, 1)[0], 0, 8))

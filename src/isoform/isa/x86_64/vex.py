@@ -11,7 +11,7 @@ FIRST_MAP, SECOND_MAP, THIRD_MAP = 1, 2, 3
 
 
 @dataclass(frozen=True)
-class Prefix:
+class VexPrefix:
     """What the bytes up to the opcode say, with the inverted extension bits restored."""
 
     table: int
@@ -30,14 +30,14 @@ class Prefix:
     """Bytes up to and including the opcode."""
 
 
-def read_vex(code: bytes, at: int) -> Prefix:
+def read_vex(code: bytes, at: int) -> VexPrefix:
     """The prefix that starts at byte `at`."""
     size = 2 if code[at] == VEX_TWO else 3
     if at + size >= len(code):
         raise NoSemanticsError
     first, last, opcode = code[at + 1], code[at + size - 1], code[at + size]
     is_short = size == 2
-    return Prefix(
+    return VexPrefix(
         table=FIRST_MAP if is_short else first & 31,
         opcode=opcode,
         mandatory=last & 3,

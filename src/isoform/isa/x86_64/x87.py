@@ -15,7 +15,7 @@ from isoform.isa.x86_64 import x87_numbers as numbers
 from isoform.isa.x86_64.builder import Builder
 from isoform.isa.x86_64.encoded import memory_operand
 from isoform.isa.x86_64.flags import CF, OF, PF, SF, ZF
-from isoform.isa.x86_64.operands import Memory, NoSemanticsError, Prefixes
+from isoform.isa.x86_64.operands import MemoryOperand, NoSemanticsError, Prefixes
 from isoform.isa.x86_64.registers import X87, X87_CONTROL, X87_DEPTH
 from isoform.isa.x86_64.x87_numbers import DEFAULT_NAN, SIZE
 from isoform.model.microop import Space, Var, const
@@ -179,7 +179,7 @@ _INTEGERS = {0xDB: 4, 0xDF: 2}
 _FLOATS = {0xD9: 4, 0xDD: 8}
 
 
-def _on_memory(b: Builder, opcode: int, field: int, memory: Memory) -> None:
+def _on_memory(b: Builder, opcode: int, field: int, memory: MemoryOperand) -> None:
     match opcode, field:
         case ((0xD8 | 0xDC), _):
             value = b.read(memory, 4 if opcode == 0xD8 else 8)
@@ -210,13 +210,13 @@ def _on_memory(b: Builder, opcode: int, field: int, memory: Memory) -> None:
             raise NoSemanticsError
 
 
-def _store(b: Builder, memory: Memory, value: Var, popping: bool) -> None:
+def _store(b: Builder, memory: MemoryOperand, value: Var, popping: bool) -> None:
     b.write(memory, value)
     if popping:
         _pop(b)
 
 
-def _store_integer(b: Builder, memory: Memory, size: int, truncated: bool, popping: bool) -> None:
+def _store_integer(b: Builder, memory: MemoryOperand, size: int, truncated: bool, popping: bool) -> None:
     _store(b, memory, numbers.to_integer(b, b.hold(_read(b, 0)), size, truncated), popping)
 
 

@@ -26,7 +26,7 @@ _FORMATS = {4: (24, 127), 8: (53, 1023)}
 """Of singles and doubles by their bytes: bits of the significand, and the exponent's bias."""
 
 
-class Number(NamedTuple):
+class Unpacked(NamedTuple):
     """The parts of a pattern: significand * 2^(exponent - 63); the significand of every number but 0 starts with a
     one."""
 
@@ -40,7 +40,7 @@ class Number(NamedTuple):
     is_invalid: Var
 
 
-def unpacked(b: Builder, pattern: Var) -> Number:
+def unpacked(b: Builder, pattern: Var) -> Unpacked:
     significand, top = b.piece(pattern, 0, 8), b.piece(pattern, 8, 2)
     field = b.zext(b.and_(top, _FULL), 4)
     without_field, full = b.equal(field, 0), b.equal(field, _FULL)
@@ -48,7 +48,7 @@ def unpacked(b: Builder, pattern: Var) -> Number:
     is_whole = b.equal(b.and_(significand, _ONE - 1), 0)
     special = b.both(full, has_one)
     zeros = b.leading_zeros(significand, 4)
-    return Number(
+    return Unpacked(
         pattern,
         b.is_negative(top),
         b.sub(b.sub(b.select(without_field, const(1, 4), field), _BIAS), zeros),
@@ -101,7 +101,7 @@ def _infinity(b: Builder, negative: Var) -> Var:
     return _packed(b, negative, const(_FULL, 4), const(_ONE, 8))
 
 
-def _is_larger(b: Builder, x: Number, y: Number) -> Var:
+def _is_larger(b: Builder, x: Unpacked, y: Unpacked) -> Var:
     """In magnitude."""
     same = b.equal(x.exponent, y.exponent)
     return b.either(b.less(y.exponent, x.exponent), b.both(same, b.below(y.significand, x.significand)))
@@ -114,7 +114,7 @@ def _quiet(b: Builder, pattern: Var) -> Var:
     return b.or_(pattern, _QUIET)
 
 
-def _nan_of_two(b: Builder, x: Number, y: Number) -> Var:
+def _nan_of_two(b: Builder, x: Unpacked, y: Unpacked) -> Var:
     """The operand that is a NaN; of a signalling and a quiet one the quiet one; else the larger, or the positive
     one."""
     x_quiet, y_quiet = (b.bit(n.significand, 62) for n in (x, y))
@@ -125,7 +125,7 @@ def _nan_of_two(b: Builder, x: Number, y: Number) -> Var:
     return _quiet(b, b.select(chosen, x.pattern, y.pattern))
 
 
-def _unless_special(b: Builder, x: Number, y: Number, impossible: Var, result: Var) -> Var:
+def _unless_special(b: Builder, x: Unpacked, y: Unpacked, impossible: Var, result: Var) -> Var:
     result = b.select(impossible, DEFAULT_NAN, result)
     result = b.select(b.either(x.is_nan, y.is_nan), _nan_of_two(b, x, y), result)
     return b.select(b.either(x.is_invalid, y.is_invalid), DEFAULT_NAN, result)

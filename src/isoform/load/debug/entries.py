@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from isoform.load.debug import forms
-from isoform.load.debug.forms import Abbreviation, Abbreviations, Encoding, Value
+from isoform.load.debug.forms import Abbreviation, Abbreviations, UnitEncoding, Value
 from isoform.load.debug.sections import DebugSections
 from isoform.load.debug.unusable import Unusable
 
@@ -111,7 +111,7 @@ class Unit:
     """One unit. `start` to `end` are its entries, in the section `data`."""
 
     def __init__(
-        self, units: Units, section: str, header: int, start: int, end: int, encoding: Encoding, abbreviations: int
+        self, units: Units, section: str, header: int, start: int, end: int, encoding: UnitEncoding, abbreviations: int
     ) -> None:
         self.sections = units.sections
         self.spend = units.spend
@@ -246,7 +246,7 @@ class Units:
         self._known: list[Unit] = []
         self._starts: list[int] = []
         self._next = 0
-        self._tables: dict[tuple[int, Encoding], Abbreviations] = {}
+        self._tables: dict[tuple[int, UnitEncoding], Abbreviations] = {}
 
     def __iter__(self) -> Iterator[Unit]:
         """Headers are read only as far as needed."""
@@ -255,7 +255,7 @@ class Units:
             yield self._known[index]
             index += 1
 
-    def abbreviations(self, offset: int, encoding: Encoding) -> Abbreviations:
+    def abbreviations(self, offset: int, encoding: UnitEncoding) -> Abbreviations:
         key = (offset, encoding)
         if key not in self._tables:
             self._tables[key] = Abbreviations(self.sections[".debug_abbrev"], offset, encoding)
@@ -323,5 +323,5 @@ def _unit(units: Units, section: str, header: int) -> tuple[Unit, int, tuple[int
         at += 8 + offset_bytes
     elif kind in _WITH_IDENTIFIER:
         at += 8
-    encoding = Encoding(version, address_bytes, offset_bytes)
+    encoding = UnitEncoding(version, address_bytes, offset_bytes)
     return Unit(units, section, header, at, end, encoding, abbreviations), end, named

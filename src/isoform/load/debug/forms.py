@@ -120,7 +120,7 @@ _VARIABLE: Mapping[int, Callable[[bytes, int], Read]] = {
 
 
 @dataclass(frozen=True)
-class Encoding:
+class UnitEncoding:
     """What the header of a unit says of the width of values in it."""
 
     version: int
@@ -155,7 +155,9 @@ Step = tuple[struct.Struct | None, Callable[[bytes, int], Read] | None]
 class Abbreviation:
     """What entries with one code have in common."""
 
-    def __init__(self, tag: int, has_children: bool, encoding: Encoding, listed: list[tuple[int, int, int]]) -> None:
+    def __init__(
+        self, tag: int, has_children: bool, encoding: UnitEncoding, listed: list[tuple[int, int, int]]
+    ) -> None:
         """`listed`: (attribute, form, constant)."""
         self.tag = _TAGS.get(tag, f"DW_TAG_{tag:#x}")
         self.has_children = has_children
@@ -167,7 +169,7 @@ class Abbreviation:
         self.steps = tuple(self._steps(encoding, listed))
         self.names_a_signature = any(form == REFERENCE_SIGNATURE for _, form, _ in listed)
 
-    def _steps(self, encoding: Encoding, listed: list[tuple[int, int, int]]) -> list[Step]:
+    def _steps(self, encoding: UnitEncoding, listed: list[tuple[int, int, int]]) -> list[Step]:
         steps: list[Step] = []
         letters, count = "", 0
         for attribute, form, constant in listed:
@@ -191,7 +193,7 @@ class Abbreviation:
 class Abbreviations:
     """One table of them. Declarations are found as far as needed, and read when an entry has their code."""
 
-    def __init__(self, data: bytes, start: int, encoding: Encoding) -> None:
+    def __init__(self, data: bytes, start: int, encoding: UnitEncoding) -> None:
         self._data = data
         self._next = start
         self._encoding = encoding

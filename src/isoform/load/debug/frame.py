@@ -7,7 +7,7 @@ from dataclasses import replace
 from isoform.load.debug.entries import Entry, Unit
 from isoform.load.debug.ranges import extent, pieces
 from isoform.load.debug.read import DebugInfo
-from isoform.load.debug.types import TypeReader
+from isoform.load.debug.types import DebugTypeReader
 from isoform.load.debug.unusable import Unusable
 from isoform.load.described import Local
 
@@ -25,7 +25,7 @@ def frame_locals(debug: DebugInfo, address: int) -> tuple[Local, ...]:
     found: list[Local] = []
     try:
         for unit in debug.units(address):
-            types = TypeReader(unit)
+            types = DebugTypeReader(unit)
             scopes: list[tuple[int, int, int]] = []
             """(depth, start, end) of the function and of the blocks in it that are open."""
             base: int | None = None
@@ -53,7 +53,7 @@ def frame_locals(debug: DebugInfo, address: int) -> tuple[Local, ...]:
     return tuple(found)
 
 
-def _local(types: TypeReader, entry: Entry, base: int, start: int, end: int) -> list[Local]:
+def _local(types: DebugTypeReader, entry: Entry, base: int, start: int, end: int) -> list[Local]:
     location, name = entry.expression("DW_AT_location"), entry.name
     if not name or len(location) < 2 or location[0] != _FBREG:
         return []

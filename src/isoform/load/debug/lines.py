@@ -9,10 +9,10 @@ from pathlib import Path
 
 from isoform.load.debug import forms
 from isoform.load.debug.entries import Unit
-from isoform.load.debug.forms import Encoding
+from isoform.load.debug.forms import UnitEncoding
 from isoform.load.debug.read import DebugInfo
 from isoform.load.debug.unusable import Unusable
-from isoform.load.described import Line
+from isoform.load.described import SourceLine
 from isoform.model.values import dataclass
 
 LINES_LIMIT = 1 << 16
@@ -30,7 +30,7 @@ _END_OF_SEQUENCE, _SET_ADDRESS = 1, 2
 class _Program:
     """The header of a line program."""
 
-    encoding: Encoding
+    encoding: UnitEncoding
     start: int
     end: int
     step: int
@@ -44,9 +44,9 @@ class _Program:
     """Name and number of its directory."""
 
 
-def lines(debug: DebugInfo, start: int, end: int) -> dict[int, Line]:
+def lines(debug: DebugInfo, start: int, end: int) -> dict[int, SourceLine]:
     """The source line of every address from `start` to `end`, where known."""
-    found: dict[int, Line] = {}
+    found: dict[int, SourceLine] = {}
     try:
         for unit in debug.units(start):
             for first, last, line in _rows(unit):
@@ -61,7 +61,7 @@ def lines(debug: DebugInfo, start: int, end: int) -> dict[int, Line]:
     return found
 
 
-def _rows(unit: Unit) -> Iterator[tuple[int, int, Line]]:
+def _rows(unit: Unit) -> Iterator[tuple[int, int, SourceLine]]:
     """(start, end, line) of the unit's code; none where it does not say."""
     place = unit.top.number("DW_AT_stmt_list")
     if place is None:
@@ -72,7 +72,7 @@ def _rows(unit: Unit) -> Iterator[tuple[int, int, Line]]:
     for start, end, file, number in _run(unit, program, data):
         if file not in names:
             names[file] = _file_name(program, unit, file)
-        yield start, end, Line(names[file], number)
+        yield start, end, SourceLine(names[file], number)
 
 
 def _header(unit: Unit, data: bytes, at: int) -> _Program:
@@ -93,7 +93,7 @@ def _header(unit: Unit, data: bytes, at: int) -> _Program:
     line_base, line_range, opcode_base = struct.unpack_from("<bBB", data, at + 1)
     at += 4
     lengths = tuple(data[at : at + opcode_base - 1])
-    encoding = Encoding(version, address_bytes, offset_bytes)
+    encoding = UnitEncoding(version, address_bytes, offset_bytes)
     program = _Program(encoding, start, end, step, line_base, line_range, lengths)
     at += len(lengths)
     if version == 5:
@@ -212,7 +212,7 @@ def _readable(name: bytes) -> str:
     return name.decode("utf-8", "replace")
 
 
-def source_text(found: Mapping[int, Line]) -> dict[str, tuple[str, ...]]:
+def source_text(found: Mapping[int, SourceLine]) -> dict[str, tuple[str, ...]]:
     """The text of the named source files, if they can be read. The names come from the file under test: only ordinary
     source files of ordinary size are read."""
     text: dict[str, tuple[str, ...]] = {}

@@ -13,7 +13,7 @@ from isoform.load.debug.types import (
     BOOLEAN,
     C_LANGUAGES,
     NO_CALL,
-    TypeReader,
+    DebugTypeReader,
     as_passed,
     as_returned,
     declared_convention,
@@ -44,10 +44,10 @@ def signatures(
         for unit in debug.units(address):
             seen = _Pointers()
             here = list(_unit_signatures(unit, seen))
-            if wanted is None or any(name in wanted and standing >= Standing.ABSTRACT for name, (_, standing) in here):
+            if wanted is None or any(name in wanted and standing >= EntryRank.ABSTRACT for name, (_, standing) in here):
                 _merge(found, here)
                 if inlined is not None:
-                    inlined |= {name for name, (_, standing) in here if standing is Standing.ABSTRACT}
+                    inlined |= {name for name, (_, standing) in here if standing is EntryRank.ABSTRACT}
                 if pointers is not None:
                     pointers.append(seen.types(_is_c(unit)))
     except Exception:  # a broken rest does not invalidate what was read before
@@ -71,7 +71,7 @@ class _Pointers:
     bools: dict[str, CType] = field(default_factory=dict)
     padded: dict[str, CType] = field(default_factory=dict)
 
-    def note(self, types: TypeReader, depth: int, entry: Entry) -> None:
+    def note(self, types: DebugTypeReader, depth: int, entry: Entry) -> None:
         if entry.names_a_signature:
             self.unread = self.has_bools = True  # the types it refers to are not among the entries of this unit
         if entry.tag == "DW_TAG_subroutine_type":
@@ -97,7 +97,7 @@ class _Pointers:
         )
 
 
-class Standing(IntEnum):
+class EntryRank(IntEnum):
     """What an entry says about a function; the larger value takes precedence."""
 
     DECLARED = 0
@@ -106,25 +106,25 @@ class Standing(IntEnum):
     DEFINED = 2
 
 
-def _merge(found: dict[str, Signature], more: Iterable[tuple[str, tuple[Signature, Standing]]]) -> None:
-    best: dict[str, Standing] = {}
+def _merge(found: dict[str, Signature], more: Iterable[tuple[str, tuple[Signature, EntryRank]]]) -> None:
+    best: dict[str, EntryRank] = {}
     for name, (signature, standing) in more:
-        if standing is Standing.DEFINED or name not in found or standing > best.get(name, Standing.DEFINED):
+        if standing is EntryRank.DEFINED or name not in found or standing > best.get(name, EntryRank.DEFINED):
             found[name] = signature
             best[name] = standing
 
 
-def _unit_signatures(unit: Unit, pointers: _Pointers) -> Iterator[tuple[str, tuple[Signature, Standing]]]:
+def _unit_signatures(unit: Unit, pointers: _Pointers) -> Iterator[tuple[str, tuple[Signature, EntryRank]]]:
     if unit.top.number("DW_AT_language") == _ASSEMBLER:
         return  # assemblers describe labels as functions without parameters or result, whatever they really take
-    types = TypeReader(unit)
+    types = DebugTypeReader(unit)
     has_types = False
     bare: list[list[Entry]] = []
     """Functions without parameters and result."""
     open_: list[_Open] = []
     """The functions that enclose an entry: clang describes local classes before parameters."""
 
-    def finished(function: _Open) -> Iterator[tuple[str, tuple[Signature, Standing]]]:
+    def finished(function: _Open) -> Iterator[tuple[str, tuple[Signature, EntryRank]]]:
         try:
             entries = _all_entries(function.entry)
         except Unusable:
@@ -195,7 +195,7 @@ def _first_text(entries: Sequence[Entry], attribute: str) -> str:
     return entry.text(attribute) if entry is not None else ""
 
 
-def _is_named_as_written(types: TypeReader, entries: Sequence[Entry], is_nested: bool) -> bool:
+def _is_named_as_written(types: DebugTypeReader, entries: Sequence[Entry], is_nested: bool) -> bool:
     """Whether the name of an entry is that of its symbol: the entry gives the symbol's name, or it is a function at
     file scope that other files can name. Other functions, in C++ also static ones, have symbols with other names."""
     if _saying(entries, "DW_AT_linkage_name") is not None:
@@ -222,8 +222,8 @@ def _from_others(entries: Sequence[Entry]) -> tuple[list[Entry], bool]:
 
 
 def _finish(
-    types: TypeReader, entries: Sequence[Entry], parameters: list[Entry], variadic: bool
-) -> Iterator[tuple[str, tuple[Signature, Standing]]]:
+    types: DebugTypeReader, entries: Sequence[Entry], parameters: list[Entry], variadic: bool
+) -> Iterator[tuple[str, tuple[Signature, EntryRank]]]:
     """The signature of one function, if it has a name and all its types are understood."""
     entry = entries[0]
     name = _first_text(entries, "DW_AT_linkage_name") or _first_text(entries, "DW_AT_name")
@@ -237,7 +237,7 @@ def _finish(
     if calling is not None and calling.number("DW_AT_calling_convention") == NO_CALL and not declaration:
         # The compiler may have removed parameters. The types of the remaining ones then do not tell where they are
         # passed.
-        yield name, (Signature(name, (), VOID, convention=convention), Standing.DEFINED)
+        yield name, (Signature(name, (), VOID, convention=convention), EntryRank.DEFINED)
         return
     try:
         listed = tuple(_parameter(types, p, index) for index, p in enumerate(parameters))
@@ -248,7 +248,7 @@ def _finish(
     except Unusable:
         return
     has_code = "DW_AT_low_pc" in entry or "DW_AT_ranges" in entry
-    standing = Standing.DECLARED if declaration else Standing.DEFINED if has_code else Standing.ABSTRACT
+    standing = EntryRank.DECLARED if declaration else EntryRank.DEFINED if has_code else EntryRank.ABSTRACT
     returns = _saying(entries, "DW_AT_noreturn") is None
     yield name, (Signature(name, listed, result, variadic, returns, convention), standing)
 
@@ -259,7 +259,7 @@ def _promoted(kind: CType) -> CType:
     return _DOUBLE if kind.kind is TypeKind.FLOAT and kind.bits == 32 else kind
 
 
-def _parameter(types: TypeReader, entry: Entry, index: int) -> Parameter:
+def _parameter(types: DebugTypeReader, entry: Entry, index: int) -> Parameter:
     entries = _all_entries(entry)
     typed = _saying(entries, "DW_AT_type")
     if typed is None:

@@ -88,7 +88,7 @@ def as_returned(kind: CType) -> CType:
     return kind
 
 
-class TypeReader:
+class DebugTypeReader:
     """Types of one unit."""
 
     def __init__(self, unit: Unit) -> None:

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 from isoform.load.gathered import Gathered
 from isoform.load.image import Image, Section, Symbol
-from isoform.load.linked.contents import Contents
+from isoform.load.linked.contents import LinkedContents
 from isoform.load.linked.fixed import FixedWords
 from isoform.load.linked.imports import Imports
 from isoform.load.linked.moves import Moves
 from isoform.load.linked.names import LinkedNames
 from isoform.load.linked.threads import ThreadWords
 from isoform.load.linked.words import Words
-from isoform.load.objects import Objects, PlacedObject
+from isoform.load.objects import PlacedObject, PlacedObjects
 from isoform.load.parsed import FUNCTION, LOCAL, NOTYPE, OBJECT, FileSection, FileSymbol
 from isoform.load.shared import Shared
 from isoform.load.thread import loader_sections, note_thread_pointer
@@ -35,7 +35,7 @@ class LinkedImage:
         self._side = side
         self._shared = shared
         self._gathered = Gathered(names.file.path)
-        self._contents = Contents(names.file)
+        self._contents = LinkedContents(names.file)
         self._moves = Moves(names, side, self._contents, shared, common, self._gathered)
         self._base = self._moves.base
         self._imports = Imports(self._file, self._contents, self._moves, shared, self._gathered)
@@ -75,7 +75,7 @@ class LinkedImage:
             thread_conflict=thread.conflicts.get(self._side, ""),
             linked_words=gathered.linked_words,
             spans=spans,
-            objects=Objects.of([gathered.objects.values()]),
+            objects=PlacedObjects.of([gathered.objects.values()]),
             ends=gathered.ends,
             from_source=self._file.from_source,
             has_handlers=self._file.has_handlers,

@@ -27,7 +27,7 @@ def loaded_sections(file: ParsedFile) -> list[FileSection]:
     return found
 
 
-class Contents:
+class LinkedContents:
     """Addresses are those that the file itself has."""
 
     def __init__(self, file: ParsedFile) -> None:

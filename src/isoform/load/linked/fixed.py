@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from isoform.load.fields import Field
 from isoform.load.gathered import Gathered
-from isoform.load.linked.contents import WORD, Contents
+from isoform.load.linked.contents import WORD, LinkedContents
 from isoform.load.linked.moves import Moves
 from isoform.load.linked.names import LinkedNames
 from isoform.load.parsed import FileSection
@@ -16,7 +16,7 @@ class FixedWords:
     that may be the address of a function, or of variables that the other side has elsewhere, are not known."""
 
     def __init__(
-        self, names: LinkedNames, side: int, contents: Contents, moves: Moves, shared: Shared, gathered: Gathered
+        self, names: LinkedNames, side: int, contents: LinkedContents, moves: Moves, shared: Shared, gathered: Gathered
     ) -> None:
         self._names = names
         self._side = side

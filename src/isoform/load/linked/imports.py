@@ -8,7 +8,7 @@ from functools import cached_property
 from isoform.load.blocks import is_name
 from isoform.load.fields import WeakSymbol
 from isoform.load.gathered import Gathered
-from isoform.load.linked.contents import WORD, Contents
+from isoform.load.linked.contents import WORD, LinkedContents
 from isoform.load.linked.moves import Move, Moves
 from isoform.load.parsed import IFUNC, UNDEFINED_SECTION, ParsedFile
 from isoform.load.shared import Shared
@@ -16,7 +16,9 @@ from isoform.load.thread import GET_ADDRESS, bare
 
 
 class Imports:
-    def __init__(self, file: ParsedFile, contents: Contents, moves: Moves, shared: Shared, gathered: Gathered) -> None:
+    def __init__(
+        self, file: ParsedFile, contents: LinkedContents, moves: Moves, shared: Shared, gathered: Gathered
+    ) -> None:
         self._file = file
         self._contents = contents
         self._moves = moves

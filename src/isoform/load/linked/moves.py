@@ -7,8 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Set
 from functools import cached_property
 
-from isoform.load.gathered import Gathered, Target
-from isoform.load.linked.contents import Contents
+from isoform.load.gathered import Destination, Gathered
+from isoform.load.linked.contents import LinkedContents
 from isoform.load.linked.names import LinkedNames
 from isoform.load.objects import PlacedObject
 from isoform.load.parsed import OBJECT, FileSymbol, ParsedFile
@@ -40,7 +40,7 @@ class Moves:
         self,
         names: LinkedNames,
         side: int,
-        contents: Contents,
+        contents: LinkedContents,
         shared: Shared,
         common: Set[str],
         gathered: Gathered,
@@ -131,9 +131,9 @@ class Moves:
             return address - self.ranges[index][0] + self.ranges[index][2]
         return address
 
-    def target(self, address: int, addend: int = 0) -> Target:
+    def target(self, address: int, addend: int = 0) -> Destination:
         """A number that is counted from an address of the image."""
-        return Target(address + addend, self._origin(address))
+        return Destination(address + addend, self._origin(address))
 
     def _origin(self, number: int) -> int | None:
         """The object that a pointer is relative to; None for code, and in a file at fixed addresses."""

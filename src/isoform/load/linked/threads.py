@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from functools import cached_property
 
-from isoform.load.gathered import Gathered, Target
+from isoform.load.gathered import Destination, Gathered
 from isoform.load.image import Section, Symbol
-from isoform.load.linked.contents import WORD, Contents
+from isoform.load.linked.contents import WORD, LinkedContents
 from isoform.load.linked.imports import Imports
 from isoform.load.parsed import UNDEFINED_SECTION, FileSymbol, ParsedFile, Relocation
 from isoform.load.shared import Shared
@@ -24,7 +24,7 @@ class ThreadWords:
         file: ParsedFile,
         side: int,
         base: int,
-        contents: Contents,
+        contents: LinkedContents,
         imports: Imports,
         shared: Shared,
         gathered: Gathered,
@@ -38,7 +38,7 @@ class ThreadWords:
         self._layout = shared.thread
         self._gathered = gathered
 
-    def value(self, relocation: Relocation, symbol: FileSymbol | None) -> Target | None:
+    def value(self, relocation: Relocation, symbol: FileSymbol | None) -> Destination | None:
         """The first word of an entry of the global offset table that leads to an object; for a pair also the second,
         unless another relocation fills it. A distance is relative to the object that it leads to."""
         if self._side in self._layout.conflicts:
@@ -54,12 +54,12 @@ class ThreadWords:
             case Dynamic.MODULE:
                 if symbol is None:
                     self._write(second, self._contents.word(second) + distance, origin)
-                return Target(MODULE)
+                return Destination(MODULE)
             case Dynamic.DESCRIPTOR:
                 self._write(second, distance + relocation.addend, origin)
-                return Target(self._imports.loader_code() + self._file.linkage.descriptor_start)
+                return Destination(self._imports.loader_code() + self._file.linkage.descriptor_start)
             case _:
-                return Target(distance + relocation.addend, origin)
+                return Destination(distance + relocation.addend, origin)
 
     def _distance(self, symbol: FileSymbol | None) -> int | None:
         """The distance of an object, or of all of the file's; None if it is not known."""

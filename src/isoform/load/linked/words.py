@@ -5,8 +5,8 @@ from __future__ import annotations
 import struct
 
 from isoform.load.fields import Field, Reference
-from isoform.load.gathered import Gathered, Target
-from isoform.load.linked.contents import WORD, Contents
+from isoform.load.gathered import Destination, Gathered
+from isoform.load.linked.contents import WORD, LinkedContents
 from isoform.load.linked.imports import Imports
 from isoform.load.linked.moves import Moves
 from isoform.load.linked.threads import THREAD, ThreadWords
@@ -31,7 +31,7 @@ class Words:
     def __init__(
         self,
         file: ParsedFile,
-        contents: Contents,
+        contents: LinkedContents,
         moves: Moves,
         imports: Imports,
         threads: ThreadWords,
@@ -54,7 +54,7 @@ class Words:
         pointers = {kind for kind, meaning in meanings.items() if meaning is Dynamic.RELATIVE}
         pack = struct.Struct("<Q" if self._file.byte_order == "little" else ">Q").pack_into
         relocated, linked_words, base = self._gathered.relocated, self._gathered.linked_words, self._base
-        known: dict[int, Target | None] = {}
+        known: dict[int, Destination | None] = {}
         content, low, high = bytearray(), 0, -1
         for relocation in self._file.relocations.get(0, ()):
             offset, kind, _, addend = relocation
@@ -73,7 +73,7 @@ class Words:
             if origin is not None:
                 linked_words[base + offset] = origin
 
-    def _plain_pointer(self, value: int) -> Target | None:
+    def _plain_pointer(self, value: int) -> Destination | None:
         """The content of a pointer to an address of the file, if it does not depend on the pointer's place; else
         None."""
         address = self._base + value
@@ -114,7 +114,7 @@ class Words:
             raise unusable(self._file.path, f"the relocation at {relocation.offset:#x} names no symbol")
         return self._file.dynamic_symbols[relocation.symbol]
 
-    def _target(self, relocation: Relocation, means: Dynamic | None) -> Target | None:
+    def _target(self, relocation: Relocation, means: Dynamic | None) -> Destination | None:
         """The content of a field."""
         if relocation.kind == PACKED_RELATIVE:
             return self._pointer(relocation.offset, self._base + self._contents.word(relocation.offset))
@@ -144,7 +144,7 @@ class Words:
             self._imports.note_own(slot, own)
         return found
 
-    def _pointer(self, field: int, address: int) -> Target:
+    def _pointer(self, field: int, address: int) -> Destination:
         """A pointer for which the file gives only a number. It points to what starts there, if anything does. If a
         moved object ends there, it may also be one past that object (see `ends.py`)."""
         translated = self._moves.translate(address)
@@ -158,6 +158,6 @@ class Words:
                 self._gathered.break_field(self._base + field, WORD, why)
             return self._moves.target(translated)
         if self._moves.nothing_starts_at(address - self._base):
-            return Target(*end)
+            return Destination(*end)
         self._gathered.ends[self._base + field] = end
         return self._moves.target(translated)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from isoform.load.blocks import Block, is_name
+from isoform.load.blocks import DataBlock, is_name
 from isoform.load.gathered import Gathered
 from isoform.load.image import Image, Section, Symbol
-from isoform.load.objects import Objects
+from isoform.load.objects import PlacedObjects
 from isoform.load.parsed import COMMON_SECTION, LOCAL, NOTYPE, FileSection, FileSymbol, Relocation
 from isoform.load.relocatable.data import DataTargets
 from isoform.load.relocatable.extents import Extents
-from isoform.load.relocatable.fields import Fields
+from isoform.load.relocatable.fields import RelocatedFields
 from isoform.load.relocatable.functions import Functions, is_replaceable
 from isoform.load.relocatable.literals import Literals
 from isoform.load.relocatable.placed import PlacedFile
@@ -39,7 +39,7 @@ class ObjectImage:
         self._symbols = SymbolTargets(placed, self._functions, self._relocations, data, self._gathered)
         sections = SectionTargets(placed, self._functions, self._relocations, literals, data, self._symbols)
         extents = Extents(placed, self._relocations, self._threads)
-        self._fields = Fields(
+        self._fields = RelocatedFields(
             placed, self._relocations, self._symbols, sections, self._threads, extents, self._gathered
         )
 
@@ -68,7 +68,7 @@ class ObjectImage:
             moved=moved,
             linked_fields=gathered.linked_fields,
             linked_words=gathered.linked_words,
-            objects=Objects.of([gathered.objects.values()]),
+            objects=PlacedObjects.of([gathered.objects.values()]),
             resolvers=gathered.resolvers,
             loader_code=gathered.loader_code,
             thread_origin=thread_origin,
@@ -102,7 +102,7 @@ class ObjectImage:
             self._gathered.break_field(address + start, end - start, why)
         return Section(section.name, address, content, section.size, False, True)
 
-    def _data_section(self, block: Block) -> Section:
+    def _data_section(self, block: DataBlock) -> Section:
         if block.section < 0:
             return Section("COMMON", block.address, b"", block.size, True, False)
         section = self._file.sections[block.section]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from isoform.load.blocks import Part
+from isoform.load.blocks import BlockPart
 from isoform.load.fields import MOST_RANGES, Meant, Reference
 from isoform.load.parsed import COMMON_SECTION, SECTION_SYMBOL, THREAD_LOCAL, UNDEFINED_SECTION, FileSection, FileSymbol
 from isoform.load.relocatable.placed import PlacedFile
@@ -88,7 +88,7 @@ class Extents:
         return not self._relocations.are_shared_by_content(home)
 
 
-def _covered(parts: Iterable[Part]) -> int:
+def _covered(parts: Iterable[BlockPart]) -> int:
     """Bytes that named objects of one block take."""
     return sum(high - low for low, high in _merged((part.start, part.end) for part in parts if part.named))
 

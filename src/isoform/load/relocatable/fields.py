@@ -6,7 +6,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 from isoform.load.fields import Field
-from isoform.load.gathered import Gathered, Target
+from isoform.load.gathered import Destination, Gathered
 from isoform.load.image import Section
 from isoform.load.parsed import (
     SECTION_SYMBOL,
@@ -28,7 +28,7 @@ from isoform.model.linkage import Formula, Rule
 from isoform.model.machine import Order
 
 
-class Fields:
+class RelocatedFields:
     def __init__(
         self,
         placed: PlacedFile,
@@ -72,7 +72,7 @@ class Fields:
         content[offset : offset + width] = field
         self._note(section, relocation, address, found)
 
-    def _value(self, section: FileSection, relocation: Relocation, address: int) -> Target:
+    def _value(self, section: FileSection, relocation: Relocation, address: int) -> Destination:
         """The number in a field, and the object it is relative to."""
         rule = self._relocations.rule(relocation)
         if not rule.is_known:
@@ -93,7 +93,7 @@ class Fields:
             target = self._symbols.of(symbol, relocation.symbol, branches).plus(relocation.addend)
         return target.plus(-address) if rule.is_relative else target
 
-    def _slot(self, symbol: FileSymbol, index: int) -> Target:
+    def _slot(self, symbol: FileSymbol, index: int) -> Destination:
         """An entry of the global offset table. The table's own place is not visible."""
         if symbol.kind in (SECTION_SYMBOL, THREAD_LOCAL):
             raise UnknownFieldError("goes through the global offset table in a way isoform has no rule for")
@@ -107,7 +107,7 @@ class Fields:
         if symbol.name in self._gathered.weak:
             self._gathered.weak_fields[slot] = (symbol.name, 8)
         self._note_object(slot, symbol, index, held.address, relative=False)
-        return Target(slot)
+        return Destination(slot)
 
     # What is known of a field
 
@@ -118,7 +118,7 @@ class Fields:
         else:
             self.statics.note(relocation, section.executable, address, value)
 
-    def _note(self, section: FileSection, relocation: Relocation, address: int, found: Target) -> None:
+    def _note(self, section: FileSection, relocation: Relocation, address: int, found: Destination) -> None:
         rule = self._relocations.rule(relocation)
         symbol = self._file.symbols[relocation.symbol]
         self._gathered.relocated[address] = Field(rule.width, rule.is_relative, self._name(rule, symbol, relocation))

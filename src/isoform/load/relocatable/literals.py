@@ -6,8 +6,8 @@ import string
 from bisect import bisect_right
 from functools import cached_property
 
-from isoform.load.blocks import Block
-from isoform.load.gathered import Gathered, Target
+from isoform.load.blocks import DataBlock
+from isoform.load.gathered import Destination, Gathered
 from isoform.load.image import Section
 from isoform.load.objects import PlacedObject
 from isoform.load.parsed import SECTION_SYMBOL, FileSection, ParsedFile
@@ -25,7 +25,7 @@ class Literals:
         self._shared = shared
         self._gathered = gathered
 
-    def around(self, home: FileSection, offset: int) -> Target:
+    def around(self, home: FileSection, offset: int) -> Destination:
         """An offset of a section whose contents are shared."""
         if not 0 <= offset < home.size:
             raise UnknownFieldError(f"refers to {home.name}+{offset:#x}, outside the section")
@@ -36,7 +36,7 @@ class Literals:
         start, end = _string_bounds(home.data, offset, unit)
         return self.text(home.data[start:end], unit).plus(offset - start)
 
-    def _constant(self, home: FileSection, start: int) -> Target:
+    def _constant(self, home: FileSection, start: int) -> Destination:
         unit = home.entry_size
         content = home.data[start : start + unit]
         address = self._shared.by_content(("constant", content), unit, max(unit & -unit, home.alignment))
@@ -44,14 +44,14 @@ class Literals:
         item = PlacedObject(f"constant {content.hex()}", address, unit, unit, home.alignment)
         return self._gathered.counted_from(item, address)
 
-    def text(self, content: bytes, unit: int) -> Target:
+    def text(self, content: bytes, unit: int) -> Destination:
         """The start of the text around an offset, with this many bytes per character."""
         address = self._shared.by_content(("string", unit, content), len(content), 16)
         self._gathered.extra[address] = Section(".rodata.str", address, content, len(content), False, False)
         item = PlacedObject(f"literal at {address:#x}", address, len(content), len(content), unit)
         return self._gathered.counted_from(item, address)
 
-    def text_at(self, home: FileSection, target: int, block: Block) -> bytes | None:
+    def text_at(self, home: FileSection, target: int, block: DataBlock) -> bytes | None:
         """The string literal at `target` of a section that is not mergeable (without optimisation, compilers put
         literals there): text up to the zero byte that fills the room up to the next reference, outside all objects."""
         starts = self._starts.get(home.index, [])
@@ -70,8 +70,8 @@ class Literals:
         readable = _TEXT.issuperset(text[:-1]) or _is_utf8(text[:-1])
         return text if filled and readable and (len(text) > 1 or len(room) == 1) else None
 
-    def is_inner_text(self, home: FileSection, target: int, block: Block) -> bool:
-        """Whether `target` is among literals rather than in a jump table: see `Part.inner`."""
+    def is_inner_text(self, home: FileSection, target: int, block: DataBlock) -> bool:
+        """Whether `target` is among literals rather than in a jump table: see `BlockPart.inner`."""
         part = block.part_at(target)
         return part is not None and part.inner and not self._relocations.between(home.index, target, target + 1)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from isoform.load.blocks import Block
-from isoform.load.gathered import Target
+from isoform.load.blocks import DataBlock
+from isoform.load.gathered import Destination
 from isoform.load.parsed import OBJECT, FileSection, FileSymbol, Relocation
 from isoform.load.relocatable.data import DataTargets, refuse_torn
 from isoform.load.relocatable.functions import Functions
@@ -36,7 +36,7 @@ class SectionTargets:
         self._data = data
         self._symbols = symbols
 
-    def of(self, section: FileSection, relocation: Relocation, symbol: FileSymbol) -> Target:
+    def of(self, section: FileSection, relocation: Relocation, symbol: FileSymbol) -> Destination:
         home = self._file.sections.get(symbol.section)
         if home is None or home.thread_local:
             raise UnknownFieldError("refers to a section that is not in memory")
@@ -49,21 +49,23 @@ class SectionTargets:
             return self._in_table(section, relocation, home)
         return self._in_part(section, relocation, home)
 
-    def _in_code(self, section: FileSection, relocation: Relocation, home: FileSection) -> Target:
+    def _in_code(self, section: FileSection, relocation: Relocation, home: FileSection) -> Destination:
         base, rule = self._placed.code[home.index], self._relocations.rule(relocation)
         if section.executable and (
             self._file.linkage.is_branch(section.data, relocation.offset) or (rule.is_branch and rule.is_encoded)
         ):
-            return Target(base + relocation.addend)
+            return Destination(base + relocation.addend)
         if not section.executable and rule.is_relative:
-            return Target(base + relocation.addend)  # a jump table: distances between labels
+            return Destination(base + relocation.addend)  # a jump table: distances between labels
         target = relocation.addend + (4 if rule.is_relative else 0)
         function = self._functions.names_by_start.get((home.index, target))
         if function is None:
-            return Target(base + relocation.addend)
+            return Destination(base + relocation.addend)
         return self._symbols.function(function, base + target).plus(relocation.addend - target)
 
-    def _in_whole(self, section: FileSection, relocation: Relocation, home: FileSection, block: Block) -> Target:
+    def _in_whole(
+        self, section: FileSection, relocation: Relocation, home: FileSection, block: DataBlock
+    ) -> Destination:
         refuse_torn(home, block)
         target = self._relocations.formed_target(section, relocation)
         if target is not None and not home.writable:
@@ -73,10 +75,10 @@ class SectionTargets:
             if self._literals.is_inner_text(home, target, block):
                 raise UnknownFieldError(f"forms an address in {home.name} of what is not plainly one literal")
         if self._relocations.is_table_of_distances(home, self._relocations.named_offset(section, relocation)):
-            return Target(block.address + relocation.addend)
+            return Destination(block.address + relocation.addend)
         return self._data.in_block(home, block, relocation.addend)
 
-    def _in_table(self, section: FileSection, relocation: Relocation, home: FileSection) -> Target:
+    def _in_table(self, section: FileSection, relocation: Relocation, home: FileSection) -> Destination:
         """A table of distances from its own start: entry i of a table at `start` holds target - start, written
         as target + i - field, where i is the entry's offset in the table."""
         block = self._placed.data.around(section.index, relocation.offset)
@@ -90,7 +92,7 @@ class SectionTargets:
             return self._data.at(home, relocation.addend)
         raise UnknownFieldError("is a distance in a table without a name")
 
-    def _in_part(self, section: FileSection, relocation: Relocation, home: FileSection) -> Target:
+    def _in_part(self, section: FileSection, relocation: Relocation, home: FileSection) -> Destination:
         """A reference to a section that was cut into its objects."""
         use = self._relocations.use(section, relocation) if section.executable else Use(0, True)
         if use is None:
@@ -105,7 +107,7 @@ class SectionTargets:
                 f"may refer to distances between objects of {home.name}; build the file with -fdata-sections"
             )
         found = self._data.at(home, target).plus(relocation.addend - target)
-        return Target(found.address) if self._relocations.is_table_of_distances(home, target) else found
+        return Destination(found.address) if self._relocations.is_table_of_distances(home, target) else found
 
     def _is_ambiguous(self, home: FileSection, target: int, use: Use, in_code: bool) -> bool:
         """Whether an object other than the one around `target` may be meant. This matters if the section is cut: an
@@ -120,7 +122,7 @@ class SectionTargets:
             return before is not None and before.size > SCALAR and not self._is_jump_table(before)
         return in_code and target < block.end
 
-    def _is_jump_table(self, block: Block) -> bool:
+    def _is_jump_table(self, block: DataBlock) -> bool:
         """Whether nameless data consists only of places in code: nothing takes the address of its end."""
         rows = self._relocations.between(block.section, block.start, block.end)
         width = 8 if rows and self._relocations.rule(rows[0]).is_pointer else 4

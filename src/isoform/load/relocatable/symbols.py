@@ -7,7 +7,7 @@ from functools import cached_property
 
 from isoform.load.blocks import Key, object_keys
 from isoform.load.fields import WeakSymbol
-from isoform.load.gathered import Gathered, Target
+from isoform.load.gathered import Destination, Gathered
 from isoform.load.objects import PlacedObject
 from isoform.load.parsed import (
     ABSOLUTE_SECTION,
@@ -42,9 +42,9 @@ class SymbolTargets:
         self._data = data
         self._gathered = gathered
 
-    def of(self, symbol: FileSymbol, index: int, branches: bool) -> Target:
+    def of(self, symbol: FileSymbol, index: int, branches: bool) -> Destination:
         if symbol.section == ABSOLUTE_SECTION or index == 0:
-            return Target(symbol.value)
+            return Destination(symbol.value)
         if symbol.section == UNDEFINED_SECTION:
             return self._external(symbol.name)
         if symbol.kind == IFUNC:
@@ -55,26 +55,26 @@ class SymbolTargets:
             return self._common(symbol, index)
         if symbol.section in self._placed.code:
             code = self._placed.code[symbol.section] + symbol.value
-            return Target(code) if branches or not is_function(symbol) else self.function(symbol.name, code)
+            return Destination(code) if branches or not is_function(symbol) else self.function(symbol.name, code)
         return self._in_data(symbol, index)
 
-    def function(self, name: str, code: int) -> Target:
+    def function(self, name: str, code: int) -> Destination:
         """The address that stands for a function of this name on both sides. A name used twice has none."""
         if name not in self._functions.by_name:
-            return Target(code)
+            return Destination(code)
         address = self._placed.shared.by_name(name)
         self._gathered.aliases[address] = code
         return self._known_by_name(name, address)
 
-    def _known_by_name(self, name: str, address: int) -> Target:
+    def _known_by_name(self, name: str, address: int) -> Destination:
         """The address of something of which only the name is known."""
         item = PlacedObject(name, address, 0, self._placed.shared.room_at(address), 1)
         return self._gathered.counted_from(item, address)
 
-    def _external(self, name: str) -> Target:
+    def _external(self, name: str) -> Destination:
         shared = self._placed.shared
         if name == GET_ADDRESS:
-            return Target(self._gathered.add_loader_code(shared.loader_code(self._file.linkage.loader_code)))
+            return Destination(self._gathered.add_loader_code(shared.loader_code(self._file.linkage.loader_code)))
         address = shared.by_name(name)
         self._gathered.externals[address] = name
         if name in shared.weak:
@@ -84,7 +84,7 @@ class SymbolTargets:
             self._gathered.weak[name] = WeakSymbol(bit, address)
         return self._known_by_name(name, address)
 
-    def _resolved(self, symbol: FileSymbol) -> Target:
+    def _resolved(self, symbol: FileSymbol) -> Destination:
         """A function that a resolver chooses. A local name that means several functions is private to this side."""
         if symbol.section not in self._placed.code:
             raise UnknownFieldError(f"refers to '{symbol.name}', whose resolver is no code")
@@ -95,14 +95,14 @@ class SymbolTargets:
         self._gathered.resolvers[found.address] = entry
         return found
 
-    def _common(self, symbol: FileSymbol, index: int) -> Target:
+    def _common(self, symbol: FileSymbol, index: int) -> Destination:
         blocks = self._placed.data.of_section(-1 - index)
         if not blocks:
             raise UnknownFieldError(f"refers to '{symbol.name}', a common symbol that has no place")
         item = PlacedObject(symbol.name, blocks[0].address, symbol.size, symbol.size, blocks[0].alignment)
         return self._gathered.counted_from(item, item.start)
 
-    def _in_data(self, symbol: FileSymbol, index: int) -> Target:
+    def _in_data(self, symbol: FileSymbol, index: int) -> Destination:
         home = self._file.sections.get(symbol.section)
         if home is None:
             raise UnknownFieldError(f"refers to '{symbol.name}', which is in no section that is in memory")
@@ -112,7 +112,7 @@ class SymbolTargets:
             item = PlacedObject(symbol.name, found.address, symbol.size, symbol.size, alignment)
             found = self._gathered.counted_from(item, found.address)
         is_unseen = self._relocations.is_table_of_distances(home, symbol.value)
-        return Target(found.address) if is_unseen else found
+        return Destination(found.address) if is_unseen else found
 
     @cached_property
     def object_keys(self) -> dict[int, Key]:

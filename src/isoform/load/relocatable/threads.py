@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from functools import cached_property
 
-from isoform.load.gathered import Gathered, Target
+from isoform.load.gathered import Destination, Gathered
 from isoform.load.image import Section, Symbol
 from isoform.load.parsed import SECTION_SYMBOL, UNDEFINED_SECTION, FileSymbol
 from isoform.load.relocatable.functions import is_replaceable
@@ -31,12 +31,12 @@ class ThreadTargets:
         self._layout = placed.shared.thread
         self._gathered = gathered
 
-    def distance(self, symbol: FileSymbol, addend: int) -> Target:
+    def distance(self, symbol: FileSymbol, addend: int) -> Destination:
         """The distance from the thread pointer to an object, plus a number of bytes."""
         if self._placed.side in self._layout.conflicts:
             raise UnknownFieldError("is to thread-local data that the other file has elsewhere")
         if symbol.name == MODULE_BASE:
-            return Target(addend)
+            return Destination(addend)
         if symbol.kind == SECTION_SYMBOL:
             one = object_around(self._objects, symbol.section, addend)
             if one is None:
@@ -55,16 +55,16 @@ class ThreadTargets:
         except ThreadConflictError as error:
             raise UnknownFieldError(f"is to thread-local data: the file {error}") from error
 
-    def _counted(self, distance: int, name: str, addend: int) -> Target:
+    def _counted(self, distance: int, name: str, addend: int) -> Destination:
         """A number that is the distance of something from the thread pointer."""
         item = self._layout.origin(distance, name)
         number = distance + addend
-        return Target(number) if item is None else self._gathered.counted_from(item, number)
+        return Destination(number) if item is None else self._gathered.counted_from(item, number)
 
-    def slot(self, symbol: FileSymbol, formula: Formula) -> Target:
+    def slot(self, symbol: FileSymbol, formula: Formula) -> Destination:
         """An entry of the global offset table that leads to an object; addends count from the field only. The table's
         own place is not visible."""
-        found = Target(0) if formula is Formula.THREAD_MODULE else self.distance(symbol, 0)
+        found = Destination(0) if formula is Formula.THREAD_MODULE else self.distance(symbol, 0)
         order = self._file.byte_order
         word = (found.address % (1 << 64)).to_bytes(8, order)
         if formula is Formula.THREAD_DESCRIPTOR:
@@ -76,7 +76,7 @@ class ThreadTargets:
         if found.origin is not None:
             self._gathered.linked_words[slot + len(content) - len(word)] = found.origin
         self._gathered.extra[slot] = Section(".got", slot, content, len(content), False, False)
-        return Target(slot)
+        return Destination(slot)
 
     def _loader_code(self) -> int:
         code = self._placed.shared.loader_code(self._file.linkage.loader_code)

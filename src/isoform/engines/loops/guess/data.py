@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from isoform.engines.loops.guess.facts import Constant, Same
+from isoform.engines.loops.guess.facts import ConstantFact, Same
 from isoform.engines.loops.guess.features import Cell, Feature, Row
 from isoform.engines.loops.guess.invariant import GivenAtEntry, Invariant, Kinds
 from isoform.model.values import dataclass
@@ -40,7 +40,7 @@ class Data:
 
     def _stays(self, feature: Feature) -> bool:
         same = self.same_as(feature)
-        return not same.tag or isinstance(self.invariant.definitions.get(same, (None,))[0], Constant)
+        return not same.tag or isinstance(self.invariant.definitions.get(same, (None,))[0], ConstantFact)
 
     def same_as(self, feature: Feature) -> Feature:
         if isinstance(feature, Cell):

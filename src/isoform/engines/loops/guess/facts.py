@@ -63,7 +63,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Constant(Fact):
+class ConstantFact(Fact):
     feature: Feature
     number: int
 
@@ -177,7 +177,7 @@ class AtEntry(Fact):
 
 
 @dataclass(frozen=True)
-class Exclusive(Fact):
+class ExclusiveOrFact(Fact):
     """The exclusive or of some features of one width is a constant."""
 
     members: tuple[Feature, ...]

@@ -10,8 +10,8 @@ from isoform.engines.loops.guess.compared import Compared
 from isoform.engines.loops.guess.facts import (
     AtEntry,
     Bounded,
-    Constant,
-    Exclusive,
+    ConstantFact,
+    ExclusiveOrFact,
     Fact,
     Fold,
     Linear,
@@ -67,7 +67,7 @@ class Invariant:
         """A defined feature by the others."""
         fact, column = self.definitions[feature]
         match fact:
-            case Constant(_, number):
+            case ConstantFact(_, number):
                 return terms.bv(number, feature.bits)
             case Same(_, other):
                 return value(other)
@@ -75,7 +75,7 @@ class Invariant:
                 return fact.first
             case OnStack() | Fold():
                 return fact.definition(terms, value)
-            case Exclusive():
+            case ExclusiveOrFact():
                 return fact.rest(terms, value)
             case Linear():
                 assert column is not None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial, reduce
 
 from isoform.engines.loops.guess.data import Data
-from isoform.engines.loops.guess.facts import Among, Compare, Exclusive, Fold, FoldBy, Relation
+from isoform.engines.loops.guess.facts import Among, Compare, ExclusiveOrFact, Fold, FoldBy, Relation
 from isoform.engines.loops.guess.features import Column, Feature
 from isoform.engines.loops.guess.kernel import Kernel
 
@@ -35,7 +35,7 @@ class Lanes:
                 constant = 0
                 for f in chosen:
                     constant ^= reference[f]
-                fact = Exclusive(chosen, constant)
+                fact = ExclusiveOrFact(chosen, constant)
                 if chosen[-1] in self._invariant.definitions:
                     self._invariant.add(fact)
                 else:

@@ -13,7 +13,7 @@ from isoform.engines.loops.guess.facts import (
     AtLeast,
     Bounded,
     Compare,
-    Constant,
+    ConstantFact,
     Linear,
     OnStack,
     Relation,
@@ -113,7 +113,7 @@ class Ordering:
 
     def _narrow(self) -> list[Feature]:
         """Bytes and half words: they are compared with numbers only."""
-        fixed = (Constant, OnStack, Same)
+        fixed = (ConstantFact, OnStack, Same)
         known = {f: fact for f, (fact, _) in self._invariant.definitions.items()}
         every = (*self._data.features, *self._data.kinds.cells)
         return [f for f in every if f.bits in (8, 16) and not isinstance(known.get(f), fixed)]
@@ -135,7 +135,7 @@ class Ordering:
 
     def _compared(self) -> list[Column]:
         """Free features and those that are no constant distance or value, each once, and the arguments."""
-        fixed = (Constant, OnStack, Same)
+        fixed = (ConstantFact, OnStack, Same)
         chosen = [
             f
             for f in self._data.features

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from isoform.engines.loops.guess.data import Data
-from isoform.engines.loops.guess.facts import Constant, Linear, OnStack, Same
+from isoform.engines.loops.guess.facts import ConstantFact, Linear, OnStack, Same
 from isoform.engines.loops.guess.features import Cell, Column, Extend, Feature, ObjectStart
 from isoform.model.outcome import FRAME_LIMIT
 
@@ -43,7 +43,7 @@ class Single:
             if other is not None and (kept or ((other.tag == "" or isinstance(other, Cell)) and len(set(values)) > 1)):
                 self._invariant.define(feature, Same(feature, other))
             elif len(set(values)) == 1:
-                self._invariant.define(feature, Constant(feature, values[0]))
+                self._invariant.define(feature, ConstantFact(feature, values[0]))
             elif other is not None:
                 self._invariant.define(feature, Same(feature, other))
             else:

@@ -41,7 +41,7 @@ _TOO_LONG = "the loops made more than"
 
 
 @dataclass
-class Gathered:
+class GatheredTraces:
     """The traces, and what else the runs showed."""
 
     traces: list[Traces] = field(default_factory=list)
@@ -67,10 +67,10 @@ class Gathered:
             self.own_unused.append(f"on test {number} of --tests {what}")
 
 
-def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[Inputs, Inputs]] = ()) -> Gathered:
+def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[Inputs, Inputs]] = ()) -> GatheredTraces:
     """Run both on `own` inputs and then on generated ones until there are enough traces; on larger ones too, if a loop
     made too few iterations to show its behaviour, for example one that does many iterations of the other's at once."""
-    found = Gathered(own=len(own))
+    found = GatheredTraces(own=len(own))
     until = budget.left - GATHERING_SECONDS
     inputs = LoopInputs(question, seed)
     gathering = _Gathering(question, found)
@@ -103,7 +103,7 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
     return found
 
 
-def add_test(question: Question, found: Gathered, inputs: Inputs) -> bool:
+def add_test(question: Question, found: GatheredTraces, inputs: Inputs) -> bool:
     """Run one more test. True if it takes another path than those before, apart from the number of iterations."""
     gathering = _Gathering(question, found)
     before = {step for trace in found.traces for step in gathering.transitions(trace)}
@@ -115,7 +115,7 @@ def add_test(question: Question, found: Gathered, inputs: Inputs) -> bool:
 class _Gathering:
     """Runs tests and keeps the useful ones."""
 
-    def __init__(self, question: Question, found: Gathered) -> None:
+    def __init__(self, question: Question, found: GatheredTraces) -> None:
         self._question = question
         self._found = found
         self._heads = heads(question.target), heads(question.rewrite)
@@ -255,7 +255,7 @@ def _how_it_ended(target: Outcome, rewrite: Outcome, fuel: int) -> str:
     return f"the {side} {outcome.status.value}" + (f" ({outcome.reason})" if outcome.reason else "")
 
 
-def traced_again(question: Question, gathered: Gathered, stations: Stations) -> list[Traces]:
+def traced_again(question: Question, gathered: GatheredTraces, stations: Stations) -> list[Traces]:
     """The same tests, observed at other stations."""
     found = []
     outputs = [result.register for result in question.contract.results]

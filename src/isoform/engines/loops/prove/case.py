@@ -49,7 +49,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class CaseClaim:
     """A claim that may hold in a case, and what to do if it does."""
 
     fact: Term
@@ -63,21 +63,21 @@ class Suggestions:
         self._terms = terms
         self._questions = questions
 
-    def dead(self, case: Case) -> Iterator[Candidate]:
+    def dead(self, case: Case) -> Iterator[CaseClaim]:
         """Branches that the model does not take."""
         for context in case.contexts:
             for edge, condition in context.edges.items():
                 if condition != self._terms.false and not self._questions.solver.holds(condition):
-                    yield Candidate(self._terms.negate(condition), _adding(context.dead, edge))
+                    yield CaseClaim(self._terms.negate(condition), _adding(context.dead, edge))
 
-    def same(self, case: Case) -> Iterator[Candidate]:
+    def same(self, case: Case) -> Iterator[CaseClaim]:
         return (c for c in self._near(case) if not self._reads(c.fact))
 
-    def same_read(self, case: Case) -> Iterator[Candidate]:
+    def same_read(self, case: Case) -> Iterator[CaseClaim]:
         """The order of pointers that depend on memory contents is seldom known, and hard to find out."""
         return (c for c in self._near(case) if self._reads(c.fact))
 
-    def _near(self, case: Case) -> Iterator[Candidate]:
+    def _near(self, case: Case) -> Iterator[CaseClaim]:
         """Addresses that are near a simpler one in the model, as that one plus a distance."""
         terms = self._terms
         bases = dict.fromkeys(base for context in case.contexts for base in context.bases)
@@ -93,9 +93,9 @@ class Suggestions:
             for simpler in islice(near, MOST_NEAR):
                 distance = (values[base] - values[simpler]) % (1 << width)
                 other = terms.add(simpler, terms.bv(distance, width))
-                yield Candidate(terms.eq(base, other), naming(case.contexts, base, other))
+                yield CaseClaim(terms.eq(base, other), naming(case.contexts, base, other))
 
-    def ranges_apart(self, case: Case) -> Iterator[Candidate]:
+    def ranges_apart(self, case: Case) -> Iterator[CaseClaim]:
         """That stores and loads at known distances from the same two bases do not overlap from the first to the last:
         the accesses of a few iterations to two arrays. One question instead of many."""
         for context in case.contexts:
@@ -111,7 +111,7 @@ class Suggestions:
                     continue
                 fact = self._disjoint(store, load)
                 if self._questions.solver.holds(fact):
-                    yield Candidate(fact, partial(context.apart.update, doubts))
+                    yield CaseClaim(fact, partial(context.apart.update, doubts))
 
     def _range(self, accesses: Iterable[Access]) -> Access:
         """From the first to the last byte of accesses at known distances from one base."""
@@ -125,13 +125,13 @@ class Suggestions:
         size = max(offset + size for offset, size in offsets) - low
         return terms.add(base, terms.bv(low, terms.width(base))), size
 
-    def apart(self, case: Case) -> Iterator[Candidate]:
+    def apart(self, case: Case) -> Iterator[CaseClaim]:
         """Stores and loads that do not overlap in the model."""
         for context in case.contexts:
             for doubt in context.doubts:
                 fact = self._disjoint(*doubt)
                 if self._questions.solver.holds(fact):
-                    yield Candidate(fact, _adding(context.apart, doubt))
+                    yield CaseClaim(fact, _adding(context.apart, doubt))
 
     def _disjoint(self, store: Access, load: Access) -> Term:
         terms, width = self._terms, self._terms.width(store[0])

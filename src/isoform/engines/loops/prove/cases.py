@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from isoform.engines.loops.align.cuts import Cut
-from isoform.engines.loops.prove.case import Bad, Candidate, Case, Suggestions, naming
+from isoform.engines.loops.prove.case import Bad, Case, CaseClaim, Suggestions, naming
 from isoform.engines.loops.prove.node import Horizon, Pass
 from isoform.engines.loops.prove.questions import Questions, Refutation
 from isoform.engines.loops.prove.simulation import Simulation
@@ -147,7 +147,7 @@ class Cases(Questions):
         contexts = self._contexts(cut)
         case = Case(cut, self._terms.true, None, contexts, self._simulation.passes.followed_in(cut, contexts, None))
         known = [
-            Candidate(self._terms.eq(base, other), naming(contexts, base, other))
+            CaseClaim(self._terms.eq(base, other), naming(contexts, base, other))
             for base, other in self._same_before.get(cut, {}).items()
             if any(base in context.bases for context in contexts)
         ]
@@ -167,7 +167,7 @@ class Cases(Questions):
         self._same_before[cut] = dict(contexts[0].same)
         return case if any(context.same for context in contexts) else None
 
-    def _take(self, case: Case, candidates: Sequence[Candidate]) -> None:
+    def _take(self, case: Case, candidates: Sequence[CaseClaim]) -> None:
         for candidate in candidates:
             candidate.take()
         for context in case.contexts:
@@ -265,8 +265,8 @@ class Cases(Questions):
         return False
 
     def _shown(
-        self, case: Case, candidates: list[Candidate], seconds: float = QUICK_SECONDS, most: int = MOST_VAIN
-    ) -> Iterator[list[Candidate]]:
+        self, case: Case, candidates: list[CaseClaim], seconds: float = QUICK_SECONDS, most: int = MOST_VAIN
+    ) -> Iterator[list[CaseClaim]]:
         """The claims that can be proved: all together, or else each half separately, until too many stay undecided."""
         assumed = case.followed.assumed
         pending = [candidates]

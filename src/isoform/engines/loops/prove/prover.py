@@ -5,7 +5,7 @@ from __future__ import annotations
 from isoform.engines.loops.prove.cases import Cases
 from isoform.engines.loops.prove.cover import Coverage
 from isoform.engines.loops.prove.keep import Keeping
-from isoform.engines.loops.prove.rank import Ranking
+from isoform.engines.loops.prove.rank import RankingSearch
 from isoform.engines.loops.prove.record import Recording
 from isoform.engines.loops.prove.result import NotShownError, Shown
 from isoform.engines.loops.prove.simulation import Simulation
@@ -20,7 +20,7 @@ class Prover:
         self._cases = Cases(simulation, budget)
         self._keeping = Keeping(simulation, self._cases, budget)
         self._coverage = Coverage(simulation, self._cases, budget)
-        self._ranking = Ranking(simulation, self._cases)
+        self._ranking = RankingSearch(simulation, self._cases)
         self._recording = Recording(simulation, self._cases, self._ranking)
         self.settled = False
         """Whether inductive invariants were found and the edges cover all paths: the rest is to record the proof."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from isoform.engines.loops.align.cuts import Cut, Edge, stuttering
-from isoform.engines.loops.guess.facts import Constant, OnStack
+from isoform.engines.loops.guess.facts import ConstantFact, OnStack
 from isoform.engines.loops.guess.features import Column, Show, Values
 from isoform.engines.loops.prove.cases import Cases
 from isoform.engines.loops.prove.node import Pass
@@ -40,7 +40,9 @@ def measures(simulation: Simulation, cut: Cut) -> Iterator[Measure]:
     """Candidate ranking functions at a cut: features, and differences between them or an argument and one of them."""
     node = simulation.nodes[cut]
     moving = [
-        f for f in node.features if not isinstance(node.invariant.definitions.get(f, (None,))[0], Constant | OnStack)
+        f
+        for f in node.features
+        if not isinstance(node.invariant.definitions.get(f, (None,))[0], ConstantFact | OnStack)
     ]
     for bits in (32, 64):
         mine = [Column(f) for f in moving if f.bits == bits][:MOST_MEASURED]
@@ -53,7 +55,7 @@ def measures(simulation: Simulation, cut: Cut) -> Iterator[Measure]:
         yield from (Measure(None, column, bits) for column in mine)
 
 
-class Ranking:
+class RankingSearch:
     """Finds a ranking function for each cycle in which one side waits."""
 
     def __init__(self, simulation: Simulation, cases: Cases) -> None:

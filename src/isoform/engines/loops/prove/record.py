@@ -12,10 +12,10 @@ from isoform.engines.loops.prove.cases import Cases
 from isoform.engines.loops.prove.claims import STATE_AT
 from isoform.engines.loops.prove.node import Horizon, Pass
 from isoform.engines.loops.prove.questions import Refutation
-from isoform.engines.loops.prove.rank import Measure, Ranking
+from isoform.engines.loops.prove.rank import Measure, RankingSearch
 from isoform.engines.loops.prove.result import MORE_TIME, NotShownError, Shown
 from isoform.engines.loops.prove.simulation import Simulation
-from isoform.engines.loops.prove.words import Names, at, model_in_words
+from isoform.engines.loops.prove.words import FeatureNames, at, model_in_words
 from isoform.model.verdict import Obligation
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.solver import Answer
@@ -24,7 +24,7 @@ from isoform.sym.compare import Goal
 
 
 class Recording:
-    def __init__(self, simulation: Simulation, cases: Cases, ranking: Ranking) -> None:
+    def __init__(self, simulation: Simulation, cases: Cases, ranking: RankingSearch) -> None:
         self._simulation = simulation
         self._terms = simulation.setting.terms
         self._cases = cases
@@ -71,7 +71,7 @@ class Recording:
 
     def _show_end(self, shown: Shown, edge: Edge, measure: Measure) -> None:
         simulation = self._simulation
-        text = measure.text(Names(simulation, simulation.nodes[edge.source]).show)
+        text = measure.text(FeatureNames(simulation, simulation.nodes[edge.source]).show)
         named = "ends", f"{text} decreases each time one side iterates alone"
         grows = partial(self._ranking.not_smaller, edge, measure)
         self._show(shown, edge.source, f"at {at(simulation, edge.source)}", named, self._terms.true, grows)

@@ -4,7 +4,7 @@ as such. A loop that does not keep that is refused."""
 from __future__ import annotations
 
 from isoform.engines.loops.align.cuts import Edge
-from isoform.engines.loops.guess.facts import AtEntry, Constant, Linear, OnStack, Same
+from isoform.engines.loops.guess.facts import AtEntry, ConstantFact, Linear, OnStack, Same
 from isoform.engines.loops.guess.features import TAGS, Feature, ObjectStart
 from isoform.engines.loops.prove.node import KnownCut
 from isoform.engines.loops.prove.simulation import Simulation
@@ -105,7 +105,7 @@ def _is_written_out(node: KnownCut, feature: Feature) -> bool:
         return _is_written_out(node, fact.right)
     if isinstance(fact, Linear):
         return all(isinstance(f, ObjectStart) for f in fact.features() if f != feature)
-    return isinstance(fact, Constant | AtEntry)
+    return isinstance(fact, ConstantFact | AtEntry)
 
 
 def _calls_by_address(function: Function) -> bool:

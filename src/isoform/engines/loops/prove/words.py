@@ -60,14 +60,14 @@ def invariants(simulation: Simulation) -> tuple[str, ...]:
 
 
 def complete(simulation: Simulation, node: KnownCut) -> list[str]:
-    names = Names(simulation, node)
+    names = FeatureNames(simulation, node)
     return [*dict.fromkeys(fact.text(names.show) for fact in node.invariant.facts), SAME_MEMORY]
 
 
 def telling(simulation: Simulation, node: KnownCut) -> list[str]:
     """The facts without what every function preserves and what others imply; comparisons that share an operand are
     joined."""
-    names = Names(simulation, node)
+    names = FeatureNames(simulation, node)
     facts = [fact for fact in node.invariant.facts if _is_telling(fact, names)]
     compared = [fact for fact in facts if isinstance(fact, Compare)]
     equations = _equations(f.text(names.show) for f in facts if not isinstance(f, Compare))
@@ -84,7 +84,7 @@ def model_in_words(simulation: Simulation, solver: Solver, cut: Cut, followed: P
         return solver.value(followed.value(feature))
 
     node = simulation.nodes.get(cut)
-    names = Names(simulation, node)
+    names = FeatureNames(simulation, node)
     whole = [f for f in simulation.setting.given.arguments if f.bits >= 8 and not isinstance(f, ObjectStart)]
     shown = [f"{names.show(f)} = {names.number(f, value(f))}" for f in whole]
     if node is not None:
@@ -95,7 +95,7 @@ def model_in_words(simulation: Simulation, solver: Solver, cut: Cut, followed: P
 
 
 @dataclass(frozen=True)
-class Names:
+class FeatureNames:
     """Names of features at one cut: variables where debug information has them, else registers and slots."""
 
     simulation: Simulation
@@ -184,7 +184,7 @@ class Names:
         return f"mem{cell.bits}{mark}[{' + '.join(parts).replace('+ -', '- ')}]"
 
 
-def _is_telling(fact: Fact, names: Names) -> bool:
+def _is_telling(fact: Fact, names: FeatureNames) -> bool:
     """Not what every function preserves: its frame, and callee-saved registers."""
     match fact:
         case OnStack() | AtLeast():
@@ -230,7 +230,7 @@ def _equations(texts: Iterable[str]) -> list[str]:
 Comparison = tuple[str, Relation, str]
 
 
-def _comparisons(facts: Sequence[Compare], names: Names) -> list[Comparison]:
+def _comparisons(facts: Sequence[Compare], names: FeatureNames) -> list[Comparison]:
     found: dict[Comparison, None] = {}
     for fact in facts:
         left = fact.left.text(names.show)

@@ -14,7 +14,7 @@ from isoform.engines.loops.align.alignments import alignments, as_counted
 from isoform.engines.loops.align.cuts import Alignment
 from isoform.engines.loops.guess.invariant import Order
 from isoform.engines.loops.observe.stations import Stations, choices, heads, multiplications, straight_iterations
-from isoform.engines.loops.observe.tests import Gathered, traced_again
+from isoform.engines.loops.observe.tests import GatheredTraces, traced_again
 from isoform.engines.loops.observe.traces import Traces
 from isoform.engines.loops.schedule.attempt import Attempt, Run
 from isoform.engines.loops.tuning import MOST_ALIGNMENTS, MOST_ATTEMPTS
@@ -29,7 +29,7 @@ Paired = tuple[Stations, list[Traces], list[Alignment]]
 class Candidates:
     """Attempts with what some tests showed."""
 
-    def __init__(self, question: Question, gathered: Gathered) -> None:
+    def __init__(self, question: Question, gathered: GatheredTraces) -> None:
         self._question = question
         self._gathered = gathered
         self.seconds = 0.0

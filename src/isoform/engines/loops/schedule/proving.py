@@ -10,7 +10,7 @@ from isoform.borders.question import Question
 from isoform.engines.finding import Failed, Found, Proved
 from isoform.engines.grounds import Grounds
 from isoform.engines.loops.observe.stations import heads
-from isoform.engines.loops.observe.tests import Gathered, gather
+from isoform.engines.loops.observe.tests import GatheredTraces, gather
 from isoform.engines.loops.observe.untaken import untaken
 from isoform.engines.loops.prove.claims import STATE_AT
 from isoform.engines.loops.prove.result import MORE_TIME, Shown
@@ -58,14 +58,14 @@ class Proving:
             return _too_few(gathered)
         return self._prove(gathered)
 
-    def _gather(self) -> Gathered:
+    def _gather(self) -> GatheredTraces:
         started = time.perf_counter()
         self.question.options.progress("running both on inputs that make their loops iterate")
         gathered = gather(self.question, self.budget, self.question.options.seed, self.own)
         self.timings["trace"] = time.perf_counter() - started
         return gathered
 
-    def _prove(self, gathered: Gathered) -> Proved | Found | Failed:
+    def _prove(self, gathered: GatheredTraces) -> Proved | Found | Failed:
         started = time.perf_counter()
         slices = TimeSlices(self.question, self.budget, self.meanwhile)
         # If a proof fails because a test is missing, a model becomes one, and everything starts again with it.
@@ -83,7 +83,7 @@ class Proving:
             return self._failed(gathered, slices)
         return _proved(slices.shown, len(gathered.traces))
 
-    def _failed(self, gathered: Gathered, slices: TimeSlices) -> Failed:
+    def _failed(self, gathered: GatheredTraces, slices: TimeSlices) -> Failed:
         """What stopped the strongest attempt, of several the first."""
         if not slices.reasons:
             return Failed("the traces of the two could not be aligned", _helps(gathered, ""))
@@ -110,7 +110,7 @@ def _found(witness: Witness) -> Found:
     return Found(witness, said="a difference while looking for invariants")
 
 
-def _too_few(gathered: Gathered) -> Failed:
+def _too_few(gathered: GatheredTraces) -> Failed:
     if not gathered.ran:
         return Failed("no test satisfies the preconditions", _helps(gathered, "tests that do (--tests)"))
     ended = ", ".join(f"on {count} {what}" for what, count in gathered.ended.most_common(3))
@@ -118,7 +118,7 @@ def _too_few(gathered: Gathered) -> Failed:
     return Failed(why, _helps(gathered, "a precondition (--assume) or tests (--tests) with which both stop early"))
 
 
-def _helps(gathered: Gathered, specific: str, missed: bool = False) -> str:
+def _helps(gathered: GatheredTraces, specific: str, missed: bool = False) -> str:
     """What would help, most specific first."""
     if gathered.own and gathered.own_excluded == gathered.own:
         return f"tests that --assume allows: it excludes all {gathered.own} of --tests"

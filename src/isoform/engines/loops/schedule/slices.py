@@ -8,7 +8,7 @@ from dataclasses import field
 
 from isoform.borders.question import Question
 from isoform.engines.loops.guess.invariant import Order
-from isoform.engines.loops.observe.tests import Gathered, add_test
+from isoform.engines.loops.observe.tests import GatheredTraces, add_test
 from isoform.engines.loops.prove.result import NotShownError, Shown
 from isoform.engines.loops.schedule.attempt import Run
 from isoform.engines.loops.schedule.candidates import Candidates, Coming
@@ -33,7 +33,7 @@ class TimeSlices:
     _waiting: list[Run] = field(default_factory=list)
     """Attempts that were begun. They continue beside those that a further test leads to."""
 
-    def run(self, gathered: Gathered) -> bool:
+    def run(self, gathered: GatheredTraces) -> bool:
         """Run attempts until there is a proof, or nothing is left to try, or no time. True if an attempt led to a test
         that was missing."""
         candidates = Candidates(self.question, gathered)
@@ -42,7 +42,7 @@ class TimeSlices:
         finally:
             self.guess_seconds += candidates.seconds
 
-    def _run(self, gathered: Gathered, candidates: Candidates) -> bool:
+    def _run(self, gathered: GatheredTraces, candidates: Candidates) -> bool:
         waiting = self._waiting
         quick = max(SLICE_SECONDS, self.budget.left * SLICE_SHARE)
         coming = Coming(candidates, self._tried.union(run.attempt.key for run in waiting))
