@@ -20,7 +20,7 @@ from isoform.work.cluster import ClusterWorkers
 from isoform.work.local import LocalWorkers
 from isoform.work.queue import Queue
 from isoform.work.store import Store
-from isoform.work.task import Answer, Ending, Limits, Origin, Recipe, Task
+from isoform.work.task import Answer, Ending, Limits, Origin, Recipe, Task, content_key
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own, while workers are killed
@@ -71,7 +71,8 @@ def test_answers_are_kept(cluster: Any, tmp_path: Path) -> None:
     assert {a.origin for a in first} == {Origin.ASKED}
     assert {a.origin for a in second} == {Origin.KEPT}
     assert len(Path(log).read_text().split()) == 21
-    assert first[-1].key
+    (parity,) = [answer for answer in first if answer.found]
+    assert (parity.key, parity.found, parity.result) == (content_key(["parity", 1]), {"number": 3}, "odd")
 
 
 def test_questions_of_a_lost_worker_are_asked_again(cluster: Any, tmp_path: Path) -> None:

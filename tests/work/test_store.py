@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -167,6 +168,16 @@ def test_a_run_on_another_machine_is_dead_when_it_has_not_been_seen(
     other.close()
 
 
+def test_a_run_that_is_paused_does_not_keep_its_questions(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store(where) as paused, Store(where) as other:
+        assert paused.claim("test", "k") is Claim.OURS
+        assert other.claim("test", "k") is Claim.TAKEN
+        monkeypatch.setattr(store_module, "LEASE_SECONDS", -1.0)
+        assert other.claim("test", "k") is Claim.OURS
+        monkeypatch.undo()
+        assert paused.claim("test", "k") is Claim.TAKEN
+
+
 def test_a_process_of_the_same_number_is_another_one() -> None:
     own = owner.this_process()
     assert own.is_local
@@ -176,7 +187,10 @@ def test_a_process_of_the_same_number_is_another_one() -> None:
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     child = owner.Owner(own.host, process.pid, owner.start_of(process.pid))
     assert child.is_alive
-    process.communicate(b"\n")
+    os.kill(process.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert not child.is_alive  # a zombie
+    process.communicate()
     assert not child.is_alive
 
 

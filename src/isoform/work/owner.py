@@ -24,16 +24,15 @@ class Owner:
 
     @property
     def is_alive(self) -> bool:
-        """Of a local one."""
-        if self.pid == os.getpid():
-            return self.started == start_of(self.pid)
+        """Of a local one. A process that has ended counts as such, even if nobody has asked for its exit code."""
         try:
             os.kill(self.pid, 0)
         except ProcessLookupError:
             return False
         except OSError:
             pass  # it is there, and somebody else's
-        return self.started == start_of(self.pid)
+        fields = _fields(self.pid)
+        return self.started == _start(fields) and fields[:1] not in (["Z"], ["X"])
 
 
 def this_process() -> Owner:
@@ -50,6 +49,15 @@ def this_host() -> str:
 
 def start_of(pid: int) -> str:
     """proc(5), field 22: ticks from the boot of the machine to the start of the process."""
-    with suppress(OSError, IndexError):
-        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19]
-    return ""
+    return _start(_fields(pid))
+
+
+def _start(fields: list[str]) -> str:
+    return fields[19] if len(fields) > 19 else ""
+
+
+def _fields(pid: int) -> list[str]:
+    """Of /proc/PID/stat, from the state (field 3) on; none where that is not known."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    return []

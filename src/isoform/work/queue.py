@@ -355,7 +355,9 @@ class Queue:
         if answer.ending is Ending.DIED and entry.attempts < MOST_ATTEMPTS:
             heappush(self._waiting, entry)
             return
-        answer = replace(answer, attempts=entry.attempts, found=entry.found)
+        if not entry.key:  # workers that go on without asking tell the key with the answer
+            entry.key, entry.found = answer.key, answer.found
+        answer = replace(answer, attempts=entry.attempts)
         answer = replace(answer, is_final=self._rules.is_final(answer))
         if answer.key:
             kept = self._rules.is_kept(answer)

@@ -31,7 +31,7 @@ from isoform.work.task import Answer, Ending
 from isoform.work.trouble import StoreTrouble
 
 LEASE_SECONDS = 120.0
-"""After so long without a sign of life a run on another machine counts as dead."""
+"""After so long without a sign of life a run counts as dead: it is paused, or its machine is gone."""
 BEAT_SECONDS = 10.0
 """From one sign of life to the next."""
 _AT_ONCE = 500
@@ -269,7 +269,7 @@ class Store:
         if run.pid is None:
             return False
         owner = Owner(run.host, run.pid, run.started)
-        return owner.is_alive if owner.is_local else self._now() - run.seen < LEASE_SECONDS
+        return self._now() - run.seen < LEASE_SECONDS and (owner.is_alive if owner.is_local else True)
 
     def _now(self) -> float:
         """Seconds since 1970 by the clock of the store, which is one for all its runs."""
