@@ -8,6 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from isoform.cli.options import Cc, Cflags, Isa, Spec, checked_seconds, load_options, size_in_bytes
+from isoform.cli.question_options import (
+    Aborting,
+    AsJson,
+    CcOfA,
+    CcOfB,
+    CflagsOfA,
+    CflagsOfB,
+    Fuel,
+    MemoryCompared,
+    MemoryLimit,
+    Returning,
+    Seconds,
+    Seed,
+    Unrolled,
+)
 from isoform.cli.streams import Progress
 from isoform.model.adaptor import Family
 from isoform.model.contract import AbortRule, MemoryRule, ReturnAs
@@ -46,33 +61,27 @@ def adapt(
         list[str] | None,
         typer.Option(metavar="FACT", help='The domain, in C over A\'s parameters: "0 <= x && x <= 255". Repeatable.'),
     ] = None,
-    return_as: Annotated[ReturnAs, typer.Option(help="How the return value is compared.")] = ReturnAs.VALUE,
-    memory: Annotated[MemoryRule, typer.Option(help="Whether memory left behind is compared.")] = MemoryRule.COMPARE,
-    aborts: Annotated[
-        AbortRule, typer.Option(help="equal: both abort or neither; refine: where A aborts, B may do anything.")
-    ] = AbortRule.EQUAL,
+    return_as: Returning = ReturnAs.VALUE,
+    memory: MemoryCompared = MemoryRule.COMPARE,
+    aborts: Aborting = AbortRule.EQUAL,
     signature_a: Annotated[str | None, typer.Option(metavar="PROTOTYPE", help="C prototype of A.")] = None,
     signature_b: Annotated[str | None, typer.Option(metavar="PROTOTYPE", help="C prototype of B.")] = None,
-    budget: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Seconds of processor time for the whole question.", min=0.01)
-    ] = 60.0,
-    memory_limit: Annotated[
-        str, typer.Option(metavar="SIZE", help="Memory that the question may take: 2G, 512M. A bare number is MiB.")
-    ] = "2G",
-    fuel: Annotated[int, typer.Option(metavar="STEPS", help="Steps a concrete run may take.", min=1)] = 10_000,
-    unroll: Annotated[int, typer.Option(metavar="N", help="Loop iterations that are unrolled.", min=0)] = 64,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of random tests.", min=0)] = 1,
+    budget: Seconds = 60.0,
+    memory_limit: MemoryLimit = "2G",
+    fuel: Fuel = 10_000,
+    unroll: Unrolled = 64,
+    seed: Seed = 1,
     cert: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder to write the proof's certificate to.")
     ] = None,
     isa: Isa = None,
     cc: Cc = None,
-    cc_a: Annotated[str | None, typer.Option(metavar="CC", help="Compiler for A.")] = None,
-    cc_b: Annotated[str | None, typer.Option(metavar="CC", help="Compiler for B.")] = None,
+    cc_a: CcOfA = None,
+    cc_b: CcOfB = None,
     cflags: Cflags = None,
-    cflags_a: Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags for A: --cflags-a=-O0.")] = None,
-    cflags_b: Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags for B.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else.")] = False,
+    cflags_a: CflagsOfA = None,
+    cflags_b: CflagsOfB = None,
+    as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the answer's word.")] = False,
 ) -> None:
     from isoform.adapt.adapt import DEFAULT_FAMILIES, AdaptOptions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -21,6 +21,38 @@ from isoform.cli.options import (
     engine_named,
     load_options,
     size_in_bytes,
+)
+from isoform.cli.question_options import (
+    Aborting,
+    AsJson,
+    BothFunctions,
+    Bounding,
+    Calling,
+    CcOfA,
+    CcOfB,
+    CertificateFolder,
+    CflagsOfA,
+    CflagsOfB,
+    Degree,
+    Depth,
+    EngineName,
+    Facts,
+    Fuel,
+    HtmlFile,
+    InitialData,
+    MemoryCompared,
+    MemoryLimit,
+    OnlyVerdict,
+    OwnTests,
+    Prototype,
+    PureNames,
+    Returning,
+    Rewrite,
+    Seconds,
+    Seed,
+    Shapes,
+    Unrolled,
+    Verbose,
 )
 from isoform.cli.streams import Progress, refuse_unwritable, write_whole
 from isoform.isa.registry import TEXT_ISAS
@@ -41,84 +73,42 @@ Exit code: 0 equivalent, 1 different, 3 bounded or unknown, 2 trouble."""
 
 def compare(
     a: Spec,
-    b: Annotated[str | None, typer.Argument(metavar="B", help="The rewrite (candidate).", show_default=False)] = None,
-    function: Annotated[
-        str | None, typer.Option("--function", "-f", metavar="NAME", help="The function's name on both sides.")
-    ] = None,
-    signature: Annotated[
-        str | None, typer.Option(metavar="PROTOTYPE", help='C prototype: "unsigned f(unsigned x, unsigned *p)".')
-    ] = None,
-    assume: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FACT",
-            help='Precondition in C over parameter names: "n > 0"; "p[0..n] disjoint q[0..n]". Repeatable.',
-        ),
-    ] = None,
-    shape: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="DECLARATION",
-            help='What a pointer parameter points to: "struct node { int v; struct node *next; } *p". Repeatable.',
-        ),
-    ] = None,
-    return_as: Annotated[ReturnAs, typer.Option(help="How the return value is compared.")] = ReturnAs.VALUE,
-    memory: Annotated[MemoryRule, typer.Option(help="Whether memory left behind is compared.")] = MemoryRule.COMPARE,
-    aborts: Annotated[
-        AbortRule, typer.Option(help="equal: both abort or neither; refine: where A aborts, B may do anything.")
-    ] = AbortRule.EQUAL,
-    calls: Annotated[CallRule, typer.Option(help="What to do with calls to code that is present.")] = CallRule.AUTO,
-    data: Annotated[
-        DataRule,
-        typer.Option(help="initial: data that holds other values at first is a difference; any: it may hold anything."),
-    ] = DataRule.INITIAL,
-    pure: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="An outside function that only computes, from its arguments and memory: like strcmp. Repeatable.",
-        ),
-    ] = None,
-    bounds: Annotated[
-        BoundsRule,
-        typer.Option(
-            help="assume: the target stays inside objects of known size; ignore: take memory as the machine does."
-        ),
-    ] = BoundsRule.ASSUME,
-    engine: Annotated[str, typer.Option(metavar="ENGINE", help="auto, testing, loopfree, concolic or loops.")] = "auto",
-    budget: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Seconds of processor time for the whole question.", min=0.01)
-    ] = 60.0,
-    memory_limit: Annotated[
-        str, typer.Option(metavar="SIZE", help="Memory that the question may take: 2G, 512M. A bare number is MiB.")
-    ] = "2G",
-    fuel: Annotated[int, typer.Option(metavar="STEPS", help="Steps a concrete run may take.", min=1)] = 10_000,
-    depth: Annotated[int, typer.Option(metavar="N", help="Path conditions that a search follows.", min=1)] = 50,
-    unroll: Annotated[int, typer.Option(metavar="N", help="Loop iterations that are unrolled.", min=0)] = 16,
-    degree: Annotated[
-        int, typer.Option(metavar="N", help="Degree of the equations that proofs about loops may use: 1 to 3.")
-    ] = 2,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of random tests.", min=0)] = 1,
-    tests: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Your own tests, as JSON: see docs/engines/loops.md.")
-    ] = None,
-    cert: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder to write a proof's certificate to.")] = None,
+    b: Rewrite = None,
+    function: BothFunctions = None,
+    signature: Prototype = None,
+    assume: Facts = None,
+    shape: Shapes = None,
+    return_as: Returning = ReturnAs.VALUE,
+    memory: MemoryCompared = MemoryRule.COMPARE,
+    aborts: Aborting = AbortRule.EQUAL,
+    calls: Calling = CallRule.AUTO,
+    data: InitialData = DataRule.INITIAL,
+    pure: PureNames = None,
+    bounds: Bounding = BoundsRule.ASSUME,
+    engine: EngineName = "auto",
+    budget: Seconds = 60.0,
+    memory_limit: MemoryLimit = "2G",
+    fuel: Fuel = 10_000,
+    depth: Depth = 50,
+    unroll: Unrolled = 16,
+    degree: Degree = 2,
+    seed: Seed = 1,
+    tests: OwnTests = None,
+    cert: CertificateFolder = None,
     isa: Isa = None,
     cc: Cc = None,
-    cc_a: Annotated[str | None, typer.Option(metavar="CC", help="Compiler for A.")] = None,
-    cc_b: Annotated[str | None, typer.Option(metavar="CC", help="Compiler for B.")] = None,
+    cc_a: CcOfA = None,
+    cc_b: CcOfB = None,
     cflags: Cflags = None,
-    cflags_a: Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags for A: --cflags-a=-O0.")] = None,
-    cflags_b: Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags for B.")] = None,
+    cflags_a: CflagsOfA = None,
+    cflags_b: CflagsOfB = None,
     explain: Explaining = Explain.FIRST,
     explain_budget: ExplainBudget = None,
     causes: Causes = 4,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else.")] = False,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report as one HTML page.")] = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the verdict's word.")] = False,
-    verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Also what each engine said, and the listing.")
-    ] = False,
+    as_json: AsJson = False,
+    html: HtmlFile = None,
+    quiet: OnlyVerdict = False,
+    verbose: Verbose = False,
 ) -> None:
     from isoform.api import compare as ask
     from isoform.borders.question import Options

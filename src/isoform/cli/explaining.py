@@ -10,6 +10,7 @@ import typer
 from isoform import supervise
 from isoform.cli.comparing import Output, show_verdict
 from isoform.cli.options import Causes, ExplainBudget, Explaining, checked_seconds, size_in_bytes
+from isoform.cli.question_options import AsJson, HtmlFile, OnlyVerdict
 from isoform.cli.streams import Progress, refuse_unwritable
 from isoform.model.cause import Explain
 
@@ -29,9 +30,9 @@ def explain(
     memory_limit: Annotated[
         str, typer.Option(metavar="SIZE", help="Memory that the search may take: 2G, 512M. A bare number is MiB.")
     ] = "2G",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else.")] = False,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report as one HTML page.")] = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the verdict's word.")] = False,
+    as_json: AsJson = False,
+    html: HtmlFile = None,
+    quiet: OnlyVerdict = False,
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Also how the search went, and the listing.")
     ] = False,

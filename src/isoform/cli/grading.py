@@ -10,6 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from isoform.cli.options import Cc, Cflags, Isa, checked_seconds, engine_named, load_options
+from isoform.cli.question_options import (
+    AsJson,
+    Bounding,
+    Calling,
+    Depth,
+    Fuel,
+    InitialData,
+    MemoryCompared,
+    Returning,
+    Seed,
+    Unrolled,
+)
 from isoform.cli.streams import INTERRUPTED, complain, refuse_unwritable, write_whole
 from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, ReturnAs
 from isoform.model.errors import UserError
@@ -42,31 +54,23 @@ def grade(
         list[str] | None,
         typer.Option(metavar="DECLARATION", help="What a pointer parameter points to, as for compare."),
     ] = None,
-    return_as: Annotated[ReturnAs, typer.Option(help="How the return value is compared.")] = ReturnAs.VALUE,
-    memory: Annotated[MemoryRule, typer.Option(help="Whether memory left behind is compared.")] = MemoryRule.COMPARE,
+    return_as: Returning = ReturnAs.VALUE,
+    memory: MemoryCompared = MemoryRule.COMPARE,
     aborts: Annotated[
         AbortRule, typer.Option(help="equal: both abort or neither; refine: where REF aborts, anything goes.")
     ] = AbortRule.EQUAL,
-    calls: Annotated[CallRule, typer.Option(help="What to do with calls to code that is present.")] = CallRule.AUTO,
-    data: Annotated[
-        DataRule,
-        typer.Option(help="initial: data that holds other values at first is a difference; any: it may hold anything."),
-    ] = DataRule.INITIAL,
+    calls: Calling = CallRule.AUTO,
+    data: InitialData = DataRule.INITIAL,
     pure: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="An outside function that only computes. Repeatable.")
     ] = None,
-    bounds: Annotated[
-        BoundsRule,
-        typer.Option(
-            help="assume: the target stays inside objects of known size; ignore: take memory as the machine does."
-        ),
-    ] = BoundsRule.ASSUME,
+    bounds: Bounding = BoundsRule.ASSUME,
     engine: Annotated[str, typer.Option(metavar="ENGINE", help="As for compare.")] = "auto",
     budget: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for each submission.", min=0.01)] = 2.0,
-    fuel: Annotated[int, typer.Option(metavar="STEPS", help="Steps a concrete run may take.", min=1)] = 10_000,
-    depth: Annotated[int, typer.Option(metavar="N", help="Path conditions that a search follows.", min=1)] = 50,
-    unroll: Annotated[int, typer.Option(metavar="N", help="Loop iterations that are unrolled.", min=0)] = 16,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of random tests.", min=0)] = 1,
+    fuel: Fuel = 10_000,
+    depth: Depth = 50,
+    unroll: Unrolled = 16,
+    seed: Seed = 1,
     tests: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Fixed inputs to run as well, one test a line: see docs/grading.md."),
@@ -90,7 +94,7 @@ def grade(
     isa: Isa = None,
     cc: Cc = None,
     cflags: Cflags = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else.")] = False,
+    as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the summary.")] = False,
 ) -> None:
     from isoform.api import grade as grade_all

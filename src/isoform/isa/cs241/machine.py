@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from isoform.isa.emitter import Emitter
 from isoform.isa.in_order import in_order
 from isoform.model.machine import Convention, Machine, MemoryLayout, registers_of
-from isoform.model.microop import TRUE, Instruction, Kind, MicroOp, Space, Var, abort_reason, code, const
+from isoform.model.microop import TRUE, Instruction, Kind, MicroOp, Var, abort_reason, code, const
 
 MEMORY_SIZE = 0x0100_0000
 RETURN_ADDRESS = 0x8123_456C
@@ -65,22 +66,7 @@ def _source(number: int) -> Var:
     return _REGISTERS[f"${number}"] if number else _ZERO
 
 
-class _Emitter:
-    """Collects the micro-ops of one instruction and numbers its temporaries."""
-
-    def __init__(self) -> None:
-        self.ops: list[MicroOp] = []
-        self._temporaries = 0
-
-    def do(self, kind: Kind, *ins: Var) -> None:
-        self.ops.append(MicroOp(kind, None, ins))
-
-    def compute(self, kind: Kind, size: int, *ins: Var) -> Var:
-        out = Var(Space.TEMP, 8 * self._temporaries, size)
-        self._temporaries += 1
-        self.ops.append(MicroOp(kind, out, ins))
-        return out
-
+class _Emitter(Emitter):
     def name(self, register: str, kind: Kind, *ins: Var) -> None:
         self.ops.append(MicroOp(kind, _REGISTERS[register], ins))
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from isoform.isa.emitter import Emitter
 from isoform.isa.riscv64.compressed import expanded
 from isoform.isa.riscv64.registers import LINK, NAMES, register
-from isoform.model.microop import TRUE, Instruction, Kind, MicroOp, Space, Var, abort_reason, code, const
+from isoform.model.microop import TRUE, Instruction, Kind, MicroOp, Var, abort_reason, code, const
 
 _LONG, _SHORT = 4, 2
 """Bytes of a full and of a compressed instruction."""
@@ -83,22 +84,7 @@ def _signed(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
-class _Emitter:
-    """Collects the micro-ops of one instruction and numbers its temporaries."""
-
-    def __init__(self) -> None:
-        self.ops: list[MicroOp] = []
-        self._temporaries = 0
-
-    def do(self, kind: Kind, *ins: Var) -> None:
-        self.ops.append(MicroOp(kind, None, ins))
-
-    def compute(self, kind: Kind, size: int, *ins: Var) -> Var:
-        out = Var(Space.TEMP, 16 * self._temporaries, size)
-        self._temporaries += 1
-        self.ops.append(MicroOp(kind, out, ins))
-        return out
-
+class _Emitter(Emitter):
     def write(self, number: int, kind: Kind, *ins: Var) -> None:
         """Write a register; a write to `zero` is ignored."""
         if number:
