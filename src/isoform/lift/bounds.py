@@ -1,7 +1,7 @@
 """Which accesses are meant to be inside which object, as ASSUMEs before them.
 
 An access belongs to an object if its address is the object's plus something computed; a forward data flow over the
-registers finds these addresses. An access that it cannot classify gets no ASSUME.
+registers finds these addresses (`object_flow.py`). An access that it cannot classify gets no ASSUME.
 
 The rule concerns the access, not the number in an instruction: `t[i - 1]` may be compiled with a base before `t`. A
 base that the file gives only as a distance from the start of a section may therefore belong to any object of that
@@ -82,11 +82,11 @@ class _Writer:
         size = op.out.size if op.out is not None else op.ins[1].size
         is_store, where = op.kind is Kind.STORE, op.ins[0]
         if pointer.reference is not None:
-            is_sure = not self._function.image.base  # a linker's number does not say which object is meant
-            bound = Bound(pointer.reference.name, pointer.reference.ranges, size, False, is_store, is_sure)
+            reference = pointer.reference
+            bound = Bound(reference.name, reference.ranges, size, False, is_store, reference.is_sure)
             each = [
-                bound._replace(ranges=(extent,), is_sure=False, meant_by=pointer.reference.target)
-                for extent in pointer.reference.objects
+                bound._replace(ranges=(extent,), is_sure=False, meant_by=reference.target)
+                for extent in reference.objects
             ]
             return [op for one in (bound, *each) for op in self._assume_object(one, pointer, where)]
         here = [v for v in self._variables_in(context) if v.can_be_indexed and v.start <= address < v.end]

@@ -1,17 +1,38 @@
-"""Addresses of data in the code to which something computed is added, and an upper bound for it."""
+"""What code does with the addresses of data in it: how far it counts from each, and which ones it gives away."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from isoform.lift.function import Block, Exit, Function, Return, outside_call
+from isoform.lift.object_flow import (
+    COMPARISONS,
+    FlowState,
+    FlowValue,
+    Mixed,
+    ObjectFlow,
+    ObjectPointer,
+    bases_of,
+    drop_temps,
+    is_of_bound,
+)
 from isoform.lift.simplify import overlaps
+from isoform.load.fields import Reference
+from isoform.model.machine import Convention
 from isoform.model.microop import Kind, MicroOp, Space, Var
+
+_CHOOSES = (Kind.COPY, Kind.SELECT)
+"""What gives one of its operands."""
 
 
 class Moving:
+    """Of the addresses in the code of which it is not sure what object they are meant for."""
+
     def __init__(self) -> None:
         self.bases: dict[int, int | None] = {}
-        """The addresses; None if what is added may be anything, or something is subtracted."""
+        """How far code counts from each; None where that may be anything, or it counts downwards."""
+        self.given: set[int] = set()
+        """Those that are passed on, returned or compared, with or without something added."""
         self.begin_block()
 
     def begin_block(self) -> None:
@@ -22,6 +43,23 @@ class Moving:
     def note(self, base: int, most: int | None) -> None:
         known = self.bases.get(base, 0)
         self.bases[base] = None if most is None or known is None else max(most, known)
+
+    def note_all(self, bases: Iterable[int]) -> None:
+        """Code may count anywhere from these."""
+        for base in bases:
+            self.note(base, None)
+
+    def note_result(self, op: MicroOp, values: Sequence[FlowValue], result: FlowValue) -> None:
+        added = self.step(op, [v.indexed if isinstance(v, ObjectPointer) else None for v in values])
+        if op.kind in COMPARISONS:
+            self.given |= bases_of(*values)
+        elif isinstance(result, ObjectPointer):
+            for base in bases_of(result):
+                most = added if result.indexed else 0
+                is_upward = most is not None and result.offset >= base
+                self.note(base, result.offset - base + most if most is not None and is_upward else None)
+        elif isinstance(result, Mixed) and op.kind not in _CHOOSES:
+            self.note_all(bases_of(*values))
 
     def step(self, op: MicroOp, indexed: Sequence[bool | None]) -> int | None:
         """An upper bound for the non-constant distance of the result of a copy or a sum from its object. `indexed` has
@@ -46,6 +84,53 @@ class Moving:
                 return None
             found += most
         return found
+
+
+def moving_bases(function: Function) -> Moving:
+    """What a function of a linked file does with the addresses of data in it."""
+    moving = Moving()
+    convention, image = function.machine.convention, function.image
+    if convention.stack_pointer is None:
+        return moving
+
+    def refers(number: int) -> Reference | None:
+        section = image.section_at(image.own_address(number))
+        is_data = section is not None and not section.executable
+        return Reference(number, False, "", ((number, number + 1),), is_sure=False) if is_data else None
+
+    flow = ObjectFlow(function, refers)
+    flow.solve()
+    for block in function.blocks.values():
+        state = dict(flow.entries.get(block.id, {}))
+        _note_block(moving, flow, block, state)
+        given = [function.machine.registers[name] for name in _given(block.exit, convention)]
+        moving.given |= bases_of(*(flow.value(state, register, 0) for register in given))
+    return moving
+
+
+def _note_block(moving: Moving, flow: ObjectFlow, block: Block, state: FlowState) -> None:
+    moving.begin_block()
+    for op, address, is_first in block.in_order():
+        if is_first:
+            drop_temps(state)
+        values = [flow.value(state, var, address) for var in op.ins]
+        if op.kind is Kind.STORE:
+            moving.note_all(bases_of(values[1]))  # what becomes of it after it is read again is not followed
+        elif op.out is not None and not is_of_bound(op):
+            # An access is at the address itself.
+            values = [None] if op.kind is Kind.LOAD else values
+            moving.note_result(op, values, flow.result(state, op, address))
+        flow.step(state, op, address)
+
+
+def _given(exit_: Exit, convention: Convention) -> Iterator[str]:
+    """The registers that code outside may read after the end of a block."""
+    if isinstance(exit_, Return) and exit_.to is None:
+        yield from (*convention.result, *convention.float_result)
+    call = outside_call(exit_)
+    if call is not None:
+        yield from convention.changeable.difference(convention.callee_saved)
+        yield from convention.system_arguments if call.system else ()
 
 
 class Largest:

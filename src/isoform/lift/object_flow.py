@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import cache, cached_property
 
 from isoform.lift.function import BlockId, Function, outside_call
-from isoform.lift.moving import Moving
 from isoform.lift.simplify import overlaps
 from isoform.load.fields import Reference
 from isoform.load.referred import LinkedReferences, references_in
@@ -26,6 +25,20 @@ MOST_CONSTANTS = 1 << 16
 """Bytes that are searched for distances."""
 FIRST_TEMP = 1 << 23
 """Temporaries of the micro-ops of an ASSUME: no others have numbers this large."""
+COMPARISONS = frozenset(
+    {
+        Kind.INT_EQUAL,
+        Kind.INT_NOTEQUAL,
+        Kind.INT_LESS,
+        Kind.INT_LESSEQUAL,
+        Kind.INT_SLESS,
+        Kind.INT_SLESSEQUAL,
+        Kind.INT_CARRY,
+        Kind.INT_SCARRY,
+        Kind.INT_SBORROW,
+    }
+)
+"""What says something of numbers in one bit: nothing that can be added to an address comes out."""
 
 
 @dataclass(frozen=True)
@@ -43,44 +56,37 @@ class ObjectPointer:
 
 @dataclass(frozen=True)
 class Mixed:
-    """A number computed from addresses by other operations, for example the distance between two objects. Added to an
-    address, it may give an address of another object."""
+    """A number that is computed from addresses by other operations, for example the distance between two objects: added
+    to an address it may give an address of another object. Or one of several addresses, and it is not known which."""
+
+    bases: frozenset[int] = frozenset()
+    """The addresses in the code that it may come from."""
 
 
-MIXED = Mixed()
 FlowValue = ObjectPointer | Mixed | None
 """None: a number that was not made from addresses here."""
 FlowState = dict[Var, "ObjectPointer | Mixed"]
 
 
-def moving_bases(function: Function) -> Moving:
-    """Addresses of data in the code to which something computed is added, or from which something is subtracted; and
-    how much is added at most, None if that may be anything."""
-    if function.machine.convention.stack_pointer is None:
-        return Moving()
-    image = function.image
+def bases_of(*values: FlowValue) -> frozenset[int]:
+    """The addresses in the code that values come from, as far as it is not sure which object each is meant for."""
+    return frozenset().union(*(_bases(value) for value in values))
 
-    def refers(number: int) -> Reference | None:
-        section = image.section_at(image.own_address(number))
-        is_data = section is not None and not section.executable
-        return Reference(number, False, "", ((number, number + 1),)) if is_data else None
 
-    moving = Moving()
-    ObjectFlow(function, refers, moving).solve()
-    return moving
+def _bases(value: FlowValue) -> frozenset[int]:
+    if isinstance(value, Mixed):
+        return value.bases
+    if value is None or value.reference is None or value.reference.is_sure:
+        return frozenset()
+    return frozenset({value.reference.target})
 
 
 class ObjectFlow:
     """The data flow over one function. Afterwards `entries` has what registers hold where each block begins."""
 
-    def __init__(
-        self,
-        function: Function,
-        refers: Callable[[int], Reference | None] | None = None,
-        moving: Moving | None = None,
-    ) -> None:
+    def __init__(self, function: Function, refers: Callable[[int], Reference | None] | None = None) -> None:
+        """`refers`: what a number in the code of a linked file refers to."""
         self._refers = LinkedReferences(function.image).to if refers is None else refers
-        self._moving = moving
         self._function = function
         self._image = function.image
         name = function.machine.convention.stack_pointer
@@ -90,6 +96,21 @@ class ObjectFlow:
         self._may_hold_distances = cache(self._find_distances)
         self._hides_distances = False
         """Whether a mixed number was stored: a loaded value may then be one, too."""
+
+    @cached_property
+    def _by_slot(self) -> dict[int, Reference]:
+        """Objects of a linked file that the code names by slots of the global offset table only, by where they start: a
+        slot is for one symbol."""
+        found: dict[int, Reference] = {}
+        named: set[int] = set()
+        for op in (op for instruction in self._function.instructions.values() for op in instruction.ops):
+            where = number_of(op.ins[0]) if op.kind is Kind.LOAD and self._image.base else None
+            reference = None if where is None else self._image.references.get(where)
+            if reference is not None and self._image.linked_words.get(where or 0) == reference.target:
+                found[reference.target] = reference
+            is_access = op.kind in (Kind.LOAD, Kind.STORE)
+            named |= {origin_of(var) for var in op.ins[is_access:] if var.space is Space.ADDRESS}
+        return {origin: reference for origin, reference in found.items() if origin not in named}
 
     def solve(self) -> None:
         self._solve()
@@ -104,8 +125,6 @@ class ObjectFlow:
         while pending:
             block = function.blocks[pending.pop()]
             state = dict(self.entries[block.id])
-            if self._moving is not None:
-                self._moving.begin_block()
             for op, address, is_first in block.in_order():
                 if is_first:
                     drop_temps(state)
@@ -132,44 +151,23 @@ class ObjectFlow:
         return state
 
     def step(self, state: FlowState, op: MicroOp, address: int) -> None:
-        if op.kind is Kind.STORE:
-            self._note_stored(self.value(state, op.ins[1], address))
+        if op.kind is Kind.STORE and isinstance(self.value(state, op.ins[1], address), Mixed):
+            self._hides_distances = True
         if op.out is None:
             return
-        result = self._result(state, op, address)
-        if self._moving is not None and not is_of_bound(op):
-            self._note_moving(self._moving, state, op, address, result)
+        result = self.result(state, op, address)
         _forget(state, op.out)
         if result is not None:
             state[op.out] = result
 
-    def _note_stored(self, value: FlowValue) -> None:
-        if isinstance(value, Mixed):
-            self._hides_distances = True
-        elif isinstance(value, ObjectPointer) and value.reference is not None and self._moving is not None:
-            self._moving.note(value.reference.target, None)  # values that are read back are not tracked
-
-    def _note_moving(self, moving: Moving, state: FlowState, op: MicroOp, address: int, result: FlowValue) -> None:
-        values = [self.value(state, var, address) for var in op.ins]
-        added = moving.step(op, [v.indexed if isinstance(v, ObjectPointer) else None for v in values])
-        if isinstance(result, ObjectPointer) and result.reference is not None:
-            target = result.reference.target
-            if result.offset < target:
-                moving.note(target, None)
-            elif result.indexed:
-                moving.note(target, None if added is None else result.offset - target + added)
-        elif isinstance(result, Mixed) and op.kind is not Kind.LOAD:
-            for value in values:
-                if isinstance(value, ObjectPointer) and value.reference is not None:
-                    moving.note(value.reference.target, None)
-
-    def _result(self, state: FlowState, op: MicroOp, address: int) -> FlowValue:
+    def result(self, state: FlowState, op: MicroOp, address: int) -> FlowValue:
+        """What a micro-op computes, other than a store."""
         if op.kind is Kind.LOAD:
             assert op.out is not None
             source = self.value(state, op.ins[0], address)
             reference = source.reference if isinstance(source, ObjectPointer) else None
             if reference is not None and op.out.size >= DISTANCE_BYTES and self._may_hold_distances(reference):
-                return MIXED
+                return Mixed()
             return self._loaded(op)
         values = [self.value(state, var, address) for var in op.ins]
         if all(value is None for value in values):
@@ -181,10 +179,8 @@ class ObjectFlow:
                 return _sum(values, op.ins, 1)
             case Kind.INT_SUB if values[1] is None:
                 return _sum(values, op.ins, -1)
-            case Kind.INT_EQUAL | Kind.INT_NOTEQUAL | Kind.INT_LESS | Kind.INT_LESSEQUAL:
-                return None
-            case _:
-                return None if op.out is not None and op.out.size == 1 else MIXED
+            case kind:
+                return None if kind in COMPARISONS else Mixed(bases_of(*values))
 
     def _find_distances(self, reference: Reference) -> bool:
         """Whether an object may hold distances from itself to other objects, as some tables do. Constants do not if
@@ -219,7 +215,7 @@ class ObjectFlow:
             reference = self._image.references.get(where)
             if reference is not None:
                 return ObjectPointer(reference, reference.target, origin=self._image.linked_words.get(where))
-        return MIXED if self._hides_distances else None
+        return Mixed() if self._hides_distances else None
 
     def value(self, state: FlowState, var: Var, address: int) -> FlowValue:
         number = number_of(var)
@@ -228,10 +224,14 @@ class ObjectFlow:
         found = state.get(var)
         if found is not None:
             return found
-        return MIXED if any(overlaps(var, known) for known in state) else None
+        parts = [held for known, held in state.items() if overlaps(var, known)]
+        return Mixed(bases_of(*parts)) if parts else None
 
     def _constant(self, var: Var, number: int, address: int) -> FlowValue:
         origin = origin_of(var) if var.space is Space.ADDRESS else None
+        by_slot = None if origin is None else self._by_slot.get(origin)
+        if by_slot is not None:
+            return ObjectPointer(by_slot, number, origin=origin)
         in_linked_file = self._refers(number) if var.size == 8 else None
         if in_linked_file is not None:
             return ObjectPointer(in_linked_file, number, origin=origin)
@@ -240,7 +240,8 @@ class ObjectFlow:
         instruction = self._function.instructions.get(address)
         for reference, expected in references_in(instruction, self._image) if instruction is not None else ():
             if number == expected % (1 << (8 * var.size)):
-                return ObjectPointer(reference, expected, origin=origin) if var.size == 8 else MIXED
+                pointer = ObjectPointer(reference, expected, origin=origin)
+                return pointer if var.size == 8 else Mixed(bases_of(pointer))
         return None
 
 
@@ -262,7 +263,7 @@ def _sum(values: list[FlowValue], ins: tuple[Var, ...], sign: int) -> FlowValue:
                 return replace(value, indexed=True)
             number = var.offset - (1 << (8 * var.size)) if var.offset >> (8 * var.size - 1) else var.offset
             return replace(value, offset=value.offset + sign * number)
-    return MIXED
+    return Mixed(bases_of(*values))
 
 
 def _forget(state: FlowState, written: Var) -> None:
@@ -271,7 +272,7 @@ def _forget(state: FlowState, written: Var) -> None:
         old = state.pop(var)
         covered = written.offset <= var.offset and var.offset + var.size <= written.offset + written.size
         if not covered and old is not None:
-            state[var] = MIXED
+            state[var] = Mixed(bases_of(old))
 
 
 def _met(one: FlowState, other: FlowState) -> FlowState:
@@ -287,4 +288,4 @@ def _met_value(one: FlowValue, other: FlowValue) -> ObjectPointer | Mixed:
             return one
         if one.reference is not None and one.origin == other.origin:
             return ObjectPointer(one.reference, 0, indexed=True, origin=one.origin)
-    return MIXED
+    return Mixed(bases_of(one, other))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 
 from isoform.lift.alone import refuse_surroundings
 from isoform.lift.function import Function
-from isoform.lift.object_flow import is_of_bound, moving_bases
+from isoform.lift.moving import Moving, moving_bases
+from isoform.lift.object_flow import is_of_bound
 from isoform.load.image import NO_VARIABLES, Image, Symbol
 from isoform.model.errors import Unsupported
-from isoform.model.microop import Kind, number_of
+from isoform.model.microop import Kind, Space, number_of, origin_of
 
 _SECTION_BOUNDS = ("__start_", "__stop_")
 
@@ -66,12 +66,28 @@ def _other_meaning(function: Function) -> str:
     image = function.image
     if not image.base or not any(_is_data(image, start) for start, _, _ in image.moved):
         return ""
-    places = _Places(image)
-    formed, used = _formed_addresses(function)
-    moving = moving_bases(function)
-    numbers = sorted(formed | moving.bases.keys())
-    meanings = (places.other_meaning(n, n in moving.bases, moving.bases.get(n), used) for n in numbers)
-    return next((other for other in meanings if other), "")
+    places, moving = _Places(image), moving_bases(function)
+    numbers = sorted(moving.bases.keys() | moving.given)
+    meanings = (places.other_meaning(number, moving) for number in numbers)
+    return next((other for other in meanings if other), "") or _counted_outside(function)
+
+
+def _counted_outside(function: Function) -> str:
+    """An object that was moved, if code accesses what is beside it by its address and a constant, or forms such an
+    address: what lies there in the file is elsewhere now."""
+    image = function.image
+    moved = {image.objects.around(shared) for start, _, shared in image.moved if _is_data(image, start)}
+    objects = {item.start: item for item in moved if item is not None}
+    for op in (op for block in function.blocks.values() for op in block.ops if not is_of_bound(op)):
+        for position, var in enumerate(op.ins):
+            item = objects.get(origin_of(var)) if var.space is Space.ADDRESS and var.size == 8 else None
+            if item is None:
+                continue
+            is_place = op.kind in (Kind.LOAD, Kind.STORE) and not position
+            accessed = (op.out if op.kind is Kind.LOAD else op.ins[1]) if is_place else None
+            if not item.holds((number_of(var) or 0) - item.start, 0 if accessed is None else accessed.size):
+                return item.name
+    return ""
 
 
 def _refuse_masked_memory(function: Function) -> None:
@@ -97,25 +113,25 @@ class _Places:
         for start, (end, _) in named.items():
             self._ends.setdefault(start, []).append(end)
 
-    def other_meaning(self, number: int, is_moving: bool, added: int | None, used: list[int]) -> str:
-        """The name of an object that an address may also be meant for, if that object was moved by another distance. An
-        index may begin at any number (`days[year - 1900]`), so the object may be at any distance from the address.
-        `added`: how much code adds to it at most, None if that may be anything."""
+    def other_meaning(self, number: int, moving: Moving) -> str:
+        """The name of an object that an address may also be meant for, if that was moved by another distance. Where
+        code counts from the address and may leave the object that it is in, it may be meant for any: an index may begin
+        at any number (`days[year - 1900]`). An address that is given away is in the object that is meant, or at its
+        end."""
         own = self._image.own_address(number)
-        moved_by = number - own
-        stays_inside = added is not None and any(own + added < end for end in self._ends.get(own, ()))
-        is_moving = is_moving and not stays_inside
+        most, is_given = moving.bases.get(number, 0), number in moving.given
+        leaves = most is None or not any(start <= own and own + most < end for start, end in self._named_at(own))
         for start, end, distance, name in self._objects:
-            if distance == moved_by:
+            if distance == number - own:
                 continue
-            if is_moving and own not in self._ends:
-                return name
-            if is_moving and end > start + 1:
+            if number in moving.bases and leaves and end > start + 1:
                 return name  # the base of `t[i - 8]` if eight elements of another object are before `t`
-            touches = end == own
-            if touches and (is_moving or _any_within(used, start + distance, end + distance)):
+            if is_given and end == own:
                 return name
         return ""
+
+    def _named_at(self, own: int) -> Iterator[tuple[int, int]]:
+        return ((start, end) for start, ends in self._ends.items() if start <= own for end in ends)
 
 
 def _unnamed(image: Image, named: Mapping[int, tuple[int, str]]) -> Iterator[tuple[int, int, int, str]]:
@@ -142,25 +158,6 @@ def _is_variable(image: Image, symbol: Symbol) -> bool:
     """Whether it is data of the program and not of the loader."""
     section = image.section_at(symbol.address)
     return not symbol.is_function and (section is None or not section.name.startswith(NO_VARIABLES))
-
-
-def _formed_addresses(function: Function) -> tuple[set[int], list[int]]:
-    """The numbers in the code that are not only the place of an access; and all numbers, in order."""
-    formed: set[int] = set()
-    used: set[int] = set()
-    for op in (op for block in function.blocks.values() for op in block.ops if not is_of_bound(op)):
-        for position, var in enumerate(op.ins):
-            number = number_of(var) if var.size == 8 else None
-            if number is not None:
-                used.add(number)
-                if op.kind not in (Kind.LOAD, Kind.STORE) or position:
-                    formed.add(number)
-    return formed, sorted(used)
-
-
-def _any_within(numbers: list[int], low: int, high: int) -> bool:
-    index = bisect_left(numbers, low)
-    return index < len(numbers) and numbers[index] < high
 
 
 def _addresses(function: Function) -> Iterator[int]:

@@ -32,6 +32,8 @@ class Reference(NamedTuple):
     objects is meant."""
     objects: tuple[tuple[int, int], ...] = ()
     """Each of these objects separately, if the file only shows that one of them is meant and they are adjacent."""
+    is_sure: bool = True
+    """Whether no other object can be meant, however far from it the address is: not of a linker's number."""
 
 
 class Meant(NamedTuple):

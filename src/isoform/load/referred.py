@@ -37,11 +37,15 @@ class LinkedReferences:
             start = self._image.moved_ranges.last_up_to(address)[2]
             name = self._image.name_at(start) if len(objects) == 1 else None
             ranges, each = _joined(objects), tuple(objects) if 1 < len(objects) <= MOST_RANGES else ()
-            return Reference(address, False, name or section.name, ranges, each) if len(ranges) <= MOST_RANGES else None
+            if len(ranges) > MOST_RANGES:
+                return None
+            return Reference(address, False, name or section.name, ranges, each, is_sure=False)
         ranges = self._ranges_of_sections.get(section.address, ())
         if not any(low <= address < high for low, high in ranges):
             return None  # what has no name has no size, such as a jump table
-        return Reference(address, False, section.name, ranges) if 0 < len(ranges) <= MOST_RANGES else None
+        if not 0 < len(ranges) <= MOST_RANGES:
+            return None
+        return Reference(address, False, section.name, ranges, is_sure=False)
 
     @cached_property
     def _ranges_of_sections(self) -> dict[int, tuple[tuple[int, int], ...]]:
