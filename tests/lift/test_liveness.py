@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assembled import lifted, source
-from isoform.lift.function import Function
+from isoform.lift.function import Call, Function
 from isoform.lift.liveness import Liveness, output_containers, sources
 from isoform.model.microop import Kind, MicroOp, Space, Var, const
 
@@ -24,6 +24,10 @@ FUNCTIONS = {
     "stores": "mov dword ptr [rdi], esi; ret",
     "conditional": "mov eax, edi; test esi, esi; cmovne eax, edx; ret",
     "high_byte": "movzx eax, dh; ret",
+    "recursive": "test edi, edi; je 1f; dec edi; sub rsp, 8; call recursive; add rsp, 8; ret; 1: mov eax, r10d; ret",
+    "jumps": "lea r11, [rdi+rsi]; xor edi, edi; xor esi, esi; add rsp, 8; jmp r11",
+    "asks": "mov eax, 39; syscall; lea eax, [rax+r11]; ret",
+    "stops": "mov r11d, 3; call abort",
 }
 
 
@@ -81,6 +85,32 @@ def test_a_call_reads_its_arguments_and_loses_scratch_registers(file: Path) -> N
 def test_a_tail_call_reads_arguments_that_are_not_set_here(file: Path) -> None:
     assert "rsi" in live_at_entry(lifted(file, "tail"))
     assert "rdi" not in live_at_entry(lifted(file, "tail"))
+
+
+def test_a_function_that_calls_itself_reads_there_what_it_reads_at_entry(file: Path) -> None:
+    """r10 is no argument, and the inner call finds in it what the outer one left."""
+    function = lifted(file, "recursive")
+    block = next(b for b in function.blocks.values() if isinstance(b.exit, Call))
+    found = liveness(function)
+    assert found.live_out(block) & found.mask(function.machine.registers["r10"])
+
+
+def test_code_behind_an_unknown_jump_may_read_every_register(file: Path) -> None:
+    function = lifted(file, "jumps")
+    assert live_at_entry(function) >= {"rdi", "rsi", "rdx", "r10"}
+    assert live_at_entry(function, calls_read=False) == {"rdi", "rsi"}
+
+
+def test_a_system_call_reads_its_arguments_and_loses_two_registers(file: Path) -> None:
+    live = live_at_entry(lifted(file, "asks"))
+    assert live >= {"rdi", "rsi", "rdx", "r10", "r8", "r9"}
+    assert not live & {"rax", "rcx", "r11"}
+
+
+def test_a_call_that_does_not_return_reads_its_arguments_only(file: Path) -> None:
+    function = lifted(file, "stops")
+    assert {"rdi", "rsi"} <= live_at_entry(function)
+    assert not liveness(function).is_live_at_entry(function.machine.registers["rbx"])
 
 
 def test_what_a_callee_must_restore_is_read_at_the_end(file: Path) -> None:
