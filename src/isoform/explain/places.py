@@ -74,7 +74,8 @@ class Places:
             return None
         values = self._case.shown[side].values.get(site.number, ())
         value = values[min(time, len(values) - 1)] if values else 0
-        file, line = self._line(side, site.address)
+        # A condition is computed where the two are compared; debug information may have that elsewhere.
+        file, line = self._line(side, site.address if site.compared_at is None else site.compared_at)
         return Place(site.address, self.text(side, site), _what(site), value, file, line)
 
     def text(self, side: int, site: Site) -> str:
@@ -124,7 +125,7 @@ class Places:
             return Kind.ORDER
         texts = [_instruction(f, s) for f, s in zip(self._functions, (target, rewrite), strict=True)]
         words = [text.split()[0] for text in texts]
-        if rewrite.role is Role.CONDITION:
+        if rewrite.role is Role.CONDITION or rewrite.compared_at is not None:
             return Kind.COMPARISON
         if rewrite.role is Role.ARGUMENT:
             return Kind.ARGUMENT

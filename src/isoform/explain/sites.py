@@ -123,6 +123,11 @@ def mark(function: Function, callees: Callees, operands: bool = False, results: 
     return _Marking(function.as_listed, callees, operands, results).marked()
 
 
+_Flags = tuple[int, tuple[int, ...], tuple[int, ...]]
+"""Of the instruction that set flags: its address, and under which numbers a run shows its operands and from where it
+loads."""
+
+
 class _Marking:
     def __init__(self, function: Function, callees: Callees, with_operands: bool, results: Sequence[str]) -> None:
         self._with_operands = with_operands
@@ -149,7 +154,8 @@ class _Marking:
         self._read: tuple[int, ...] = ()
         self._loaded_from: tuple[int, ...] = ()
         self._of_instruction: Sequence[MicroOp] = ()
-        self._flags_from: tuple[int, tuple[int, ...], tuple[int, ...]] | None = None
+        self._flags_from: _Flags | None = None
+        self._flags: _Flags | None = None
         for call in self._returned.get(block.id, ()):
             self._results_of(call[0], call[1])
         numbered = list(zip(block.ops, block.addresses, strict=True))
@@ -172,12 +178,15 @@ class _Marking:
         self._read = tuple(self._operands_of(address, ops)) if self._with_operands else ()
         self._loaded_from = ()
         self._of_instruction = ops
+        self._flags = self._flags_from if self._reads_flags(ops) else None
         if any(name is not None and not self._counts(name) and name not in self._kept for name in last):
             self._flags_from = address, self._read, ()
         for number, op in enumerate(ops):
             if op.kind is Kind.STORE:
                 where = self._copy(address, op.ins[0], Role.ADDRESS)
                 op = MicroOp(op.kind, None, (where, self._copy(address, op.ins[1], Role.STORED)))
+            elif op.kind is Kind.SELECT and self._flags is not None:
+                op = MicroOp(op.kind, op.out, (self._copy(address, op.ins[0], Role.CONDITION), *op.ins[1:]))
             elif op.kind is Kind.LOAD and self._with_operands:
                 self._loaded_from += (self._operand(address, op.ins[0]),)
                 if self._flags_from is not None and self._flags_from[0] == address:
@@ -190,6 +199,17 @@ class _Marking:
                 self._copy_onto_itself(address, op.out, Role.LOADED)
             elif name is not None and last[name] == number and self._counts(name):
                 self._copy_onto_itself(address, op.out, Role.RESULT)
+
+    def _reads_flags(self, ops: Sequence[MicroOp]) -> bool:
+        """Whether micro-ops read flags that an earlier instruction set, as those of `cmove` and `sete` do."""
+        written: set[str] = set()
+        for op in ops:
+            names = [name for var in op.ins if (name := self._container(var)) is not None]
+            if any(name not in written and name not in self._kept and not self._counts(name) for name in names):
+                return True
+            if (name := self._container(op.out)) is not None:
+                written.add(name)
+        return False
 
     def _operands_of(self, address: int, ops: Sequence[MicroOp]) -> Iterator[int]:
         """The registers that an instruction reads before it writes them."""
@@ -224,10 +244,12 @@ class _Marking:
 
     def _exit(self, block: Block, exit_: Exit) -> Exit:
         address = block.steps[-1] if block.steps else block.id.address
+        if not block.addresses or block.addresses[-1] != address:  # the end of the block is an instruction of its own
+            self._flags, self._read, self._loaded_from = None, (), ()
         if isinstance(exit_, Branch):
             return with_value(exit_, self._copy(address, exit_.condition, Role.CONDITION))
         if isinstance(exit_, Return) and exit_.to is None:
-            self._of_instruction, self._read, self._loaded_from = (), (), ()
+            self._of_instruction, self._read, self._loaded_from, self._flags = (), (), (), None
             for name in self._results:
                 self._leave(address, self._machine.registers[name])
         call = outside_call(exit_)
@@ -262,12 +284,15 @@ class _Marking:
 
     def _site(self, address: int, value: Var, role: Role) -> None:
         number, read, loaded, compared_at = len(self._sites), self._read, self._loaded_from, None
-        if role is Role.CONDITION and self._flags_from is not None and not read:
-            compared_at, read, loaded = self._flags_from
+        flags = self._flags_from if role is Role.CONDITION and not read else self._flags
+        if flags is not None:
+            compared_at = flags[0]
+            own = () if role is Role.CONDITION else read
+            read, loaded = (*own, *flags[1]), (*loaded, *flags[2])
         register = self._machine.register_name(value) if value.space is Space.REGISTER else ""
         whole = self._container(value) or ""
         self._at[self._id, len(self._ops)] = number
-        moves = role is not Role.CONDITION and _is_moved(self._of_instruction, value)
+        moves = role is not Role.CONDITION and self._flags is None and _is_moved(self._of_instruction, value)
         self._sites.append(
             Site(number, self._id, address, role, register, whole, value.size, read, loaded, moves, compared_at)
         )
