@@ -75,7 +75,7 @@ def test_the_separating_input_of_one_number(graded: Grades) -> None:
     ("name", "line"),
     [
         ("wrong_on_one_number", "        beq  $1, $6, none"),
-        ("wrong_on_equal", "        add  $3, $0, $0"),
+        ("wrong_on_equal", "        bne  $4, $0, first"),
         ("divides_by_zero", "        div  $1, $2"),
         ("forgets_the_answer", "        jr   $31"),
     ],
@@ -104,8 +104,19 @@ def test_the_same_code_has_lines_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "a.asm").write_text(text)
     (tmp_path / "b.asm").write_text("; another comment\n\n" + text)
     first, second = grade(str(SUBMISSIONS / "max_reference.asm"), tmp_path).rows
-    assert (first.line, second.line) == (6, 8)
+    assert (first.line, second.line) == (5, 7)
     assert second.same_code_as == "a"
+
+
+def test_submissions_with_the_same_cause_form_a_group(tmp_path: Path) -> None:
+    wrong = "; {}\nsltu $4, $1, $2\nbne $4, $0, second\nadd $3, $1, $0\njr $31\n{}second: add $3, $2, $0\njr $31\n"
+    (tmp_path / "ann.asm").write_text(wrong.format("unsigned", ""))
+    (tmp_path / "bob.asm").write_text(wrong.format("unsigned too", "add $0, $0, $0\n"))
+    (tmp_path / "cyd.asm").write_text("slt $4, $1, $2\nbne $4, $0, second\nadd $3, $1, $0\njr $31\nsecond: jr $31\n")
+    graded = grade(str(SUBMISSIONS / "max_reference.asm"), tmp_path)
+    groups = [(group.kind, group.place, group.members) for group in graded.causes()]
+    assert groups[0] == ("comparison", "max_reference.asm:2", ("ann", "bob"))
+    assert sorted(name for _, _, members in groups for name in members) == ["ann", "bob", "cyd"]
 
 
 def test_a_jump_out_of_the_program_diverges_at_the_jump(tmp_path: Path) -> None:

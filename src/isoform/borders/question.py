@@ -15,7 +15,7 @@ from isoform.lift.discovery import Discovery, Need, Targets
 from isoform.lift.function import Function
 from isoform.model.abi import broken_duties, mapped_inputs
 from isoform.model.callee import Callees
-from isoform.model.cause import Explain
+from isoform.model.cause import CauseFilter, Explain
 from isoform.model.contract import (
     AbortRule,
     BoundsRule,
@@ -79,6 +79,8 @@ class Options:
     """Whether the cause of a difference is looked for. None: the first one, unless many rewrites are asked about."""
     explain_budget: float | None = None
     """Seconds for that, after the verdict. None: a third of the budget, and at least 5."""
+    cause_filter: CauseFilter | None = None
+    """Which candidates for a cause are looked at; None: all."""
     causes: int = 4
     """How many changes may be needed together (`Explain.ALL`)."""
     memory_limit: int = DEFAULT_MEMORY
@@ -95,6 +97,8 @@ class Options:
             self._set(name, _chosen(name, kind, getattr(self, name)))
         if self.explain is not None:
             self._set("explain", _chosen("explain", Explain, self.explain))
+        if isinstance(self.cause_filter, str):
+            self._set("cause_filter", CauseFilter.parsed(self.cause_filter))
         for name in ("assume", "shapes", "pure"):
             self._set(name, _texts(name, getattr(self, name)))
         if not all(self.pure):

@@ -9,7 +9,15 @@ import typer
 
 from isoform import supervise
 from isoform.cli.comparing import Output, show_verdict
-from isoform.cli.options import Causes, ExplainBudget, Explaining, checked_seconds, size_in_bytes
+from isoform.cli.options import (
+    Causes,
+    ExplainBudget,
+    Explaining,
+    FilterOfCauses,
+    checked_filter,
+    checked_seconds,
+    size_in_bytes,
+)
 from isoform.cli.question_options import AsJson, HtmlFile, OnlyVerdict
 from isoform.cli.streams import Progress, refuse_unwritable
 from isoform.model.cause import Explain
@@ -27,6 +35,7 @@ def explain(
     explain: Explaining = Explain.FIRST,
     explain_budget: ExplainBudget = None,
     causes: Causes = 4,
+    cause_filter: FilterOfCauses = None,
     memory_limit: Annotated[
         str, typer.Option(metavar="SIZE", help="Memory that the search may take: 2G, 512M. A bare number is MiB.")
     ] = "2G",
@@ -46,6 +55,7 @@ def explain(
         explain=explain,
         explain_budget=explain_budget if explain_budget is None else checked_seconds(explain_budget),
         causes=causes,
+        cause_filter=checked_filter(cause_filter),
         memory_limit=size_in_bytes(memory_limit),
         progress=Progress(enabled=not (quiet or as_json)),
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from isoform.isa.registry import machine_names
-from isoform.model.cause import Explain
+from isoform.model.cause import CauseFilter, Explain
 from isoform.model.errors import UserError
 
 if TYPE_CHECKING:
@@ -45,9 +45,26 @@ ExplainBudget = Annotated[
         show_default=False,
     ),
 ]
+FilterOfCauses = Annotated[
+    str | None,
+    typer.Option(
+        "--cause-filter",
+        metavar="FILTER",
+        help="Look only at some candidates for a cause: callee (the address of an indirect call), load, imm (constants "
+        "and arithmetic), or call-window[:N] (what is executed after the N-th call before the first that differs).",
+        show_default=False,
+    ),
+]
 Causes = Annotated[
     int, typer.Option(metavar="N", help="Changes that may be needed together, with --explain all.", min=1, max=16)
 ]
+
+
+def checked_filter(text: str | None) -> CauseFilter | None:
+    try:
+        return None if text is None else CauseFilter.parsed(text)
+    except ValueError as error:
+        raise UserError(f"--cause-filter: {str(error).removeprefix('cause_filter ')}.") from None
 
 
 def load_options(cc: str | None, cflags: str | None, isa: str | None, function: str | None) -> LoadOptions:

@@ -80,6 +80,13 @@ def answer_question(
     if explainer is None:
         return verdict
     question.options.so_far(verdict)
+    return with_cause(question, verdict, explainer, budget)
+
+
+def with_cause(question: Question, verdict: Different, explainer: Explainer | None, budget: Budget) -> Different:
+    """A difference with its cause, if that is wanted."""
+    if explainer is None:
+        return verdict
     return replace(verdict, root_cause=_explained(question, verdict.witness, explainer, budget))
 
 
@@ -155,9 +162,7 @@ def explained(
         hint=_hint(question),
         asked=Asked(({}, {}), _saved(options), code),
     )
-    if explainer is None:
-        return verdict
-    return replace(verdict, root_cause=_explained(question, witness, explainer, budget))
+    return with_cause(question, verdict, explainer, budget)
 
 
 def _hint(question: Question) -> str:

@@ -11,6 +11,7 @@ from isoform.engines.answer import Explainer
 from isoform.engines.finding import Proved
 from isoform.engines.loops.engine import Loops
 from isoform.explain.candidates import Candidate, single_changes, that_fix
+from isoform.explain.filters import filter_of
 from isoform.explain.places import Places
 from isoform.explain.proof import GOAL_SECONDS, Fixed, Held
 from isoform.explain.ranking import Ranking
@@ -71,6 +72,7 @@ class _Search:
         functions = self._question.target, self._question.rewrite
         self._ranking = Ranking(self._runs, case, functions, self._runs.others)
         self._places = Places(self._question, case)
+        self._keeps = filter_of(self._question.options.cause_filter, self._runs, case, functions)
         sites = self._runs.marked
         self._counts["values of the target"] = sum(s.number in case.values for s in sites[0].sites)
         self._counts["values of the rewrite"] = sum(s.number in case.own for s in sites[1].sites)
@@ -80,7 +82,7 @@ class _Search:
         return self._shown(ranked) or self._none(self._why_not(), ranked)
 
     def _counted(self, name: str) -> Iterator[Candidate]:
-        for candidate in single_changes(self._runs, self._case):
+        for candidate in filter(self._keeps, single_changes(self._runs, self._case)):
             self._counts[name] = self._counts.get(name, 0) + 1
             yield candidate
 
@@ -176,7 +178,8 @@ class _Search:
         point = first_point(self._runs, self._case)
         if point is None:
             return None
-        every = (c for c in single_changes(self._runs, self._case) if not c.fix.changes_target)
+        changes = filter(self._keeps, single_changes(self._runs, self._case))
+        every = (c for c in changes if not c.fix.changes_target)
         reaching = [c for c in every if reaches(self._runs, c.fix, self._case, point)]
         self._counts["agree at the first point that differed"] = len(reaching)
         for candidate in self._ranking.sort(reaching)[:MOST_ASKED]:
@@ -240,7 +243,7 @@ class _Search:
 
     def _proved_together(self, begun: Sequence[Candidate], accepts: Accepts) -> list[Candidate]:
         """By counterexamples: what a set does not do for is one more run that the next set has to do for."""
-        together = Together(self._question, self._runs, self._most, self._budget)
+        together = Together(self._question, self._runs, self._keeps, self._most, self._budget)
         for _ in range(MOST_ROUNDS):
             found = together.cover((self._case, *self._runs.others), begun, accepts)
             if len(found) <= 1 or self._budget.exhausted:
@@ -272,7 +275,7 @@ class _Search:
     def _cover_path(self) -> list[Candidate]:
         path = self._path
         assert path is not None
-        together = Together(self._question, self._runs, self._most, self._budget)
+        together = Together(self._question, self._runs, self._keeps, self._most, self._budget)
         found = together.cover((self._case, *self._same_path), (), lambda candidate, chosen: True)
         fix = union(found)
         return found if found and self._stays_on_path(fix) and self._holds(fix, self._held(fix, path)) else []
@@ -292,6 +295,7 @@ class _Search:
     def _none(self, why: str, ranked: Sequence[Candidate] = ()) -> RootCause:
         left: tuple[Cause, ...] = ()
         if ranked:
+            self._counts["candidates left"] = len(self._left)
             left = tuple(self._places.cause(candidate, self._ranking) for candidate in self._left[:MOST_LEFT])
         return RootCause(None, (), self._budget.spent, self._all_counts(), why, left)
 

@@ -12,12 +12,12 @@ from isoform.borders.question import Question
 from isoform.explain.candidates import Candidate
 from isoform.explain.ranking import Ranking
 from isoform.explain.runs import Case
-from isoform.explain.sites import Role, Site
+from isoform.explain.sites import Role, Site, calls_of, is_callee
 from isoform.lift.function import Function
 from isoform.lift.listing import views_of
 from isoform.model.cause import Cause, Kind, Place
 
-_NUMBER = re.compile(r"-?\b(0x[0-9a-f]+|\d+)\b")
+_NUMBER = re.compile(r"(?<![$\w])-?(0x[0-9a-f]+|\d+)\b")
 _WHAT = {
     Role.LOADED: "the loaded value",
     Role.STORED: "the stored value",
@@ -25,6 +25,7 @@ _WHAT = {
     Role.CONDITION: "the condition",
     Role.CALL: "the call",
 }
+_COMPARING = ("set", "slt", "seq", "sne", "cmp")
 _EXTENSIONS = ("movs", "movz", "cbw", "cwde", "cdqe", "sext", "zext")
 
 
@@ -64,7 +65,9 @@ class Places:
     def cause(self, candidate: Candidate, ranking: Ranking) -> Cause:
         target, rewrite = self._pair(candidate)
         is_negated = bool(candidate.fix.negated)
-        return Cause(target, rewrite, self._kind(candidate), ranking.is_trivial(candidate), is_negated)
+        fix = candidate.fix
+        is_left_out = bool(fix.left_out or fix.dropped or fix.cuts)
+        return Cause(target, rewrite, self._kind(candidate), ranking.is_trivial(candidate), is_negated, is_left_out)
 
     def _pair(self, candidate: Candidate) -> tuple[Place | None, Place | None]:
         return self._place(0, candidate.target, candidate.time), self._place(1, candidate.rewrite, candidate.time)
@@ -122,13 +125,19 @@ class Places:
         if target is None or rewrite is None:
             return _without_counterpart(candidate)
         if rewrite.role is Role.CALL:
-            return Kind.ORDER
+            return Kind.ORDER if target.register == rewrite.register else Kind.CALLEE
+        if is_callee(self._functions[1], rewrite):
+            return Kind.CALLEE
         texts = [_instruction(f, s) for f, s in zip(self._functions, (target, rewrite), strict=True)]
         words = [text.split()[0] for text in texts]
         if rewrite.role is Role.CONDITION or rewrite.compared_at is not None:
             return Kind.COMPARISON
         if rewrite.role is Role.ARGUMENT:
             return Kind.ARGUMENT
+        if self._calls_before(0, target) != self._calls_before(1, rewrite) and all("[" in text for text in texts):
+            return Kind.LOAD_AFTER_CALL
+        if all(word.startswith(_COMPARING) for word in words):
+            return Kind.COMPARISON
         if words[0] != words[1] and any(word.startswith(_EXTENSIONS) for word in words):
             return Kind.WIDTH
         if words[0] != words[1]:
@@ -137,6 +146,14 @@ class Places:
         if texts[0] != texts[1] and without[0] == without[1]:
             return Kind.OFFSET if "[" in texts[0] and not words[0].startswith("lea") else Kind.CONSTANT
         return Kind.OPERAND
+
+    def _calls_before(self, side: int, site: Site) -> int:
+        """How many outside calls a run makes before it executes an instruction for the first time."""
+        outcome = (self._case.target, self._case.rewrite)[side]
+        calls = {call.address for call in calls_of(self._functions[side])}
+        trace = outcome.trace
+        until = trace.index(site.address) if site.address in trace else len(trace)
+        return sum(address in calls for address in trace[:until])
 
 
 def _without_counterpart(candidate: Candidate) -> Kind:

@@ -22,7 +22,7 @@ from isoform.model.values import dataclass
 _FIRST_TEMP = 1 << 24
 """Temps of the COPYs: above those of all instructions."""
 _FIRST_OPERAND = 1 << 28
-_MOVES = frozenset({Kind.COPY, Kind.INT_ZEXT, Kind.INT_SEXT, Kind.LOAD, Kind.PIECE, Kind.SUBPIECE})
+MOVES = frozenset({Kind.COPY, Kind.INT_ZEXT, Kind.INT_SEXT, Kind.LOAD, Kind.PIECE, Kind.SUBPIECE})
 """Micro-ops of an instruction that only moves a value."""
 
 Position = tuple[BlockId, int]
@@ -117,6 +117,18 @@ def calls_of(function: Function) -> Iterator[Site]:
             yield Site(-1, block.id, address, Role.CALL, exit_.callee, "", 0)
 
 
+def is_callee(function: Function, site: Site) -> bool:
+    """Whether the value is the address of the callee, for a call through a pointer at the end of the same block."""
+    block = function.as_listed.blocks.get(site.block)
+    exit_ = block.exit if block is not None else None
+    if block is None or not isinstance(exit_, Call) or exit_.callee is not None:
+        return False
+    value, containers = exit_.value, function.machine
+    if value.space is Space.REGISTER:
+        return site.container == containers.containers[containers.containers_by_byte[value.offset]]
+    return site.role is Role.LOADED and bool(block.steps) and site.address == block.steps[-1]
+
+
 def mark(function: Function, callees: Callees, operands: bool = False, results: Sequence[str] = ()) -> Marked:
     """The function as listed, with a COPY for the value of each site; with `operands` also for what each instruction
     reads. `results` are registers of which the value at the end is a site, too."""
@@ -174,7 +186,7 @@ class _Marking:
     def _instruction(self, address: int, ops: Sequence[MicroOp]) -> None:
         last = {self._container(op.out): n for n, op in enumerate(ops) if op.out is not None}
         loads = next((n for n, op in enumerate(ops) if op.kind is Kind.LOAD), len(ops))
-        only_moves = all(op.kind in _MOVES for op in ops[loads:])
+        only_moves = all(op.kind in MOVES for op in ops[loads:])
         self._read = tuple(self._operands_of(address, ops)) if self._with_operands else ()
         self._loaded_from = ()
         self._of_instruction = ops
@@ -307,7 +319,7 @@ def _is_moved(ops: Sequence[MicroOp], value: Var) -> bool:
     made = next((n for n in reversed(range(len(ops))) if ops[n].out == value), None)
     if made is None or ops[made].kind is Kind.LOAD:
         return True
-    return ops[made].kind in _MOVES and all(_is_moved(ops[:made], var) for var in ops[made].ins)
+    return ops[made].kind in MOVES and all(_is_moved(ops[:made], var) for var in ops[made].ins)
 
 
 def _sites_of_results(function: Function) -> dict[BlockId, list[tuple[Call, int]]]:

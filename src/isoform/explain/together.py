@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from isoform.borders.question import Question
 from isoform.explain.candidates import Candidate, single_changes
+from isoform.explain.filters import Keeps
 from isoform.explain.ranking import Ranking
 from isoform.explain.runs import Case, Fix, Runs, agreement, first_point, reaches
 from isoform.explain.sites import Role
@@ -28,7 +29,8 @@ def union(candidates: Sequence[Candidate]) -> Fix:
 
 
 class Together:
-    def __init__(self, question: Question, runs: Runs, most: int, budget: Budget) -> None:
+    def __init__(self, question: Question, runs: Runs, keeps: Keeps, most: int, budget: Budget) -> None:
+        self._keeps = keeps
         self._functions = question.target, question.rewrite
         self._runs = runs
         self._most = most
@@ -52,7 +54,8 @@ class Together:
         runs = self._runs
         now = runs.with_fix(fix, case)
         point = first_point(runs, now)
-        found = [c for c in single_changes(runs, now) if _may_join(c, fix) and accepts(c, chosen)]
+        changes = filter(self._keeps, single_changes(runs, now))
+        found = [c for c in changes if _may_join(c, fix) and accepts(c, chosen)]
         reaching: Candidate | None = None
         nearer: Candidate | None = None
         agreed = agreement(runs, fix, case, point) if point is not None and point.is_call else 0

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from isoform.borders.question import Engine, Options, Question
 from isoform.borders.settle import settle
 from isoform.check.replay import independent_runner
-from isoform.engines.answer import answer_question, lifted, subject
+from isoform.engines.answer import answer_question, lifted, subject, with_cause
 from isoform.engines.inputs import InputMaker
 from isoform.engines.pose import pose
 from isoform.engines.witness import confirm
@@ -27,6 +27,7 @@ from isoform.grade.fixed_tests import (
     run_fixed_tests,
     separating_test,
 )
+from isoform.grade.grouping import cause_of
 from isoform.grade.reference_paths import inputs_of_paths, never_stops, separated
 from isoform.grade.submissions import Submission
 from isoform.isa.registry import TEXT_ISAS
@@ -144,7 +145,7 @@ class Examiner:
         if witness is None:
             return answer_question(question, subjects, budget, explainer(self.options))
         views = views_of((question.target, question.rewrite))
-        return Different(
+        verdict = Different(
             *subjects,
             question.contract,
             "concolic",
@@ -153,6 +154,7 @@ class Examiner:
             views=views,
             witness=witness,
         )
+        return with_cause(question, verdict, explainer(self.options), budget)
 
 
 def _with_separating_test(verdict: Verdict, question: Question, tests: Sequence[BoundTest], budget: Budget) -> Verdict:
@@ -250,6 +252,7 @@ def _with_witness(answer: GradedAnswer, verdict: Different, question: Question) 
         executed=tuple(sorted(Counter(divergence.trace).items())),
         divergent=divergence.address,
         divergence=divergence.does,
+        cause=cause_of(verdict),
         listing=_listing(verdict, divergence),
     )
 

@@ -17,6 +17,25 @@ class Explain(Enum):
     ALL = "all"
 
 
+@dataclass(frozen=True)
+class CauseFilter:
+    """Which candidates for a cause are looked at (seed 004, section 5.2)."""
+
+    CALL_WINDOW = "call-window"
+    NAMES = ("callee", "load", "imm", CALL_WINDOW)
+
+    name: str
+    window: int = 1
+    """For a window of calls: how many before the first that differs."""
+
+    @classmethod
+    def parsed(cls, text: str) -> CauseFilter:
+        name, _, window = text.partition(":")
+        if name not in cls.NAMES or (window and (name != cls.CALL_WINDOW or not window.isdecimal() or int(window) < 1)):
+            raise ValueError(f"cause_filter must be callee, load, imm or call-window[:N], not {text!r}")
+        return cls(name, int(window) if window else 1)
+
+
 class Strength(Enum):
     """For which inputs the two are equivalent once the rewrite has the target's value."""
 
@@ -29,13 +48,14 @@ class Strength(Enum):
 
     @property
     def promise(self) -> str:
+        """Of the two with a change: what was shown of them."""
         return _PROMISES[self]
 
 
 _PROMISES = {
-    Strength.ALL_INPUTS: "with that change the two are equivalent for every input",
-    Strength.THIS_PATH: "with that change the two are equivalent for every input that takes the target along this path",
-    Strength.UP_TO_HERE: "with that change the two agree, on this path, at the first point where they differed",
+    Strength.ALL_INPUTS: "the two are equivalent for every input",
+    Strength.THIS_PATH: "the two are equivalent for every input that takes the target along this path",
+    Strength.UP_TO_HERE: "the two agree, on this path, at the first point where they differed",
 }
 
 
@@ -87,6 +107,8 @@ class Cause:
     """Whether the value is the result itself, which the rewrite only passes on there."""
     is_negated: bool = False
     """Whether the rewrite's condition should have been the opposite of the target's: its branch is the other way."""
+    is_left_out: bool = False
+    """Whether what was shown is about the two without this store or call, as no value can be given in its place."""
     copies: tuple[tuple[Place | None, Place | None], ...] = ()
     """Other pairs of places that are the same cause: copies of the same value, or of the same instruction."""
 

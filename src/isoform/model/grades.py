@@ -8,6 +8,7 @@ from dataclasses import asdict, field
 from enum import Enum
 from typing import Any
 
+from isoform.model.cause_groups import CauseGroup, CauseLabel, grouped
 from isoform.model.presenting import presenter
 from isoform.model.values import dataclass
 
@@ -94,6 +95,8 @@ class GradedAnswer:
     """Inputs on which the reference stops and the submission has not within the step bound."""
     listing: tuple[CodeLine, ...] = ()
     tests: FixedTestResults | None = None
+    cause: CauseLabel | None = None
+    """Of a difference, if it was found."""
 
     @property
     def is_final(self) -> bool:
@@ -124,6 +127,7 @@ def answer_from_json(data: Mapping[str, Any]) -> GradedAnswer:
         not_stopping=_text(data["not_stopping"]),
         listing=tuple(_code_line(item) for item in data["listing"]),
         tests=None if tests is None else _tests(tests),
+        cause=None if data["cause"] is None else CauseLabel(**_texts(data["cause"])),
     )
 
 
@@ -223,6 +227,10 @@ class Grades:
     def counts(self) -> dict[Standing, int]:
         found = Counter(row.answer.standing for row in self.rows)
         return {standing: found[standing] for standing in Standing if found[standing]}
+
+    def causes(self) -> tuple[CauseGroup, ...]:
+        """Submissions with the same cause, as groups."""
+        return grouped((row.name, row.answer.cause) for row in self.rows)
 
     def to_json(self) -> dict[str, Any]:
         return presenter().grades_as_json(self)

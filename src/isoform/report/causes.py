@@ -17,17 +17,26 @@ def sentences_of(root: RootCause) -> Iterator[str]:
         yield from _none(root)
         return
     if len(root.causes) > 1:
-        yield f"{len(root.causes)} changes together; {root.strength.promise} ({root.strength.value}):"
+        yield f"{len(root.causes)} changes together; with them {root.strength.promise} ({root.strength.value}):"
         yield from (f"{number}. {_should(cause)}" for number, cause in enumerate(root.causes, 1))
         return
     cause = root.causes[0]
     trivial = " (The rewrite only passes the result on there.)" if cause.is_trivial else ""
-    yield f"{_should(cause)}: {root.strength.promise} ({root.strength.value}).{trivial}"
+    yield f"{_should(cause)}: {_change(cause)} {root.strength.promise} ({root.strength.value}).{trivial}"
+
+
+def _change(cause: Cause) -> str:
+    if not cause.is_left_out:
+        return "with that change"
+    return "without these two calls" if cause.target is not None and cause.rewrite is not None else "without it"
 
 
 def _none(root: RootCause) -> Iterator[str]:
-    left = f"; {len(root.left)} of the candidates left:" if root.left else "."
-    yield f"{root.why_not[:1]}{root.why_not[1:]}{left}"
+    count = root.candidates.get("candidates left", len(root.left))
+    plural = "" if count == 1 else "s"
+    shown = f", {len(root.left)} of them" if count > len(root.left) else ""
+    left = f"; {count} candidate{plural} left{shown}:" if root.left else "."
+    yield f"{root.why_not}{left}"
     yield from (_should(cause) for cause in root.left)
 
 
@@ -38,6 +47,8 @@ def _should(cause: Cause) -> str:
         text = f"the target's {_act(target)} {_place(target)} has no counterpart in the rewrite"
     elif target is None:
         text = f"the rewrite's {_act(rewrite)} {_place(rewrite)} has no counterpart in the target"
+    elif cause.kind is Kind.CALLEE and cause.is_left_out:
+        text = f"the rewrite has {_place(rewrite)} where the target has {_place(target)}"
     elif cause.kind is Kind.ORDER:
         text = f"in the order of calls the rewrite's {_place(rewrite)} is not where the target's {_place(target)} is"
     else:
@@ -115,6 +126,7 @@ def _cause_as_json(cause: Cause) -> dict[str, Any]:
         "kind": cause.kind.value,
         "trivial": cause.is_trivial,
         "negated": cause.is_negated,
+        "left_out": cause.is_left_out,
         "copies": [{"target": _place_as_json(t), "rewrite": _place_as_json(r)} for t, r in cause.copies],
     }
 

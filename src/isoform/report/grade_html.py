@@ -46,6 +46,7 @@ def grades_as_html(grades: Grades) -> str:
             f'<span class="soft">{escaped(time_of_grades(grades))}</span></h1>',
             f"<p>Compared with <code>{escaped(grades.reference)}</code>. {escaped(missed)}</p>",
             _table(grades),
+            _causes(grades),
             *(_details(number, row) for number, row in enumerate(grades.rows)),
             "</body></html>\n",
         )
@@ -57,6 +58,20 @@ def _table(grades: Grades) -> str:
     rows = "".join(_table_row(number, row, bool(grades.tests)) for number, row in enumerate(grades.rows))
     head = f"<tr><th>submission</th><th>verdict</th>{tests}<th></th><th>time</th></tr>"
     return f'<table class="grades">{head}{rows}</table>'
+
+
+def _causes(grades: Grades) -> str:
+    """Each cause with how many submissions have it and one example."""
+    groups = grades.causes()
+    if not groups:
+        return ""
+    rows = "".join(
+        f"<tr><td>{len(group.members)}</td><td>{escaped(group.kind)}</td><td><code>{escaped(group.place)}</code></td>"
+        f"<td>{escaped(', '.join(group.members))}</td><td>{escaped(group.example)}</td></tr>"
+        for group in groups
+    )
+    head = "<tr><th>count</th><th>cause</th><th>place in the reference</th><th>submissions</th><th>example</th></tr>"
+    return f'<table class="grades causes">{head}{rows}</table>'
 
 
 def _table_row(number: int, row: Row, with_tests: bool) -> str:
@@ -93,6 +108,8 @@ def _entries(row: Row) -> Iterator[str]:
     where = where_in_words(row)
     if where:
         yield _entry("divergent", f"{where}: {answer.divergence}")
+    if answer.cause is not None:
+        yield _entry("cause", answer.cause.says)
     if answer.not_stopping:
         yield _entry("not stopping", f"does not stop where the reference does: {answer.not_stopping}")
     if answer.tests is not None:

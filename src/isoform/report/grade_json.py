@@ -20,6 +20,16 @@ def grades_as_json(grades: Grades) -> dict[str, Any]:
         "folder": grades.folder,
         "submissions": [_row(row) for row in grades.rows],
         "counts": {standing.value: count for standing, count in grades.counts().items()},
+        "causes": [
+            {
+                "kind": g.kind,
+                "place": g.place,
+                "count": len(g.members),
+                "submissions": list(g.members),
+                "example": g.example,
+            }
+            for g in grades.causes()
+        ],
         "found": grades.total,
         "interrupted": grades.interrupted,
         "tests": grades.tests,
@@ -47,6 +57,9 @@ def _row(row: Row) -> dict[str, Any]:
         "divergent": None
         if answer.divergent is None
         else {"address": hex(answer.divergent), "line": row.line, "does": answer.divergence},
+        "cause": None
+        if answer.cause is None
+        else {"kind": answer.cause.kind, "place": answer.cause.place, "strength": answer.cause.strength},
         "not_stopping": answer.not_stopping or None,
         "replayed_on": list(answer.replayed_on),
         "assumptions": [{"name": name, "why": why} for name, why in answer.assumptions],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 from isoform.model.grades import Grades, Row, Standing
 from isoform.report.grade_words import (
     SYMBOLS,
+    causes_in_words,
     missed_in_words,
     note_of,
     summary_of_grades,
@@ -118,3 +119,4 @@ def _closing(grades: Grades) -> Iterator[Spans]:
     missed = missed_in_words(grades)
     if missed:
         yield (Span(missed),)
+    yield from ((Span(line),) for line in causes_in_words(grades))

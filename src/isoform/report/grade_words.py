@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from isoform.model.grades import GradedAnswer, Grades, Row, Standing
 from isoform.report.summary import duration
 
@@ -90,3 +92,14 @@ def missed_in_words(grades: Grades) -> str:
 
 def _plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def causes_in_words(grades: Grades) -> Iterator[str]:
+    """A line for each cause that several submissions share, with one example."""
+    shared = [group for group in grades.causes() if len(group.members) > 1]
+    if shared:
+        yield "Submissions with the same cause:"
+    for group in shared:
+        names = ", ".join(group.members[:MOST_NAMED]) + (" …" if len(group.members) > MOST_NAMED else "")
+        yield f"  {len(group.members)} × {group.kind}, reference {group.place}: {names}"
+        yield f"      e.g. {group.example}"
