@@ -13,6 +13,8 @@ import pytest
 from pairfile import driver
 
 SLOW = (
+    "adapt/test_emit.py::test_c_means_what_the_expressions_mean",
+    "adapt/test_emit.py::test_smt_means_what_the_expressions_mean",
     "bench/test_border_campaign.py",
     "bench/test_compilers.py",
     "bench/test_minicompiler.py::test_compilers_agree_with_the_tree",

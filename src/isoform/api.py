@@ -36,9 +36,10 @@ from isoform.smt.certificate import require_place
 
 if TYPE_CHECKING:
     from isoform.adapt.adapt import AdaptOptions
+    from isoform.adapt.pair import Pair as AdaptedPair
     from isoform.check.certificate import AtHand, Progress
     from isoform.grade.grade import GradeOptions
-    from isoform.model.adaptor import Answered
+    from isoform.model.adaptor import Answered, Emit
     from isoform.model.check_report import CheckReport
     from isoform.model.grades import Grades
 
@@ -256,12 +257,17 @@ def adapt(
     load_target: LoadOptions | None = None,
     load_rewrite: LoadOptions | None = None,
     signatures: tuple[str | None, str | None] = (None, None),
+    emit: Emit | None = None,
+    variants: bool = False,
 ) -> Answered:
-    """An adaptor that makes the rewrite do what the target does, a proof that there is none, or neither."""
+    """An adaptor that makes the rewrite do what the target does, a proof that there is none, or neither. `emit`: the
+    adaptor as a text too; `variants`: in C, with a harness that runs both functions."""
     from isoform.adapt.adapt import AdaptOptions, find_adaptor, unfinished
     from isoform.adapt.pair import pair_of
 
     options, adapting = options or Options(), adapting or AdaptOptions()
+    cc = load_rewrite.cc if load_rewrite is not None else None
+    _require_emittable(emit, variants, cc)
     if options.cert is not None:
         require_place(Path(options.cert))
     budget = Budget(options.budget)
@@ -272,10 +278,31 @@ def adapt(
         budget.end_loading()
         pair = pair_of(loaded, signatures, budget)
         try:
-            return find_adaptor(pair, options, adapting, budget)
+            answer = find_adaptor(pair, options, adapting, budget)
+            return answer if emit is None else _emitted(answer, pair, options, budget, emit, variants, cc)
         except (OutOfLimits, MemoryError) as reason:
             budget.is_closed = True
             return unfinished(pair, options, adapting, budget, str(reason) or "memory ran out")
+
+
+def _require_emittable(emit: Emit | None, variants: bool, cc: str | None) -> None:
+    if emit is not None:
+        from isoform.adapt.emit import require_emittable
+
+        require_emittable(emit, variants, cc)
+    elif variants:
+        raise UserError("--variants writes a harness in C: give --emit c too.")
+
+
+def _emitted(
+    answer: Answered, pair: AdaptedPair, options: Options, budget: Budget, emit: Emit, variants: bool, cc: str | None
+) -> Answered:
+    from isoform.adapt.emit import with_emitted
+    from isoform.model.adaptor import AdaptorFound
+
+    if not isinstance(answer, AdaptorFound):
+        return answer
+    return with_emitted(answer, pair, options, budget, emit, variants, cc)
 
 
 def show(spec: str, options: LoadOptions | None = None, seconds: float = SHOWING_SECONDS) -> Function:

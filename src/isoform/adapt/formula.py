@@ -8,13 +8,23 @@ from dataclasses import replace
 
 from bitwuzla import Kind
 
+from isoform.adapt import float_terms
 from isoform.adapt.cases import Case, entry_values
 from isoform.borders.question import Question
 from isoform.engines.encoding import Encoding, encode
 from isoform.engines.model import pairs_from_model
 from isoform.engines.obligations import Obligations
 from isoform.model.budget import Budget
-from isoform.model.expression import Change, Constant, Conversion, Expression, Operation, Operator, Variable
+from isoform.model.expression import (
+    Change,
+    Constant,
+    Conversion,
+    Expression,
+    FloatOperation,
+    Operation,
+    Operator,
+    Variable,
+)
 from isoform.model.outcome import STACK_POINTER, Inputs
 from isoform.model.outcome import Pair as InputPair
 from isoform.smt.solver import Answer
@@ -179,6 +189,11 @@ def expression_term(terms: Terms, expression: Expression, values: Mapping[str, T
             return applied(terms, operator, [expression_term(terms, operand, values) for operand in operands])
         case Conversion(change, operand, bits):
             return converted(terms, change, expression_term(terms, operand, values), bits)
+        case FloatOperation(float_operator, (left, right)):
+            both = [expression_term(terms, operand, values) for operand in (left, right)]
+            return float_terms.arithmetic(terms, float_operator.kind, both)
+        case _:
+            raise TypeError(expression)
 
 
 def converted(terms: Terms, change: Change, value: Term, bits: int) -> Term:
@@ -192,7 +207,7 @@ def converted(terms: Terms, change: Change, value: Term, bits: int) -> Term:
         case Change.TRUTH:
             return terms.flag(terms.negate(terms.eq(value, terms.bv(0, terms.width(value)))), bits)
         case _:
-            raise NotImplementedError(change)
+            return float_terms.converted(terms, change, value, bits)
 
 
 def applied(terms: Terms, operator: Operator, operands: Sequence[Term]) -> Term:

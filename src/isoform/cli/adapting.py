@@ -24,7 +24,7 @@ from isoform.cli.question_options import (
     Unrolled,
 )
 from isoform.cli.streams import Progress
-from isoform.model.adaptor import Family
+from isoform.model.adaptor import Emit, Family
 from isoform.model.contract import AbortRule, MemoryRule, ReturnAs
 from isoform.model.errors import UserError
 
@@ -74,6 +74,13 @@ def adapt(
     cert: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder to write the proof's certificate to.")
     ] = None,
+    emit: Annotated[
+        Emit | None,
+        typer.Option(help="Print the adaptor as C, compiled and compared again, or as SMT-LIB.", show_default=False),
+    ] = None,
+    variants: Annotated[
+        bool, typer.Option("--variants", help="With --emit c: a harness that runs A and the adapted B and compares.")
+    ] = False,
     isa: Isa = None,
     cc: Cc = None,
     cc_a: CcOfA = None,
@@ -112,7 +119,7 @@ def adapt(
         load_options(own_cc or cc, own_flags if own_flags is not None else cflags, isa, None)
         for own_cc, own_flags in ((cc_a, cflags_a), (cc_b, cflags_b))
     ]
-    answer = ask(a, b, options, how, sides[0], sides[1], (signature_a, signature_b))
+    answer = ask(a, b, options, how, sides[0], sides[1], (signature_a, signature_b), emit, variants)
     progress.clear()
     if as_json:
         from isoform.report.adaptors import dumps

@@ -11,6 +11,10 @@ from isoform.load.open import Loaded
 from isoform.model.signature import Signature
 
 _ALIGNMENT = 0x1000
+_ROOM = 1 << 16
+"""More than a wrapper takes."""
+_NAMED_ROOM = 1 << 20
+"""What has a name and no section may be an object of up to so many bytes (`load/shared.py`)."""
 SECTION = ".adaptor"
 
 
@@ -20,7 +24,7 @@ def with_wrapper(
     """The file with a function of this signature, whose code `make` gives for its own address and that of the loaded
     function. It is where none of the `images` has anything."""
     image, callee = loaded.image, loaded.symbol
-    at = _free_address(images)
+    at = free_address(images, callee.address)
     code = make(at, callee.address)
     section = Section(SECTION, at, code, len(code), writable=False, executable=True)
     symbol = Symbol(signature.name, at, len(code), is_function=True, is_local=True)
@@ -35,7 +39,13 @@ def with_wrapper(
     return replace(loaded, image=changed, symbol=symbol, together=None)
 
 
-def _free_address(images: Sequence[Image]) -> int:
-    ends = [section.end for image in images for section in image.sections]
+def free_address(images: Sequence[Image], callee: int) -> int:
+    """The first place above the callee where none of the images has anything: a call reaches 2 GiB."""
+    taken = [(section.address, section.end) for image in images for section in image.sections]
     named = [address for image in images for address in (*image.externals, *image.aliases)]
-    return (max((*ends, *named)) // _ALIGNMENT + 2) * _ALIGNMENT
+    taken += [(address, address + _NAMED_ROOM) for address in named]
+    at = callee
+    for start, end in sorted(taken):
+        if start < at + _ROOM and end > at - _ALIGNMENT:
+            at = (end // _ALIGNMENT + 2) * _ALIGNMENT
+    return at

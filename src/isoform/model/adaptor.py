@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from isoform.model.expression import Change, Constant, Conversion, Expression, Operation, Operator, Variable, parts_of
+from isoform.model.evaluate_floats import to_float
+from isoform.model.expression import (
+    Change,
+    Constant,
+    Conversion,
+    Expression,
+    FloatOperation,
+    FloatOperator,
+    Operation,
+    Operator,
+    Variable,
+    parts_of,
+)
 from isoform.model.signature import Signature
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Equivalent, Subject
@@ -28,6 +40,15 @@ class Family(Enum):
     """Structures whose members are at other offsets or have other widths."""
 
 
+class Emit(Enum):
+    """What an adaptor is written as, to be used elsewhere."""
+
+    C = "c"
+    """A wrapper: the rewrite under the target's prototype."""
+    SMT = "smt"
+    """Definitions in SMT-LIB."""
+
+
 @dataclass(frozen=True)
 class Adaptor:
     arguments: tuple[tuple[str, Expression], ...]
@@ -45,8 +66,8 @@ class Adaptor:
         parts = [part for expression in self.expressions for part in parts_of(expression)]
         constants = [part for part in parts if isinstance(part, Constant)]
         return (
-            sum(isinstance(part, Operation) for part in parts),
-            sum(abs(constant.signed_value).bit_length() for constant in constants),
+            sum(isinstance(part, Operation | FloatOperation) for part in parts),
+            sum(_size_of(constant) for constant in constants),
             len(constants),
             sum(isinstance(part, Conversion) for part in parts),
         )
@@ -56,6 +77,11 @@ class Adaptor:
         if self.result is not None:
             shown.append(f"return {expression_text(self.result)}")
         return ", ".join(shown) or "(no arguments)"
+
+
+def _size_of(constant: Constant) -> int:
+    """How much there is to read in it."""
+    return len(float_text(constant)) if constant.is_float else abs(constant.signed_value).bit_length()
 
 
 @dataclass(frozen=True)
@@ -171,6 +197,8 @@ def _text(expression: Expression, around: int) -> str:
             return ("-" if operator is Operator.NEGATE else "~") + _text(operand, _UNARY)
         case Operation(operator, (left, right)):
             return _binary(operator, left, right, around)
+        case FloatOperation(float_operator, (left, right)):
+            return _float_operation(float_operator, left, right, around)
         case _:
             raise TypeError(expression)
 
@@ -189,7 +217,21 @@ def _binary(operator: Operator, left: Expression, right: Expression, around: int
     return f"({text})" if around > own else text
 
 
+def _float_operation(operator: FloatOperator, left: Expression, right: Expression, around: int) -> str:
+    own = _PRECEDENCE[Operator.ADD if operator in (FloatOperator.ADD, FloatOperator.SUBTRACT) else Operator.MULTIPLY]
+    text = f"{_text(left, own)} {operator.value} {_text(right, own + 1)}"
+    return f"({text})" if around > own else text
+
+
+def float_text(constant: Constant) -> str:
+    """The number that a bit pattern stands for, in decimal: read with its precision it is that number again."""
+    return repr(to_float(constant.value, constant.bits // 8))
+
+
 def _number(constant: Constant, around: int) -> str:
+    if constant.is_float:
+        text = float_text(constant)
+        return f"({text})" if text.startswith("-") and around > _LOWEST else text
     value = constant.signed_value
     if abs(value) >= _HEX_FROM:
         return hex(constant.value)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from enum import Enum
 
+from isoform.model import expression_floats
+from isoform.model.microop import Kind
 from isoform.model.values import dataclass
 
 
@@ -61,6 +63,27 @@ _DIVIDING = frozenset(
 )
 
 
+class FloatOperator(Enum):
+    """Of numbers in single or double format, rounded to nearest."""
+
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "/"
+
+    @property
+    def kind(self) -> Kind:
+        return _FLOAT_KINDS[self]
+
+
+_FLOAT_KINDS = {
+    FloatOperator.ADD: Kind.FLOAT_ADD,
+    FloatOperator.SUBTRACT: Kind.FLOAT_SUB,
+    FloatOperator.MULTIPLY: Kind.FLOAT_MUL,
+    FloatOperator.DIVIDE: Kind.FLOAT_DIV,
+}
+
+
 class Change(Enum):
     """How a value becomes one of another width or format."""
 
@@ -70,7 +93,9 @@ class Change(Enum):
     TRUTH = "truth"
     """1 if it is not zero, else 0."""
     FROM_SIGNED = "to floating point, from a number with a sign"
+    """Of 32 or 64 bits."""
     TO_SIGNED = "from floating point to a number with a sign, rounded toward zero"
+    """Of 32 or 64 bits; the least number where it does not fit."""
     RESIZED_FLOAT = "to floating point of another size"
 
 
@@ -88,6 +113,8 @@ class Constant:
     value: int
     """From 0 up to, not including, 2 to the power of `bits`."""
     bits: int
+    is_float: bool = False
+    """Whether it is the bit pattern of a number in single or double format."""
 
     @property
     def signed_value(self) -> int:
@@ -105,13 +132,24 @@ class Operation:
 
 
 @dataclass(frozen=True)
+class FloatOperation:
+    operator: FloatOperator
+    operands: tuple[Expression, ...]
+    """Two."""
+
+    @property
+    def bits(self) -> int:
+        return self.operands[0].bits
+
+
+@dataclass(frozen=True)
 class Conversion:
     change: Change
     operand: Expression
     bits: int
 
 
-Expression = Variable | Constant | Operation | Conversion
+Expression = Variable | Constant | Operation | FloatOperation | Conversion
 
 RESULT = "result"
 """The variable for what the rewrite returned, in an expression for the result."""
@@ -119,7 +157,7 @@ RESULT = "result"
 
 def operands_of(expression: Expression) -> tuple[Expression, ...]:
     match expression:
-        case Operation(_, operands):
+        case Operation(_, operands) | FloatOperation(_, operands):
             return operands
         case Conversion(_, operand, _):
             return (operand,)
@@ -145,7 +183,7 @@ def signed(value: int, bits: int) -> int:
 
 
 def evaluate(expression: Expression, values: Mapping[str, int]) -> int:
-    """Its value, where each variable has the value given. Conversions of floating point are not computed here."""
+    """Its value, where each variable has the value given."""
     match expression:
         case Variable(name, bits):
             return values[name] & ((1 << bits) - 1)
@@ -154,8 +192,13 @@ def evaluate(expression: Expression, values: Mapping[str, int]) -> int:
         case Operation(operator, operands):
             numbers = [evaluate(operand, values) for operand in operands]
             return apply(operator, expression.bits, *numbers)
+        case FloatOperation(float_operator, (left, right)):
+            values_of_both = evaluate(left, values), evaluate(right, values)
+            return expression_floats.arithmetic(float_operator.kind, expression.bits, *values_of_both)
         case Conversion(change, operand, bits):
             return converted(change, evaluate(operand, values), operand.bits, bits)
+        case _:
+            raise TypeError(expression)
 
 
 def apply(operator: Operator, bits: int, left: int, right: int = 0) -> int:
@@ -212,5 +255,9 @@ def converted(change: Change, value: int, bits: int, wanted: int) -> int:
             return value & ((1 << wanted) - 1)
         case Change.TRUTH:
             return int(value != 0)
-        case _:
-            raise NotImplementedError(change)
+        case Change.FROM_SIGNED:
+            return expression_floats.from_signed(value, bits, wanted)
+        case Change.TO_SIGNED:
+            return expression_floats.to_signed(value, bits, wanted)
+        case Change.RESIZED_FLOAT:
+            return expression_floats.resized(value, bits, wanted)

@@ -95,6 +95,9 @@ def print_answer(answer: Answered, verbose: bool = False, quiet: bool = False, s
     if quiet:
         print(answer.word, file=stream)
         return
+    if isinstance(answer, AdaptorFound) and answer.emitted:
+        print(answer.emitted, end="", file=stream)
+        return
     width = min(shutil.get_terminal_size((PIPED_WIDTH, 24)).columns, WIDEST) if stream.isatty() else PIPED_WIDTH
     print_lines(list(_lines(answer, max(width, NARROWEST), verbose)), stream)
 

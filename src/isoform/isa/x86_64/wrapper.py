@@ -11,6 +11,8 @@ from isoform.model.expression import (
     Constant,
     Conversion,
     Expression,
+    FloatOperation,
+    FloatOperator,
     Operation,
     Operator,
     Variable,
@@ -137,15 +139,23 @@ class _Assembly:
                 self._bytes += b"\x48\xf7" + (b"\xd8" if operator is Operator.NEGATE else b"\xd0")  # neg, not
                 self._normalise(expression.bits)
             case Operation(operator, (left, right)):
-                slot = self._waiting + _SLOT * waiting
-                self._compute(right, waiting)
-                self._store("rax", slot)
-                self._compute(left, waiting + 1)
-                self._load("rcx", slot)
+                self._compute_both(left, right, waiting)
                 self._operate(operator, expression.bits)
+                self._normalise(expression.bits)
+            case FloatOperation(float_operator, (left, right)):
+                self._compute_both(left, right, waiting)
+                self._operate_on_floats(float_operator, expression.bits)
                 self._normalise(expression.bits)
             case _:
                 raise Unsupported(f"an adaptor cannot have {expression!r} in it")
+
+    def _compute_both(self, left: Expression, right: Expression, waiting: int) -> None:
+        """The values in rax and rcx."""
+        slot = self._waiting + _SLOT * waiting
+        self._compute(right, waiting)
+        self._store("rax", slot)
+        self._compute(left, waiting + 1)
+        self._load("rcx", slot)
 
     def _operate(self, operator: Operator, bits: int) -> None:
         """rax operator rcx, both zero-extended."""
@@ -191,19 +201,27 @@ class _Assembly:
                 self._convert_float(change, bits, wanted)
 
     def _convert_float(self, change: Change, bits: int, wanted: int) -> None:
+        """Integers here have 32 or 64 bits, and the instruction is that for their width."""
         match change:
             case Change.FROM_SIGNED:
-                self._sign_extend(bits)
-                self._bytes += (b"\xf3" if wanted == 32 else b"\xf2") + b"\x48\x0f\x2a\xc0"  # cvtsi2ss / cvtsi2sd
+                wide = b"\x48" if bits == 64 else b""
+                self._bytes += _scalar(wanted) + wide + b"\x0f\x2a\xc0"  # cvtsi2ss / cvtsi2sd xmm0, rax
                 self._bytes += b"\x66\x48\x0f\x7e\xc0"  # movq rax, xmm0
             case Change.TO_SIGNED:
+                wide = b"\x48" if wanted == 64 else b""
                 self._bytes += b"\x66\x48\x0f\x6e\xc0"  # movq xmm0, rax
-                self._bytes += (b"\xf3" if bits == 32 else b"\xf2") + b"\x48\x0f\x2c\xc0"  # cvttss2si / cvttsd2si
+                self._bytes += _scalar(bits) + wide + b"\x0f\x2c\xc0"  # cvttss2si / cvttsd2si rax, xmm0
             case _:
                 self._bytes += b"\x66\x48\x0f\x6e\xc0"
-                self._bytes += (b"\xf3" if bits == 32 else b"\xf2") + b"\x0f\x5a\xc0"  # cvtss2sd / cvtsd2ss
+                self._bytes += _scalar(bits) + b"\x0f\x5a\xc0"  # cvtss2sd / cvtsd2ss
                 self._bytes += b"\x66\x48\x0f\x7e\xc0"
         self._normalise(wanted)
+
+    def _operate_on_floats(self, operator: FloatOperator, bits: int) -> None:
+        """rax operator rcx."""
+        self._bytes += b"\x66\x48\x0f\x6e\xc0\x66\x48\x0f\x6e\xc9"  # movq xmm0, rax; movq xmm1, rcx
+        self._bytes += _scalar(bits) + b"\x0f" + _FLOAT[operator] + b"\xc1"
+        self._bytes += b"\x66\x48\x0f\x7e\xc0"  # movq rax, xmm0
 
     # -- single instructions ----------------------------------------------------------------------
 
@@ -251,7 +269,18 @@ _SHIFTS = {
     Operator.SHIFT_RIGHT: b"\xe8",
     Operator.ARITHMETIC_SHIFT_RIGHT: b"\xf8",
 }
+_FLOAT = {
+    FloatOperator.ADD: b"\x58",
+    FloatOperator.MULTIPLY: b"\x59",
+    FloatOperator.SUBTRACT: b"\x5c",
+    FloatOperator.DIVIDE: b"\x5e",
+}
 _REMAINDERS = (Operator.UNSIGNED_REMAINDER, Operator.SIGNED_REMAINDER)
+
+
+def _scalar(bits: int) -> bytes:
+    """The prefix for one number of this format."""
+    return b"\xf3" if bits == 32 else b"\xf2"
 
 
 def _unless_equal(equal: bytes, unequal: bytes) -> bytes:
@@ -263,7 +292,7 @@ def _unless_equal(equal: bytes, unequal: bytes) -> bytes:
 def _most_waiting(expression: Expression) -> int:
     """How many values wait at most while it is computed."""
     match expression:
-        case Operation(_, (left, right)):
+        case Operation(_, (left, right)) | FloatOperation(_, (left, right)):
             return max(_most_waiting(right), 1 + _most_waiting(left))
         case Operation(_, (operand,)) | Conversion(_, operand, _):
             return _most_waiting(operand)

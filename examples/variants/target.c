@@ -1,0 +1,4 @@
+unsigned swap_halves(unsigned x)
+{
+    return x << 16 | x >> 16;
+}
