@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from isoform.load.image import Image, Section
@@ -93,6 +93,14 @@ class Memory:
         noted, self.stores = self.stores, None  # it is one store, made byte by byte
         for i, byte in enumerate(data):
             self.store((address + i) % (1 << (8 * self._pointer_size)), 1, byte)
+        self.stores = noted
+
+    def store_outside(self, written: Mapping[int, int]) -> None:
+        """What a function outside writes, by address. It is no store of the code that runs: whether that means to store
+        a byte, or copies padding, does not show in it."""
+        noted, self.stores = self.stores, None
+        for address, byte in written.items():
+            self.store(address, 1, byte)
         self.stores = noted
 
     def fetch(self, addresses: frozenset[int]) -> None:

@@ -110,8 +110,7 @@ class OutsideCalls:
         self.results.append(CallResult(name, arguments, tuple(registers.items()), effect.memory))
         self._leave_call(0)
         self._give_results(callee, registers)
-        for address, byte in effect.memory.items():
-            self._memory.store(address, 1, byte)
+        self._memory.store_outside(effect.memory)
         if self._inputs.bytes_filled:
             self._fill_objects(arguments)
         return False
@@ -244,8 +243,7 @@ class OutsideCalls:
         self.results.append(CallResult(name, arguments, tuple(effect.registers.items()), effect.memory))
         first = convention.result[0]
         self._registers[self._position[first]] = effect.registers.get(first, 0)
-        for address, byte in effect.memory.items():
-            self._memory.store(address, 1, byte)
+        self._memory.store_outside(effect.memory)
         for register in convention.scratch_after_system:
             self._registers[self._position[register]] = self._memory.undefined(self._machine.registers[register].size)
 
