@@ -112,6 +112,8 @@ def test_branches_to_labels_count_expanded_instructions() -> None:
         ("jr $31\nlis $4\n5", True),
         ("jalr $4", True),
         ("lis $3\njr $31", True),
+        ("lis $3\n.word 20\njr $31", False),
+        ("lis $3\nlis $4\njr $31", False),
         (".word 0x03e00008", False),
         (".word 0x00221820", True),
     ],

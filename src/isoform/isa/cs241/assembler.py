@@ -254,10 +254,12 @@ def _check_no_expansion(program: _Program, following: int, target: int, spot: Sp
 
 
 def _can_run_off(words: list[int]) -> bool:
-    """Whether control could pass the last word: it is an instruction other than `jr`, or the value of a `lis`."""
-    if len(words) > 1 and operation_name(words[-2]) == "lis":
-        return True
-    return operation_name(words[-1]) not in (None, "jr")
+    """Whether control could pass the last word: it is an instruction other than `jr`, or the value of a `lis`. The
+    value of a `lis` is no instruction, whatever it looks like."""
+    is_value = False
+    for word in words[:-1]:
+        is_value = not is_value and operation_name(word) == "lis"
+    return is_value or operation_name(words[-1]) not in (None, "jr")
 
 
 def _lines(program: _Program) -> dict[int, int]:
