@@ -345,7 +345,15 @@ class DebugTypeReader:
             return self._taken(target, depth + 1, arrays_end)
         if target.tag in ("DW_TAG_base_type", "DW_TAG_enumeration_type", *_POINTERS):
             return _whole_bytes(0, _number(target, "DW_AT_byte_size", 8))
-        return _whole_bytes(0, room)
+        if "DW_AT_GNU_vector" in target:
+            return _whole_bytes(0, min(room, self._vector_bytes(target) or room))
+        return _whole_bytes(0, min(room, _number(target, "DW_AT_byte_size", room)))
+
+    def _vector_bytes(self, entry: Entry) -> int:
+        """The bytes of a vector, 0 if they are not known: vectors of three elements take the room of four."""
+        element = self._behind_names(entry)
+        used = self._count(entry) * _number(element, "DW_AT_byte_size", 0) if element is not None else 0
+        return 1 << (used - 1).bit_length() if used else 0
 
     @property
     def is_c(self) -> bool:
