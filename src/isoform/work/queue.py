@@ -16,7 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import field, replace
 from heapq import heappop, heappush
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -98,6 +98,15 @@ class _Entry:
         return self.order < other.order
 
 
+@dataclass(eq=False)
+class _Deferred:
+    """A task that cannot be made yet."""
+
+    names: tuple[tuple[str, str], ...]
+    make: Make
+    missing: set[tuple[str, str]] = field(default_factory=set)
+
+
 class Queue:
     """Use as a context manager: afterwards no process is left. `seconds` is the time for all, on the wall clock.
 
@@ -131,7 +140,9 @@ class Queue:
         self._asked: dict[tuple[str, str], list[_Entry]] = {}
         """By kind and key: the one that stands for all, and those that share its answer."""
         self._answers: dict[tuple[str, str], Answer] = {}
-        self._deferred: list[tuple[tuple[tuple[str, str], ...], Make]] = []
+        self._deferred: dict[tuple[str, str], list[_Deferred]] = {}
+        """By the answers that they wait for."""
+        self._due: deque[_Deferred] = deque()
         self._ready: deque[Answer] = deque()
         self._total = self._done = self._kept = 0
         self.why_ended = ""
@@ -164,7 +175,12 @@ class Queue:
 
     def add_after(self, names: Iterable[tuple[str, str]], make: Make) -> None:
         """A task that needs the answers of others, which are named by kind and key, and are added before or later."""
-        self._deferred.append((tuple(names), make))
+        deferred = _Deferred(tuple(names), make)
+        deferred.missing = {name for name in deferred.names if name not in self._answers}
+        for name in deferred.missing:
+            self._deferred.setdefault(name, []).append(deferred)
+        if not deferred.missing:
+            self._due.append(deferred)
 
     def _is_first(self, entry: _Entry) -> bool:
         """Whether no other task has its kind and key; else it gets that one's answer."""
@@ -182,7 +198,7 @@ class Queue:
         while True:
             while self._ready:
                 yield self._ready.popleft()
-            self._make_deferred()
+            self._make_due()
             self._look_up_new()
             if self._ready:
                 continue
@@ -192,7 +208,7 @@ class Queue:
                 return
             self._step()
         if self._deferred:
-            raise ValueError(f"{len(self._deferred)} tasks wait for answers to what was never asked")
+            raise ValueError(f"tasks wait for {len(self._deferred)} answers to what was never asked")
 
     def _is_over(self) -> bool:
         if self._wish.interrupted:
@@ -222,15 +238,12 @@ class Queue:
     def _tell(self) -> None:
         self._progress(Progress(self._done, self._total, self._kept, len(self._running), self._elapsed))
 
-    def _make_deferred(self) -> None:
-        waiting, self._deferred = self._deferred, []
-        for names, make in waiting:
-            if all(name in self._answers for name in names):
-                task = make([self._answers[name] for name in names])
-                if task is not None:
-                    self.add(task)
-            else:
-                self._deferred.append((names, make))
+    def _make_due(self) -> None:
+        while self._due:
+            deferred = self._due.popleft()
+            task = deferred.make([self._answers[name] for name in deferred.names])
+            if task is not None:
+                self.add(task)
 
     # -- the store ------------------------------------------------------------------------------------
 
@@ -368,6 +381,10 @@ class Queue:
         sharing: Sequence[_Entry] = (entry,)
         if answer.key:
             self._answers[entry.name] = answer
+            for deferred in self._deferred.pop(entry.name, ()):
+                deferred.missing.discard(entry.name)
+                if not deferred.missing:
+                    self._due.append(deferred)
             sharing = self._asked.pop(entry.name, sharing)
         for other in sharing:
             self._settle_one(other, answer, answer.origin if other is entry else Origin.SHARED)
