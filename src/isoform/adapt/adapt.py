@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from functools import partial
 
-from isoform.adapt.cases import Case, Cases
-from isoform.adapt.formula import OpenFormula
 from isoform.adapt.normal import normal
-from isoform.adapt.pair import Pair, plain_result, posed
-from isoform.adapt.search import NoneFits, Proposal, Search, Unfinished
-from isoform.adapt.space import ALL_OPERATORS, Space, argument_space, result_choices
-from isoform.borders.question import Engine, Options, Question
+from isoform.adapt.opened import Opened
+from isoform.adapt.pair import Pair, plain_result
+from isoform.adapt.result import ResultSearch, argument_choices
+from isoform.adapt.search import NoneFits, Search, Unfinished
+from isoform.adapt.space import ALL_OPERATORS, result_choices, result_space
+from isoform.borders.convention import place_signature
+from isoform.borders.question import Engine, Options
 from isoform.engines.answer import answer, subject
 from isoform.lift.discovery import Discovery
 from isoform.model.adaptor import (
@@ -27,15 +28,11 @@ from isoform.model.adaptor import (
 )
 from isoform.model.budget import Budget
 from isoform.model.contract import ReturnAs
-from isoform.model.differences import how_it_ended
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.expression import Constant, Expression, Operator
-from isoform.model.microop import Space as MicroOpSpace
-from isoform.model.outcome import Status
 from isoform.model.signature import TypeKind
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Different, Equivalent, Verdict
-from isoform.smt.solver import Answer
 
 DEPTHS = range(1, 5)
 UNROLL = 64
@@ -44,8 +41,6 @@ MOST_UNPROVED = 3
 """Candidates that fit all tests and are not proved before the search ends."""
 MOST_SHOWN = 12
 """Counterexamples in an answer."""
-_ANY_NUMBERS = (0, 1, 0x5A5A_0137_9C3B_0100)
-"""Arguments with which a rewrite is run to see whether they matter at all."""
 DEFAULT_FAMILIES = (Family.SUBSTITUTION, Family.WIDTH, Family.ARITHMETIC)
 
 
@@ -88,6 +83,7 @@ class _Finding:
     options: Options
     how: AdaptOptions
     budget: Budget
+    found: list[AdaptorFound] = field(default_factory=list)
     unproved: list[Adaptor] = field(default_factory=list)
     open_: list[str] = field(default_factory=list)
     """Why some family was not searched to the end."""
@@ -98,13 +94,27 @@ class _Finding:
         for family in self.how.families:
             self.options.progress(f"looking for an adaptor: {family.value}")
             self.refuting = []
-            for result in self._results(family):
-                found = self._with_result(family, result)
-                if found is not None:
-                    return found
+            for search in self._searches(family):
+                search()
+                if len(self.found) >= self.how.count:
+                    return self._all_found()
                 if self.budget.exhausted or len(self.unproved) >= MOST_UNPROVED:
-                    return self.unknown()
+                    return self._all_found() if self.found else self.unknown()
+        if self.found:
+            return self._all_found()
         return self.unknown() if self.open_ or self.unproved else self._none()
+
+    def _searches(self, family: Family) -> Iterator[Callable[[], None]]:
+        if family is Family.RETURN:
+            yield self._return_family
+            return
+        for result in self._results(family):
+            yield partial(self._with_result, family, result)
+
+    def _all_found(self) -> Answered:
+        first, *others = self.found
+        more = tuple(other.adaptor for other in others if other.adaptor is not None)
+        return replace(first, others=more, seconds=self.budget.elapsed)
 
     def _results(self, family: Family) -> tuple[Expression, ...]:
         choices = result_choices(self.pair.signatures, family)
@@ -114,47 +124,89 @@ class _Finding:
 
     # -- one family, one way to treat the result --------------------------------------------------
 
-    def _with_result(self, family: Family, result: Expression) -> Answered | None:
+    def _with_result(self, family: Family, result: Expression) -> None:
         try:
-            opened = _Opened(self.pair, self.options, plain_result(self.pair, result), self.budget)
+            opened = Opened(self.pair, self.options, plain_result(self.pair, result), self.budget)
         except Unsupported as reason:
             self.open_.append(str(reason))
-            return None
-        spaces = opened.spaces(family, self.how)
+            return
+        spaces = opened.spaces(family, self.how.depth, self.how.operators)
         if opened.fits_always():
-            return self._found(
-                family, Adaptor((), opened.result), opened, is_any=bool(self.pair.signatures[1].parameters)
-            )
+            self._found_any(family, opened)
+            return
         search = Search(opened.formula, opened.cases, spaces, self.budget, constants=opened.constants)
-        while True:
+        while len(self.found) < self.how.count:
             step = search.run()
             if isinstance(step, NoneFits):
                 self.refuting += [opened.example(case) for case in search.used]
-                return None
+                return
             if isinstance(step, Unfinished):
                 self.open_.append(f"{family.value}: {step.why}")
-                return None
-            found = self._proved(family, opened, step)
-            if isinstance(found, Answered):
-                return found
-            if not opened.learn(search, step.arguments, found):
-                self.unproved.append(opened.adaptor(step.arguments))
-                self.open_.append(_why_not(found))
-                if len(self.unproved) >= MOST_UNPROVED or self.budget.exhausted:
-                    return None
+                return
+            adaptor = opened.adaptor(step.arguments)
+            verdict = self._compared(adaptor, step.is_shown or opened.formula.is_whole)
+            search.excluded.append(step.arguments)
+            if isinstance(verdict, Equivalent):
+                self._add(family, adaptor, verdict)
+            elif isinstance(verdict, Different):
+                opened.learn(verdict, step.arguments)
+            elif not self._goes_on_after(adaptor, verdict):
+                return
 
-    def _proved(self, family: Family, opened: _Opened, proposal: Proposal) -> Answered | Verdict:
-        """The answer if the ordinary comparison proves the adaptor, else what that said."""
-        adaptor = opened.adaptor(proposal.arguments)
-        self.options.progress(f"proving that {adaptor} fits")
-        verdict = self._compared(adaptor, proposal.is_shown or opened.formula.is_whole)
-        if not isinstance(verdict, Equivalent):
-            return verdict
-        return self._found(family, adaptor, opened, verdict)
+    def _goes_on_after(self, adaptor: Adaptor, verdict: Verdict) -> bool:
+        """Note an adaptor that was neither proved nor refuted."""
+        self.unproved.append(adaptor)
+        self.open_.append(_why_not(verdict))
+        return len(self.unproved) < MOST_UNPROVED and not self.budget.exhausted
+
+    def _return_family(self) -> None:
+        """Arguments that are parameters, and an expression for the result (`result.py`)."""
+        wanted, given = (signature.result for signature in self.pair.signatures)
+        kinds = (TypeKind.INTEGER, TypeKind.POINTER, TypeKind.BOOL)
+        if wanted.kind not in kinds or given.kind not in kinds or self.options.return_as is ReturnAs.VOID:
+            return  # nothing to adapt
+        try:
+            opened = Opened(self.pair, replace(self.options, return_as=ReturnAs.VOID), None, self.budget)
+        except Unsupported as reason:
+            self.open_.append(str(reason))
+            return
+        choices, is_all = argument_choices(opened.spaces(Family.WIDTH, 1, ()))
+        readings = tuple(place_signature(self.pair.machine, one).results for one in self.pair.signatures)
+        space = result_space(self.pair.typed_parameters, self.pair.signatures, self.how.depth, self.how.operators)
+        if not is_all:
+            self.open_.append("return: not every choice of arguments was tried")
+        for arguments in choices:
+            search = ResultSearch(
+                opened.cases, (readings[0], readings[1]), arguments, space, self.options.return_as, self.budget
+            )
+            search.constants = opened.constants
+            if not self._result_of(opened, search) or len(self.found) >= self.how.count:
+                return
+        self.refuting += [opened.example(case) for case in opened.cases.found]
+
+    def _result_of(self, opened: Opened, search: ResultSearch) -> bool:
+        """Whether the search goes on after one choice of arguments."""
+        for expression in search.proposals():
+            if expression is None:
+                self.open_.append("return: the solver found neither an expression nor that there is none in its time")
+                return not self.budget.exhausted
+            adaptor = replace(opened.adaptor(search.arguments), result=normal(expression))
+            verdict = self._compared(adaptor, opened.formula.is_whole)
+            search.excluded.append(expression)
+            if isinstance(verdict, Equivalent):
+                self._add(Family.RETURN, adaptor, verdict)
+                if len(self.found) >= self.how.count:
+                    return False
+            elif isinstance(verdict, Different):
+                opened.learn(verdict)
+            elif not self._goes_on_after(adaptor, verdict):
+                return False
+        return not self.budget.exhausted
 
     def _compared(self, adaptor: Adaptor, is_shown: bool) -> Verdict:
         """What `compare` says of the target and the adapted rewrite. Where the open formula shows that they are the
         same, the loop-free engine, which made it, does so here too."""
+        self.options.progress(f"proving that {adaptor} fits")
         sides = self.pair.adapted(adaptor)
         if is_shown and self.options.engine is Engine.AUTO:
             quick = replace(self.options, engine=Engine.LOOPFREE)
@@ -165,25 +217,29 @@ class _Finding:
 
     # -- answers ----------------------------------------------------------------------------------
 
-    def _found(
-        self, family: Family, adaptor: Adaptor, opened: _Opened, proof: Equivalent | None = None, is_any: bool = False
-    ) -> Answered:
-        if proof is None:
-            verdict = self._compared(adaptor, is_shown=True)
-            if not isinstance(verdict, Equivalent):
-                self.open_.append(_why_not(verdict))
-                return replace(self.unknown(), candidate=adaptor)
-            proof = verdict
+    def _add(self, family: Family, adaptor: Adaptor, proof: Equivalent, is_any: bool = False) -> None:
         assumptions = (*self.pair.assumptions, *proof.assumptions)
-        return AdaptorFound(
-            self._asked(),
-            self.budget.elapsed,
-            assumptions,
-            adaptor=adaptor,
-            family=family,
-            proof=proof,
-            anything_fits=is_any,
+        self.found.append(
+            AdaptorFound(
+                self._asked(),
+                self.budget.elapsed,
+                assumptions,
+                adaptor=adaptor,
+                family=family,
+                proof=proof,
+                anything_fits=is_any,
+            )
         )
+
+    def _found_any(self, family: Family, opened: Opened) -> None:
+        """The rewrite does what the target does whatever its arguments are: there is one adaptor, without any."""
+        adaptor = Adaptor((), opened.result)
+        verdict = self._compared(adaptor, is_shown=True)
+        if isinstance(verdict, Equivalent):
+            self._add(family, adaptor, verdict, is_any=bool(self.pair.signatures[1].parameters))
+            self.how = replace(self.how, count=1)
+        else:
+            self._goes_on_after(adaptor, verdict)
 
     def _none(self) -> NoAdaptor:
         shown = tuple(self.refuting[:MOST_SHOWN])
@@ -209,88 +265,3 @@ class _Finding:
 def _why_not(verdict: Verdict) -> str:
     why = getattr(verdict, "why", "")
     return f"the comparison with the adapted rewrite is {verdict.word}" + (f": {why}" if why else "")
-
-
-class _Opened:
-    """The open question, encoded, with its cases."""
-
-    def __init__(self, pair: Pair, options: Options, result: Expression | None, budget: Budget) -> None:
-        self._pair = pair
-        self.result = result
-        self._budget = budget
-        question, self.formula = Discovery(budget).fixpoint(partial(self._encoded, options))
-        self.formula.refuse_impossible_preconditions()
-        self.cases = Cases(question, pair.open_names)
-        self.cases.make(options.seed)
-        self._parameters = pair.signatures[1].parameters
-        self._used = [n for n, _ in enumerate(self._parameters) if self.formula.depends_on(n)]
-        self.constants = [*dict.fromkeys(_constants(question))]
-        self._question = question
-
-    def _encoded(self, options: Options, discovery: Discovery) -> tuple[Question, OpenFormula]:
-        question = posed(self._pair.open(self.result), options, self._budget, discovery)
-        return question, OpenFormula(question, self._pair.open_names, self._budget)
-
-    def spaces(self, family: Family, how: AdaptOptions) -> list[Space]:
-        """What each argument may be. One that the rewrite ignores is 0."""
-        parameters = [*zip(self._pair.parameters, (p.type for p in self._pair.signatures[0].parameters), strict=True)]
-        found = []
-        for number, parameter in enumerate(self._parameters):
-            if number in self._used:
-                found.append(argument_space(parameters, parameter.type, family, how.depth, how.operators))
-            else:
-                bits = parameter.type.bits
-                found.append(Space(bits, (Constant(0, bits),), has_constants=False))
-        return found
-
-    def fits_always(self) -> bool:
-        """Whether the rewrite does what the target does whatever its arguments are."""
-        for number in _ANY_NUMBERS:
-            arguments = [Constant(number % (1 << p.type.bits), p.type.bits) for p in self._parameters]
-            if any(not self.cases.fits(case, arguments) for case in self.cases.found):
-                return False
-        return self.formula.verify_open() is Answer.UNSAT
-
-    def adaptor(self, arguments: Sequence[Expression]) -> Adaptor:
-        given = [(self._parameters[n].name, normal(arguments[n])) for n in self._used]
-        return Adaptor(tuple(given), self.result)
-
-    def learn(self, search: Search, arguments: tuple[Expression, ...], verdict: Verdict) -> bool:
-        """Take a difference into account; False if the verdict shows none."""
-        search.excluded.append(arguments)
-        if not isinstance(verdict, Different):
-            return False
-        inputs = verdict.witness.inputs
-        case = self.cases.add((inputs, inputs))
-        if case is not None and self.cases.fits(case, arguments):
-            self.cases.found.remove(case)
-        return True
-
-    def example(self, case: Case) -> Example:
-        contract, outcome = self._question.contract, case.outcome
-        said = how_it_ended(outcome)
-        if outcome.status is Status.DONE and contract.results:
-            said = f"returns {contract.show_result(contract.result_value(outcome))}"
-        kinds = {p.name: p.type for p in self._pair.signatures[0].parameters}
-        values = {
-            name: value - (1 << kinds[name].bits)
-            if _is_negative(kinds[name].signed, kinds[name].bits, value)
-            else value
-            for name, value in case.values.items()
-            if kinds[name].kind is not TypeKind.VOID
-        }
-        return Example(values, said)
-
-
-def _is_negative(is_signed: bool, bits: int, value: int) -> bool:
-    return is_signed and bool(value >> (bits - 1) & 1)
-
-
-def _constants(question: Question) -> Iterator[int]:
-    """Numbers in the code of both, those of addresses and flags aside."""
-    for function in (question.target, question.rewrite):
-        for block in function.blocks.values():
-            for op in block.ops:
-                yield from (
-                    var.offset for var in op.ins if var.space is MicroOpSpace.CONST and 1 < var.offset < 1 << 16
-                )

@@ -6,8 +6,9 @@ nothing: what it proposes is checked like any other proposal, and that there is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,12 +42,12 @@ _HASH = np.random.default_rng(1).integers(1 << 62, 1 << 63, 256, dtype=np.uint64
 class Expressions:
     """Expressions of one space, with their values on the cases."""
 
-    def __init__(self, space: Space, constants: Sequence[int], cases: Sequence[Case]) -> None:
+    def __init__(self, space: Space, constants: Sequence[int], cases: Sequence[Mapping[str, int]]) -> None:
         self._space = space
         mask = (1 << space.bits) - 1
         numbers = [Constant(c, space.bits) for c in dict.fromkeys(c & mask for c in constants)]
         self._leaves: list[Expression] = [*space.leaves, *(numbers if space.has_constants else ())]
-        rows = [[evaluate(leaf, case.values) for leaf in self._leaves] for case in cases]
+        rows = [[evaluate(leaf, case) for leaf in self._leaves] for case in cases]
         self.values: Words = np.array(rows, dtype=np.uint64).reshape(len(cases), len(self._leaves))
         self._left = np.arange(len(self._leaves), dtype=np.int64)
         self._right = np.zeros(len(self._leaves), dtype=np.int64)
@@ -131,23 +132,29 @@ class Expressions:
         return Operation(operator, tuple(operands))
 
 
-class Enumeration:
-    """Arguments that fit all cases, fewest operators first."""
+class Condition(Protocol):
+    """What arguments must satisfy in one case."""
 
-    def __init__(
-        self,
-        formula: OpenFormula,
-        spaces: Sequence[Space],
-        constants: Sequence[int],
-        cases: Sequence[Case],
-        budget: Budget,
-    ) -> None:
-        """Raises `NotInBulk` where the formula is none over numbers."""
-        terms = formula.terms
-        holes = [terms.variable(f"open argument {n}", space.bits) for n, space in enumerate(spaces)]
-        self._formulas = [BulkFormula(terms, formula.fits(case, holes), holes) for case in cases]
+    def holds(self, values: Sequence[Numbers]) -> Numbers: ...
+
+
+def enumeration(
+    formula: OpenFormula, spaces: Sequence[Space], constants: Sequence[int], cases: Sequence[Case], budget: Budget
+) -> Enumeration:
+    """Of arguments with which the rewrite fits. Raises `NotInBulk` where the formula is none over numbers."""
+    terms = formula.terms
+    holes = [terms.variable(f"open argument {n}", space.bits) for n, space in enumerate(spaces)]
+    formulas = [BulkFormula(terms, formula.fits(case, holes), holes) for case in cases]
+    return Enumeration([Expressions(space, constants, [c.values for c in cases]) for space in spaces], formulas, budget)
+
+
+class Enumeration:
+    """Tuples of expressions that fit all cases, fewest operators first."""
+
+    def __init__(self, expressions: Sequence[Expressions], formulas: Sequence[Condition], budget: Budget) -> None:
+        self._all = expressions
+        self._formulas = formulas
         self._budget = budget
-        self._all = [Expressions(space, constants, cases) for space in spaces]
 
     def proposals(self) -> Iterator[tuple[Expression, ...]]:
         with np.errstate(all="ignore"):
@@ -242,6 +249,32 @@ class Enumeration:
             for match in kept:
                 operands = one.expression(int(match)), one.expression(int(place))
                 yield (Operation(operator, operands[::-1] if swapped else operands),)
+
+
+class _Wanted:
+    """That a number is what a case asks for, or is zero exactly if that is."""
+
+    def __init__(self, number: int, as_truth: bool) -> None:
+        self._number = np.uint64(number)
+        self._as_truth = as_truth
+
+    def holds(self, values: Sequence[Numbers]) -> Numbers:
+        if self._as_truth:
+            return (values[0] != 0) == (self._number != 0)
+        return values[0] == self._number
+
+
+def expressions_with(
+    space: Space,
+    constants: Sequence[int],
+    wanted: Sequence[tuple[Mapping[str, int], tuple[int, bool]]],
+    budget: Budget,
+) -> Iterator[Expression]:
+    """Expressions that have the wanted value in each case (or its truth value), fewest operators first."""
+    expressions = Expressions(space, constants, [values for values, _ in wanted])
+    formulas = [_Wanted(*what) for _, what in wanted]
+    for (expression,) in Enumeration([expressions], formulas, budget).proposals():
+        yield expression
 
 
 def _together(lengths: Sequence[int]) -> list[int]:

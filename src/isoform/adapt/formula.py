@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bitwuzla import Kind
-
 from isoform.adapt import float_terms
 from isoform.adapt.cases import Case, entry_values
 from isoform.borders.question import Question
@@ -15,6 +13,7 @@ from isoform.engines.encoding import Encoding, encode
 from isoform.engines.model import pairs_from_model
 from isoform.engines.obligations import Obligations
 from isoform.model.budget import Budget
+from isoform.model.contract import MemoryRule
 from isoform.model.expression import (
     Change,
     Constant,
@@ -25,7 +24,7 @@ from isoform.model.expression import (
     Operator,
     Variable,
 )
-from isoform.model.outcome import STACK_POINTER, Inputs
+from isoform.model.outcome import STACK_POINTER, Inputs, Status
 from isoform.model.outcome import Pair as InputPair
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term, Terms
@@ -36,7 +35,8 @@ from isoform.sym.state import initial_state
 
 _NOT_CERTAIN = (POSSIBLE_RESULT, "same-things", "same-things-computed")
 """Goals whose failure does not mean that somebody sees a difference."""
-_MEMORY_GOALS = ("memory", "calls")
+MOST_WRITES = 64
+"""Bytes that a target writes and that the formula for a case compares."""
 VERIFY_SECONDS = 0.2
 """Counted, for one goal about a candidate. Most counterexamples take milliseconds; what is not decided then is left to
 the comparison of the wrapper, which has the rest of the budget."""
@@ -55,7 +55,8 @@ class OpenFormula:
         self.parameters = arguments
         self._places = {a.name: a.places for a in question.contract.arguments}
         self._open_names = tuple(open_names)
-        self._fits = self._fitting()
+        self._same = self._nothing_differs()
+        self._left_out = self.terms.any_of([gap.condition for gap in self.encoding.gaps])
 
     @property
     def is_whole(self) -> bool:
@@ -76,41 +77,40 @@ class OpenFormula:
 
     # -- one case ---------------------------------------------------------------------------------
 
-    def _fitting(self) -> Term:
-        """That nothing certainly differs, or that the formula does not cover the input: true wherever an adaptor may
-        fit. What is unknown in it (results of outside calls, undefined values, where objects are) may be chosen so
-        that it fits, so that no adaptor is excluded wrongly."""
+    def _nothing_differs(self) -> Term:
+        """That nothing but memory certainly differs. What is unknown in it (results of outside calls, undefined values,
+        where objects are) may be chosen so that it holds."""
         terms = self.terms
         some = terms.variable(SOME_ADDRESS, self.encoding.target.side.width)
-        certain = []
-        for goal in self.encoding.goals:
-            if goal.name in _NOT_CERTAIN:
-                continue
-            if goal.name in _MEMORY_GOALS:
-                certain.append(self._memories_differ())
-            elif not terms.depends_on(goal.bad, some):
-                certain.append(goal.bad)
-        left_out = [gap.condition for gap in self.encoding.gaps]
-        return terms.disj(terms.negate(terms.any_of(certain)), terms.any_of(left_out))
+        certain = [
+            goal.bad
+            for goal in self.encoding.goals
+            if goal.name not in _NOT_CERTAIN and not terms.depends_on(goal.bad, some)
+        ]
+        return terms.negate(terms.any_of(certain))
 
-    def _memories_differ(self) -> Term:
-        """As a whole: that there is no address at which they differ cannot be said with a variable for it."""
-        target, rewrite = self.encoding.target, self.encoding.rewrite
-        if target.final is None or rewrite.final is None or self._question.contract.padded:
-            return self.terms.false
-        left, right = (side.side.heap.array(side.final.heap) for side in (target, rewrite) if side.final is not None)
-        if left == right:
-            return self.terms.false
-        differs = self.terms.manager.mk_term(Kind.DISTINCT, [left, right])
-        both = self.terms.conj(target.final.condition, rewrite.final.condition)
-        return self.terms.conj(both, differs)
+    def _writes_the_same(self, case: Case) -> Term:
+        """That the rewrite leaves, wherever the target writes in this case, what the target leaves there."""
+        terms, contract = self.terms, self._question.contract
+        target, rewrite = self.encoding.target.final, self.encoding.rewrite.final
+        if target is None or rewrite is None or contract.memory is MemoryRule.IGNORE or self._question.contract.padded:
+            return terms.true
+        if case.outcome.status is not Status.DONE:
+            return terms.true
+        heap, width = self.encoding.rewrite.side.heap.array(rewrite.heap), self.encoding.target.side.width
+        written = [*contract.observed_writes(case.outcome).items()][:MOST_WRITES]
+        same = [terms.eq(terms.select(heap, terms.bv(at, width)), terms.bv(byte, 8)) for at, byte in written]
+        return terms.implies(terms.conj(target.condition, rewrite.condition), terms.all_of(same))
 
     def fits(self, case: Case, arguments: Sequence[Term]) -> Term:
-        """That the rewrite, called with these arguments, may do what the target does in this case."""
+        """That the rewrite, called with these arguments, may do what the target does in this case: true of at least
+        the arguments with which it does. Where the formula does not cover the input, they all may fit."""
+        terms = self.terms
+        fits = terms.disj(terms.conj(self._same, self._writes_the_same(case)), self._left_out)
         given = self._at_entry(case.inputs[0])
         for name, value in zip(self._open_names, arguments, strict=True):
             given |= self._passed(name, value)
-        return self.terms.manager.substitute_term(self._fits, given)
+        return terms.manager.substitute_term(fits, given)
 
     def _at_entry(self, inputs: Inputs) -> dict[Term, Term]:
         terms, machine = self.terms, self._question.contract.machine

@@ -53,6 +53,11 @@ class Pair:
         """Of the target."""
         return tuple(Variable(p.name, p.type.bits, p.type.signed) for p in self.signatures[0].parameters)
 
+    @property
+    def typed_parameters(self) -> list[tuple[Variable, CType]]:
+        """The same, each with its type."""
+        return [*zip(self.parameters, (p.type for p in self.signatures[0].parameters), strict=True)]
+
     @cached_property
     def open_names(self) -> tuple[str, ...]:
         """What the arguments of the rewrite are called in the open question."""

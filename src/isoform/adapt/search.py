@@ -77,13 +77,13 @@ class Search:
     def _enumerated(self) -> Proposal | None:
         """Small expressions with usual constants, on all cases at once."""
         from isoform.adapt.bulk import NotInBulk  # numpy takes a while to import
-        from isoform.adapt.enumerate import Enumeration, constants_to_try
+        from isoform.adapt.enumerate import constants_to_try, enumeration
 
         for _ in range(ENUMERATIONS):
             known = len(self.cases.found)
             constants = constants_to_try(self.constants, max((space.bits for space in self.spaces), default=64))
             try:
-                proposals = Enumeration(self.formula, self.spaces, constants, self.cases.found, self.budget).proposals()
+                proposals = enumeration(self.formula, self.spaces, constants, self.cases.found, self.budget).proposals()
             except NotInBulk:
                 return self._swept(constants)
             for arguments in proposals:

@@ -113,3 +113,15 @@ def result_choices(signatures: tuple[Signature, Signature], family: Family) -> t
 
 def _is_float(ctype: CType) -> bool:
     return ctype.kind is TypeKind.FLOAT
+
+
+def result_space(
+    parameters: Sequence[tuple[Variable, CType]],
+    signatures: tuple[Signature, Signature],
+    depth: int,
+    operators: Sequence[Operator],
+) -> Space:
+    """Expressions over the parameters and what the rewrite returned, for the result. The parameters come first."""
+    wanted, given = (signature.result for signature in signatures)
+    values = [*parameters, (Variable(RESULT, given.bits, given.signed), given)]
+    return argument_space(values, wanted, Family.ARITHMETIC, depth, operators)

@@ -8,7 +8,7 @@ no more operators, that is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from isoform.adapt.formula import applied, expression_term
 from isoform.adapt.space import Space
@@ -59,6 +59,16 @@ class Tree:
             yield self._constant
         for child in self._children:
             yield from child.constants()
+
+    def uses(self, wanted: Callable[[Expression], bool]) -> Term:
+        """Whether a leaf of some kind is in it."""
+        terms = self._terms
+        chosen = [c for c, leaf in zip(self._choices, self._space.leaves, strict=False) if wanted(leaf)]
+        found = terms.any_of(chosen)
+        for choice, operator in zip(self._is_operator(), self._operators, strict=True):
+            below = self._children[: 1 if operator.is_unary else 2]
+            found = terms.disj(found, terms.conj(choice, terms.any_of([child.uses(wanted) for child in below])))
+        return found
 
     def rules(self) -> Iterator[Term]:
         terms, choices = self._terms, self._choices
