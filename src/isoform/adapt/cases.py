@@ -16,6 +16,7 @@ from isoform.model.outcome import Pair as InputPair
 from isoform.model.placement import put_argument
 from isoform.model.values import dataclass
 from isoform.run.runner import run
+from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS
 
 FIRST_CASES = 12
 """Made-up inputs that a search begins with."""
@@ -58,7 +59,8 @@ class Cases:
         """The case of these inputs, unless it decides nothing or is there already."""
         values = {argument.name: argument_value(argument, inputs[0]) for argument in self._own}
         question = self.question
-        outcome = run(question.programs[0], inputs[0], question.run_options(0), question.callees)
+        options = replace(question.run_options(0), record_reads=True)
+        outcome = run(question.programs[0], inputs[0], options, question.callees)
         if outcome.status in (Status.OUT_OF_FUEL, Status.UNSUPPORTED):
             return None
         if outcome.outside and question.contract.bounds is BoundsRule.ASSUME:
@@ -76,6 +78,13 @@ class Cases:
             return True
         # What a run shows may be an undefined value, padding, or an address: the engines know what counts.
         return not differs(self.question, self._passed(case, arguments))
+
+    def keeps_to_memory(self, case: Case, arguments: Sequence[Expression]) -> bool:
+        """Whether the rewrite, called with these arguments, uses no memory there that no program may use."""
+        question = self.question
+        options = replace(question.run_options(1), record_reads=True)
+        outcome = run(question.programs[1], self._passed(case, arguments)[1], options, question.callees)
+        return all(LOWEST_ADDRESS <= address < HIGHEST_ADDRESS for address in (*outcome.reads, *outcome.writes))
 
     def outcome(self, case: Case, arguments: Sequence[Expression]) -> Outcome:
         """What the rewrite, called with these arguments, does there."""

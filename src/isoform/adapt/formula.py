@@ -24,17 +24,23 @@ from isoform.model.expression import (
     Operator,
     Variable,
 )
-from isoform.model.outcome import STACK_POINTER, Inputs, Status
+from isoform.model.outcome import STACK_POINTER, Status
 from isoform.model.outcome import Pair as InputPair
-from isoform.smt.solver import Answer
+from isoform.model.signature import TypeKind
+from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Term, Terms
 from isoform.sym.compare import POSSIBLE_RESULT, SOME_ADDRESS, Goal
 from isoform.sym.entry import argument_term
 from isoform.sym.frame import SLOT_BYTES
 from isoform.sym.state import initial_state
+from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS, usable_accesses
 
 _NOT_CERTAIN = (POSSIBLE_RESULT, "same-things", "same-things-computed")
 """Goals whose failure does not mean that somebody sees a difference."""
+POINTED_BYTES = 1 << 20
+"""Behind a pointer of the target, taken to be in the program's hands."""
+MOST_CELLS = 512
+"""Bytes of memory that the formula for a case holds."""
 MOST_WRITES = 64
 """Bytes that a target writes and that the formula for a case compares."""
 VERIFY_SECONDS = 0.2
@@ -107,13 +113,13 @@ class OpenFormula:
         the arguments with which it does. Where the formula does not cover the input, they all may fit."""
         terms = self.terms
         fits = terms.disj(terms.conj(self._same, self._writes_the_same(case)), self._left_out)
-        given = self._at_entry(case.inputs[0])
+        given = self._at_entry(case)
         for name, value in zip(self._open_names, arguments, strict=True):
             given |= self._passed(name, value)
         return terms.manager.substitute_term(fits, given)
 
-    def _at_entry(self, inputs: Inputs) -> dict[Term, Term]:
-        terms, machine = self.terms, self._question.contract.machine
+    def _at_entry(self, case: Case) -> dict[Term, Term]:
+        terms, machine, inputs = self.terms, self._question.contract.machine, case.inputs[0]
         found = {
             terms.variable(name, 8 * machine.registers[name].size): terms.bv(value, 8 * machine.registers[name].size)
             for name, value in entry_values(self._question, inputs).items()
@@ -124,18 +130,22 @@ class OpenFormula:
                     start = place.offset - place.offset % SLOT_BYTES
                     word = sum(inputs.byte(STACK_POINTER + start + i) << (8 * i) for i in range(SLOT_BYTES))
                     found[terms.variable(f"stack_{start}", 64)] = terms.bv(word, 64)
-        memory = self._memory(inputs)
-        return found if memory is None else {**found, **memory}
+        return {**found, **self._memory(case)}
 
-    def _memory(self, inputs: Inputs) -> dict[Term, Term] | None:
-        """None where memory has no contents that a formula can hold: it may then be anything."""
-        if inputs.fill_seed or self._question.contract.machine.memory is None:
-            return None
-        terms, width = self.terms, self.encoding.target.side.width
-        array = terms.manager.mk_const_array(terms.array_sort(width), terms.bv(0, 8))
-        for address, byte in inputs.memory.items():
-            array = terms.store(array, terms.bv(address, width), terms.bv(byte, 8))
-        return {terms.array_variable("memory", width): array}
+    def _memory(self, case: Case) -> dict[Term, Term]:
+        """The bytes that the target reads and writes there; others may be anything, where they are not all zero."""
+        terms, width, inputs = self.terms, self.encoding.target.side.width, case.inputs[0]
+        if self._question.contract.machine.memory is None:
+            return {}
+        memory = terms.array_variable("memory", width)
+        cells = {**dict.fromkeys((*case.outcome.reads, *case.outcome.writes)), **dict.fromkeys(inputs.memory)}
+        if inputs.fill_seed:
+            array = terms.array_variable(f"memory of case {id(case)}", width)
+        else:
+            array = terms.manager.mk_const_array(terms.array_sort(width), terms.bv(0, 8))
+        for address in [*cells][:MOST_CELLS]:
+            array = terms.store(array, terms.bv(address, width), terms.bv(inputs.byte(address), 8))
+        return {memory: array}
 
     def _passed(self, name: str, value: Term) -> dict[Term, Term]:
         terms, (place,) = self.terms, self._places[name]
@@ -163,6 +173,30 @@ class OpenFormula:
         if answer is not Answer.SAT:
             return answer, []
         return answer, [*pairs_from_model(self._question, encoding, obligations.solver)]
+
+    def keeps_to_memory(self, arguments: Sequence[Expression]) -> bool:
+        """Whether the rewrite, called with these arguments, uses only memory that a program may use, if the target does
+        and its pointers lead there. The comparison takes this for granted of both sides: of code in files it is a fair
+        assumption, of arguments that were made up it is not."""
+        terms = self.terms
+        prefixes = ("frame-b-", "block-b-", "result-space-b-")
+        rules = usable_accesses(self.encoding.rewrite.side)
+        rules += [term for label, term in self.encoding.world.constraints if label.startswith(prefixes)]
+        if not rules:
+            return True
+        values = [expression_term(terms, e, self.parameters) for e in arguments]
+        same = [terms.eq(hole, value) for hole, value in zip(self.open, values, strict=True)]
+        pointers = [a for a in self._question.contract.arguments if a.type.kind is TypeKind.POINTER]
+        usable = [self._is_pointer(self.parameters[a.name]) for a in pointers if a.name in self.parameters]
+        known = [term for label, term in self.encoding.world.constraints if not label.startswith(prefixes)]
+        known += [*usable_accesses(self.encoding.target.side), *usable, *same]
+        broken = terms.negate(terms.all_of(rules))
+        return Solver(terms, self._budget).check([*known, broken], VERIFY_SECONDS) is Answer.UNSAT
+
+    def _is_pointer(self, value: Term) -> Term:
+        terms, width = self.terms, self.terms.width(value)
+        room = HIGHEST_ADDRESS - LOWEST_ADDRESS - POINTED_BYTES
+        return terms.ult(terms.sub(value, terms.bv(LOWEST_ADDRESS, width)), terms.bv(room, width))
 
     def verify_open(self) -> Answer:
         """UNSAT if the rewrite does what the target does with any arguments."""

@@ -31,6 +31,8 @@ PROPOSE_SECONDS = 3.0
 
 SWEEP_SHARE = 0.2
 """Of the budget, for candidates on runs."""
+KEPT_CASES = 6
+"""In which the memory that a proposal uses is looked at."""
 ENUMERATIONS = 4
 """How often small expressions are enumerated: each time with the counterexamples that the last one led to."""
 
@@ -67,12 +69,17 @@ class Search:
     iterations: int = 0
     shown: bool = False
     """Whether the formula shows that the arguments fit which were looked at last."""
+    left_out: bool = False
+    """Whether something was excluded that no case refutes: then nothing shows that there is no adaptor."""
     used: list[Case] = field(default_factory=list)
     """The cases that the solver knows."""
 
     def run(self) -> Proposal | NoneFits | Unfinished:
         """The simplest arguments that fit, or that there are none."""
-        return self._enumerated() or self._solved()
+        found = self._enumerated() or self._solved()
+        if isinstance(found, NoneFits) and self.left_out:
+            return Unfinished("some arguments make the rewrite use memory that it may not use, and others do not fit")
+        return found
 
     def _enumerated(self) -> Proposal | None:
         """Small expressions with usual constants, on all cases at once."""
@@ -89,7 +96,7 @@ class Search:
             for arguments in proposals:
                 if arguments in self.excluded or self.first_misfit(arguments) is not None:
                     continue
-                if self.counterexample(arguments) is None:
+                if self.counterexample(arguments) is None and self.keeps_to_memory(arguments):
                     return Proposal(arguments, self.shown)
             if len(self.cases.found) == known:
                 return None
@@ -107,7 +114,7 @@ class Search:
             if case is not None:
                 self.cases.found.remove(case)
                 self.cases.found.insert(0, case)
-            elif self.counterexample(arguments) is None:
+            elif self.keeps_to_memory(arguments) and self.counterexample(arguments) is None:
                 return Proposal(arguments, self.shown)
         return None
 
@@ -130,6 +137,13 @@ class Search:
     def first_misfit(self, arguments: Sequence[Expression]) -> Case | None:
         """A case in which these arguments do not fit."""
         return next((case for case in self.cases.found if not self.cases.fits(case, arguments)), None)
+
+    def keeps_to_memory(self, arguments: Sequence[Expression]) -> bool:
+        """Whether the rewrite uses no memory that no program may use. What breaks this is no adaptor worth having,
+        though it may fit by the rules for memory: these inputs are then left out of the comparison."""
+        return all(self.cases.keeps_to_memory(case, arguments) for case in self.cases.found[:KEPT_CASES]) and (
+            self.formula.keeps_to_memory(arguments)
+        )
 
     def counterexample(self, arguments: Sequence[Expression]) -> Case | None:
         """A new case in which these arguments do not fit, from the formula; None if there is none, or none is found."""
@@ -244,8 +258,11 @@ class _Attempt:
         """Whether an input shows that these arguments do not fit; it is a case from then on."""
         search = self._search
         case = search.first_misfit(arguments) or search.counterexample(arguments)
-        if case is None:
+        if case is None and search.keeps_to_memory(arguments):
             return False
+        if case is None:
+            search.left_out, search.excluded = True, [*search.excluded, arguments]
+            return True
         if any(case is one for one in self._known):  # the formula admits more than runs do
             search.excluded.append(arguments)
         else:

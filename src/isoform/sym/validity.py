@@ -134,6 +134,13 @@ def valid_addresses(*sides: Side, through: Collection[Term] | None = None) -> li
     return found
 
 
+def usable_accesses(side: Side) -> list[Term]:
+    """That each access to the rest of memory, numbers and those after outside calls included, is to an address that a
+    program may use."""
+    accesses = (*side.heap_accesses, *side.fixed_accesses)
+    return [*dict.fromkeys(rule for rule in (_is_usable(side, a) for a in accesses) if rule != side.terms.true)]
+
+
 def valid_numbers(side: Side) -> list[tuple[str, Term]]:
     """The same of accesses to addresses that are numbers. Code of files has them where the program means them; code
     that was changed may have them by the change."""
