@@ -279,6 +279,10 @@ def adapt(
         pair = pair_of(loaded, signatures, budget)
         try:
             answer = find_adaptor(pair, options, adapting, budget)
+            if adapting.suggest_domain:
+                from isoform.adapt.domain import with_suggested_domain
+
+                answer = with_suggested_domain(answer, pair, options, adapting, budget)
             return answer if emit is None else _emitted(answer, pair, options, budget, emit, variants, cc)
         except (OutOfLimits, MemoryError) as reason:
             budget.is_closed = True

@@ -53,6 +53,7 @@ class AdaptOptions:
     operators: tuple[Operator, ...] = ALL_OPERATORS
     count: int = 1
     """How many adaptors that mean different things are looked for (`--all`)."""
+    suggest_domain: bool = False
 
     def __post_init__(self) -> None:
         if self.depth not in DEPTHS:
@@ -68,6 +69,11 @@ def find_adaptor(pair: Pair, options: Options, how: AdaptOptions, budget: Budget
     if options.unroll == Options().unroll:
         options = replace(options, unroll=UNROLL)
     return _Finding(pair, options, how, budget).answer()
+
+
+def proved_on(pair: Pair, adaptor: Adaptor, options: Options, budget: Budget) -> Verdict:
+    """What `compare` says of the target and the rewrite with an adaptor, on the domain of the options."""
+    return Discovery(budget).fixpoint(partial(answer, pair.adapted(adaptor), options, budget))
 
 
 def unfinished(pair: Pair, options: Options, how: AdaptOptions, budget: Budget, why: str) -> AdaptorUnknown:
@@ -207,13 +213,12 @@ class _Finding:
         """What `compare` says of the target and the adapted rewrite. Where the open formula shows that they are the
         same, the loop-free engine, which made it, does so here too."""
         self.options.progress(f"proving that {adaptor} fits")
-        sides = self.pair.adapted(adaptor)
         if is_shown and self.options.engine is Engine.AUTO:
             quick = replace(self.options, engine=Engine.LOOPFREE)
-            verdict = Discovery(self.budget).fixpoint(partial(answer, sides, quick, self.budget))
+            verdict = proved_on(self.pair, adaptor, quick, self.budget)
             if isinstance(verdict, Equivalent | Different):
                 return verdict
-        return Discovery(self.budget).fixpoint(partial(answer, sides, self.options, self.budget))
+        return proved_on(self.pair, adaptor, self.options, self.budget)
 
     # -- answers ----------------------------------------------------------------------------------
 

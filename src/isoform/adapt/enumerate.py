@@ -19,7 +19,7 @@ from isoform.adapt.formula import OpenFormula
 from isoform.adapt.space import Space
 from isoform.model.adaptor import Adaptor
 from isoform.model.budget import Budget
-from isoform.model.expression import Constant, Expression, Operation, Operator, evaluate
+from isoform.model.expression import Constant, Expression, Operation, Operator, evaluate, parts_of
 
 Words = NDArray[np.uint64]
 Places = NDArray[np.int64]
@@ -75,6 +75,9 @@ class Expressions:
         while len(self.starts) <= size + 1:
             self._grow()
         return np.arange(self.starts[size], self.starts[size + 1])
+
+    def leaf(self, number: int) -> Expression | None:
+        return self._space.leaves[number] if number < len(self._space.leaves) else None
 
     def few_leaves(self) -> Places:
         return np.arange(min(len(self._leaves), FEW_LEAVES))
@@ -159,10 +162,16 @@ class Enumeration:
     def proposals(self) -> Iterator[tuple[Expression, ...]]:
         with np.errstate(all="ignore"):
             for size in range(MOST_OPERATORS + 1):
-                found = sorted(self._of_size(size), key=_cost)
+                found = sorted(self._of_size(size), key=self._cost)
                 yield from found
                 if self._budget.exhausted or not any(one.operators for one in self._all):
                     return
+
+    def _cost(self, arguments: tuple[Expression, ...]) -> tuple[int, ...]:
+        """Of equally simple ones, first those in which each argument is made of the parameter in the same place."""
+        places = zip(arguments, self._all, range(len(arguments)), strict=True)
+        elsewhere = sum(one.leaf(n) not in parts_of(argument) for argument, one, n in places)
+        return (*Adaptor(tuple((str(n), e) for n, e in enumerate(arguments))).cost, elsewhere)
 
     def _of_size(self, total: int) -> list[tuple[Expression, ...]]:
         found: list[tuple[Expression, ...]] = []
@@ -286,10 +295,6 @@ def _together(lengths: Sequence[int]) -> list[int]:
             chosen.append(n)
             total *= lengths[n]
     return chosen
-
-
-def _cost(arguments: tuple[Expression, ...]) -> tuple[int, int, int, int]:
-    return Adaptor(tuple((str(n), e) for n, e in enumerate(arguments))).cost
 
 
 def constants_to_try(numbers: Sequence[int], bits: int) -> list[int]:

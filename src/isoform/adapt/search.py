@@ -110,7 +110,7 @@ class Search:
                 return None
             if arguments in self.excluded:
                 continue
-            case = self.first_misfit(arguments)
+            case = next((c for c in self.cases.found if not self.cases.seems_to_fit(c, arguments)), None)
             if case is not None:
                 self.cases.found.remove(case)
                 self.cases.found.insert(0, case)

@@ -57,6 +57,12 @@ def adapt(
             metavar="LIST", help="Operators to use, by comma, of all: + - * & | ^ /u /s %u %s << >>u >>s neg ~"
         ),
     ] = None,
+    count: Annotated[
+        int, typer.Option("--all", metavar="N", help="Look for up to N adaptors that mean different things.", min=1)
+    ] = 1,
+    suggest_domain: Annotated[
+        bool, typer.Option(help="Where no adaptor fits all inputs, look for one that fits most, and say which.")
+    ] = False,
     assume: Annotated[
         list[str] | None,
         typer.Option(metavar="FACT", help='The domain, in C over A\'s parameters: "0 <= x && x <= 255". Repeatable.'),
@@ -101,6 +107,8 @@ def adapt(
         families=DEFAULT_FAMILIES if family is None else families_named(family),
         depth=depth,
         operators=ALL_OPERATORS if operators is None else operators_named(operators),
+        count=count,
+        suggest_domain=suggest_domain,
     )
     options = Options(
         assume=tuple(assume or ()),
