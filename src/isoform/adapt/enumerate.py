@@ -170,7 +170,7 @@ class Enumeration:
     def _cost(self, arguments: tuple[Expression, ...]) -> tuple[int, ...]:
         """Of equally simple ones, first those in which each argument is made of the parameter in the same place."""
         places = zip(arguments, self._all, range(len(arguments)), strict=True)
-        elsewhere = sum(one.leaf(n) not in parts_of(argument) for argument, one, n in places)
+        elsewhere = sum(one.leaf(n) not in [*parts_of(argument)] for argument, one, n in places)
         return (*Adaptor(tuple((str(n), e) for n, e in enumerate(arguments))).cost, elsewhere)
 
     def _of_size(self, total: int) -> list[tuple[Expression, ...]]:
