@@ -1,7 +1,7 @@
 """What floating-point operations of adaptors compute, on bit patterns.
 
-Which NaN results follows the usual scalar instructions: the first operand that is a NaN, made quiet; and the default NaN, whose sign is set,
-where numbers give a NaN. Wrappers are made for that machine only.
+Which NaN results follows the usual scalar instructions: the first operand that is a NaN, made quiet; and the default
+NaN, whose sign is set, where numbers give a NaN. Wrappers are made for that machine only.
 """
 
 from __future__ import annotations
