@@ -2,8 +2,8 @@
 
 Trees that mean the same as another are excluded where a rule can say so (seed 001, section 4.2.1): a constant is the
 right operand of an operator that commutes and never an operand beside another constant, nodes that are not used have
-a fixed content, and nothing is subtracted that is a constant. Every expression that is left out has an equal one, with
-no more operators, that is not.
+a fixed content, and nothing is subtracted that is a constant where it can be added instead. Every expression that is
+left out has an equal one, with no more operators, that is not.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Tree:
         right = self._children[1]
         if operator.is_commutative:
             yield terms.negate(left.is_constant)
-        if operator is Operator.SUBTRACT:
+        if operator is Operator.SUBTRACT and Operator.ADD in self._operators:
             yield terms.negate(right.is_constant)  # x - c is x + (-c)
         yield terms.negate(terms.conj(left.is_constant, right.is_constant))
 
