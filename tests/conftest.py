@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,13 @@ def is_slow(item: pytest.Item) -> bool:
     name = item.nodeid.removeprefix("tests/").partition("[")[0]
     marked = any(item.get_closest_marker(marker) for marker in ("slow", "long"))
     return marked or name in SLOW or name.partition("::")[0] in SLOW
+
+
+@pytest.fixture
+def changed_tables() -> Iterator[None]:
+    """For a test that changes what instructions mean: nothing that was decoded before or during it is used again."""
+    from isoform.isa.x86_64.machine import DECODER
+
+    DECODER.forget()
+    yield
+    DECODER.forget()

@@ -65,6 +65,7 @@ def command(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess
     )
 
 
+@pytest.mark.usefixtures("changed_tables")
 def test_a_bug_in_a_table_of_semantics_shows_a_traceback(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

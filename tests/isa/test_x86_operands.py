@@ -10,7 +10,7 @@ from printed_operands import printed_operands
 from isoform.isa.registry import machine
 from isoform.isa.sleigh import Decoded
 from isoform.isa.x86_64.encoded import operands
-from isoform.isa.x86_64.machine import _sleigh
+from isoform.isa.x86_64.machine import DECODER
 from isoform.isa.x86_64.opcode_lines import OPCODE_LINES
 from isoform.isa.x86_64.operands import (
     ImmediateOperand,
@@ -46,7 +46,7 @@ _MISPRINTED = {
 
 
 def _decoded(code: bytes) -> Decoded | None:
-    decoded = _sleigh.sleigh(code, CODE_ADDRESS)
+    decoded = DECODER.sleigh(code, CODE_ADDRESS)
     return decoded if isinstance(decoded, Decoded) else None
 
 
@@ -111,6 +111,7 @@ def test_operands_of_many_encodings_are_those_that_are_printed() -> None:
     assert compared > (MANY - 2) * len(all_forms())
 
 
+@pytest.mark.usefixtures("changed_tables")
 def test_a_wrong_line_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     from isoform.isa.x86_64 import encoded
 

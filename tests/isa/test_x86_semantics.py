@@ -87,6 +87,7 @@ def test_needless_prefixes_are_read_as_the_processor_reads_them(oracles: list[Or
     assert report.agree > 500
 
 
+@pytest.mark.usefixtures("changed_tables")
 @pytest.mark.parametrize(
     ("name", "broken"),
     [
@@ -103,6 +104,7 @@ def test_a_wrong_meaning_is_found(
     assert Standing.WRONG in {check_form(form, oracles, 16, SEED).standing for form in forms}
 
 
+@pytest.mark.usefixtures("changed_tables")
 @pytest.mark.parametrize("error", [TypeError, ValueError, AttributeError, IndexError, KeyError])
 def test_a_bug_in_a_table_is_no_missing_semantics(error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(b: Builder, *operands: object) -> None:
@@ -113,6 +115,7 @@ def test_a_bug_in_a_table_is_no_missing_semantics(error: type[Exception], monkey
         decode("01d8")
 
 
+@pytest.mark.usefixtures("changed_tables")
 def test_an_entry_for_another_number_of_operands_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(x86_amendments._GENERAL, "ADD", lambda b, target: None)
     with pytest.raises(TypeError):

@@ -61,6 +61,10 @@ class SleighDecoder:
     def __call__(self, code: bytes, address: int) -> Instruction:
         return self._decode_kept(code[: self._longest], address)
 
+    def forget(self) -> None:
+        """Decode everything again: for whoever changes the tables."""
+        self._decode_kept.cache_clear()
+
     def _decode(self, code: bytes, address: int) -> Instruction:
         decoded = self.sleigh(code, address)
         if isinstance(decoded, Instruction):

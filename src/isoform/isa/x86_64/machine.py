@@ -61,7 +61,7 @@ def _covered(var: Var) -> bool:
 _LONGEST = 15
 _EXTENDED = (b"\x62", b"\xc4", b"\xc5")
 """First bytes of EVEX and VEX, which include the mask instructions."""
-_sleigh = SleighDecoder("x86:LE:64:default", amend, _covered, longest=_LONGEST, translate=False)
+DECODER = SleighDecoder("x86:LE:64:default", amend, _covered, longest=_LONGEST, translate=False)
 
 
 _MASKED = frozenset({"vpmaskmovd", "vpmaskmovq", "vmaskmovps", "vmaskmovpd", "maskmovdqu", "vmaskmovdqu", "maskmovq"})
@@ -72,7 +72,7 @@ def decode(code: bytes, address: int) -> Instruction:
     if code[:1] in _EXTENDED:
         with suppress(NoSemanticsError):
             return _decode_extended(code[:_LONGEST], address)
-    instruction = _sleigh(code, address)
+    instruction = DECODER(code, address)
     if instruction.text.partition(" ")[0] in _MASKED:
         return replace(instruction, masks_memory=True)
     return instruction
