@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -112,15 +113,40 @@ def test_trouble(tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tupl
     assert not report.exists()
 
 
-def test_ctrl_c_ends_with_what_is_done_and_the_same_command_resumes(tmp_path: Path) -> None:
-    folder = tmp_path / "in"
+def _many(folder: Path) -> str:
+    """Sixty submissions of different code."""
     folder.mkdir()
     texts = [path.read_text() for path in sorted(Path(FOLDER).glob("*.asm")) if path.stem != "infinite_loop"]
     for number in range(60):
         text = texts[number % len(texts)]
         (folder / f"s{number:03}.asm").write_text("add $20, $20, $0\n" * (number % 40) + text)
+    return str(folder)
+
+
+def test_a_grading_that_is_killed_at_any_moment_is_resumed(tmp_path: Path) -> None:
+    report, state, moments = tmp_path / "grades.csv", tmp_path / "grades.csv.state", random.Random(5)
+    words = [sys.executable, "-m", "isoform", "grade", REFERENCE, _many(tmp_path / "in"), "-q", "-j", "1"]
+    expected = tmp_path / "expected.csv"
+    subprocess.run([*words, "--csv", str(expected)], capture_output=True, timeout=120, check=True)
+    kept = 0
+    for _ in range(4):
+        process = subprocess.Popen([*words, "--csv", str(report)], stdout=subprocess.DEVNULL)
+        while process.poll() is None and _kept(state) <= kept:
+            time.sleep(0.02)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.3 * moments.random())
+        process.kill()
+        process.wait()
+        assert _kept(state) > kept
+        kept = _kept(state)
+    subprocess.run([*words, "--csv", str(report)], capture_output=True, timeout=120, check=True)
+    assert report.read_text() == expected.read_text()
+
+
+def test_ctrl_c_ends_with_what_is_done_and_the_same_command_resumes(tmp_path: Path) -> None:
+    folder = _many(tmp_path / "in")
     report, state = tmp_path / "grades.csv", tmp_path / "grades.csv.state"
-    words = [sys.executable, "-m", "isoform", "grade", REFERENCE, str(folder), "--csv", str(report), "-j", "1"]
+    words = [sys.executable, "-m", "isoform", "grade", REFERENCE, folder, "--csv", str(report), "-j", "1"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and _kept(state) <= 5:

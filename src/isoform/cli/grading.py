@@ -101,7 +101,8 @@ def grade(
     from isoform.borders.question import Options
     from isoform.grade.grade import GradeOptions
     from isoform.grade.state import state_beside
-    from isoform.report.grade_table import GradeProgress, print_grades
+    from isoform.report.grade_table import print_grades
+    from isoform.report.progress import ProgressLine
 
     outputs = {"--csv": csv, "--html": html, "--state": state}
     for option, path in outputs.items():
@@ -127,8 +128,8 @@ def grade(
     )
     loading = load_options(cc, cflags, isa, function)
     kept = state or state_beside((csv, html), reference, folder)
-    with GradeProgress(enabled=not (quiet or as_json)) as progress:
-        grading = GradeOptions(jobs, tests, kept, fresh, pattern, memory_limit, progress, outputs)
+    with ProgressLine("grading", enabled=not (quiet or as_json)) as line:
+        grading = GradeOptions(jobs, tests, kept, fresh, pattern, memory_limit, line, outputs)
         grades = grade_all(reference, folder, options, loading, loading, grading)
     if not grades.interrupted:
         _write_grades(grades, csv, html)

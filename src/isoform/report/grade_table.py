@@ -6,7 +6,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from isoform.model.grades import Grades, Row, Standing
 from isoform.report.grade_words import (
@@ -20,9 +20,6 @@ from isoform.report.grade_words import (
 )
 from isoform.report.summary import duration
 from isoform.report.terminal import Span, Spans, print_lines, printable
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
 
 STYLES = {
     Standing.EQUIVALENT: "equivalent",
@@ -42,41 +39,6 @@ def print_grades(grades: Grades, quiet: bool = False, stream: TextIO | None = No
     width = shutil.get_terminal_size((100, 24)).columns if stream.isatty() else None
     table = [] if quiet else [*_table(grades, width), ()]
     print_lines([*table, *_closing(grades)], stream)
-
-
-class GradeProgress:
-    """A bar on stderr; nothing unless it is a terminal. It is drawn by the calls alone: no thread may run while
-    workers are forked."""
-
-    def __init__(self, enabled: bool) -> None:
-        self._enabled = enabled and sys.stderr.isatty()
-        self._bar: Progress | None = None
-        self._task: TaskID | None = None
-
-    def __enter__(self) -> GradeProgress:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def __call__(self, done: int, total: int) -> None:
-        if not self._enabled:
-            return
-        if self._bar is None:
-            self._start(total)
-        assert self._bar is not None
-        assert self._task is not None
-        self._bar.update(self._task, completed=done, refresh=True)
-
-    def _start(self, total: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (TextColumn("grading"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
-        self._bar.start()
-        self._task = self._bar.add_task("", total=total)
 
 
 def _table(grades: Grades, width: int | None) -> Iterator[Spans]:
