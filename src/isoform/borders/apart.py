@@ -1,5 +1,5 @@
 """Things that have one name and one address on both sides but differ: functions that behave differently, data with
-different contents. Whoever is given such an address, or reads such data, can tell the two sides apart."""
+different contents. Code that gets such an address, or reads such data, can tell the two sides apart."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ApartKind(Enum):
     TABLE = "table"
     """Constants that lead to functions."""
     DATA = "data"
-    """Writable: what it holds at first is not the same."""
+    """Writable: the initial contents differ."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ class Apart:
     whole: tuple[int, int] | None = None
     """The object that it is part of: an address in there leads to it."""
     held: tuple[bytes, bytes] | None = None
-    """Of data: what it holds at first. Code may read it and not depend on the bits that differ (another bit-field)."""
+    """For data: its initial contents. Code may read it without depending on the bits that differ (another
+    bit-field)."""
 
     def is_read(self, outcome: Outcome) -> bool:
         return any(self.low <= address < self.high for address in outcome.reads)
@@ -75,7 +76,7 @@ class Border:
 def apart_differences(
     apart: Sequence[Apart], contract: Contract, target: Outcome, rewrite: Outcome
 ) -> Iterator[Difference]:
-    """Where runs that otherwise agree read, or give away, something that differs between the two sides."""
+    """Where runs that otherwise agree read something that differs between the two sides, or let its address escape."""
     known = [one for one in apart if one.certain]
     if not known or any(o.status not in (Status.DONE, Status.EXITED) for o in (target, rewrite)):
         return

@@ -43,7 +43,7 @@ class _Link:
 
 
 class SharedContents:
-    """The data of both images, as far as it has the same addresses in both."""
+    """The data that has the same addresses in both images."""
 
     def __init__(self, left: Image, right: Image) -> None:
         self._images = (left, right)
@@ -106,7 +106,7 @@ class SharedContents:
             return
         name = self._name(extent)
         if kind is ApartKind.CONSTANTS:
-            # Whoever gets the address of an object may read all of it from there on.
+            # Code that gets the address of an object may read all of it from there on.
             said = [_shown(content, parts[0][0], parts[-1][1], self._images[0].byte_order) for content in held]
             certain = all(sure for _, _, sure in parts)
             yield Apart(kind, low, low + parts[-1][1], name, said[0], said[1], certain, extent)

@@ -40,8 +40,8 @@ def argument_assumptions(machine: Machine, arguments: Sequence[Argument]) -> lis
 
 
 def argument_parts(machine: Machine, arguments: Iterable[Argument]) -> Iterator[ArgumentPart]:
-    """The parts of an outside call with these arguments. Of a narrow integer only its own bits are known to be read;
-    that the caller extends it is something that some callees rely on. Padding is not read."""
+    """The parts of an outside call with these arguments. A narrow integer is known to be read only in its own bits;
+    some callees rely on the caller extending it. Padding is not read."""
     extended = machine.convention.extended_bytes
     for argument in arguments:
         bits = _value_bits(argument.type)

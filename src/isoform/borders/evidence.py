@@ -150,7 +150,8 @@ class Evidence:
             addresses |= {name for name in self._registers if _is_address(instruction, self._offsets[name])}
             written -= moved
             if len(_words_set(self._machine, instruction)) <= 1:
-                # An instruction with several results (a division, a string operation) may have some that nobody needs.
+                # An instruction with several results (a division, a string operation) may have some that are not
+                # needed.
                 unread |= written
         return frozenset(unread)
 

@@ -1,4 +1,4 @@
-"""What is known of the outside functions that a pair calls: one list for the encoder and for every runner."""
+"""What is known about the outside functions that a pair calls: one list for the encoder and for every runner."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def _sign_only(call: PureCall) -> PureCall:
 
 
 def may_return(name: str, arguments: tuple[int, ...], value: int) -> bool:
-    """Whether a library function that does more than compute may return this, as far as is known."""
+    """Whether a library function that does more than compute may return this, as far as known."""
     number = value % (1 << 32)
     number -= number >> 31 << 32
     match library_function(name).result:

@@ -1,4 +1,4 @@
-"""The data of one image: its objects by address, what they hold at first, and what the pointers in them mean."""
+"""The data of one image: its objects by address, their initial contents, and what the pointers in them mean."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class DataObjects:
         return max(found, key=lambda extent: extent[1] - extent[0], default=None)
 
     def contents(self, extent: Range) -> bytes:
-        """What the file says is there at first."""
+        """The initial contents according to the file."""
         start = self._image.own_address(extent[0])
         section = self._image.section_at(start)
         if section is None:

@@ -18,7 +18,7 @@ from isoform.model.contract import NoValueError, OutputCall, ReadByte
 _CONVERSION = re.compile(rb"%([-+ 0#]*)(\d*)(\.\d*)?(hh|h|ll|l|z|j|t)?([diuxXocs%])")
 _BITS = {b"hh": 8, b"h": 16, b"": 32}
 _WIDEST = 4096
-"""Of a field in a format."""
+"""The largest width of a field in a format."""
 
 
 def output_calls(target: Function, rewrite: Function) -> tuple[OutputCall, ...]:

@@ -69,7 +69,7 @@ ReadByte = Callable[[int], int]
 def without_padding(
     contract: Contract, inputs: Inputs, outcomes: tuple[Outcome, Outcome], at_entry: ReadByte
 ) -> tuple[Outcome, Outcome]:
-    """The outcomes of runs without what nobody reads in memory. `at_entry` is what memory held before."""
+    """The outcomes of runs without the memory that nothing reads. `at_entry` is the memory before."""
     stores = [outcome.stores for outcome in outcomes]
     unread = frozenset(_unread(contract, inputs, stores, at_entry))
     partly = dict(_partly_unread(contract, inputs, stores, at_entry))
@@ -108,7 +108,7 @@ class _Structures:
     where it differs in that only (proofs leave out the padding of the first structure alone)."""
     kind: Padded | PaddedVariable
     is_own: bool
-    """Whether nobody can have another use for the padding: the space for the result."""
+    """Whether the padding can have no other use: it is in the space for the result."""
 
     def offset(self, byte: int) -> int | None:
         """Where in a structure a byte is, if it is in one."""

@@ -237,14 +237,14 @@ class _Walk:
             yield word if word >= 0 else THREAD_POINTER + word
 
     def _is_certain(self, extent: Range, known: Field) -> bool:
-        """Whether it is known where a field leads: distances in a table are counted from its start, and where several
-        tables without names lie side by side that is not known. They lead into the function that uses them, which is a
-        part as it is."""
+        """Whether the target of a field is known: distances in a table are relative to its start, which is not known if
+        several tables without names are adjacent. They lead into the function that uses them, which is a part
+        anyway."""
         return not known.relative or self._name(extent) is not None
 
     def _is_meant(self, number: int) -> bool:
-        """Whether a number in data that no relocation filled is taken for an address: in a linked file it may be one,
-        or the distance to one. What is there for the loader only is not."""
+        """Whether a number in data that no relocation filled counts as an address: in a linked file it may be one, or
+        the distance to one. Data that is only for the loader does not count."""
         section = self.image.section_at(self.image.own_address(number))
         return section is not None and not section.name.startswith(OF_LOADER)
 

@@ -64,7 +64,7 @@ class Options:
     depth: int = 50
     unroll: int = 16
     degree: int = 2
-    """Of the monomials in the equations that a proof about loops may use."""
+    """The degree of the monomials in the equations that a proof about loops may use."""
     pure: tuple[str, ...] = ()
     """Outside functions that only compute, beside those that are known to."""
     seed: int = 1
@@ -196,8 +196,8 @@ class Question:
     """Who finds the code that turns out to be needed; None: what is not in the functions is left out."""
 
     def require_code(self, targets: tuple[Targets, Targets]) -> tuple[str, str]:
-        """Ask again if these targets of computed jumps lead to more code. Else, for each side, why they do not; "" if
-        they are none. A difference that could not be replayed stands whatever else there is."""
+        """Ask again if these targets of computed jumps lead to more code. Else returns, for each side, why they do not;
+        "" if there are none. A difference that could not be replayed stands in any case."""
         if self.unreplayed:
             return "", ""
         if self.discovery is None:
@@ -207,8 +207,8 @@ class Question:
         return self.discovery.why_without(target), self.discovery.why_without(rewrite)
 
     def require_met_code(self) -> str:
-        """Ask again if runs came to code that the functions do not have. Else why they do not have it; "" if there is
-        none."""
+        """Ask again if runs reached code that the functions do not contain. Else returns why they do not contain it; ""
+        if there is none."""
         whys: list[str] = []
         for question in (self, *self.versions):
             if "programs" in vars(question):
@@ -274,7 +274,7 @@ class Question:
         return bool(contract.padded or contract.padded_behind or contract.padded_variables)
 
     def without_padding(self, inputs: Inputs, outcomes: tuple[Outcome, Outcome]) -> tuple[Outcome, Outcome]:
-        """The outcomes of runs on these inputs without what nobody reads in memory."""
+        """The outcomes of runs on these inputs without the memory that nothing reads."""
         if not self._is_padded:
             return outcomes
         return without_padding(self.contract, inputs, outcomes, self._entry_memory(inputs))

@@ -29,7 +29,7 @@ class Reach:
 
     functions: frozenset[int]
     data: frozenset[Range]
-    """Objects at or near one of the addresses, or that one of them may be counted from."""
+    """Objects at or near one of the addresses, or to which one of them may be relative."""
     named: frozenset[Range] = frozenset()
     """Those of them that an address is in."""
     complete: bool = True

@@ -86,7 +86,7 @@ def _operands(images: tuple[Image, Image], a: Var, b: Var, after: Pair) -> list[
 
 
 def _ends(op: MicroOp, images: tuple[Image, Image]) -> bool:
-    """Whether control does not continue after the instruction. Of a call only a declaration or a reserved name says so:
+    """Whether control does not continue after the instruction. For a call only a declaration or a reserved name counts:
     that other names are the library's is an assumption, which the engines list."""
     if op.kind is Kind.CALL:
         name = images[0].externals.get(images[0].aliases.get(op.ins[0].offset, op.ins[0].offset))

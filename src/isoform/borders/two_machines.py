@@ -45,7 +45,7 @@ def with_own_abis(contract: Contract, functions: tuple[Function, Function], said
 
 
 def _signature_of_rewrite(rewrite: Function, said: str | None) -> Signature | None:
-    """Whether a plain `char` has a sign, and so how callers extend it, is for each machine to say."""
+    """Whether a plain `char` is signed, and so how callers extend it, depends on the machine."""
     if said is not None:
         return parse_prototype(said, char_is_signed=rewrite.machine.char_is_signed)
     return rewrite.image.signatures.get(rewrite.name)
