@@ -61,6 +61,13 @@ def kill_the_worker(shared: Any, payload: Any) -> None:
     time.sleep(30)
 
 
+def kill_the_machine(shared: Any, payload: Any) -> None:
+    """The process that started the worker: on a cluster, Dask's."""
+    worker = Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
+    os.kill(int(worker[1]), signal.SIGKILL)
+    time.sleep(30)
+
+
 def spin(shared: Any, payload: Any) -> None:
     while True:
         pass

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +27,21 @@ distributed = pytest.importorskip("distributed", reason="dask.distributed is not
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own, while workers are killed
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+@contextmanager
+def running(workers: int) -> Iterator[Any]:
     path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", path)
         with distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=60, memory_limit=0
+            n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=60, memory_limit=0
         ) as made:
             yield made
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with running(workers=2) as made:
+        yield made
 
 
 def answered(cluster: Any, tasks: list[Task], shared: Recipe | None = None, store: Store | None = None) -> list[Answer]:
@@ -49,6 +56,7 @@ def test_the_same_answers_as_on_one_machine(cluster: Any) -> None:
         task("stumble"),
         task("die", "kill"),
         task("die", "exit"),
+        task("kill_the_worker"),
         task("spin", limits=Limits(0.5, 64 << 20)),
         task("hoard", limits=Limits(20, 128 << 20)),
     ]
@@ -90,6 +98,21 @@ def test_questions_of_a_lost_worker_are_asked_again(cluster: Any, tmp_path: Path
     assert len(killed) == 2
     assert sorted(answer.task.payload[1] for answer in answers) == list(range(100))
     assert {answer.ending for answer in answers} == {Ending.DONE}
+
+
+@pytest.mark.parametrize("allowed", [0, 1])
+def test_a_question_that_kills_the_worker_of_dask_twice(allowed: int) -> None:
+    """Dask itself may have tried it again."""
+    import dask
+
+    with dask.config.set({"distributed.scheduler.allowed-failures": allowed}), running(workers=1) as cluster:
+        answers = answered(
+            cluster, [task("double", 1), task("kill_the_machine", cost=1.0), task("double", 2, cost=2.0)]
+        )
+    died = next(answer for answer in answers if answer.ending is not Ending.DONE)
+    assert (died.ending, died.attempts) == (Ending.DIED, 2)
+    assert died.reason == "its process died twice (its workers were lost (KilledWorker))"
+    assert len(answers) == 3
 
 
 def test_ctrl_c_ends_what_runs_there(cluster: Any, tmp_path: Path) -> None:

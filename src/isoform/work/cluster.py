@@ -106,7 +106,8 @@ class ClusterWorkers:
             messages, seconds = future.result()
         except Exception as error:  # of Dask: it has lost too many workers over this task, or was shut down
             why = f"its workers were lost ({type(error).__name__})"
-            return Answer(task, task.key, Ending.DIED, None, why, is_final=False)
+            attempts = getattr(error, "allowed_failures", 0) + 1
+            return Answer(task, task.key, Ending.DIED, None, why, attempts=attempts, is_final=False)
         key = next((message["keyed"] for message in messages if "keyed" in message), task.key)
         found = next((message["found"] for message in messages if "keyed" in message), None)
         return answer_of(task, messages[-1], seconds, key, found)

@@ -365,6 +365,7 @@ class Queue:
                 heappush(self._waiting, other)
 
     def _finish(self, entry: _Entry, answer: Answer) -> None:
+        entry.attempts += answer.attempts - 1  # those of which only the workers know
         if answer.ending is Ending.DIED and entry.attempts < MOST_ATTEMPTS:
             heappush(self._waiting, entry)
             return
