@@ -148,6 +148,19 @@ def test_a_scheduler_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> 
     assert "cannot be reached" in refused("nonsense://here")
 
 
+def test_a_scheduler_that_is_lost(tmp_path: Path) -> None:
+    log = str(tmp_path / "log")
+    with running(workers=1) as cluster, Store(tmp_path / "s") as store:
+        with Queue(ClusterWorkers(cluster.scheduler_address), store) as queue:
+            queue.add_all(task("noted", (log, number)) for number in range(500))
+            answers = queue.answers()
+            seen = [next(answers)]
+            cluster.close()
+            with pytest.raises(UserError, match="was lost: start its scheduler"):
+                seen += answers
+        assert len(store.all_of("test")) >= len(seen)
+
+
 def test_another_version_of_isoform(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_module, "__version__", "9.9")
     assert "and here it is 9.9" in refused(cluster.scheduler_address)

@@ -75,8 +75,16 @@ class ClusterWorkers:
 
     @property
     def free(self) -> int:
-        threads: int = sum(self._client.nthreads().values())
+        try:
+            threads: int = sum(self._client.nthreads().values())
+        except Exception:
+            self._refuse_if_lost()
+            raise
         return max(1, AHEAD * threads) - len(self._futures)
+
+    def _refuse_if_lost(self) -> None:
+        if self._client.status != "running":
+            raise UserError(f"{self._named} was lost: start its scheduler, and run the same command again.") from None
 
     def give(self, ticket: int, task: Task) -> None:
         words = pickle.dumps((task, self._shared))
@@ -104,7 +112,8 @@ class ClusterWorkers:
         future, task = self._futures.pop(ticket), self._tasks.pop(ticket)
         try:
             messages, seconds = future.result()
-        except Exception as error:  # of Dask: it has lost too many workers over this task, or was shut down
+        except Exception as error:  # of Dask: it has lost too many workers over this task
+            self._refuse_if_lost()
             why = f"its workers were lost ({type(error).__name__})"
             attempts = getattr(error, "allowed_failures", 0) + 1
             return Answer(task, task.key, Ending.DIED, None, why, attempts=attempts, is_final=False)
@@ -114,8 +123,9 @@ class ClusterWorkers:
 
     def end(self) -> None:
         with suppress(Exception):
-            self._client.cancel(list(self._futures.values()), force=True)
-            self._client.run(_end_processes, self._pool)
+            if self._client.status == "running":
+                self._client.cancel(list(self._futures.values()), force=True)
+                self._client.run(_end_processes, self._pool)
         self._futures, self._tasks = {}, {}
         with suppress(Exception):
             self._client.close()
