@@ -178,21 +178,21 @@ class Image:
 
     def without(self, absent: int) -> Image:
         """The image where the weak symbols whose bits are set have no definition."""
-        gone = frozenset(name for name, symbol in self.weak.items() if absent >> symbol.bit & 1)
-        if gone not in self._variants:
+        undefined = frozenset(name for name, symbol in self.weak.items() if absent >> symbol.bit & 1)
+        if undefined not in self._variants:
             if len(self._variants) >= MOST_VARIANTS:
                 self._variants.clear()
-            self._variants[gone] = self._without(gone)
-        return self._variants[gone]
+            self._variants[undefined] = self._without(undefined)
+        return self._variants[undefined]
 
     @cached_property
     def _variants(self) -> dict[frozenset[str], Image]:
         """By the undefined weak symbols: every run asks for one of these images, and they are large."""
         return {}
 
-    def _without(self, gone: frozenset[str]) -> Image:
+    def _without(self, undefined: frozenset[str]) -> Image:
         fields = {
-            at: (self.weak[name].address, width) for at, (name, width) in self.weak_fields.items() if name in gone
+            at: (self.weak[name].address, width) for at, (name, width) in self.weak_fields.items() if name in undefined
         }
         if not fields:
             return self

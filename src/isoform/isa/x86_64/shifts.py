@@ -181,10 +181,10 @@ def _rotate_through_carry(left: bool) -> Semantics:
         size = width(target)
         value, count = b.read(target), Count(b, amount, size)
         bits = 8 * size
-        turns = count.value if size >= 4 else count.modulo(bits + 1)
+        rotation = count.value if size >= 4 else count.modulo(bits + 1)
         wide = b.or_(b.zext(value, 2 * size), b.shl(b.zext(CF, 2 * size), bits))
-        opposite = b.sub(const(bits + 1, 1), turns)
-        up, down = (turns, opposite) if left else (opposite, turns)
+        opposite = b.sub(const(bits + 1, 1), rotation)
+        up, down = (rotation, opposite) if left else (opposite, rotation)
         rotated = b.or_(b.shl(wide, up), b.shr(wide, down))
         result = b.piece(rotated, 0, size)
         carry = _lowest_bit(b, b.piece(rotated, size, size))
