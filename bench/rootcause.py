@@ -1,7 +1,7 @@
 """How often and how well the root cause of a difference is found: known bugs, in functions of several kinds.
 
     python bench/rootcause.py [--count N] [--seed S] [--only KIND] [--explain first|all] [--budget SECONDS]
-                              [--show] [--show-misses]
+                              [--without witness|runs|models]… [--show] [--show-misses]
 
 A bug of `bench/seededbugs` is one changed line and two builds. Those that do not make the two sides `different` are
 left out. All are asked about in one process; nothing is asserted.
@@ -9,6 +9,8 @@ left out. All are asked about in one process; nothing is asserted.
 Columns: `cause` found at all; `line`: it is of the changed line, on one side at least; `of B`: the changed instruction
 of the rewrite is (of a missing store: that of the target); `code`: that instruction is one that the same compiler does
 not make of the unchanged source, or it is of the changed line (optimised code often has the line of another statement);
+`can be`: some instruction that the change changes, on either side, is of the changed line. Where none is (the compiler
+gives it to another statement, or only a table of data changed) no cause can be on that line;
 `named`: the line is among the causes, their copies and the candidates left; `trivial`: the result itself, at the end;
 `all`, `path`, `here`: the strengths; seconds of processor time on top of the verdict.
 """
@@ -21,12 +23,15 @@ import statistics
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
 
 from isoform import compare
 from isoform.api import show
+from isoform.explain import explain
+from isoform.lift.function import Function
 from isoform.load.open import LoadOptions
 from isoform.model.cause import Cause, Place, RootCause, Strength
 from isoform.model.verdict import Different
@@ -49,6 +54,8 @@ class Result:
     root: RootCause
     changed: frozenset[int]
     """Addresses of the rewrite with an instruction that is not made of the unchanged source."""
+    changed_lines: frozenset[int]
+    """Source lines of those, and of instructions of the target that are not made of the changed source."""
 
     @property
     def is_on_line(self) -> bool:
@@ -66,6 +73,10 @@ class Result:
         places = [cause.rewrite for cause in self.root.causes if cause.rewrite is not None]
         at = {address for place in places for address in _addresses(place)}
         return bool(at & self.changed) or self.is_on_line
+
+    @property
+    def can_be_on_line(self) -> bool:
+        return self.bug.change.line in self.changed_lines or self.is_on_line
 
     @property
     def is_trivial(self) -> bool:
@@ -119,10 +130,18 @@ def measure(bug: Bug, folder: Path, explain: str, budget: float) -> Result | Non
     if not isinstance(verdict, Different) or verdict.root_cause is None:
         return None
     instructions = max(sum(row.text != "" for row in view.rows) for view in verdict.views)
-    rows = [(row.address, row.text) for row in verdict.views[1].rows if row.text]
-    unchanged = show(sides[0], LoadOptions(cc=cc_b, cflags=(flags_b,))).instructions
-    texts = [unchanged[address].text for address in sorted(unchanged)]
-    return Result(bug, instructions, verdict.root_cause, changed_addresses(rows, texts))
+    builds = [LoadOptions(cc=cc, cflags=(flags,)) for cc, flags in bug.builds]
+    own, lines = _changed(show(sides[1], builds[1]), show(sides[0], builds[1]))
+    _, more = _changed(show(sides[0], builds[0]), show(sides[1], builds[0]))
+    return Result(bug, instructions, verdict.root_cause, own, lines | more)
+
+
+def _changed(function: Function, other: Function) -> tuple[frozenset[int], frozenset[int]]:
+    """Addresses and source lines of instructions that another build has not."""
+    rows = [(address, function.instructions[address].text) for address in sorted(function.instructions)]
+    addresses = changed_addresses(rows, [other.instructions[a].text for a in sorted(other.instructions)])
+    lines = function.image.lines
+    return addresses, frozenset(lines[address].number for address in addresses if address in lines)
 
 
 def main() -> None:
@@ -132,11 +151,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", action="append", choices=kinds(), default=[])
     parser.add_argument("--explain", choices=("first", "all"), default="first")
-    parser.add_argument("--budget", type=float, default=10.0, help="seconds for one cause")
+    parser.add_argument("--budget", type=float, default=20.0, help="seconds for one cause: those of a plain `compare`")
+    parser.add_argument("--without", action="append", choices=("witness", "runs", "models"), default=[])
     parser.add_argument("--show", action="store_true", help="print what is found for each")
     parser.add_argument("--show-misses", action="store_true", help="print those that were not found as they should be")
     options = parser.parse_args()
     print(f"--count {options.count} --seed {options.seed} --budget {options.budget:g}", flush=True)
+    if options.without:
+        print(f"without {', '.join(options.without)}", flush=True)
+        left = {f"by_{step}": False for step in options.without}
+        explain.root_cause = partial(explain.root_cause, pruning=replace(explain.ALL_PRUNING, **left))  # type: ignore[assignment]
     chosen = bugs(options.count, options.seed, options.only)[options.skip :]
     results: list[Result] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -175,6 +199,9 @@ def summary(results: Sequence[Result], asked: int) -> Iterator[str]:
     yield from rows("function: ", results, lambda result: result.bug.change.kind)
     yield from rows("change: ", results, lambda result: result.bug.change.what)
     yield from rows("built ", results, lambda result: "alike" if result.bug.is_built_alike else "differently")
+    possible = [result for result in results if result.can_be_on_line]
+    if possible:
+        yield f"on the changed line, where an instruction is: {share(possible, lambda result: result.is_on_line):.0%}"
     yield ""
     yield from left_after_each_step(results)
     yield SEED_004
@@ -182,7 +209,7 @@ def summary(results: Sequence[Result], asked: int) -> Iterator[str]:
 
 
 _HEADER = (
-    f"\n{'':<26}{'bugs':>5}{'cause':>7}{'line':>7}{'of B':>7}{'code':>7}{'named':>7}"
+    f"\n{'':<26}{'bugs':>5}{'cause':>7}{'line':>7}{'of B':>7}{'code':>7}{'can be':>8}{'named':>7}"
     f"{'trivial':>8}{'all':>6}{'path':>7}{'here':>7}{'median':>9}{'90 %':>9}"
 )
 
@@ -202,6 +229,7 @@ _TESTS: tuple[Callable[[Result], bool], ...] = (
     lambda result: result.is_on_line,
     lambda result: result.is_on_rewrite_line,
     lambda result: result.is_on_code,
+    lambda result: result.can_be_on_line,
     lambda result: result.is_named,
     lambda result: result.is_trivial,
     *(lambda result, strength=strength: result.root.strength is strength for strength in Strength),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -23,6 +24,7 @@ from isoform.model.budget import Budget
 from isoform.model.cause import Cause, Explain, RootCause, Strength
 from isoform.model.contract import CallRule
 from isoform.model.errors import Unsupported
+from isoform.model.values import dataclass
 from isoform.model.verdict import Witness
 from isoform.run.runner import RunOptions, run_traced
 
@@ -49,13 +51,34 @@ def explainer(options: Options) -> Explainer | None:
     return lambda question, witness, budget: root_cause(question, witness, how, options.causes, budget)
 
 
-def root_cause(question: Question, witness: Witness, how: Explain, most: int, budget: Budget) -> RootCause:
+@dataclass(frozen=True)
+class Pruning:
+    """What leaves candidates out before a solver is asked: everything, unless it is measured what each step saves."""
+
+    by_witness: bool = True
+    """Candidates must make the run on the witness agree."""
+    by_runs: bool = True
+    """And runs on more inputs."""
+    by_models: bool = True
+    """And runs on inputs that refuted another candidate."""
+
+
+ALL_PRUNING = Pruning()
+
+
+def root_cause(
+    question: Question, witness: Witness, how: Explain, most: int, budget: Budget, pruning: Pruning = ALL_PRUNING
+) -> RootCause:
     """The cause of the difference that a witness shows: one change of the rewrite, or at most `most` together."""
-    return _Search(question, witness, how, most, budget).root_cause()
+    return _Search(question, witness, how, most, budget, pruning).root_cause()
 
 
 class _Search:
-    def __init__(self, question: Question, witness: Witness, how: Explain, most: int, budget: Budget) -> None:
+    def __init__(
+        self, question: Question, witness: Witness, how: Explain, most: int, budget: Budget, pruning: Pruning
+    ) -> None:
+        self._pruning = pruning
+        self._most_asked = MOST_ASKED if pruning == ALL_PRUNING else sys.maxsize
         self._question = question
         self._how = how
         self._most = most
@@ -76,7 +99,8 @@ class _Search:
         sites = self._runs.marked
         self._counts["values of the target"] = sum(s.number in case.values for s in sites[0].sites)
         self._counts["values of the rewrite"] = sum(s.number in case.own for s in sites[1].sites)
-        found = list(that_fix(self._runs, case, self._counted("pairs"), self._budget))
+        every = self._counted("pairs")
+        found = list(that_fix(self._runs, case, every, self._budget) if self._pruning.by_witness else every)
         self._counts["agree on the witness"] = len(found)
         ranked = self._ranking.sort(found)
         return self._shown(ranked) or self._none(self._why_not(), ranked)
@@ -89,8 +113,9 @@ class _Search:
     # -- strongest first ------------------------------------------------------------------------
 
     def _shown(self, ranked: Sequence[Candidate]) -> RootCause | None:
-        on_path = [c for c in ranked if self._fixes_all(c.fix, self._same_path)]
-        everywhere = [c for c in on_path if self._fixes_all(c.fix, self._runs.others)]
+        by_runs = self._pruning.by_runs
+        on_path = [c for c in ranked if not by_runs or self._fixes_all(c.fix, self._same_path)]
+        everywhere = [c for c in on_path if not by_runs or self._fixes_all(c.fix, self._runs.others)]
         self._counts["agree on runs of the same path"] = len(on_path)
         self._counts["agree on all runs"] = len(everywhere)
         self._left = everywhere or on_path or list(ranked)
@@ -126,7 +151,7 @@ class _Search:
         """The first of which a solver shows that it does for all inputs."""
         asked = self._fixed.asked
         for number, candidate in enumerate(candidates if not self._has_loop else ()):
-            if budget.exhausted or self._fixed.asked - asked > MOST_ASKED:
+            if budget.exhausted or self._fixed.asked - asked > self._most_asked:
                 return None
             seconds = GOAL_SECONDS if number else budget.left * SHARE_OF_FIRST
             if self._fixes_all(candidate.fix, self._runs.learned) and self._holds(candidate.fix, seconds=seconds):
@@ -163,7 +188,7 @@ class _Search:
 
     def _on_path(self, candidates: Sequence[Candidate], path: Sequence[BlockId]) -> RootCause | None:
         part = self._budget.part(self._budget.left * SHARE_OF_PATH)
-        for candidate in [c for c in candidates if self._stays_on_path(c.fix)][:MOST_ASKED]:
+        for candidate in [c for c in candidates if self._stays_on_path(c.fix)][: self._most_asked]:
             if part.exhausted:
                 break
             seconds = part.left * SHARE_OF_FIRST if candidate is candidates[0] else GOAL_SECONDS
@@ -283,7 +308,8 @@ class _Search:
     def _holds(self, fix: Fix, held: Held | None = None, seconds: float = GOAL_SECONDS) -> bool:
         """Asks a solver. An input that it finds against the fix is one more run for all others."""
         holds = self._fixed.holds(fix, held, seconds)
-        self._has_learned = not holds and self._runs.learn(fix, self._fixed.refuted_by)
+        refuted_by = self._fixed.refuted_by if self._pruning.by_models else ()
+        self._has_learned = not holds and self._runs.learn(fix, refuted_by)
         return holds
 
     # -- what to say ----------------------------------------------------------------------------
