@@ -23,6 +23,7 @@ import statistics
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import partial
@@ -163,8 +164,11 @@ def main() -> None:
         explain.root_cause = partial(explain.root_cause, pruning=replace(explain.ALL_PRUNING, **left))  # type: ignore[assignment]
     chosen = bugs(options.count, options.seed, options.only)[options.skip :]
     results: list[Result] = []
-    with tempfile.TemporaryDirectory() as folder:
+    asked = 0
+    # Ctrl-C ends it with the figures of those that were asked about.
+    with tempfile.TemporaryDirectory() as folder, suppress(KeyboardInterrupt):
         for number, bug in enumerate(chosen, options.skip):
+            asked += 1
             result = measure(bug, Path(folder), options.explain, options.budget)
             if result is None:
                 continue
@@ -172,7 +176,7 @@ def main() -> None:
             is_missed = not result.is_on_line or result.root.strength is not Strength.ALL_INPUTS
             if options.show or (options.show_misses and is_missed):
                 print("\n".join(described(number, result)), flush=True)
-    print("\n".join(summary(results, len(chosen))))
+    print("\n".join(summary(results, asked)))
 
 
 def described(number: int, result: Result) -> Iterator[str]:
