@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from functools import partial
+from typing import Protocol
 
+from isoform.adapt.float_search import FloatSearch
 from isoform.adapt.normal import normal
 from isoform.adapt.opened import Opened
 from isoform.adapt.pair import Pair, plain_result
@@ -83,6 +85,22 @@ def unfinished(pair: Pair, options: Options, how: AdaptOptions, budget: Budget, 
     return finding.unknown()
 
 
+class CandidateSearch(Protocol):
+    """The search in a family of finitely many adaptors."""
+
+    left_out: str
+    """Why not all were tried; empty if they were."""
+
+    @property
+    def examples(self) -> list[Example]: ...
+
+    def proposals(self) -> Iterator[Adaptor]:
+        """Those that fit all cases, simplest first."""
+
+    def learn(self, verdict: Different) -> None:
+        """Take the witness of a difference into account."""
+
+
 @dataclass
 class _Finding:
     pair: Pair
@@ -113,6 +131,9 @@ class _Finding:
     def _searches(self, family: Family) -> Iterator[Callable[[], None]]:
         if family is Family.RETURN:
             yield self._return_family
+            return
+        if family is Family.FLOAT:
+            yield partial(self._by_candidates, family, FloatSearch)
             return
         for result in self._results(family):
             yield partial(self._with_result, family, result)
@@ -208,6 +229,27 @@ class _Finding:
             elif not self._goes_on_after(adaptor, verdict):
                 return False
         return not self.budget.exhausted
+
+    def _by_candidates(self, family: Family, make: Callable[[Pair, Options, Budget], CandidateSearch]) -> None:
+        """A family of finitely many adaptors, which are tried on runs."""
+        try:
+            search = make(self.pair, self.options, self.budget)
+        except Unsupported as reason:
+            self.open_.append(str(reason))
+            return
+        for adaptor in search.proposals():
+            verdict = self._compared(adaptor, is_shown=False)
+            if isinstance(verdict, Equivalent):
+                self._add(family, adaptor, verdict)
+                if len(self.found) >= self.how.count:
+                    return
+            elif isinstance(verdict, Different):
+                search.learn(verdict)
+            elif not self._goes_on_after(adaptor, verdict):
+                return
+        if search.left_out:
+            self.open_.append(f"{family.value}: {search.left_out}")
+        self.refuting += search.examples
 
     def _compared(self, adaptor: Adaptor, is_shown: bool) -> Verdict:
         """What `compare` says of the target and the adapted rewrite. Where the open formula shows that they are the

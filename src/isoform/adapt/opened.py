@@ -14,12 +14,12 @@ from isoform.borders.question import Options, Question
 from isoform.lift.discovery import Discovery
 from isoform.model.adaptor import Adaptor, Example, Family
 from isoform.model.budget import Budget
-from isoform.model.contract import ReturnAs
+from isoform.model.contract import ReturnAs, show_float
 from isoform.model.differences import how_it_ended
 from isoform.model.expression import Constant, Expression, Operator
 from isoform.model.microop import Space as MicroOpSpace
 from isoform.model.outcome import Status
-from isoform.model.signature import TypeKind
+from isoform.model.signature import CType
 from isoform.model.verdict import Different
 from isoform.smt.solver import Answer
 
@@ -85,18 +85,15 @@ class Opened:
         if outcome.status is Status.DONE and contract.results:
             said = f"returns {contract.show_result(contract.result_value(outcome))}"
         kinds = {p.name: p.type for p in self._pair.signatures[0].parameters}
-        values = {
-            name: value - (1 << kinds[name].bits)
-            if _is_negative(kinds[name].signed, kinds[name].bits, value)
-            else value
-            for name, value in case.values.items()
-            if kinds[name].kind is not TypeKind.VOID
-        }
-        return Example(values, said)
+        return Example({name: shown_value(kinds[name], value) for name, value in case.values.items()}, said)
 
 
-def _is_negative(is_signed: bool, bits: int, value: int) -> bool:
-    return is_signed and bool(value >> (bits - 1) & 1)
+def shown_value(ctype: CType, value: int) -> int | str:
+    """A value of a type: a number with its sign, or a text for floating point."""
+    if ctype.is_float:
+        return show_float(value, ctype.bits)
+    is_negative = ctype.signed and bool(value >> (ctype.bits - 1) & 1)
+    return value - (1 << ctype.bits) if is_negative else value
 
 
 def _constants(question: Question) -> Iterator[int]:

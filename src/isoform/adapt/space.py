@@ -57,9 +57,7 @@ def _leaves(parameters: Sequence[tuple[Variable, CType]], wanted: CType, family:
             yield variable
         if family is Family.SUBSTITUTION:
             continue
-        if family is Family.FLOAT:
-            yield from _float_conversions(variable, ctype, wanted)
-        elif not _is_float(ctype) and not _is_float(wanted):
+        if not _is_float(ctype) and not _is_float(wanted):
             yield from _conversions(variable, ctype, wanted.bits, natural=family is Family.ARITHMETIC)
 
 
@@ -84,15 +82,6 @@ def _conversions(value: Expression, ctype: CType, bits: int, natural: bool) -> I
     yield Conversion(Change.TRUTH, value, bits)
 
 
-def _float_conversions(value: Variable, ctype: CType, wanted: CType) -> Iterable[Expression]:
-    if _is_float(ctype) and _is_float(wanted) and ctype.bits != wanted.bits:
-        yield Conversion(Change.RESIZED_FLOAT, value, wanted.bits)
-    if not _is_float(ctype) and _is_float(wanted):
-        yield Conversion(Change.FROM_SIGNED, value, wanted.bits)
-    if _is_float(ctype) and not _is_float(wanted):
-        yield Conversion(Change.TO_SIGNED, value, wanted.bits)
-
-
 def result_choices(signatures: tuple[Signature, Signature], family: Family) -> tuple[Expression, ...]:
     """What may be made of the rewrite's result, simplest first, in families whose holes are arguments."""
     wanted, given = (signature.result for signature in signatures)
@@ -104,9 +93,7 @@ def result_choices(signatures: tuple[Signature, Signature], family: Family) -> t
     found: list[Expression] = []
     if given.bits == wanted.bits and _is_float(given) == _is_float(wanted):
         found.append(value)
-    if family is Family.FLOAT:
-        found += _float_conversions(value, given, wanted)
-    elif family is not Family.SUBSTITUTION and not _is_float(given) and not _is_float(wanted):
+    if family is not Family.SUBSTITUTION and not _is_float(given) and not _is_float(wanted):
         found += _conversions(value, given, wanted.bits, natural=family is Family.ARITHMETIC)
     return tuple(dict.fromkeys(found))
 

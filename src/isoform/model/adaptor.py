@@ -35,7 +35,8 @@ class Family(Enum):
     RETURN = "return"
     """The same on the result."""
     FLOAT = "float"
-    """Conversions between integers and floating point, and between its sizes."""
+    """Conversions between integers and floating point, and between its sizes, with one step of scaling: an operation
+    with a usual constant or one of the code, the same for all arguments that have one."""
     MEMORY = "memory"
     """Structures whose members are at other offsets or have other widths."""
 
@@ -132,7 +133,8 @@ class AdaptorFound(Answered):
 class Example:
     """An input, with what the target does on it."""
 
-    inputs: Mapping[str, int]
+    inputs: Mapping[str, int | str]
+    """By parameter; numbers in floating point as text."""
     target: str
 
 

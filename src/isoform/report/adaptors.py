@@ -76,7 +76,7 @@ def _adaptor(adaptor: Adaptor | None) -> dict[str, Any] | None:
 
 def _example(example: Example) -> dict[str, Any]:
     inputs = {
-        name: value if abs(value) < 1 << WIDEST_NUMBER else hex(value % (1 << 64))
+        name: value if isinstance(value, str) or abs(value) < 1 << WIDEST_NUMBER else hex(value % (1 << 64))
         for name, value in example.inputs.items()
     }
     return {"inputs": inputs, "target": example.target}
