@@ -23,7 +23,7 @@ from isoform.lift.function import BlockId
 from isoform.model.budget import Budget
 from isoform.model.cause import Cause, Explain, RootCause, Strength
 from isoform.model.contract import CallRule
-from isoform.model.errors import Unsupported
+from isoform.model.errors import OutOfLimits, Unsupported
 from isoform.model.values import dataclass
 from isoform.model.verdict import Witness
 from isoform.run.runner import RunOptions, run_traced
@@ -103,7 +103,14 @@ class _Search:
         found = list(that_fix(self._runs, case, every, self._budget) if self._pruning.by_witness else every)
         self._counts["agree on the witness"] = len(found)
         ranked = self._ranking.sort(found)
-        return self._shown(ranked) or self._none(self._why_not(), ranked)
+        self._left = ranked
+        try:
+            return self._shown(ranked) or self._none(self._why_not(), ranked)
+        except OutOfLimits as reason:
+            # A solver that is at work when the budget ends is interrupted: what is left is known all the same.
+            self._budget.is_closed = True
+            is_late = self._budget.exhausted and not self._budget.interrupted
+            return self._none(self._why_not() if is_late else f"no cause found: {reason}", ranked)
 
     def _counted(self, name: str) -> Iterator[Candidate]:
         for candidate in filter(self._keeps, single_changes(self._runs, self._case)):
