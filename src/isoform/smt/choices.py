@@ -11,13 +11,13 @@ from __future__ import annotations
 from bitwuzla import Kind, Term
 
 from isoform.smt import ring
-from isoform.smt.atoms import Atoms
 from isoform.smt.extremes import ORDERS, extreme
 from isoform.smt.intervals import literal
+from isoform.smt.representatives import Representatives
 from isoform.smt.ring import Polynomial
 
 
-class Choices(Atoms):
+class Choices(Representatives):
     """Conditional summands, a part of a `Normalizer`. All terms in here are in normal form."""
 
     def _chosen(self, condition: Term, then: Polynomial, otherwise: Polynomial, width: int) -> Polynomial | None:

@@ -17,8 +17,8 @@ from isoform.smt.ring import Interval, Polynomial
 class Extensions(Choices):
     """Changes of width, a part of a `Normalizer`. All terms in here are in normal form."""
 
-    def __init__(self, manager: TermManager) -> None:
-        super().__init__(manager)
+    def __init__(self, manager: TermManager, expanded: bool = False) -> None:
+        super().__init__(manager, expanded)
         self._bounds: dict[int, Bounds] = {}
 
     # Narrower.

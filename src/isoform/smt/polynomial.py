@@ -1,7 +1,7 @@
 """The normal form of sums of products modulo 2^width, applied before a solver is asked.
 
 Bit-blasting alone loses on small algebra, so every arithmetic subterm is read as a polynomial over *atoms* (the
-terms that are no arithmetic) and equal polynomials become one and the same term. Which term stands for a
+terms that are not arithmetic) and equal polynomials become one and the same term. Which term stands for a
 polynomial is decided when it is first met: the shape in which it was written or, if that is cheaper in adders and
 multipliers, the sum of its monomials. The formula is therefore never harder to bit-blast than it was.
 
@@ -17,14 +17,11 @@ from bitwuzla import Kind, Term, TermManager
 
 from isoform.smt import ring
 from isoform.smt.bitwise import BitFunction, combined, complement, word
-from isoform.smt.carries import Key, key_with_carries
 from isoform.smt.extension import Extensions
 from isoform.smt.extremes import MOST_WORDS, Extreme, extreme
 from isoform.smt.intervals import literal
+from isoform.smt.representatives import is_product
 from isoform.smt.ring import ExpansionError, Polynomial
-
-_KNOWN_PRODUCTS = 64
-"""Products counted in the cost of a term; beyond that its shape is kept anyway."""
 
 
 class Normalizer(Extensions):
@@ -33,19 +30,14 @@ class Normalizer(Extensions):
     between unequal polynomials at the price of more multipliers."""
 
     def __init__(self, manager: TermManager, expanded: bool = False) -> None:
-        super().__init__(manager)
-        self._expanded = expanded
+        super().__init__(manager, expanded)
         self._roots: list[Term] = []  # keeps every term alive whose number is a key below
         self._normal: dict[int, Term] = {}
         self._polynomials: dict[int, Polynomial] = {}
         self._multiplied: set[int] = set()
-        self._representatives: dict[tuple[int, frozenset[tuple[ring.Monomial, int]]], Term] = {}
-        self._products: dict[int, frozenset[tuple[int, int]]] = {}
-        self._adders: dict[int, int] = {}
         self._lemmas: dict[tuple[int, int], tuple[Term, Term]] = {}
         self._extremes: dict[int, Extreme] = {}
         self._first_extremes: dict[tuple[int, Extreme], Term] = {}
-        self._carrying: dict[Key, Term] = {}
         self._bitwise: dict[int, BitFunction] = {}
         self._functions: dict[tuple[int, BitFunction], Term] = {}
         self._equations: dict[tuple[int, frozenset[frozenset[tuple[ring.Monomial, int]]]], Term] = {}
@@ -172,7 +164,7 @@ class Normalizer(Extensions):
         children = node.children()
         number = node.id()
         self._polynomials[number] = polynomial
-        if _is_product(node) or any(child.id() in self._multiplied for child in children):
+        if is_product(node) or any(child.id() in self._multiplied for child in children):
             self._multiplied.add(number)
         shape = self._over(node, [self._normal[child.id()] for child in children])
         self._count(shape)
@@ -198,105 +190,6 @@ class Normalizer(Extensions):
         """For an operand that was already visited."""
         polynomial = self._polynomials.get(term.id())
         return self._meaning(self._normal[term.id()]) if polynomial is None else polynomial
-
-    # From a polynomial to the term that stands for it.
-
-    def _represent(self, polynomial: Polynomial, width: int, shape: Term | None = None) -> Term:
-        key = (width, frozenset(polynomial.items()))
-        known = self._representatives.get(key)
-        if known is None and self._carrying:
-            known = self._same_with_carries(polynomial, width)
-        if known is not None:
-            return known
-        term = self._as_leaf(polynomial, width)
-        if term is None:
-            if shape is None or self._expanded or self._cost(shape) > _cost_of_sum(polynomial, width):
-                term = self._sum(polynomial, width)
-            else:
-                term = shape
-            self._learn(term, polynomial)
-        else:
-            # The inside of an atom costs the same in a sum of monomials as in the shape.
-            self._adders[term.id()], self._products[term.id()] = 0, frozenset()
-        self._representatives[key] = term
-        carries = self._key_with_carries(polynomial, width)
-        if carries is not None:
-            self._carrying.setdefault(carries, term)
-        return term
-
-    def _same_with_carries(self, polynomial: Polynomial, width: int) -> Term | None:
-        carries = self._key_with_carries(polynomial, width)
-        return self._carrying.get(carries) if carries is not None else None
-
-    def _key_with_carries(self, polynomial: Polynomial, width: int) -> Key | None:
-        try:
-            return key_with_carries(polynomial, width, self._atom, self._meaning)
-        except ExpansionError:
-            return None
-
-    def _as_leaf(self, polynomial: Polynomial, width: int) -> Term | None:
-        if not polynomial or polynomial.keys() == {()}:
-            return self._value(polynomial.get((), 0), width)
-        (monomial, coefficient), *more = polynomial.items()
-        if more or coefficient != 1 or len(monomial) != 1:
-            return None
-        return self._atom(monomial[0])
-
-    def _sum(self, polynomial: Polynomial, width: int) -> Term:
-        """Positive monomials first, in the order of their atoms' numbers: sums with a common start share it."""
-        first = min(monomial for monomial in polynomial if monomial)
-        if polynomial.get((), 0) == (1 << width) - 1 and ring.signed(polynomial[first], width) < 0:
-            complement = ring.added(ring.scaled(polynomial, -1, width), ring.constant(-1, width), width)
-            return self._make(Kind.BV_NOT, [self._represent(complement, width)])
-        plus: list[Term] = []
-        minus: list[Term] = []
-        for monomial in sorted(monomial for monomial in polynomial if monomial):
-            coefficient = ring.signed(polynomial[monomial], width)
-            (plus if coefficient > 0 else minus).append(self._scaled_product(monomial, abs(coefficient), width))
-        if polynomial.get((), 0):
-            plus.append(self._value(polynomial[()], width))
-        if not plus:
-            plus.append(self._make(Kind.BV_NEG, [minus.pop(0)]))
-        total = plus[0]
-        for term in plus[1:]:
-            total = self._make(Kind.BV_ADD, [total, term])
-        for term in minus:
-            total = self._make(Kind.BV_SUB, [total, term])
-        return total
-
-    def _scaled_product(self, monomial: ring.Monomial, coefficient: int, width: int) -> Term:
-        product = self._atom(monomial[0])
-        for number in monomial[1:]:
-            product = self._make(Kind.BV_MUL, [product, self._atom(number)])
-        if coefficient == 1:
-            return product
-        if coefficient & (coefficient - 1) == 0:
-            count = self._value(coefficient.bit_length() - 1, width)
-            return self._make(Kind.BV_SHL, [product, count])
-        return self._make(Kind.BV_MUL, [self._value(coefficient, width), product])
-
-    def _make(self, kind: Kind, operands: list[Term]) -> Term:
-        term = self._manager.mk_term(kind, operands)
-        self._count(term)
-        return term
-
-    # The price of a shape: multipliers count once however often they are used.
-
-    def _count(self, shape: Term) -> None:
-        number, width = shape.id(), shape.sort().bv_size()
-        if number in self._adders:
-            return
-        children = shape.children()
-        products: frozenset[tuple[int, int]] = frozenset()
-        for child in children:
-            products |= self._products.get(child.id(), frozenset())
-        if _is_product(shape):
-            products |= {(number, width)}
-        self._products[number] = products if len(products) <= _KNOWN_PRODUCTS else frozenset()
-        self._adders[number] = _own_adders(shape) * width + sum(self._adders.get(child.id(), 0) for child in children)
-
-    def _cost(self, shape: Term) -> int:
-        return sum(width * width for _, width in self._products[shape.id()]) + self._adders[shape.id()]
 
     # One rule per operator: its polynomial, or None if it is not arithmetic.
 
@@ -409,34 +302,10 @@ def multiplies(terms: Iterable[Term]) -> bool:
         term = stack.pop()
         if term.id() not in seen:
             seen.add(term.id())
-            if _is_product(term):
+            if is_product(term):
                 return True
             stack.extend(term.children())
     return False
-
-
-def _is_product(term: Term) -> bool:
-    return term.kind() is Kind.BV_MUL and not any(child.is_value() for child in term.children())
-
-
-def _own_adders(term: Term) -> int:
-    kind = term.kind()
-    if kind is Kind.BV_MUL:
-        values = [value for value in map(literal, term.children()) if value is not None]
-        return sum(_signed_digits(value, term.sort().bv_size()) - 1 for value in values if value)
-    return int(kind in (Kind.BV_ADD, Kind.BV_SUB, Kind.BV_NEG, Kind.BV_INC, Kind.BV_DEC))
-
-
-def _signed_digits(coefficient: int, width: int) -> int:
-    """How many shifted copies a multiplication by this constant adds or subtracts."""
-    magnitude = abs(ring.signed(coefficient, width))
-    return (magnitude ^ (3 * magnitude)).bit_count()
-
-
-def _cost_of_sum(polynomial: Polynomial, width: int) -> int:
-    products = {m[:length] for m in polynomial for length in range(2, len(m) + 1)}
-    copies = sum(_signed_digits(c, width) for m, c in polynomial.items() if m) + (() in polynomial)
-    return len(products) * width * width + (copies - 1) * width
 
 
 _BITWISE: dict[Kind, Callable[[int, int], int]] = {
