@@ -104,11 +104,12 @@ def test_workers_and_their_questions_are_killed(tmp_path: Path) -> None:
     log = tmp_path / "log"
     answers: list[Answer] = []
     kills = 0
+    others = set(descendants(os.getpid()))  # a server of other tests
     with Store(tmp_path / "s") as store, Queue(LocalWorkers(2), store) as queue:
         queue.add_all(task("noted", (str(log), number)) for number in range(COUNT))
         for answer in queue.answers():
             answers.append(answer)
-            victims = descendants(os.getpid()) if moments.random() < 0.2 else []
+            victims = started_since(others) if moments.random() < 0.2 else []
             if victims:
                 with suppress(ProcessLookupError):
                     os.kill(moments.choice(victims), signal.SIGKILL)
@@ -118,6 +119,12 @@ def test_workers_and_their_questions_are_killed(tmp_path: Path) -> None:
     assert {answer.ending for answer in answers} <= {Ending.DONE, Ending.DIED}
     assert all(answer.why == "signal 9" for answer in answers if answer.ending is Ending.DIED)
     assert [answer.ending for answer in answers].count(Ending.DONE) > COUNT / 2
+
+
+def started_since(others: set[int]) -> list[int]:
+    """Processes below this one, apart from others and what they have started."""
+    theirs = {process for other in others for process in descendants(other)}
+    return sorted(set(descendants(os.getpid())) - others - theirs)
 
 
 def test_two_runs_at_once_do_nothing_twice(where: str, tmp_path: Path) -> None:
