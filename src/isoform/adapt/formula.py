@@ -12,6 +12,7 @@ from isoform.borders.question import Question
 from isoform.engines.encoding import Encoding, encode
 from isoform.engines.model import pairs_from_model
 from isoform.engines.obligations import Obligations
+from isoform.lift.cfg import SYSTEM_CALL
 from isoform.model.budget import Budget
 from isoform.model.contract import MemoryRule
 from isoform.model.expression import (
@@ -33,6 +34,7 @@ from isoform.sym.compare import POSSIBLE_RESULT, SOME_ADDRESS, Goal
 from isoform.sym.entry import argument_term
 from isoform.sym.frame import SLOT_BYTES
 from isoform.sym.state import initial_state
+from isoform.sym.summary import CallSite
 from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS, usable_accesses
 
 _NOT_CERTAIN = (POSSIBLE_RESULT, "same-things", "same-things-computed")
@@ -93,7 +95,7 @@ class OpenFormula:
             for goal in self.encoding.goals
             if goal.name not in _NOT_CERTAIN and not terms.depends_on(goal.bad, some)
         ]
-        return terms.negate(terms.any_of(certain))
+        return terms.negate(terms.any_of([*certain, self._system_calls_differ()]))
 
     def _writes_the_same(self, case: Case) -> Term:
         """That the rewrite leaves, wherever the target writes in this case, what the target leaves there."""
@@ -107,6 +109,37 @@ class OpenFormula:
         written = [*contract.observed_writes(case.outcome).items()][:MOST_WRITES]
         same = [terms.eq(terms.select(heap, terms.bv(at, width)), terms.bv(byte, 8)) for at, byte in written]
         return terms.implies(terms.conj(target.condition, rewrite.condition), terms.all_of(same))
+
+    def _system_calls_differ(self) -> Term:
+        """That one side makes a system call with arguments with which the other makes none. Memory does not say so with
+        certainty: what two calls leave there may be the same."""
+        target, rewrite = (
+            [site for site in side.calls if site.callee == SYSTEM_CALL]
+            for side in (self.encoding.target, self.encoding.rewrite)
+        )
+        if any(len(site.keys) != 1 or site.keys[0][0] != self.terms.true for site in (*target, *rewrite)):
+            return self.terms.false
+        pairs = [*((site, rewrite) for site in target), *((site, target) for site in rewrite)]
+        return self.terms.any_of([self._is_missing(site, others) for site, others in pairs])
+
+    def _is_missing(self, site: CallSite, others: Sequence[CallSite]) -> Term:
+        terms = self.terms
+        made = [terms.conj(other.condition, self._same_arguments(site, other)) for other in others]
+        return terms.conj(site.condition, terms.negate(terms.any_of(made)))
+
+    def _same_arguments(self, left: CallSite, right: CallSite) -> Term:
+        """Addresses of a side's own frame are its own affair."""
+        terms = self.terms
+        name = self._question.contract.machine.convention.stack_pointer
+        frame = terms.variable(name, self.encoding.target.side.width) if name is not None else None
+        pairs = zip(left.keys[0][1], right.keys[0][1], strict=True)
+        return terms.all_of(
+            [
+                terms.eq(a, b)
+                for a, b in pairs
+                if frame is None or not any(terms.depends_on(one, frame) for one in (a, b))
+            ]
+        )
 
     def fits(self, case: Case, arguments: Sequence[Term]) -> Term:
         """That the rewrite, called with these arguments, may do what the target does in this case: true of at least

@@ -19,6 +19,7 @@ from isoform.engines.answer import lifted
 from isoform.engines.pose import pose
 from isoform.isa.registry import machine, wrapper_code
 from isoform.lift.discovery import Discovery
+from isoform.lift.function import Function
 from isoform.load.open import Loaded
 from isoform.load.overlay import with_wrapper
 from isoform.load.prototype import parse_prototype
@@ -101,8 +102,11 @@ class Pair:
         name = WRAPPED.format(rewrite.symbol.name)
         images = target.image, rewrite.image
         wrapped = with_wrapper(rewrite, replace(signature, name=name), lambda at, to: make(wrapper, at, to), images)
-        signatures = {**target.image.signatures, target.symbol.name: replace(signature, name=target.symbol.name)}
-        return replace(target, image=replace(target.image, signatures=signatures), together=None), wrapped
+        # Two functions of one file stay functions of one file: every address means the same to both.
+        is_one = target.image.sections == rewrite.image.sections
+        image = replace(wrapped.image, path=target.image.path) if is_one else target.image
+        signatures = {**image.signatures, target.symbol.name: replace(signature, name=target.symbol.name)}
+        return replace(target, image=replace(image, signatures=signatures), together=None), wrapped
 
 
 def posed(sides: tuple[Loaded, Loaded], options: Options, budget: Budget, discovery: Discovery) -> Question:
@@ -118,7 +122,7 @@ def pair_of(loaded: tuple[Loaded, Loaded], said: tuple[str | None, str | None], 
     found = [_signature(side, text, budget) for side, text in zip(loaded, said, strict=True)]
     assumptions = [assumption for _, assumption in found if assumption is not None]
     for signature, _ in found:
-        _require_adaptable(signature)
+        require_adaptable(signature)
     return Pair(loaded, (found[0][0], found[1][0]), tuple(assumptions))
 
 
@@ -128,24 +132,28 @@ def _signature(side: Loaded, said: str | None, budget: Budget) -> tuple[Signatur
         return replace(parse_prototype(said, of.word_bits, of.char_is_signed), name=side.symbol.name), None
     declared = side.image.signatures.get(side.symbol.name)
     if declared is not None:
-        return _with_names(declared), None
-    function = lifted(side, True, budget)
-    inferred = infer(function, function, True, frozenset()).signature
-    why = (
-        f"the signature is taken to be {inferred}, from the registers the code uses; --signature-a and --signature-b "
-        "would settle it"
-    )
-    return inferred, Assumption("signature-from-liveness", why)
+        return with_names(declared), None
+    inferred = infer_signature(lifted(side, True, budget))
+    return inferred, from_liveness(inferred, "--signature-a and --signature-b")
 
 
-def _with_names(signature: Signature) -> Signature:
+def infer_signature(function: Function) -> Signature:
+    return infer(function, function, True, frozenset()).signature
+
+
+def from_liveness(inferred: Signature, options: str) -> Assumption:
+    why = f"the signature is taken to be {inferred}, from the registers the code uses; {options} would settle it"
+    return Assumption("signature-from-liveness", why)
+
+
+def with_names(signature: Signature) -> Signature:
     """Debug information may have parameters without a name."""
     names = [p.name or f"parameter_{n}" for n, p in enumerate(signature.parameters, 1)]
     parameters = [replace(p, name=name) for p, name in zip(signature.parameters, names, strict=True)]
     return replace(signature, parameters=tuple(parameters))
 
 
-def _require_adaptable(signature: Signature) -> None:
+def require_adaptable(signature: Signature) -> None:
     if signature.variadic:
         raise UserError(f"{signature.name} takes a variable number of arguments, which adaptors cannot pass.")
     for ctype, what in (*((p.type, p.name) for p in signature.parameters), (signature.result, "the result")):

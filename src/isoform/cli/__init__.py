@@ -16,6 +16,7 @@ from isoform.cli.comparing import COMPARE_HELP, compare, show_verdict
 from isoform.cli.explaining import EXPLAIN_HELP, explain
 from isoform.cli.grading import GRADE_HELP, grade
 from isoform.cli.looking import RUN_HELP, run, show
+from isoform.cli.mining import MINE_HELP, mine
 from isoform.cli.streams import INTERRUPTED, as_sentence, complain
 from isoform.model.errors import Unsupported, UserError
 
@@ -32,6 +33,7 @@ app.command(help="Show one function: disassembly, micro-ops and control flow.")(
 app.command(help=RUN_HELP, context_settings={"ignore_unknown_options": True})(run)
 app.command(help=EXPLAIN_HELP)(explain)
 app.command(help=ADAPT_HELP)(adapt)
+app.command(help=MINE_HELP)(mine)
 app.command(help=CHECK_HELP)(check)
 app.command(help=GRADE_HELP)(grade)
 

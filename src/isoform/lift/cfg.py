@@ -181,6 +181,8 @@ class _Inliner:
         if target in self._image.externals or not self._image.code_at(target):
             back = self._routines.returning.comes_back(name, address, after.address)
             return Call(name, value, after if back else None), None
+        if name == STACK_CHECK and not self._routines.returning.comes_back(name, address, after.address):
+            return Call(name, value, None), None
         if target == chain[0] and self._machine.convention.stack_pointer is not None:
             return Call(SELF, value, after), None
         if not self._inline and not self._is_loader_code(target):
@@ -245,6 +247,9 @@ _TAIL = 1 << 20
 """Micro-op index of the blocks made for a tail call: no instruction has so many."""
 SELF = "(itself)"
 """Callee name of a recursive call of the compared function: equal on both sides whatever its symbol is."""
+STACK_CHECK = "__stack_chk_fail"
+"""Compilers call it when they find the frame overwritten, and it ends the program, in the C library itself too. Its
+code, which prints a message by functions that check their own frames, is not inlined."""
 SYSTEM_CALL = "(system call)"
 """Callee name of the operating system."""
 

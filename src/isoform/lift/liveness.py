@@ -59,7 +59,8 @@ class Liveness:
         self._read_by_calls &= ~self.mask_of(machine, not_passed)
         self._read_by_leaving = self.mask_of(machine, (*(convention.result[:1] if calls_read else ()), *expected))
         self._lost_in_calls = self.mask_of(machine, (*convention.scratch_after_call, *convention.result))
-        self._read_by_system = self.mask_of(machine, (*convention.system_arguments, *pointer))
+        system = convention.system_arguments if calls_read else ()  # a service need not take all of them
+        self._read_by_system = self.mask_of(machine, (*system, *pointer))
         self._lost_in_system = self.mask_of(machine, (*convention.scratch_after_system, *convention.result[:1]))
         self.entry: dict[BlockId, Bits] = {}
         """What is live at the start of each block."""

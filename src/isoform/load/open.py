@@ -242,3 +242,28 @@ def _told(placement: PlacedImage, symbol: Symbol) -> _Told | None:
         lines=where,
         source=source_text(where),
     )
+
+
+@dataclass(frozen=True)
+class Library:
+    """A whole file of a question about all functions of it. Debug information is read for each function when it is
+    asked for."""
+
+    placement: PlacedImage
+    display_path: str
+
+    @property
+    def image(self) -> Image:
+        return self.placement.image
+
+    def loaded(self, symbol: Symbol) -> Loaded:
+        told = _told(self.placement, symbol)
+        image = self.image if told is None else replace(self.image, **vars(told))
+        return Loaded(image, symbol, self.display_path)
+
+
+def open_libraries(paths: Sequence[str], options: LoadOptions) -> list[Library]:
+    """One file, or two that are placed together."""
+    files = _parse_all([Path(path) for path in paths], [options] * len(paths), Kept())
+    _require_one_machine(files, [options] * len(paths))
+    return [Library(placement, path) for placement, path in zip(place_files(files), paths, strict=True)]

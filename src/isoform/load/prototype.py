@@ -24,7 +24,7 @@ def parse_prototype(text: str, word_bits: int = 64, char_is_signed: bool = True)
     tree = parse_c(_SOURCE, "", text, "" if text.endswith((";", "}")) else ";")
     try:
         found = declarations(tree)
-        return _signature(CTypeReader(_SOURCE, word_bits, found, char_is_signed), _function(found))
+        return signature_of(CTypeReader(_SOURCE, word_bits, found, char_is_signed), _function(found))
     except RecursionError:
         raise _SOURCE.error("is nested too deeply; write it with fewer levels") from None
 
@@ -40,7 +40,7 @@ def _function(found: list[Any]) -> Any:
     return functions[0]
 
 
-def _signature(reader: CTypeReader, function: Any) -> Signature:
+def signature_of(reader: CTypeReader, function: Any) -> Signature:
     nodes = list(function.type.args.params) if function.type.args is not None else []
     variadic = bool(nodes) and type(nodes[-1]).__name__ == "EllipsisParam"
     if variadic:
