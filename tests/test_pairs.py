@@ -41,7 +41,7 @@ QUICK = {
     "cs241/maximum-broken": "testing",
     "cs241/divide-fault": "loopfree",
     "cs241/divide-fault-broken": "testing",
-    "riscv64/average": "loopfree",
+    "riscv64/steps": "loopfree",
     "riscv64/average-broken": "testing",
     "x86_64/sign": "loopfree",
     "x86_64/sign-broken": "testing",

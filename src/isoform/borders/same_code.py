@@ -44,12 +44,14 @@ def _following(machine: Machine, images: tuple[Image, Image], pair: Pair) -> lis
     if left is None or right is None or len(left.ops) != len(right.ops) or left.length != right.length:
         return None
     after: Pair = (left.next_address, right.next_address)
+    # A call stores where it returns to. Code that gets at that number otherwise may read itself.
+    stored = after if any(op.kind in (Kind.CALL, Kind.CALLIND) for op in left.ops) else None
     found: list[Pair] = []
     for one, other in zip(left.ops, right.ops, strict=True):
         if one.kind is not other.kind or one.out != other.out or one.kind in (Kind.UNSUPPORTED, Kind.BRANCHIND):
             return None
         for a, b in zip(one.ins, other.ins, strict=False):
-            where = _operands(images, a, b, after)
+            where = _operands(images, a, b, stored)
             if where is None:
                 return None
             found += where
@@ -70,7 +72,7 @@ def _decode(machine: Machine, image: Image, address: int) -> Instruction | None:
         return None
 
 
-def _operands(images: tuple[Image, Image], a: Var, b: Var, after: Pair) -> list[Pair] | None:
+def _operands(images: tuple[Image, Image], a: Var, b: Var, after: Pair | None) -> list[Pair] | None:
     """Code that two operands lead to; None if they are not alike."""
     if a.space is not b.space or a.size != b.size:
         return None

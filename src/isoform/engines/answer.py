@@ -11,6 +11,7 @@ from typing import Any
 from isoform.borders.question import Options, Question
 from isoform.engines.ladder import UNFINISHED, Ladder
 from isoform.engines.pose import pose
+from isoform.engines.same_code import SAME_CODE, same_code
 from isoform.engines.witness import NotConfirmed, replayed
 from isoform.isa.registry import machine
 from isoform.lift.discovery import Discovery
@@ -66,7 +67,8 @@ def answer_question(
 ) -> Verdict:
     """What the ladder says, with the cause if it is a difference."""
     ladder = Ladder(question, subjects, budget)
-    verdict = ladder.climb()
+    same = same_code(question)
+    verdict = ladder.climb() if same is None else ladder.settled_by(SAME_CODE, same)
     if isinstance(verdict, Different):
         verdict = replace(verdict, hint=_hint(question))
     views = views_of((question.target, question.rewrite))

@@ -221,6 +221,10 @@ def _proof(verdict: Equivalent) -> Iterator[Labelled]:
     if proof.cuts:
         yield from _proof_by_cuts(proof)
         return
+    if len(proof.obligations) == 1:
+        yield Labelled("proof", (f"{proof.obligations[0].name}: {proof.obligations[0].shows}",))
+        yield from _certificate(proof)
+        return
     asked = [o for o in proof.obligations if o.seconds or o.name == "covered"]
     shown = [f"{o.name}: {o.shows} ({duration(o.seconds)})" for o in asked]
     plain = len(proof.obligations) - len(asked)

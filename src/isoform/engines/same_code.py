@@ -1,0 +1,58 @@
+"""The same instructions, on the same inputs, do the same.
+
+Where the two functions and all that they call are the same code, instruction by instruction, with every name in it
+resolved to the same thing, and nothing that they can reach by address differs between the two files, there is nothing
+left to prove: both compute the same function of the same state, whatever loops or arithmetic are in it. That no name
+stands for different things is what the border found (`borders/companions.py`), as for functions whose address is taken.
+
+With a certificate wanted, the other engines prove the same as formulas that another solver can check.
+"""
+
+from __future__ import annotations
+
+from isoform.borders.linking import same_code_assumptions
+from isoform.borders.question import Engine, Question
+from isoform.borders.same_code import is_same_code
+from isoform.engines.finding import Proved
+from isoform.engines.grounds import Grounds
+from isoform.load.image import Image
+from isoform.model.machine import Machine
+from isoform.model.verdict import Obligation, Proof
+from isoform.smt.terms import Terms
+
+SAME_CODE = "same-code"
+"""The engine, in reports."""
+HOW = "Both functions are the same instructions, and what these name is the same on both sides."
+_OBLIGATION = Obligation("same-code", "both are the same instructions, and all that they name is the same")
+
+
+def same_code(question: Question) -> Proved | None:
+    """The proof, where there is one; None says nothing about the two. It has no formulas for a certificate, and would
+    hold for a precondition that admits nothing: with these, or with an engine that the user asks for, there is none."""
+    options, contract, border = question.options, question.contract, question.border
+    asked_otherwise = options.engine is not Engine.AUTO or options.cert is not None or options.tests is not None
+    if asked_otherwise or contract.preconditions or contract.abis:
+        return None
+    if border.apart or border.unclear or any(one.verdict != "equivalent" for one in border.companions):
+        return None
+    target, rewrite = question.target, question.rewrite
+    if _may_mean_other_things(target.image, rewrite.image, target.machine):
+        return None
+    images, entries = (target.image, rewrite.image), (target.entry.address, rewrite.entry.address)
+    if not is_same_code(target.machine, images, entries):
+        return None
+    return Proved(
+        Proof((_OBLIGATION,)),
+        Grounds(Terms(), (), HOW, returns=True, calls=False),
+        said="the code is the same, and so is all that it names",
+        assumptions=same_code_assumptions(target, rewrite),
+    )
+
+
+def _may_mean_other_things(left: Image, right: Image, machine: Machine) -> bool:
+    """Whether the same code may do different things: where exceptions are handled by tables beside it, and on machines
+    whose programs find themselves in memory."""
+    if left.has_handlers or right.has_handlers:
+        return True
+    is_program = machine.memory is None or machine.memory.zeroed
+    return is_program and left.sections != right.sections

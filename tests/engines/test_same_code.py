@@ -1,0 +1,74 @@
+"""The same code is the same: without a proof of loops, and only where all that it names is the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import isoform
+from isoform.engines.same_code import SAME_CODE
+
+SOURCE = """
+static int table[4] = {1, 2, 3, 4};
+static const int fixed[4] = {5, 6, 7, 8};
+int scale = 1;
+int helper(int x) { return x * scale + table[x & 3] + fixed[x & 3]; }
+extern int outside(int);
+extern int other(int);
+static int twice(int x) { return 2 * x; }
+int (*chosen)(int) = twice;
+int f(int *a, int n)
+{
+    int s = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = i; j < n; j++)
+            s += a[j] * helper(a[i]) % (outside(s) | 1);
+    return s + chosen(s);
+}
+"""
+ELSEWHERE = "int padding(int x) { return x / 7 + 77; }\n"
+FLAGS = ("-O1", "-fno-inline", "-g")
+
+
+def ask(folder: Path, old: str, new: str, **options: Any) -> isoform.Verdict:
+    (folder / "old.c").write_text(old)
+    (folder / "new.c").write_text(new)
+    return isoform.compare(f"{folder}/old.c:f", f"{folder}/new.c:f", cflags=FLAGS, budget=5, explain="none", **options)
+
+
+def test_code_at_another_place_is_the_same(tmp_path: Path) -> None:
+    verdict = ask(tmp_path, SOURCE, ELSEWHERE + SOURCE)
+    assert (verdict.verdict, verdict.engine) == ("equivalent", SAME_CODE)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("int scale = 1", "int scale = 2"),
+        ("{1, 2, 3, 4}", "{1, 2, 3, 5}"),
+        ("{5, 6, 7, 8}", "{5, 6, 7, 9}"),
+        ("x * scale", "x - scale"),
+        ("outside(s) | 1", "other(s) | 1"),
+        ("return 2 * x", "return 3 * x"),
+    ],
+    ids=["variable", "static", "constant", "callee", "outside", "pointer"],
+)
+def test_not_where_something_that_it_names_is_not(tmp_path: Path, before: str, after: str) -> None:
+    changed = SOURCE.replace(before, after)
+    assert changed != SOURCE
+    verdict = ask(tmp_path, SOURCE, ELSEWHERE + changed)
+    assert verdict.engine != SAME_CODE
+    assert verdict.verdict != "equivalent"
+
+
+@pytest.mark.parametrize("options", [{"assume": "n < 3"}, {"engine": "testing"}])
+def test_where_more_is_asked_the_engines_answer(tmp_path: Path, options: dict[str, str]) -> None:
+    assert ask(tmp_path, SOURCE, ELSEWHERE + SOURCE, **options).engine != SAME_CODE
+
+
+def test_a_certificate_is_made_of_formulas(tmp_path: Path) -> None:
+    plain = "int f(int x) { return x + 1; }\n"
+    verdict = ask(tmp_path, plain, ELSEWHERE + plain, cert=str(tmp_path / "cert"))
+    assert (verdict.verdict, verdict.engine) == ("equivalent", "loopfree")
