@@ -97,12 +97,18 @@ class Place:
     size: int
 
 
-def system_callee(machine: Machine) -> Callee:
-    """What a system call takes: its number and all arguments, whatever the service is."""
-    names = machine.convention.system_arguments
-    parts = tuple(ArgumentPart(n, 0, machine.registers[n].size, whole(machine, n), whole(machine, n)) for n in names)
-    first = machine.convention.result[0]
-    return Callee(parts, (Given(first, whole(machine, first)),))
+def system_callee(machine: Machine, number: int | None) -> Callee:
+    """What a system call takes: its number, and the arguments that the service reads. If the number, or what the
+    service reads, is not known: all of them."""
+    convention = machine.convention
+    names = convention.system_arguments
+    reads = convention.system_reads.get(number) if number is not None else None
+    bits = [whole(machine, name) for name in names]
+    if reads is not None:
+        bits[1:] = [(1 << reads[n]) - 1 if n < len(reads) else 0 for n in range(len(names) - 1)]
+    parts = [ArgumentPart(n, 0, machine.registers[n].size, b, b) for n, b in zip(names, bits, strict=True) if b]
+    first = convention.result[0]
+    return Callee(tuple(parts), (Given(first, whole(machine, first)),))
 
 
 @dataclass(frozen=True)

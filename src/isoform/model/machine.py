@@ -54,6 +54,9 @@ class Convention:
     positional_floats: tuple[str, ...] = ()
     system_arguments: tuple[str, ...] = ()
     """Where a system call finds its number and its arguments. Its result is the first of `result`."""
+    system_reads: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """By the number of a system call: how many low bits it reads of each argument; of those it lacks none. Of a call
+    that is not listed, all registers count."""
     scratch_after_system: tuple[str, ...] = ()
     """Containers that a system call leaves undefined; all others are unchanged."""
 

@@ -237,8 +237,9 @@ class OutsideCalls:
 
     def _system_call(self, name: str) -> None:
         convention = self._machine.convention
-        arguments = tuple(self._content(part) & part.reads for part in system_callee(self._machine).parts)
-        effect = self._effect_of(system_callee(self._machine), name, arguments)
+        service = system_callee(self._machine, self._registers[self._position[convention.system_arguments[0]]])
+        arguments = tuple(self._content(part) & part.reads for part in service.parts)
+        effect = self._effect_of(service, name, arguments)
         self.calls.append(CallRecord(name, arguments, arguments))
         self.results.append(CallResult(name, arguments, tuple(effect.registers.items()), effect.memory))
         first = convention.result[0]

@@ -79,7 +79,7 @@ class Arguments:
         return [name for name in names if any(overlaps(out, registers[name]) for out in written)]
 
     def _arguments(self, call: Call, value: Term, state: State) -> Passed:
-        callee = system_callee(self._side.machine) if call.system else self._callees(call.callee or call.through)
+        callee = self._service(state) if call.system else self._callees(call.callee or call.through)
         if callee.refused:
             raise Unsupported(callee.refused)
         pointer = () if call.callee is not None else (value,)
@@ -93,6 +93,12 @@ class Arguments:
         ends = (part.offset + part.size for _, parts in choices for part in parts if part.register is None)
         on_stack = max(ends, default=0) - self._side.machine.convention.stack_arguments_offset
         return Passed(callee, (*pointer, *arguments), places, keys, max(0, on_stack))
+
+    def _service(self, state: State) -> Callee:
+        """What a system call takes, by its number where that is a constant."""
+        machine = self._side.machine
+        number = self._terms.value(state.container_named(machine.convention.system_arguments[0]))
+        return system_callee(machine, number)
 
     def _choices(self, callee: Callee, state: State) -> list[tuple[Term, Parts]]:
         """The places of the arguments, with the condition for each; the last one applies otherwise."""

@@ -8,6 +8,7 @@ from enum import IntEnum
 from itertools import pairwise
 
 from isoform.isa.x86_64.registers import FLAGS, MASK_CONTAINERS, VECTOR_CONTAINERS
+from isoform.isa.x86_64.system_calls import SYSTEM_READS
 from isoform.model.callee import runs
 from isoform.model.contract import Argument, Place, Result
 from isoform.model.errors import Unsupported, UserError
@@ -47,6 +48,7 @@ CONVENTION = Convention(
     positional_integers=("rcx", "rdx", "r8", "r9"),
     positional_floats=("xmm0", "xmm1", "xmm2", "xmm3"),
     system_arguments=("rax", "rdi", "rsi", "rdx", "r10", "r8", "r9"),
+    system_reads=SYSTEM_READS,
     scratch_after_system=("rcx", "r11"),
 )
 
