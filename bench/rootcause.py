@@ -132,7 +132,10 @@ def measure(bug: Bug, folder: Path, explain: str, budget: float) -> Result | Non
         return None
     instructions = max(sum(row.text != "" for row in view.rows) for view in verdict.views)
     builds = [LoadOptions(cc=cc, cflags=(flags,)) for cc, flags in bug.builds]
-    own, lines = _changed(show(sides[1], builds[1]), show(sides[0], builds[1]))
+    unchanged, rewrite = show(sides[0], builds[1]), show(sides[1], builds[1])
+    rows = [(row.address, row.text) for row in verdict.views[1].rows if row.text]
+    own = changed_addresses(rows, [unchanged.instructions[a].text for a in sorted(unchanged.instructions)])
+    _, lines = _changed(rewrite, unchanged)
     _, more = _changed(show(sides[0], builds[0]), show(sides[1], builds[0]))
     return Result(bug, instructions, verdict.root_cause, own, lines | more)
 
