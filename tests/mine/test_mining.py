@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -159,25 +160,27 @@ def test_diversity(tmp_path: Path) -> None:
 
 # -- the command ----------------------------------------------------------------------------------
 
-SMALL = ["--only", "clamp", "--only", "limit", "--only", "distance", "--only", "minus"]
 
-
-def test_an_interrupted_command_repeats_nothing(tmp_path: Path) -> None:
+def test_a_command_that_ended_early_repeats_nothing(tmp_path: Path) -> None:
     paths, store = [str(APART / "first.c"), str(APART / "second.c")], str(tmp_path / "store.sqlite")
     options = MineOptions(jobs=1, store=store, only=("clamp", "limit", "distance", "minus"))
-    first = mine(paths, options)
-    again = mine(paths, options)
-    assert adaptors(first) == adaptors(again)
-    assert len(adaptors(first)) == 4
-    assert not any(pair.is_kept for pair in first.pairs)
+    started = mine(paths, replace(options, seconds=0.001))
+    assert started.exit_code == 3
+    assert started.count("") > 0
+    assert "time" in started.why_ended
+    whole, again = mine(paths, options), mine(paths, options)
+    assert sum(pair.is_kept for pair in whole.pairs) == len(whole.pairs) - started.count("")
     assert all(pair.is_kept for pair in again.pairs)
+    assert len(adaptors(whole)) == 4
+    assert adaptors(whole) == adaptors(again)
 
 
 def test_a_header_gives_signatures(tmp_path: Path) -> None:
     source, header = tmp_path / "plain.c", tmp_path / "plain.h"
     source.write_text("int f(int a, int b) { return a - b; }\nint g(int a, int b) { return b - a; }\n")
+    source.write_text(source.read_text() + "int not_declared(int a) { return ~a; }\n")
     header.write_text("/* two */\n#define X 1\nint f(int left, int right);\nint g(int, int);\nstruct s h(struct s);\n")
-    options = MineOptions(jobs=1, signatures=str(header))
+    options = MineOptions(jobs=1, signatures=str(header), is_declared=True)
     found = mine([str(source)], options, LoadOptions(cflags=("-O2", "-g0")))
     assert {str(function.origin.value) for function in found.functions} == {"header"}
     assert adaptors(found)["f", "g"] == "g(right, left)"
@@ -196,11 +199,12 @@ def test_signatures_are_guessed_without_debug_information(tmp_path: Path) -> Non
     [
         (["--family", "magic"], "--family 'magic' is none of"),
         (["--depth", "9"], "--depth 9 is out of range"),
-        (["--only", "nowhere*"], "has no functions to compare that --only and --skip leave"),
+        (["--only", "nowhere*"], "has no functions to compare that the options leave"),
         (["--only", "clamp"], "has only one function to compare"),
         (["--store", "/nowhere/at/all.sqlite"], "cannot be opened"),
         (["--html", "/nowhere/at/all.html"], "--html /nowhere/at/all.html cannot be written"),
         (["--signatures", "/nowhere/at/all.h"], "/nowhere/at/all.h"),
+        (["--declared"], "--declared needs --signatures"),
     ],
 )
 def test_trouble_is_one_sentence(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -218,6 +222,6 @@ def test_a_store_of_another_question(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert str(store) in capsys.readouterr().err
 
 
-def test_more_than_two_parameters_named_twice() -> None:
+def test_one_library_or_two() -> None:
     with pytest.raises(UserError, match="one library, or two"):
         mine([])

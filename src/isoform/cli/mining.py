@@ -56,6 +56,7 @@ def mine(
     signatures: Annotated[
         Path | None, typer.Option(metavar="HEADER", help="C declarations of functions without debug information.")
     ] = None,
+    declared: Annotated[bool, typer.Option("--declared", help="Only functions that --signatures declares.")] = False,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the pairs as CSV.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the clusters as one HTML page.")] = None,
     isa: Isa = None,
@@ -83,6 +84,7 @@ def mine(
         only=tuple(only or ()),
         skip=tuple(skip or ()),
         signatures=str(signatures) if signatures else None,
+        is_declared=declared,
         progress=progress,
     )
     mined = mine_all([library] if other is None else [library, other], options, load_options(cc, cflags, isa, None))

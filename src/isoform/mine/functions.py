@@ -53,8 +53,12 @@ class Choice:
     skip: tuple[str, ...] = ()
     signatures: Mapping[str, Signature] | None = None
     """By name, from a header."""
+    is_declared: bool = False
+    """Whether only functions of the header take part."""
 
     def has(self, name: str) -> bool:
+        if self.is_declared and name not in (self.signatures or {}):
+            return False
         wanted = not self.only or any(fnmatchcase(name, pattern) for pattern in self.only)
         return wanted and not any(fnmatchcase(name, pattern) for pattern in self.skip)
 

@@ -53,6 +53,8 @@ class MineOptions:
     skip: tuple[str, ...] = ()
     signatures: str | None = None
     """A C header."""
+    is_declared: bool = False
+    """Whether only functions of the header take part."""
     progress: Callable[[str], None] = lambda what: None
 
 
@@ -62,6 +64,8 @@ def mine(libraries: Sequence[str], options: MineOptions | None = None, loading: 
     options = options or MineOptions()
     if not 1 <= len(libraries) <= 2:
         raise UserError("give one library, or two.")
+    if options.is_declared and options.signatures is None:
+        raise UserError("--declared needs --signatures, a header that declares the functions.")
     return _Mining([str(path) for path in libraries], options, loading or LoadOptions()).result()
 
 
@@ -117,7 +121,8 @@ class _Mining:
     def _functions(self) -> tuple[list[Mined], list[Refused], dict[tuple[int, str], tuple[str, ...]]]:
         """One of each code; and the names of the others, by library and code."""
         libraries = [prepared(library) for library in open_libraries(self._paths, self._loading)]
-        choice = Choice(self._options.only, self._options.skip, self._header(libraries[0]))
+        header = self._header(libraries[0])
+        choice = Choice(self._options.only, self._options.skip, header, self._options.is_declared)
         found: list[Mined] = []
         refused: list[Refused] = []
         for number, library in enumerate(libraries):
@@ -142,7 +147,8 @@ class _Mining:
         return kept_ones, refused, others
 
     def _but(self) -> str:
-        return " that --only and --skip leave" if self._options.only or self._options.skip else ""
+        options = self._options
+        return " that the options leave" if options.only or options.skip or options.is_declared else ""
 
     def _header(self, library: Library) -> Mapping[str, Any] | None:
         if self._options.signatures is None:

@@ -11,6 +11,7 @@ from collections.abc import Hashable, Sequence
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.separate import in_own_frame, is_stack_argument
 from isoform.lift.cfg import SYSTEM_CALL
+from isoform.load.image import Image
 from isoform.mine.functions import MOST_PARAMETERS, Mined
 from isoform.model.contract import argument_value
 from isoform.model.outcome import RETURN_ADDRESS, Inputs, Outcome, Status, is_own_object
@@ -23,6 +24,10 @@ from isoform.sym.validity import HIGHEST_ADDRESS
 _SEEDS = (1, 2)
 """Of undefined values: what depends on them differs between two runs."""
 _SPACING = 0x1000
+HIGHEST_PLACED = 1 << 40
+"""Only thread-local data of a file is placed above."""
+MOST_WORDS = 64
+_TABLES, _TABLE_SPACING = 0x4000_0000, 0x10_0000
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,7 @@ class Observed:
         self._is_one_file = is_one_file
         """Else an address of a file says nothing to the other one."""
         self._parameters = mined.signature.parameters
+        self._background = _thread_contents(mined.loaded.image)
         self._kept: dict[tuple[int, tuple[int, ...]], Seen | None] = {}
 
     def in_world(self, world: World) -> Seen | None:
@@ -115,7 +121,7 @@ class Observed:
     def _run(self, fill: int, arguments: tuple[int, ...]) -> Seen | None:
         contract = self.mined.question.contract
         registers: dict[str, int] = {}
-        memory: dict[int, int] = {}
+        memory = dict(self._background)
         for argument, value in zip(contract.arguments, arguments, strict=True):
             if argument.type.kind is TypeKind.BOOL and value > 1:
                 return None  # no caller passes that
@@ -192,6 +198,19 @@ class Observed:
             for a in touched
             if not is_stack_argument(question, a)
         )
+
+
+def _thread_contents(image: Image) -> dict[int, int]:
+    """Thread-local words of a library are mostly pointers to tables, as for `isalpha`, which are set when a thread
+    starts: in all worlds each leads to memory of its own."""
+    found: dict[int, int] = {}
+    own = [section for section in image.sections if section.address > HIGHEST_PLACED]
+    first, last = min((s.address for s in own), default=0), max((s.end for s in own), default=0)
+    words = range(first - first % 8, last, 8)
+    for number, at in enumerate(words[:MOST_WORDS]):
+        address = _TABLES + number * _TABLE_SPACING
+        found |= {at + i: address >> (8 * i) & 0xFF for i in range(8)}
+    return found
 
 
 def depends_on(observed: Observed, position: int, worlds: Sequence[World] = WORLDS) -> bool:

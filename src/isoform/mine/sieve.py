@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import islice, product
+from itertools import product
 
 from isoform.adapt.space import argument_space, result_choices
 from isoform.lift.liveness import Liveness, byte_of, output_containers
@@ -28,8 +28,10 @@ from isoform.model.values import dataclass
 
 SIEVED = (Family.SUBSTITUTION, Family.WIDTH)
 """Families all of whose candidates are tried."""
-MOST_BOXES = 400
+MOST_BOXES = 100
 """Groups of candidates of one pair. A pair with more is not refuted."""
+MOST_TRIED = 1_000
+"""Groups of candidates that are run, in all worlds."""
 USUAL_CONSTANTS = (0, 1, -1, 2, 10, 8)
 FEW_CONSTANTS = 3
 """Where several arguments are constants."""
@@ -155,33 +157,35 @@ class Sieve:
     def _left(self, target: Subject, rewrite: Subject, boxes: list[_Box]) -> Likelihood | None:
         """Whether a candidate in these boxes fits all runs: one that some runs confirm, or one about which runs of the
         rewrite decide nothing; None if there is none."""
+        tried = 0
         for world in target.decided:
-            boxes = [*islice(self._fitting(target, rewrite, world, boxes), MOST_BOXES + 1)]
-            if not boxes:
+            left = []
+            for box in self._fitting(target, rewrite, world, boxes):
+                tried += 1
+                if box is not None:
+                    left.append(box)
+                if len(left) > MOST_BOXES or tried > MOST_TRIED:
+                    return Likelihood.OPEN
+            if not left:
                 return None
-            if len(boxes) > MOST_BOXES:
-                break
-        confirmed = max((box.confirmed for box in boxes), default=-1)
-        if confirmed < 0:
-            return None
+            boxes = left
+        confirmed = max(box.confirmed for box in boxes)
         return Likelihood.FITS if confirmed >= min(ENOUGH_RUNS, len(target.decided)) else Likelihood.OPEN
 
-    def _fitting(self, target: Subject, rewrite: Subject, world: World, boxes: Sequence[_Box]) -> Iterator[_Box]:
-        """What is left of the boxes after one world."""
+    def _fitting(self, target: Subject, rewrite: Subject, world: World, boxes: Sequence[_Box]) -> Iterator[_Box | None]:
+        """What is left of each part of the boxes after one world; None if nothing is."""
         seen = target.in_world(world)
         assert seen is not None
         values = dict(zip((v.name for v, _ in target.parameters), target.values_in(world), strict=True))
         for box in boxes:
             for leaves, arguments in _parts(box, values):
                 done = rewrite.run(world.fill, arguments)
-                if done is None:
-                    yield _Box(leaves, box.results, box.confirmed)
-                elif done.effects == seen.effects:
-                    results = box.results
-                    if seen.result is not None:
-                        results = tuple(r for r in results if _gives(r, done.result, seen.result))
-                    if results:
-                        yield _Box(leaves, results, box.confirmed + 1)
+                results = box.results
+                if done is not None and done.effects != seen.effects:
+                    results = ()
+                elif done is not None and seen.result is not None:
+                    results = tuple(r for r in results if _gives(r, done.result, seen.result))
+                yield _Box(leaves, results, box.confirmed + (done is not None)) if results else None
 
 
 def _gives(choice: Expression, result: int | None, wanted: int) -> bool:
