@@ -8,6 +8,7 @@ from functools import partial
 from typing import Protocol
 
 from isoform.adapt.float_search import FloatSearch
+from isoform.adapt.memory_search import MemorySearch
 from isoform.adapt.normal import normal
 from isoform.adapt.opened import Opened
 from isoform.adapt.pair import Pair, plain_result
@@ -97,6 +98,9 @@ class CandidateSearch(Protocol):
     def proposals(self) -> Iterator[Adaptor]:
         """Those that fit all cases, simplest first."""
 
+    def assumptions(self, adaptor: Adaptor) -> tuple[Assumption, ...]:
+        """What an adaptor rests on besides what its comparison lists."""
+
     def learn(self, verdict: Different) -> None:
         """Take the witness of a difference into account."""
 
@@ -134,6 +138,9 @@ class _Finding:
             return
         if family is Family.FLOAT:
             yield partial(self._by_candidates, family, FloatSearch)
+            return
+        if family is Family.MEMORY:
+            yield partial(self._by_candidates, family, MemorySearch)
             return
         for result in self._results(family):
             yield partial(self._with_result, family, result)
@@ -240,7 +247,7 @@ class _Finding:
         for adaptor in search.proposals():
             verdict = self._compared(adaptor, is_shown=False)
             if isinstance(verdict, Equivalent):
-                self._add(family, adaptor, verdict)
+                self._add(family, adaptor, verdict, more=search.assumptions(adaptor))
                 if len(self.found) >= self.how.count:
                     return
             elif isinstance(verdict, Different):
@@ -264,8 +271,15 @@ class _Finding:
 
     # -- answers ----------------------------------------------------------------------------------
 
-    def _add(self, family: Family, adaptor: Adaptor, proof: Equivalent, is_any: bool = False) -> None:
-        assumptions = (*self.pair.assumptions, *proof.assumptions)
+    def _add(
+        self,
+        family: Family,
+        adaptor: Adaptor,
+        proof: Equivalent,
+        is_any: bool = False,
+        more: tuple[Assumption, ...] = (),
+    ) -> None:
+        assumptions = (*self.pair.assumptions, *more, *proof.assumptions)
         self.found.append(
             AdaptorFound(
                 self._asked(),

@@ -19,6 +19,7 @@ from isoform.model.expression import (
     Conversion,
     Expression,
     FloatOperation,
+    Loaded,
     Operation,
     Operator,
     Variable,
@@ -66,6 +67,8 @@ class CExpressions:
                 return constant_text(expression)
             case Conversion(change, operand, bits):
                 return self._conversion(change, operand, bits)
+            case Loaded(pointer, offset, bits):
+                return self.loaded(f"(const char *){self._variables[pointer][0]} + {offset}", bits)
             case FloatOperation(float_operator, (left, right)):
                 return f"({self._operand(left)} {float_operator.value} {self._operand(right)})"
             case Operation(operator, (operand,)):
@@ -75,6 +78,12 @@ class CExpressions:
                 return self._binary(operator, left, right)
             case _:
                 raise TypeError(expression)
+
+    def loaded(self, place: str, bits: int) -> str:
+        """What is in memory there."""
+        name = f"loaded_{bits}"
+        self.functions[name] = _load(name, bits)
+        return f"{name}({place})"
 
     def _variable(self, name: str, bits: int) -> str:
         shown, ctype = self._variables[name]
@@ -193,6 +202,13 @@ def _division(name: str, operator: Operator, bits: int) -> str:
         f"    if (b == ({kind})-1)\n        return {by_minus_one};\n"
         f"    return ({kind})(({own})a {sign} ({own})b);\n}}"
     )
+
+
+def _load(name: str, bits: int) -> str:
+    """Whatever the type of the object is."""
+    kind = unsigned(bits)
+    body = f"    {kind} x;\n    __builtin_memcpy(&x, p, sizeof x);\n    return x;"
+    return f"static {kind} {name}(const char *p)\n{{\n{body}\n}}"
 
 
 def _truncation(name: str, bits: int) -> str:

@@ -10,7 +10,7 @@ from isoform import __version__
 from isoform.adapt.c_expression import CExpressions, constant_text, signed, unsigned
 from isoform.model.adaptor import Adaptor, AdaptorFound, expression_text
 from isoform.model.errors import UserError
-from isoform.model.expression import RESULT, Constant, Expression, Variable
+from isoform.model.expression import RESULT, Built, Constant, Expression, Variable
 from isoform.model.signature import CType, Parameter, Signature, TypeKind
 from isoform.model.values import dataclass
 
@@ -26,6 +26,10 @@ BY_TARGET, BY_REWRITE = "by_target", "by_rewrite"
 """The two results, in a harness."""
 _WIDTH = 96
 _LARGEST_PLAIN = 1 << 31
+
+
+Variables = dict[str, tuple[str, CType]]
+"""What each parameter is called in C, and its type."""
 
 
 @dataclass(frozen=True)
@@ -161,21 +165,69 @@ def _body(adaptor: Adaptor, target: Signature, rewrite: Signature, names: Names)
     variables[RESULT] = (RESULT, rewrite.result)
     texts = CExpressions(variables)
     given = dict(adaptor.arguments)
-    arguments = [
-        _passed(given.get(p.name, Constant(0, p.type.bits)), p.type, texts, variables) for p in rewrite.parameters
-    ]
+    arguments: list[str] = []
+    before: list[str] = []
+    after: list[str] = []
+    for parameter in rewrite.parameters:
+        expression = given.get(parameter.name, Constant(0, parameter.type.bits))
+        if isinstance(expression, Built):
+            room = f"{_identifier(parameter.name)}_built"
+            before += _building(expression, room, texts, variables)
+            after += _copying_back(expression, room, texts, variables)
+            arguments.append(f"{_cast(parameter.type)}{room}")
+        else:
+            arguments.append(_passed(expression, parameter.type, texts, variables))
     call = f"{names.rewrite}({', '.join(arguments)})"
+    end = _returned(adaptor, target, rewrite, call, texts, variables)
+    if after and rewrite.result.bits:
+        keep = f"{_declared(rewrite.result, RESULT)} = {call};"
+        end = [keep, *after, *_returned(adaptor, target, rewrite, RESULT, texts, variables)[-1:]]
+    elif after:
+        end = [*end, *after]
+    return [*before, *end], [*texts.functions.values()]
+
+
+def _returned(
+    adaptor: Adaptor, target: Signature, rewrite: Signature, call: str, texts: CExpressions, variables: Variables
+) -> list[str]:
+    """The lines that call the rewrite, and return."""
     if target.result.kind is TypeKind.VOID:
-        lines = [f"{call};"]
-    elif adaptor.result is None:
+        return [f"{call};"]
+    if adaptor.result is None:
         same = c_type(target.result) == c_type(rewrite.result)
-        lines = [f"return {call if same else _cast(target.result) + call};"]
-    else:
-        lines = [
-            f"{_declared(rewrite.result, RESULT)} = {call};" if rewrite.result.bits else f"{call};",
-            f"return {_passed(adaptor.result, target.result, texts, variables)};",
-        ]
-    return lines, [*texts.functions.values()]
+        return [f"return {call if same else _cast(target.result) + call};"]
+    return [
+        f"{_declared(rewrite.result, RESULT)} = {call};" if rewrite.result.bits else f"{call};",
+        f"return {_passed(adaptor.result, target.result, texts, variables)};",
+    ]
+
+
+def _building(built: Built, room: str, texts: CExpressions, variables: Variables) -> Iterator[str]:
+    yield f"_Alignas(16) char {room}[{max(built.size, 1)}];"
+    for cell in built.cells:
+        bits, kind = cell.value.bits, unsigned(cell.value.bits)
+        if isinstance(cell.value, Variable) and variables[cell.value.name][1].kind is TypeKind.FLOAT:
+            kind = c_type(variables[cell.value.name][1])
+        value = f"&({kind}){{{texts.text(cell.value)}}}"
+        yield f"__builtin_memcpy({room} + {cell.offset}, {value}, {bits // 8}); /* {_in_comment(cell.label)} */"
+
+
+def _copying_back(built: Built, room: str, texts: CExpressions, variables: Variables) -> Iterator[str]:
+    for cell in built.cells:
+        back, bits = cell.back, cell.value.bits
+        if back is None:
+            continue
+        own = signed(bits) if cell.signed else unsigned(bits)
+        value = f"({unsigned(back.bits)})({own}){texts.loaded(f'{room} + {cell.offset}', bits)}"
+        place = f"(char *){variables[back.pointer][0]} + {back.offset}"
+        yield (
+            f"__builtin_memcpy({place}, &({unsigned(back.bits)}){{{value}}}, {back.bits // 8}); "
+            f"/* {_in_comment(back.label)} */"
+        )
+
+
+def _in_comment(text: str) -> str:
+    return text.replace("*/", "* /")
 
 
 def _passed(expression: Expression, wanted: CType, texts: CExpressions, variables: dict[str, tuple[str, CType]]) -> str:

@@ -9,12 +9,11 @@ from itertools import islice, product
 
 from isoform.adapt.cases import Case
 from isoform.adapt.float_space import Step, constants, constants_of, conversions, is_float, scaled, steps
-from isoform.adapt.opened import Opened, shown_value
+from isoform.adapt.ignored import ignored_by_rewrite
+from isoform.adapt.opened import Opened
 from isoform.adapt.pair import Pair, plain_result
-from isoform.borders.at_entry import register_parameters
 from isoform.borders.convention import place_signature
 from isoform.borders.question import Options
-from isoform.engines.answer import lifted
 from isoform.model.adaptor import Adaptor, Example
 from isoform.model.budget import Budget
 from isoform.model.contract import ReturnAs
@@ -31,7 +30,7 @@ from isoform.model.expression import (
 )
 from isoform.model.outcome import Status
 from isoform.model.signature import CType, Parameter, TypeKind
-from isoform.model.verdict import Different
+from isoform.model.verdict import Assumption, Different
 
 MOST_CANDIDATES = 60_000
 """Combinations of arguments and results that are tried: a few seconds."""
@@ -48,21 +47,20 @@ class FloatSearch:
         self._results: dict[tuple[tuple[Expression, ...], int], int | bool | None] = {}
         self._contract = replace(self._opened.cases.question.contract, return_as=ReturnAs.VALUE)
         self._readings = [place_signature(pair.machine, one).results for one in pair.signatures]
-        self._ignored = _ignored(pair, budget)
+        self._ignored = ignored_by_rewrite(pair, budget)
         self.left_out = ""
         """Why not all were tried; empty if they were."""
 
     @property
     def examples(self) -> list[Example]:
         """Inputs that together exclude everything that was tried."""
-        return [self._example(case) for case in self._opened.cases.found]
+        if self._pair.signatures[0].result.kind is TypeKind.VOID:
+            return [self._opened.example(case) for case in self._opened.cases.found]
+        read = self._contract.result_value
+        return [self._opened.example(c, read(c.outcome, self._readings[0])) for c in self._opened.cases.found]
 
-    def _example(self, case: Case) -> Example:
-        example, ctype = self._opened.example(case), self._pair.signatures[0].result
-        if case.outcome.status is not Status.DONE or ctype.kind is TypeKind.VOID:
-            return example
-        value = self._contract.result_value(case.outcome, self._readings[0])
-        return replace(example, target=f"returns {shown_value(ctype, value)}")
+    def assumptions(self, adaptor: Adaptor) -> tuple[Assumption, ...]:
+        return ()
 
     def learn(self, verdict: Different) -> None:
         self._opened.learn(verdict)
@@ -164,16 +162,6 @@ class FloatSearch:
         if case.outcome.status is not Status.DONE or outcome.status is not Status.DONE:
             return None
         return self._contract.result_value(outcome, self._readings[1])
-
-
-def _ignored(pair: Pair, budget: Budget) -> frozenset[int]:
-    """Parameters of the rewrite whose registers it does not read. They get 0; the comparison shows that it does not
-    matter."""
-    placement = place_signature(pair.machine, pair.signatures[1])
-    read, sizes = register_parameters(pair.machine, (lifted(pair.loaded[1], True, budget),), placement.results)
-    names = {p.name for p in read if sizes.get(p.name, True)}
-    places = [argument.places[0].register for argument in placement.arguments]
-    return frozenset(n for n, register in enumerate(places) if register is not None and register not in names)
 
 
 def _cost(candidate: Candidate) -> tuple[int, ...]:

@@ -150,7 +150,7 @@ def _in_code(function: Function) -> Iterable[float]:
 def _numbers(function: Function, value: int, size: int) -> Iterator[float]:
     """What a constant, or the read-only data at that address, is as a number."""
     data = [function.image.constant_bytes(value, n) for n in (8, 4)] if size == 8 else []
-    patterns = [(int.from_bytes(one, "little"), len(one)) for one in data if one is not None]
+    patterns = [(int.from_bytes(one, function.machine.byte_order), len(one)) for one in data if one is not None]
     for bits, width in (*patterns, *(((value, size),) if size in (4, 8) else ())):
         number = abs(to_float(bits, width))
         if _LEAST < number < _MOST and len(repr(number)) < 20:

@@ -79,11 +79,14 @@ class Opened:
         if case is not None and arguments is not None and self.cases.fits(case, arguments):
             self.cases.found.remove(case)
 
-    def example(self, case: Case) -> Example:
+    def example(self, case: Case, returned: int | None = None) -> Example:
+        """`returned`: the result, where the question does not compare it."""
         contract, outcome = self._question.contract, case.outcome
         said = how_it_ended(outcome)
         if outcome.status is Status.DONE and contract.results:
             said = f"returns {contract.show_result(contract.result_value(outcome))}"
+        elif outcome.status is Status.DONE and returned is not None:
+            said = f"returns {shown_value(self._pair.signatures[0].result, returned)}"
         kinds = {p.name: p.type for p in self._pair.signatures[0].parameters}
         return Example({name: shown_value(kinds[name], value) for name, value in case.values.items()}, said)
 

@@ -6,17 +6,21 @@ import re
 from collections.abc import Iterator, Mapping
 
 from isoform.model.adaptor import AdaptorFound
+from isoform.model.errors import UserError
 from isoform.model.expression import (
     RESULT,
+    Built,
     Change,
     Constant,
     Conversion,
     Expression,
     FloatOperation,
     FloatOperator,
+    Loaded,
     Operation,
     Operator,
     Variable,
+    parts_of,
 )
 from isoform.model.signature import CType, TypeKind
 
@@ -49,6 +53,8 @@ _FLOAT_OPERATORS = {
 def smt_text(found: AdaptorFound) -> str:
     """The definitions. Numbers in floating point are of the theory's sorts, which have one NaN only."""
     assert found.adaptor is not None
+    if any(isinstance(p, Loaded | Built) for e in found.adaptor.expressions for p in parts_of(e)):
+        raise UserError("--emit smt writes expressions over numbers, and this adaptor uses memory: --emit c writes it.")
     target, rewrite = found.asked.signatures
     types = {p.name: p.type for p in target.parameters}
     wanted = {p.name: p.type for p in rewrite.parameters}

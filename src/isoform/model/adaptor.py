@@ -7,12 +7,14 @@ from enum import Enum
 
 from isoform.model.evaluate_floats import to_float
 from isoform.model.expression import (
+    Built,
     Change,
     Constant,
     Conversion,
     Expression,
     FloatOperation,
     FloatOperator,
+    Loaded,
     Operation,
     Operator,
     Variable,
@@ -195,6 +197,10 @@ def _text(expression: Expression, around: int) -> str:
             return _number(expression, around)
         case Conversion(change, operand, bits):
             return _conversion(change, operand, bits)
+        case Loaded(label=label):
+            return label
+        case Built():
+            return _structure(expression)
         case Operation(operator, (operand,)):
             return ("-" if operator is Operator.NEGATE else "~") + _text(operand, _UNARY)
         case Operation(operator, (left, right)):
@@ -203,6 +209,13 @@ def _text(expression: Expression, around: int) -> str:
             return _float_operation(float_operator, left, right, around)
         case _:
             raise TypeError(expression)
+
+
+def _structure(built: Built) -> str:
+    """Its members, and after a semicolon what is copied back."""
+    inside = ", ".join(f"{cell.label} = {expression_text(cell.value)}" for cell in built.cells)
+    back = ", ".join(f"{cell.back.label} = {cell.label}" for cell in built.cells if cell.back is not None)
+    return f"&{{{inside}; {back}}}" if back else f"&{{{inside}}}"
 
 
 def _binary(operator: Operator, left: Expression, right: Expression, around: int) -> str:

@@ -149,7 +149,42 @@ class Conversion:
     bits: int
 
 
-Expression = Variable | Constant | Operation | FloatOperation | Conversion
+@dataclass(frozen=True)
+class Loaded:
+    """A member of what a parameter points to, as it is when the wrapper is called."""
+
+    pointer: str
+    """The name of the parameter."""
+    offset: int
+    bits: int
+    signed: bool = True
+    label: str = ""
+    """As a person would write it: `p->x`."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A member of a structure that a wrapper builds."""
+
+    label: str
+    offset: int
+    value: Expression
+    """What it holds when the rewrite is called, of the width of the member."""
+    signed: bool = True
+    back: Loaded | None = None
+    """Where it is copied to after the call."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """The address of a structure in the wrapper's own frame."""
+
+    size: int
+    cells: tuple[Cell, ...]
+    bits: int = 64
+
+
+Expression = Variable | Constant | Operation | FloatOperation | Conversion | Loaded | Built
 
 RESULT = "result"
 """The variable for what the rewrite returned, in an expression for the result."""
@@ -161,6 +196,8 @@ def operands_of(expression: Expression) -> tuple[Expression, ...]:
             return operands
         case Conversion(_, operand, _):
             return (operand,)
+        case Built(_, cells):
+            return tuple(cell.value for cell in cells)
         case _:
             return ()
 
@@ -183,7 +220,7 @@ def signed(value: int, bits: int) -> int:
 
 
 def evaluate(expression: Expression, values: Mapping[str, int]) -> int:
-    """Its value, where each variable has the value given."""
+    """Its value, where each variable has the value given. What is in memory has none here."""
     match expression:
         case Variable(name, bits):
             return values[name] & ((1 << bits) - 1)

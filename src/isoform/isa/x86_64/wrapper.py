@@ -7,12 +7,14 @@ from isoform.model.contract import Argument
 from isoform.model.errors import Unsupported
 from isoform.model.expression import (
     RESULT,
+    Built,
     Change,
     Constant,
     Conversion,
     Expression,
     FloatOperation,
     FloatOperator,
+    Loaded,
     Operation,
     Operator,
     Variable,
@@ -23,6 +25,8 @@ from isoform.model.wrapper import Wrapper
 _NUMBERS = {name: number for number, name in enumerate(("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi"))}
 _NUMBERS |= {f"r{number}": number for number in range(8, 16)}
 _SLOT = 8
+_ALIGNMENT = 16
+"""Of structures in the frame: as much as any type needs that has members here."""
 _FARTHEST = 1 << 31
 
 
@@ -33,7 +37,7 @@ def wrapper_code(wrapper: Wrapper, at: int, callee: int) -> bytes:
 
 class _Assembly:
     """The frame, from the stack pointer up: arguments on the stack for the callee, saved parameters, computed
-    arguments, the result, and values of expressions that wait for the other operand."""
+    arguments, the result, values of expressions that wait for the other operand, and structures."""
 
     def __init__(self, wrapper: Wrapper, at: int, callee: int) -> None:
         self._wrapper = wrapper
@@ -50,6 +54,12 @@ class _Assembly:
         self._waiting = self._saved[RESULT] + _SLOT
         expressions = (*wrapper.arguments, *((wrapper.result,) if wrapper.result is not None else ()))
         size = self._waiting + _SLOT * max(map(_most_waiting, expressions), default=0)
+        self._buffers: dict[int, int] = {}
+        """Where the structure for an argument is."""
+        for number, expression in enumerate(wrapper.arguments):
+            if isinstance(expression, Built):
+                self._buffers[number] = size = -(-size // _ALIGNMENT) * _ALIGNMENT
+                size += -(-expression.size // _SLOT) * _SLOT
         self._frame = size + _SLOT if size % 16 == 0 else size
         """At entry the stack pointer is 8 below a multiple of 16, and at a call it must be at one."""
 
@@ -58,16 +68,45 @@ class _Assembly:
         for argument in self._wrapper.own.arguments:
             self._save(argument)
         for number, expression in enumerate(self._wrapper.arguments):
-            self._compute(expression, 0)
+            if isinstance(expression, Built):
+                self._build(expression, self._buffers[number])
+            else:
+                self._compute(expression, 0)
             self._store("rax", self._computed + _SLOT * number)
         for number, argument in enumerate(self._wrapper.callee.arguments):
             self._pass(argument, self._computed + _SLOT * number)
         self._call()
+        self._copy_back()
         if self._wrapper.result is not None:
             self._adapt_result(self._wrapper.result)
         self._emit(b"\x48\x81\xc4", self._frame)  # add rsp, frame
         self._bytes += b"\xc3"
         return bytes(self._bytes)
+
+    # -- structures -------------------------------------------------------------------------------
+
+    def _build(self, built: Built, start: int) -> None:
+        """Its address in rax."""
+        for cell in built.cells:
+            self._compute(cell.value, 0)
+            self._emit(_STORES[cell.value.bits] + b"\x84\x24", start + cell.offset)
+        self._emit(b"\x48\x8d\x84\x24", start)  # lea rax, [rsp + start]
+
+    def _copy_back(self) -> None:
+        arguments = enumerate(self._wrapper.arguments)
+        built = [(self._buffers[number], one) for number, one in arguments if isinstance(one, Built)]
+        copies = [(start, cell, cell.back) for start, one in built for cell in one.cells if cell.back is not None]
+        returns = bool(copies and self._wrapper.own.results)
+        if returns:
+            self._store("rax", self._saved[RESULT])
+        for start, cell, back in copies:
+            self._emit(_LOADS[cell.value.bits] + b"\x84\x24", start + cell.offset)
+            if cell.signed and back.bits > cell.value.bits:
+                self._sign_extend(cell.value.bits)
+            self._load("rcx", self._saved[back.pointer])
+            self._emit(_STORES[back.bits] + b"\x81", back.offset)  # to [rcx + offset]
+        if returns:
+            self._load("rax", self._saved[RESULT])
 
     # -- parameters, arguments, result ------------------------------------------------------------
 
@@ -129,6 +168,9 @@ class _Assembly:
             case Variable(name, bits):
                 self._load("rax", self._saved[name])
                 self._normalise(bits)
+            case Loaded(pointer, offset, bits):
+                self._load("rax", self._saved[pointer])
+                self._emit(_LOADS[bits] + b"\x80", offset)  # from [rax + offset], zero-extended
             case Constant(value):
                 self._bytes += b"\x48\xb8" + value.to_bytes(8, "little")  # mov rax, value
             case Conversion(change, operand, bits):
@@ -269,6 +311,10 @@ _SHIFTS = {
     Operator.SHIFT_RIGHT: b"\xe8",
     Operator.ARITHMETIC_SHIFT_RIGHT: b"\xf8",
 }
+_LOADS = {8: b"\x0f\xb6", 16: b"\x0f\xb7", 32: b"\x8b", 64: b"\x48\x8b"}
+"""Into rax, zero-extended."""
+_STORES = {8: b"\x88", 16: b"\x66\x89", 32: b"\x89", 64: b"\x48\x89"}
+"""From rax."""
 _FLOAT = {
     FloatOperator.ADD: b"\x58",
     FloatOperator.MULTIPLY: b"\x59",
@@ -296,6 +342,8 @@ def _most_waiting(expression: Expression) -> int:
             return max(_most_waiting(right), 1 + _most_waiting(left))
         case Operation(_, (operand,)) | Conversion(_, operand, _):
             return _most_waiting(operand)
+        case Built(_, cells):
+            return max((_most_waiting(cell.value) for cell in cells), default=0)
         case _:
             return 0
 
