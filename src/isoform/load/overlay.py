@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from isoform.load.image import Image, Section, Symbol
@@ -35,6 +35,7 @@ def with_wrapper(
         sections=(*image.sections, section),
         symbols=tuple(symbols),
         signatures={**image.signatures, signature.name: signature},
+        spans=tuple(part for span in image.spans for part in _around(span, section)),
     )
     return replace(loaded, image=changed, symbol=symbol, together=None)
 
@@ -49,3 +50,16 @@ def free_address(images: Sequence[Image], callee: int) -> int:
         if start < at + _ROOM and end > at - _ALIGNMENT:
             at = (end // _ALIGNMENT + 2) * _ALIGNMENT
     return at
+
+
+def _around(span: tuple[int, int, int], section: Section) -> Iterator[tuple[int, int, int]]:
+    """What is left of a span of addresses that move with a linked file: as in the file's own code, where a call returns
+    to is a plain number."""
+    low, high, start = span
+    if section.address >= high or section.end <= low:
+        yield span
+        return
+    if low < section.address:
+        yield low, section.address, start
+    if section.end < high:
+        yield section.end, high, start
