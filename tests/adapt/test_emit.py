@@ -200,6 +200,13 @@ def test_wrapper_is_compiled_and_compared(tmp_path: Path) -> None:
     assert "does what add does, for every input" in text
 
 
+def test_a_parameter_called_result(tmp_path: Path) -> None:
+    source = tmp_path / "two.c"
+    source.write_text("long less(int result, int b) { return result - b; } int minus(int b, int a) { return a - b; }")
+    text = emitted(f"{source}:less", f"{source}:minus").emitted
+    assert "int result = minus(b, result_);" in text
+
+
 def test_what_is_not_proved_is_not_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "two.c"
     source.write_text("int less(int a, int b) { return a - b; } int minus(int b, int a) { return a - b; }")

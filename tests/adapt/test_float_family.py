@@ -19,6 +19,7 @@ from isoform.borders.question import Options
 from isoform.isa.registry import machine, wrapper_code
 from isoform.load.prototype import parse_prototype
 from isoform.model.adaptor import AdaptorFound, AdaptorUnknown, Emit, Family, NoAdaptor
+from isoform.model.errors import UserError
 from isoform.model.evaluate_floats import to_bits
 from isoform.model.expression import Expression, Variable, evaluate
 from isoform.model.signature import CType, TypeKind
@@ -102,6 +103,11 @@ def test_too_many_combinations_are_no_proof(tmp_path: Path, monkeypatch: pytest.
     answer = asked(tmp_path, *PAIRS["a percentage"][::3])
     assert isinstance(answer, AdaptorUnknown)
     assert "not every combination" in answer.why
+
+
+def test_nothing_to_convert(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="nothing to convert"):
+        asked(tmp_path, "int f(int a) { return a; }", "int g(long a) { return (int)a; }")
 
 
 def test_c_of_a_conversion_that_may_not_fit(tmp_path: Path) -> None:

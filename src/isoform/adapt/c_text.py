@@ -162,7 +162,6 @@ def _shown(parameters: Sequence[Parameter], names: Names) -> list[tuple[Paramete
 def _body(adaptor: Adaptor, target: Signature, rewrite: Signature, names: Names) -> tuple[list[str], list[str]]:
     """The lines of the wrapper, and the functions that it needs."""
     variables = {p.name: (shown, p.type) for p, shown in _shown(target.parameters, names)}
-    variables[RESULT] = (RESULT, rewrite.result)
     texts = CExpressions(variables)
     given = dict(adaptor.arguments)
     arguments: list[str] = []
@@ -178,13 +177,16 @@ def _body(adaptor: Adaptor, target: Signature, rewrite: Signature, names: Names)
         else:
             arguments.append(_passed(expression, parameter.type, texts, variables))
     call = f"{names.rewrite}({', '.join(arguments)})"
-    end = _returned(adaptor, target, rewrite, call, texts, variables)
+    # In the expression for the result, `result` is what the rewrite returned, even if a parameter has that name.
+    variables = {**variables, RESULT: (RESULT, rewrite.result)}
+    at_end = CExpressions(variables)
+    end = _returned(adaptor, target, rewrite, call, at_end, variables)
     if after and rewrite.result.bits:
         keep = f"{_declared(rewrite.result, RESULT)} = {call};"
-        end = [keep, *after, *_returned(adaptor, target, rewrite, RESULT, texts, variables)[-1:]]
+        end = [keep, *after, *_returned(adaptor, target, rewrite, RESULT, at_end, variables)[-1:]]
     elif after:
-        end = [*end, *after]
-    return [*before, *end], [*texts.functions.values()]
+        end = [end[0], *after, *end[1:]]
+    return [*before, *end], [*{**texts.functions, **at_end.functions}.values()]
 
 
 def _returned(

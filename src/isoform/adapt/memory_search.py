@@ -22,7 +22,6 @@ from isoform.borders.question import Options
 from isoform.model.adaptor import Adaptor, Example
 from isoform.model.budget import Budget
 from isoform.model.contract import ReturnAs
-from isoform.model.errors import UserError
 from isoform.model.expression import (
     RESULT,
     Built,
@@ -76,11 +75,6 @@ class MemorySearch:
         self._pair = pair
         self._budget = budget
         self._return_as = options.return_as
-        own, theirs = (signature.parameters for signature in pair.signatures)
-        if not any(members_of(p) for p in (*own, *theirs)):
-            raise UserError(
-                "the family memory needs to know what pointers point to: give debug information or --shape."
-            )
         self._opened = Opened(pair, replace(options, return_as=ReturnAs.VOID), None, budget)
         question = self._opened.cases.question
         self._question = question
