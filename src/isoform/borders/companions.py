@@ -19,7 +19,7 @@ from isoform.borders.initialisers import Initialiser, are_alike, initialisers
 from isoform.borders.linking import same_code_assumptions
 from isoform.borders.objects import Range, is_thread_local
 from isoform.borders.reach import MOST_OBJECTS, Reach, reach, uses_thread_pointer
-from isoform.borders.same_code import is_same_code
+from isoform.borders.same_code import is_same_code, is_same_kind
 from isoform.lift.function import Function
 from isoform.lift.refusals import is_refused
 from isoform.load.image import Image
@@ -145,6 +145,7 @@ class Companions:
         same = same and both and not any(is_refused(function) for function in lifted)
         rests_on = same_code_assumptions(*lifted) if both else ()
         uses = _union([reach(function) for function in lifted])
+        same = same and is_same_kind(images, uses.data)
         return _Companion(address, names, entries, same, uses, both, rests_on)
 
     def _chosen_on_one_side(self, address: int) -> _Companion | None:

@@ -5,6 +5,8 @@ This settles most functions of two builds without a solver. A negative answer sa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from isoform.lift.addresses import with_addresses
 from isoform.lift.returning import leaves
 from isoform.load.image import Image
@@ -14,6 +16,8 @@ from isoform.model.machine import Machine
 from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var
 
 MOST_INSTRUCTIONS = 20_000
+_ALIGNED = 64
+"""Bytes to which the operand of an instruction may have to be aligned."""
 
 Pair = tuple[int, int]
 
@@ -35,6 +39,19 @@ def is_same_code(machine: Machine, images: tuple[Image, Image], entries: Pair) -
             return False
         pending += following
     return True
+
+
+def is_same_kind(images: tuple[Image, Image], ranges: Iterable[tuple[int, int]]) -> bool:
+    """Whether both files have the same kind of thing at addresses that they share: constants, variables, or nothing,
+    placed alike within a line of memory. The same contents are not enough: a variable may be written later, a symbol
+    that only one file defines may be absent, and an instruction may fault on an object that is not aligned."""
+    return all(_kind(images[0], low) == _kind(images[1], low) for low, _ in ranges)
+
+
+def _kind(image: Image, address: int) -> tuple[bool, bool, int] | None:
+    own = image.own_address(address)
+    section = image.section_at(own)
+    return None if section is None else (section.writable, section.executable, own % _ALIGNED)
 
 
 def _following(machine: Machine, images: tuple[Image, Image], pair: Pair) -> list[Pair] | None:

@@ -3,7 +3,8 @@
 Where the two functions and all that they call are the same code, instruction by instruction, with every name in it
 resolved to the same thing, and nothing that they can reach by address differs between the two files, there is nothing
 left to prove: both compute the same function of the same state, whatever loops or arithmetic are in it. That no name
-stands for different things is what the border found (`borders/companions.py`), as for functions whose address is taken.
+stands for different things is what the border found (`borders/companions.py`). Where the address of a function is
+taken, the engines are asked.
 
 With a certificate wanted, the other engines prove the same as formulas that another solver can check.
 """
@@ -12,7 +13,8 @@ from __future__ import annotations
 
 from isoform.borders.linking import same_code_assumptions
 from isoform.borders.question import Engine, Question
-from isoform.borders.same_code import is_same_code
+from isoform.borders.reach import reach
+from isoform.borders.same_code import is_same_code, is_same_kind
 from isoform.engines.finding import Proved
 from isoform.engines.grounds import Grounds
 from isoform.load.image import Image
@@ -33,13 +35,16 @@ def same_code(question: Question) -> Proved | None:
     asked_otherwise = options.engine is not Engine.AUTO or options.cert is not None or options.tests is not None
     if asked_otherwise or contract.preconditions or contract.abis:
         return None
-    if border.apart or border.unclear or any(one.verdict != "equivalent" for one in border.companions):
+    if border.apart or border.unclear or border.companions:
         return None
     target, rewrite = question.target, question.rewrite
     if _may_mean_other_things(target.image, rewrite.image, target.machine):
         return None
     images, entries = (target.image, rewrite.image), (target.entry.address, rewrite.entry.address)
     if not is_same_code(target.machine, images, entries):
+        return None
+    uses = reach(target), reach(rewrite)
+    if not all(one.complete and not one.functions and is_same_kind(images, one.data) for one in uses):
         return None
     return Proved(
         Proof((_OBLIGATION,)),
