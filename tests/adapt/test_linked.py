@@ -30,6 +30,7 @@ int to_group(int pgrp, long sig) {
     if (pgrp < 0) { error = 22; return -1; }
     return told(ask(62, (unsigned)-pgrp, sig));
 }
+int closes(int a, long b) { return told(ask(3, (unsigned)a, b)); }
 int to_thread(int pid, long sig) { return told(ask(200, (unsigned)pid, sig)); }
 """
 
@@ -58,3 +59,8 @@ def test_a_process_group_is_a_negative_process(library: Path) -> None:
 
 def test_another_system_call_is_none(library: Path) -> None:
     assert asked(library, "to_thread", (Family.SUBSTITUTION,)).word == "none"
+
+
+def test_services_that_read_different_arguments(library: Path) -> None:
+    """What a service reads is known by its number: the two calls have lists of different lengths."""
+    assert asked(library, "closes", (Family.SUBSTITUTION,)).word == "none"

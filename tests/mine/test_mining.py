@@ -140,7 +140,7 @@ def test_other_families_are_not_refuted_by_candidates(tmp_path: Path) -> None:
 def test_same_code_is_grouped_and_not_asked(tmp_path: Path) -> None:
     path = tmp_path / "same.c"
     path.write_text(
-        "int one(int a) { return a ^ 3; }\nint two(int b) { return b ^ 3; }\n"
+        "typedef int number;\nint one(int a) { return a ^ 3; }\nnumber two(number b) { return b ^ 3; }\n"
         'int three(int) __attribute__((alias("one")));\nint far(int a) { return a ^ 4; }\n'
     )
     found = mine([str(path)], MineOptions(jobs=1))

@@ -128,18 +128,21 @@ class OpenFormula:
         return terms.conj(site.condition, terms.negate(terms.any_of(made)))
 
     def _same_arguments(self, left: CallSite, right: CallSite) -> Term:
-        """Addresses of a side's own frame are its own affair."""
+        """The first is the number of the service, which says what else it reads. Addresses of a side's own frame are
+        its own affair."""
         terms = self.terms
+        (ours, *own), (theirs, *others) = left.keys[0][1], right.keys[0][1]
+        number = terms.value(ours)
+        if number is None or number != terms.value(theirs):
+            return terms.eq(ours, theirs)
         name = self._question.contract.machine.convention.stack_pointer
         frame = terms.variable(name, self.encoding.target.side.width) if name is not None else None
-        pairs = zip(left.keys[0][1], right.keys[0][1], strict=True)
-        return terms.all_of(
-            [
-                terms.eq(a, b)
-                for a, b in pairs
-                if frame is None or not any(terms.depends_on(one, frame) for one in (a, b))
-            ]
-        )
+        pairs = [
+            (a, b)
+            for a, b in zip(own, others, strict=True)
+            if frame is None or not any(terms.depends_on(one, frame) for one in (a, b))
+        ]
+        return terms.all_of([terms.eq(a, b) for a, b in pairs])
 
     def fits(self, case: Case, arguments: Sequence[Term]) -> Term:
         """That the rewrite, called with these arguments, may do what the target does in this case: true of at least

@@ -137,8 +137,9 @@ class _Mining:
         first: dict[Hashable, Mined] = {}
         others: dict[tuple[int, str], tuple[str, ...]] = {}
         for one in found:
-            about, types = one.about, tuple(parameter.type for parameter in one.signature.parameters)
-            kept = first.setdefault((about.library, about.digest, types, one.signature.result), one).about
+            about, types = one.about, (*(p.type for p in one.signature.parameters), one.signature.result)
+            shapes = tuple((ctype.kind, ctype.bits, ctype.signed) for ctype in types)
+            kept = first.setdefault((about.library, about.digest, shapes), one).about
             if kept is not about:
                 others[kept.library, kept.digest] = (*others.get((kept.library, kept.digest), ()), about.name)
         kept_ones = [*first.values()]

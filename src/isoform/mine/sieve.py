@@ -32,12 +32,14 @@ MOST_BOXES = 100
 """Groups of candidates of one pair. A pair with more is not refuted."""
 MOST_TRIED = 1_000
 """Groups of candidates that are run, in all worlds."""
+MOST_WITH_CONSTANTS = 200
+"""The same for candidates with constants, which refute nothing."""
 USUAL_CONSTANTS = (0, 1, -1, 2, 10, 8)
 FEW_CONSTANTS = 3
 """Where several arguments are constants."""
 ENOUGH_RUNS = 2
 """That fit, of those that decide: then a pair is worth a solver's time before others."""
-MOST_OWN_CONSTANTS = 4
+MOST_OWN_CONSTANTS = 2
 """Numbers in the target's code that are tried as well."""
 
 
@@ -115,13 +117,13 @@ class Sieve:
         if not target.decided or not rewrite.decided:
             return Likelihood.OPEN
         plain = _Box(tuple(self._leaves_of(target, kind) for kind in rewrite.kinds), results)
-        found = self._left(target, rewrite, [plain] if all(plain.leaves) else [])
+        found = self._left(target, rewrite, [plain] if all(plain.leaves) else [], MOST_TRIED)
         if found is Likelihood.FITS:
             return found
         most = len(rewrite.kinds) - len(target.needed) if self._is_whole else len(rewrite.kinds)
         if most <= 0:
             return found if self._is_whole else Likelihood.OPEN
-        tried = self._left(target, rewrite, [*self._with_constants(target, rewrite, plain, most)])
+        tried = self._left(target, rewrite, [*self._with_constants(target, rewrite, plain, most)], MOST_WITH_CONSTANTS)
         return Likelihood.FITS if tried is Likelihood.FITS else Likelihood.OPEN
 
     def _leaves_of(self, target: Subject, wanted: CType) -> tuple[Expression, ...]:
@@ -154,7 +156,7 @@ class Sieve:
 
     # -- runs -------------------------------------------------------------------------------------
 
-    def _left(self, target: Subject, rewrite: Subject, boxes: list[_Box]) -> Likelihood | None:
+    def _left(self, target: Subject, rewrite: Subject, boxes: list[_Box], most: int) -> Likelihood | None:
         """Whether a candidate in these boxes fits all runs: one that some runs confirm, or one about which runs of the
         rewrite decide nothing; None if there is none."""
         tried = 0
@@ -164,7 +166,7 @@ class Sieve:
                 tried += 1
                 if box is not None:
                     left.append(box)
-                if len(left) > MOST_BOXES or tried > MOST_TRIED:
+                if len(left) > MOST_BOXES or tried > most:
                     return Likelihood.OPEN
             if not left:
                 return None
