@@ -91,3 +91,32 @@ def test_an_address_that_code_has_by_itself_too_is_not_named_by_the_slot(tmp_pat
         for name, last in (("a", "8"), ("p", "88"))
     ]
     assert isinstance(asked(paths[0], paths[1]), Unknown | Different)
+
+
+BESIDE = """
+static int y[8], t[8], w[8];
+void set(int i, int v) { t[i & 7] = y[i & 7] = w[i & 7] = v; }
+int f(long i, int n) { BODY }
+int kept(int i) { return y[i & 7] + w[i & 7]; }
+"""
+PAST = {
+    "read": "int r = t[i]; w[1] = n; return r + t[i] + WRONG;",
+    "written": "w[1] = n; t[i] = 3; return w[1] + WRONG;",
+    "looped": "int s = 0; w[1] = n; for (int j = 0; j < i; j++) { t[j] = j; s += w[1]; } return s + WRONG;",
+}
+
+
+@pytest.mark.parametrize("body", PAST.values(), ids=PAST)
+@pytest.mark.parametrize("flags", [("-fPIE", "-pie", "-nostdlib", "-Wl,-e,f"), ("-c",)], ids=["linked", "object"])
+def test_a_run_past_an_object_shows_no_difference(tmp_path: Path, flags: tuple[str, ...], body: str) -> None:
+    """One source at two levels. That a number which is read from an object is no distance to another one is not sure,
+    but it hardly ever is."""
+    text = BESIDE.replace("BODY", body)
+    paths = []
+    for name, wrong, level in (("one", "0", "-O0"), ("two", "0", "-O2"), ("broken", "(n == 77)", "-O2")):
+        (tmp_path / "source.c").write_text(text.replace("WRONG", wrong))
+        paths.append(tmp_path / name)
+        command = ["gcc", "-g", "-w", "-fno-toplevel-reorder", *flags, level, str(tmp_path / "source.c")]
+        subprocess.run([*command, "-o", str(paths[-1])], check=True)
+    assert not isinstance(asked(paths[0], paths[1], 3), Different)
+    assert isinstance(asked(paths[0], paths[2]), Different)

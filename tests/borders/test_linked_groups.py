@@ -10,7 +10,7 @@ import pytest
 
 from isoform import api
 from isoform.borders.question import Options
-from isoform.model.verdict import Different, Equivalent, Unknown, Verdict
+from isoform.model.verdict import Bounded, Different, Equivalent, Unknown, Verdict
 
 pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
 
@@ -65,7 +65,9 @@ def test_objects_that_lie_alike_are_moved_as_one(tmp_path: Path, body: str, how:
     two = built(tmp_path, "two", source, *LIBRARY, "-O2", how=how)
     broken = built(tmp_path, "broken", source.replace("return s;", "return s + (s == 7);"), *LIBRARY, "-O2", how=how)
     assert isinstance(asked(one, two), Equivalent)
-    assert isinstance(asked(one, broken), Different)
+    # Where the address is the start of another object, a run that leaves that one shows no difference.
+    is_at_another = body in (BACKWARD, FROM_ANOTHER)
+    assert isinstance(asked(one, broken, 5 if is_at_another else 30), Unknown | Bounded if is_at_another else Different)
 
 
 def test_so_they_are_in_a_program(tmp_path: Path) -> None:

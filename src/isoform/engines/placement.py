@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from isoform.borders.padding import leave_out
 from isoform.load.image import Image
 from isoform.model.outcome import Outcome, Pair
 
 _NEAR = 1 << 20
 """Bytes around unnamed data within which a number counts as an address of it; less than the lowest such address."""
+
+
+def without_private(image: Image, outcome: Outcome) -> Outcome:
+    """The outcome without what was stored to data that only this side has: a compiler removes stores to a static
+    variable that nothing reads."""
+    cells = frozenset(a for a in outcome.writes if any(low <= a < high for low, high in image.private))
+    return leave_out(outcome, outcome.unread | cells, outcome.unseen | cells) if cells else outcome
 
 
 def rests_on_placement(image: Image, other: Image, outcome: Outcome, results: Iterable[str]) -> bool:

@@ -15,7 +15,7 @@ from isoform.check.surroundings import Surroundings
 from isoform.engines.bools import rests_on_bools
 from isoform.engines.minimise import minimise
 from isoform.engines.outside import outside_results, show_value
-from isoform.engines.placement import differ_by_placement, rests_on_placement
+from isoform.engines.placement import differ_by_placement, rests_on_placement, without_private
 from isoform.engines.separate import as_callers_pass, differs, gives_objects, in_own_frame, is_stack_argument
 from isoform.lift.function import Call, Function, Switch
 from isoform.load.image import Image
@@ -165,6 +165,10 @@ def _may_be_placement(question: Question, inputs: Pair, outcomes: tuple[Outcome,
         return False  # the program itself says where everything is
     results = {result.register for side in range(2) for result in question.contract.of(side).results}
     images = question.target.image, question.rewrite.image
+    left, right = (without_private(image, outcome) for image, outcome in zip(images, outcomes, strict=True))
+    if (left, right) != outcomes and not question.differences(left, right):
+        return True
+    outcomes = left, right
     sides = zip(images, reversed(images), outcomes, strict=True)
     return any(rests_on_placement(image, other, outcome, results) for image, other, outcome in sides) or (
         differ_by_placement(images, outcomes, results, inputs)

@@ -17,6 +17,7 @@ from functools import cache
 from isoform.lift.function import Block, BlockId, Bound, Function
 from isoform.lift.object_flow import FIRST_TEMP, FlowState, ObjectFlow, ObjectPointer, drop_temps
 from isoform.load.described import Local
+from isoform.load.fields import Reference
 from isoform.model.microop import Kind, MicroOp, Space, Var, const, linked_address
 
 MOST_BLOCKS = 4000
@@ -33,7 +34,11 @@ def with_bounds(function: Function) -> Function:
         return function
     flow = ObjectFlow(function)
     flow.solve()
-    writer = _Writer(function, flow)
+    likely = flow
+    if flow.doubts:
+        likely = ObjectFlow(function, is_trusting=True)
+        likely.solve()
+    writer = _Writer(function, flow, likely)
     blocks = {block_id: writer.written(block) for block_id, block in function.blocks.items()}
     return replace(function, blocks=blocks, bounds=tuple(writer.bounds)) if writer.bounds else function
 
@@ -42,12 +47,23 @@ def _start(number: int, origin: int | None) -> Var:
     return const(number, 8) if origin is None else linked_address(number, origin, 8)
 
 
+def _each(bound: Bound, reference: Reference) -> list[Bound]:
+    """If one of several objects is meant: the one that begins at the address, which is hardly ever meant for another;
+    or else each of them."""
+    begins = [extent for extent in reference.objects if extent[0] == reference.target]
+    if begins:
+        return [bound._replace(ranges=(begins[0],), is_sure=False)]
+    return [bound._replace(ranges=(extent,), is_sure=False, meant_by=reference.target) for extent in reference.objects]
+
+
 class _Writer:
     """Writes the ASSUMEs."""
 
-    def __init__(self, function: Function, flow: ObjectFlow) -> None:
+    def __init__(self, function: Function, sure: ObjectFlow, likely: ObjectFlow) -> None:
+        """A proof may only rest on what `sure` says; `likely` is enough to keep a run from showing a difference."""
         self._function = function
-        self._flow = flow
+        self._sure = sure
+        self._flow = likely
         self._temps = 0
         self._arrays: dict[int, list[Local]] = {}
         """By the address of their function."""
@@ -62,20 +78,23 @@ class _Writer:
         state = self._flow.entries.get(block.id)
         if state is None:
             return block
-        state = dict(state)
+        state, sure = dict(state), dict(self._sure.entries.get(block.id, {}))
         ops: list[MicroOp] = []
         addresses: list[int] = []
         for op, address, is_first in block.in_order():
             if is_first:
                 drop_temps(state)
+                drop_temps(sure)
             if op.kind in (Kind.LOAD, Kind.STORE):
-                ops += self._check(block.id.context, state, op, address)
+                is_sure = self._sure.value(sure, op.ins[0], address) == self._flow.value(state, op.ins[0], address)
+                ops += self._check(block.id.context, state, op, address, is_sure)
             ops.append(op)
             addresses += [address] * (len(ops) - len(addresses))
             self._flow.step(state, op, address)
+            self._sure.step(sure, op, address)
         return replace(block, ops=tuple(ops), addresses=tuple(addresses)) if len(ops) > len(block.ops) else block
 
-    def _check(self, context: _Context, state: FlowState, op: MicroOp, address: int) -> list[MicroOp]:
+    def _check(self, context: _Context, state: FlowState, op: MicroOp, address: int, is_sure: bool) -> list[MicroOp]:
         pointer = self._flow.value(state, op.ins[0], address)
         if not isinstance(pointer, ObjectPointer) or not pointer.indexed:
             return []
@@ -83,12 +102,8 @@ class _Writer:
         is_store, where = op.kind is Kind.STORE, op.ins[0]
         if pointer.reference is not None:
             reference = pointer.reference
-            bound = Bound(reference.name, reference.ranges, size, False, is_store, reference.is_sure)
-            each = [
-                bound._replace(ranges=(extent,), is_sure=False, meant_by=reference.target)
-                for extent in reference.objects
-            ]
-            return [op for one in (bound, *each) for op in self._assume_object(one, pointer, where)]
+            bound = Bound(reference.name, reference.ranges, size, False, is_store, reference.is_sure and is_sure)
+            return [op for one in (bound, *_each(bound, reference)) for op in self._assume_object(one, pointer, where)]
         here = [v for v in self._variables_in(context) if v.can_be_indexed and v.start <= address < v.end]
         # Compilers count to an object from the place of another one that lies beside it, and debug information does not
         # list all objects of a frame: which one an address is meant for is never sure.

@@ -84,8 +84,17 @@ def _bases(value: FlowValue) -> frozenset[int]:
 class ObjectFlow:
     """The data flow over one function. Afterwards `entries` has what registers hold where each block begins."""
 
-    def __init__(self, function: Function, refers: Callable[[int], Reference | None] | None = None) -> None:
-        """`refers`: what a number in the code of a linked file refers to."""
+    def __init__(
+        self,
+        function: Function,
+        refers: Callable[[int], Reference | None] | None = None,
+        is_trusting: bool = False,
+    ) -> None:
+        """`refers`: what a number in the code of a linked file refers to. With `is_trusting` no number in a variable is
+        taken for a distance between objects, as hardly any is: tables of distances are constants."""
+        self._is_trusting = is_trusting
+        self.doubts = False
+        """Whether some number in memory was taken for such a distance, perhaps wrongly."""
         self._refers = LinkedReferences(function.image).to if refers is None else refers
         self._function = function
         self._image = function.image
@@ -167,6 +176,7 @@ class ObjectFlow:
             source = self.value(state, op.ins[0], address)
             reference = source.reference if isinstance(source, ObjectPointer) else None
             if reference is not None and op.out.size >= DISTANCE_BYTES and self._may_hold_distances(reference):
+                self.doubts = True
                 return Mixed()
             return self._loaded(op)
         values = [self.value(state, var, address) for var in op.ins]
@@ -195,9 +205,11 @@ class ObjectFlow:
             content = image.constant_bytes(low, high - low)
         except Unsupported:  # it holds something that is not known
             return True
+        if content is None:
+            return not self._is_trusting
         start = image.own_address(low)
         end = start + high - low
-        if content is None or bisect_left(self._relocated, end) > bisect_left(self._relocated, start):
+        if bisect_left(self._relocated, end) > bisect_left(self._relocated, start):
             return True
         for offset in range(0, len(content) - DISTANCE_BYTES + 1, DISTANCE_BYTES):
             distance = int.from_bytes(content[offset : offset + DISTANCE_BYTES], image.byte_order, signed=True)
@@ -215,6 +227,7 @@ class ObjectFlow:
             reference = self._image.references.get(where)
             if reference is not None:
                 return ObjectPointer(reference, reference.target, origin=self._image.linked_words.get(where))
+        self.doubts = self.doubts or self._hides_distances
         return Mixed() if self._hides_distances else None
 
     def value(self, state: FlowState, var: Var, address: int) -> FlowValue:
@@ -240,9 +253,15 @@ class ObjectFlow:
         instruction = self._function.instructions.get(address)
         for reference, expected in references_in(instruction, self._image) if instruction is not None else ():
             if number == expected % (1 << (8 * var.size)):
-                pointer = ObjectPointer(reference, expected, origin=origin)
+                pointer = ObjectPointer(_at(reference, expected), expected, origin=origin)
                 return pointer if var.size == 8 else Mixed(bases_of(pointer))
         return None
+
+
+def _at(reference: Reference, address: int) -> Reference:
+    """A reference of an object file by the address that it gives, with the object that begins there, if one does."""
+    begins = tuple(extent for extent in reference.objects if extent[0] == address)
+    return reference._replace(target=address, relative=False, objects=begins)
 
 
 def is_of_bound(op: MicroOp) -> bool:

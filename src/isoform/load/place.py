@@ -215,12 +215,19 @@ def _with_differences(
 
 
 def private_ranges(image: Image, other: Image) -> tuple[tuple[int, int], ...]:
-    """Data of `image` at addresses where the other image has nothing."""
+    """Data of `image` at addresses where the other image has nothing: also the part of a section that the other side
+    has not, as a static variable whose stores a compiler removed because nothing reads it."""
     found = []
-    starts = [s.address for s in other.sections]
+    ends = [s.end for s in other.sections]
     for section in image.sections:
-        index = bisect_right(starts, section.end - 1) - 1
-        meets = index >= 0 and other.sections[index].end > section.address
-        if not section.executable and not meets:
-            found.append((section.address, section.end))
+        at = section.address
+        for index in range(bisect_right(ends, at), len(ends)):
+            there = other.sections[index]
+            if there.address >= section.end or section.executable:
+                break
+            if at < there.address:
+                found.append((at, there.address))
+            at = there.end
+        if at < section.end and not section.executable:
+            found.append((at, section.end))
     return tuple(found)

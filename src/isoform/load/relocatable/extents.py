@@ -34,7 +34,7 @@ class Extents:
         if symbol.kind == SECTION_SYMBOL:
             assert home is not None
             ranges = () if self._relocations.are_shared_by_content(home) else self._of_section(home)
-            return Reference(target, relative, home.name, ranges) if ranges else None
+            return Reference(target, relative, home.name, ranges, self._each_of(home)) if ranges else None
         section, start = (-1 - index, 0) if is_common else (symbol.section, symbol.value)
         ranges = self._between(section, start, start + symbol.size) if symbol.size else ()
         return Reference(target, relative, symbol.name, ranges) if ranges else None
@@ -48,6 +48,16 @@ class Extents:
         if not home.writable and any(block.end - block.start > _covered(block.parts) for block in blocks):
             return _joined((block.address, block.address + block.end - block.start) for block in blocks)
         return self._between(home.index, 0, home.size)
+
+    def _each_of(self, home: FileSection) -> tuple[Range, ...]:
+        """The places of the variables of a section, each by itself. (Constants may be reached by distances from a table
+        of them.)"""
+        return tuple(
+            (block.address + part.start, block.address + part.end)
+            for block in self._data.of_section(home.index)
+            for part in block.parts
+            if home.writable and part.named and part.start < part.end
+        )
 
     def _between(self, section: int, start: int, end: int) -> tuple[Range, ...]:
         """The places of the objects that overlap a part of a section."""
