@@ -119,7 +119,7 @@ def read(path: Path) -> list[Pair]:
     found = [(key.strip(), value.strip()) for key, value in split]
     fields = {key: value for key, value in found if key != "matrix"}
     cases = [_case(path, fields, value) for key, value in found if key == "matrix"]
-    return cases or [Pair(path, _name(path, path.stem), fields, _builds(fields.get("build", "")))]
+    return cases or [Pair(path, _name(path, path.stem), fields, builds_of(fields.get("build", "")))]
 
 
 def read_all(places: Iterable[Path] = (PAIRS,)) -> list[Pair]:
@@ -136,14 +136,14 @@ def _case(path: Path, fields: Mapping[str, str], line: str) -> Pair:
     name, _, rest = line.partition("=")
     builds, _, why = rest.partition("| long:")
     more = {"long": why.strip()} if why else {}
-    return Pair(path, _name(path, name.strip()), {**fields, **more}, _builds(builds))
+    return Pair(path, _name(path, name.strip()), {**fields, **more}, builds_of(builds))
 
 
 def _name(path: Path, stem: str) -> str:
     return (path.parent / stem).relative_to(PAIRS).as_posix() if PAIRS in path.parents else stem
 
 
-def _builds(text: str) -> tuple[Build, Build]:
+def builds_of(text: str) -> tuple[Build, Build]:
     sides = [_build(side) for side in text.split("|")]
     return sides[0], sides[-1]
 

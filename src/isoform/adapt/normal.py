@@ -73,6 +73,8 @@ def _binary(operator: Operator, left: Expression, right: Expression) -> Expressi
             return _unary(Operator.NEGATE, left)
     if operator is Operator.SUBTRACT and left == Constant(0, bits):
         return _unary(Operator.NEGATE, right)
+    if operator is Operator.SUBTRACT and left == Constant((1 << bits) - 1, bits):
+        return _unary(Operator.NOT, right)
     if operator is Operator.ADD and isinstance(right, Operation) and right.operator is Operator.NEGATE:
         return Operation(Operator.SUBTRACT, (left, right.operands[0]))
     return Operation(operator, (left, right))

@@ -29,6 +29,9 @@ SMALL_CONSTANT_BITS = 7
 PROPOSE_SECONDS = 3.0
 """Counted, for one query of the first pass."""
 
+MOST_EXCLUDED = 40
+"""Arguments of one size that only runs refute, each by itself. Where the formula leaves much open (what outside code
+does with its arguments), there is a constant after each that was refuted, and the next family has its turn."""
 SWEEP_SHARE = 0.2
 """Of the budget, for candidates on runs."""
 KEPT_CASES = 6
@@ -204,7 +207,8 @@ class _Attempt:
     def of_size(self, size: int, seconds: float | None) -> Proposal | NoneFits | Unfinished:
         """An adaptor with at most so many operators, small constants first."""
         search = self._search
-        while True:
+        singly = len(search.excluded)
+        while len(search.excluded) - singly <= MOST_EXCLUDED:
             answer = self._propose(size, seconds)
             search.iterations += 1
             if answer is Answer.UNSAT:
@@ -215,6 +219,7 @@ class _Attempt:
             arguments = tuple(tree.read(self._solver) for tree in self._trees)
             if not self._refuted(arguments):
                 return Proposal(arguments, search.shown)
+        return Unfinished("runs refute what the formula for outside calls and memory leaves open, one by one")
 
     def _propose(self, size: int, seconds: float | None) -> Answer:
         self._learn()

@@ -75,7 +75,11 @@ class _Assembly:
             self._store("rax", self._computed + _SLOT * number)
         for number, argument in enumerate(self._wrapper.callee.arguments):
             self._pass(argument, self._computed + _SLOT * number)
-        self._call()
+        if self._may_jump:
+            self._emit(b"\x48\x81\xc4", self._frame)  # add rsp, frame
+            self._go_to_callee(b"\xe9")  # jmp
+            return bytes(self._bytes)
+        self._go_to_callee(b"\xe8")  # call
         self._copy_back()
         if self._wrapper.result is not None:
             self._adapt_result(self._wrapper.result)
@@ -142,11 +146,18 @@ class _Assembly:
             opcode = b"\x0f\xbe" if bits == 8 else b"\x0f\xbf"  # movsx r32, r8 / r16
             self._bytes += bytes((rex,)) + opcode + bytes((0xC0 | (number & 7) << 3 | number & 7,))
 
-    def _call(self) -> None:
+    @property
+    def _may_jump(self) -> bool:
+        """Whether the callee can return in the wrapper's place: nothing is left to do, and nothing in the wrapper's
+        frame is used any more. What the callee then jumps to returns to the same place, too."""
+        wrapper = self._wrapper
+        return wrapper.result is None and not self._buffers and not wrapper.callee.stack_argument_bytes
+
+    def _go_to_callee(self, opcode: bytes) -> None:
         distance = self._callee - (self._at + len(self._bytes) + 5)
         if not -_FARTHEST <= distance < _FARTHEST:
             raise Unsupported("the rewrite is too far away for a call")
-        self._bytes += b"\xe8" + distance.to_bytes(4, "little", signed=True)
+        self._bytes += opcode + distance.to_bytes(4, "little", signed=True)
 
     def _adapt_result(self, expression: Expression) -> None:
         results = self._wrapper.callee.results
