@@ -18,6 +18,7 @@ SLOW = (
     "adapt/test_emit.py::test_smt_means_what_the_expressions_mean",
     "adapt/test_float_family.py::test_broken_twin",
     "adapt/test_memory_family.py::test_broken_twin",
+    "adapt/test_none_by_force.py",
     "bench/test_border_campaign.py",
     "bench/test_compilers.py",
     "bench/test_minicompiler.py::test_compilers_agree_with_the_tree",
