@@ -22,7 +22,7 @@ from isoform.borders.reach import MOST_OBJECTS, Reach, reach, uses_thread_pointe
 from isoform.borders.same_code import is_same_code, is_same_kind
 from isoform.lift.function import Function
 from isoform.lift.refusals import is_refused
-from isoform.load.image import Image
+from isoform.load.image import Image, Symbol
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Companion, Different, Equivalent, Verdict
@@ -184,10 +184,22 @@ class Companions:
                 if name in functions and any(low < start + size and start < high for low, high in reached):
                     raise Unsupported(f"{name} is a function on one side and a variable on the other")
 
+    def _refuse_other_aliases(self) -> None:
+        """Ends the question if two names stand for one function in one file and for two in the other: their addresses
+        are equal in the one and not in the other, and here each name has an address of its own."""
+        both = [a for a in sorted(self._seen) if all(a in image.aliases for image in self.images)]
+        for number, first in enumerate(both):
+            for second in both[:number]:
+                alike = [image.aliases[first] == image.aliases[second] for image in self.images]
+                if alike[0] != alike[1]:
+                    names = [self.images[0].name_at(self.images[0].aliases[a]) or hex(a) for a in (first, second)]
+                    raise Unsupported(f"{names[0]} and {names[1]} are one function in one file and two in the other")
+
     def settle(self, ask: Ask) -> Border:
         """What the two can reach that is not the same on both sides."""
         self.collect()
         self._refuse_other_sizes()
+        self._refuse_other_aliases()
         contents = SharedContents(*self.images)
         border = self._border(contents)
         asked: dict[int, tuple[Apart, ...]] = {}
@@ -232,8 +244,21 @@ class Companions:
             whys.append(f"{what} leave the same in {', '.join(data)} on both sides")
         if whys:
             yield Assumption("same-data", "; ".join(whys))
+        other = sorted(self._replaceable_on_one_side())
+        if other:
+            why = f"other files could replace the definitions of {', '.join(other)} when they are linked, and do not"
+            yield Assumption("not-interposed", why)
         if contents.rests_on_texts:
             yield Assumption("texts-end-at-zero", "a text among the constants of a linked file ends at its first zero")
+
+    def _replaceable_on_one_side(self) -> set[str]:
+        """Names of variables that the two can reach, and that other files may replace in one of the two files only."""
+        named = self._compared.named
+        found = [
+            {s.name for s in image.symbols if s.replaceable and not s.is_function and _is_in(image, s, named)}
+            for image in self.images
+        ]
+        return found[0] ^ found[1]
 
     def _unseen_initialisers(self) -> list[str]:
         """Names of constructors that differ between the two sides and might write data that is compared."""
@@ -335,6 +360,11 @@ def _names(images: Images, entries: Entries) -> Names:
     common = [name for name in at[0] if name in at[1]]
     left, right = (common[:1] or names or [f"{entry:#x}"] for names, entry in zip(at, entries, strict=True))
     return left[0], right[0]
+
+
+def _is_in(image: Image, symbol: Symbol, ranges: Collection[Range]) -> bool:
+    start = image.shared_address(symbol.address)
+    return any(low <= start < high for low, high in ranges)
 
 
 def _overlap(some: Iterable[Range], others: Collection[Range]) -> bool:

@@ -156,11 +156,25 @@ class SharedContents:
             return (
                 False  # a variable that is on both sides, or two objects that are: the pointers are to different ones
             )
+        if not self._also_end_alike((left, right), places):
+            return None
         offsets = left - places[0][0], right - places[1][0]
         texts = [self._literal(*each) for each in zip(self._sides, places, offsets, strict=True)]
         if texts[0] is not None and texts[1] is not None:
             return self._are_same_texts(texts[0], texts[1])
         return True if self._hold_the_same(places) and offsets[0] == offsets[1] else None
+
+    def _also_end_alike(self, words: tuple[int, int], places: tuple[Range, Range]) -> bool:
+        """Whether what ends where two words point to holds the same on both sides, if anything does: in a linked file
+        the start of one object may be meant as the end of the one before it."""
+        before: list[Range | None] = []
+        for side, word, place in zip(self._sides, words, places, strict=True):
+            one = side.around(word - 1) if side.is_linked and word == place[0] else None
+            before.append(one if one is not None and one[1] == word else None)
+        left, right = before
+        if left is None or right is None:
+            return left is right
+        return self._hold_the_same((left, right))
 
     def _places(self, left: int, right: int) -> tuple[Range, Range] | None:
         """The objects that two words point into."""

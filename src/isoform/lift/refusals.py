@@ -13,6 +13,8 @@ from isoform.model.errors import Unsupported
 from isoform.model.microop import Kind, Space, number_of, origin_of
 
 _SECTION_BOUNDS = ("__start_", "__stop_")
+_COUNTING = (Kind.INT_ADD, Kind.INT_SUB)
+"""What makes another address of an address."""
 
 
 def refuse_code(function: Function) -> None:
@@ -21,6 +23,7 @@ def refuse_code(function: Function) -> None:
     _refuse_section_bounds(function)
     _refuse_ambiguous_bases(function)
     _refuse_masked_memory(function)
+    _refuse_counting_from_code(function)
 
 
 def is_refused(function: Function) -> bool:
@@ -95,6 +98,23 @@ def _refuse_masked_memory(function: Function) -> None:
     masked = next((i for i in function.instructions.values() if i.masks_memory), None)
     if masked is not None:
         raise Unsupported(f"{function.name} has `{masked.text}`, which accesses only the lanes that a mask chooses")
+
+
+def _refuse_counting_from_code(function: Function) -> None:
+    """In a linked file, refuse an address that is counted from the start of a function. It means data at that distance
+    (the large code model counts so), and data is elsewhere now."""
+    image = function.image
+    if not image.is_linked:
+        return
+    for op in (op for block in function.blocks.values() for op in block.ops):
+        for var in (var for var in op.ins if var.space is Space.ADDRESS and var.size == 8):
+            origin, number = origin_of(var), number_of(var)
+            is_code = bool(image.code_at(image.aliases.get(origin, image.own_address(origin)), 1))
+            if is_code and (number != origin or op.kind in _COUNTING):
+                raise Unsupported(
+                    f"{function.name} counts from the address of a function, as in the large code model: what is meant "
+                    "is not known in a linked file; compare the object files"
+                )
 
 
 class _Places:
