@@ -31,7 +31,7 @@ from isoform.load.fields import Field
 from isoform.load.image import OF_LOADER, Image, Symbol
 from isoform.model.contract import BoundsRule, CallRule, DataRule
 from isoform.model.machine import Machine, Order
-from isoform.model.microop import Instruction, Space, Var, number_of, origin_of
+from isoform.model.microop import Instruction, Kind, Space, Var, number_of, origin_of
 from isoform.model.outcome import THREAD_POINTER
 from isoform.model.signature import CType, Signature
 from isoform.model.values import dataclass
@@ -126,12 +126,16 @@ class _Walk:
 
     def _code(self, extent: Range) -> Iterator[bytes]:
         address, end = extent
+        falls_through = False
         while address < end:
             code = self.image.code_at(address)
             instruction = self.machine.decode(code, address)
             length = min(max(1, instruction.length), end - address)
             yield from self._instruction(instruction, code[:length], extent)
             address += length
+            falls_through = address == end and not _ends(instruction)
+        if falls_through:  # into what follows, which is then part of what the function does
+            yield from self._named(self.image.shared_address(end))
 
     def _instruction(self, instruction: Instruction, code: bytes, extent: Range) -> Iterator[bytes]:
         """The bytes, without those that say where something outside this function is; instead of them what it is."""
@@ -377,3 +381,9 @@ def _hash(said: Iterable[bytes]) -> str:
     for piece in said:
         digest.update(len(piece).to_bytes(4, "little") + piece)
     return digest.hexdigest()
+
+
+def _ends(instruction: Instruction) -> bool:
+    """Whether control never continues after an instruction. After a call it may."""
+    ending = (Kind.RETURN, Kind.BRANCH, Kind.BRANCHIND, Kind.ABORT)
+    return any(op.kind in ending and not any(var.space is Space.INNER for var in op.ins) for op in instruction.ops)
