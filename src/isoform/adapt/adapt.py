@@ -41,7 +41,7 @@ DEPTHS = range(1, 5)
 UNROLL = 64
 """Iterations that are unrolled, where `--unroll` does not say: loops over the bits of a word are then whole."""
 MOST_UNPROVED = 3
-"""Candidates that fit all tests and are not proved before the search ends."""
+"""The search ends after this many candidates that fit all tests and were not proved."""
 MOST_SHOWN = 12
 """Counterexamples in an answer."""
 DEFAULT_FAMILIES = (Family.SUBSTITUTION, Family.WIDTH, Family.ARITHMETIC)
@@ -82,7 +82,7 @@ def proved_on(pair: Pair, adaptor: Adaptor, options: Options, budget: Budget) ->
 def unfinished(pair: Pair, options: Options, how: AdaptOptions, budget: Budget, why: str) -> AdaptorUnknown:
     """The answer if the search had to be ended."""
     finding = _Finding(pair, options, how, budget)
-    finding.open_.append(why)
+    finding.undecided.append(why)
     return finding.unknown()
 
 
@@ -113,10 +113,10 @@ class _Finding:
     budget: Budget
     found: list[AdaptorFound] = field(default_factory=list)
     unproved: list[Adaptor] = field(default_factory=list)
-    open_: list[str] = field(default_factory=list)
-    """Why some family was not searched to the end."""
+    undecided: list[str] = field(default_factory=list)
+    """Reasons for which `none` cannot be answered."""
     refuting: list[Example] = field(default_factory=list)
-    """Inputs that exclude all adaptors, of the family before if there was one."""
+    """Inputs that together refute every adaptor of the family that was searched last."""
 
     def answer(self) -> Answered:
         for family in self.how.families:
@@ -130,7 +130,7 @@ class _Finding:
                     return self._all_found() if self.found else self.unknown()
         if self.found:
             return self._all_found()
-        return self.unknown() if self.open_ or self.unproved else self._none()
+        return self.unknown() if self.undecided or self.unproved else self._none()
 
     def _searches(self, family: Family) -> Iterator[Callable[[], None]]:
         if family is Family.RETURN:
@@ -162,7 +162,7 @@ class _Finding:
         try:
             opened = Opened(self.pair, self.options, plain_result(self.pair, result), self.budget)
         except Unsupported as reason:
-            self.open_.append(str(reason))
+            self.undecided.append(str(reason))
             return
         spaces = opened.spaces(family, self.how.depth, self.how.operators)
         if opened.fits_always():
@@ -175,7 +175,7 @@ class _Finding:
                 self.refuting += [opened.example(case) for case in search.used]
                 return
             if isinstance(step, Unfinished):
-                self.open_.append(f"{family.value}: {step.why}")
+                self.undecided.append(f"{family.value}: {step.why}")
                 return
             adaptor = opened.adaptor(step.arguments)
             verdict = self._compared(adaptor, step.is_shown or opened.formula.is_whole)
@@ -190,7 +190,7 @@ class _Finding:
     def _goes_on_after(self, adaptor: Adaptor, verdict: Verdict) -> bool:
         """Note an adaptor that was neither proved nor refuted."""
         self.unproved.append(adaptor)
-        self.open_.append(_why_not(verdict))
+        self.undecided.append(_why_not(verdict))
         return len(self.unproved) < MOST_UNPROVED and not self.budget.exhausted
 
     def _return_family(self) -> None:
@@ -202,13 +202,13 @@ class _Finding:
         try:
             opened = Opened(self.pair, replace(self.options, return_as=ReturnAs.VOID), None, self.budget)
         except Unsupported as reason:
-            self.open_.append(str(reason))
+            self.undecided.append(str(reason))
             return
         choices, is_all = argument_choices(opened.spaces(Family.WIDTH, 1, ()))
         readings = tuple(place_signature(self.pair.machine, one).results for one in self.pair.signatures)
         space = result_space(self.pair.typed_parameters, self.pair.signatures, self.how.depth, self.how.operators)
         if not is_all:
-            self.open_.append("return: not every choice of arguments was tried")
+            self.undecided.append("return: not every choice of arguments was tried")
         for arguments in choices:
             search = ResultSearch(
                 opened.cases, (readings[0], readings[1]), arguments, space, self.options.return_as, self.budget
@@ -222,7 +222,9 @@ class _Finding:
         """Whether the search goes on after one choice of arguments."""
         for expression in search.proposals():
             if expression is None:
-                self.open_.append("return: the solver found neither an expression nor that there is none in its time")
+                self.undecided.append(
+                    "return: the solver found neither an expression nor that there is none in its time"
+                )
                 return not self.budget.exhausted
             adaptor = replace(opened.adaptor(search.arguments), result=normal(expression))
             verdict = self._compared(adaptor, opened.formula.is_whole)
@@ -242,7 +244,7 @@ class _Finding:
         try:
             search = make(self.pair, self.options, self.budget)
         except Unsupported as reason:
-            self.open_.append(str(reason))
+            self.undecided.append(str(reason))
             return
         for adaptor in search.proposals():
             verdict = self._compared(adaptor, is_shown=False)
@@ -255,7 +257,7 @@ class _Finding:
             elif not self._goes_on_after(adaptor, verdict):
                 return
         if search.left_out:
-            self.open_.append(f"{family.value}: {search.left_out}")
+            self.undecided.append(f"{family.value}: {search.left_out}")
         self.refuting += search.examples
 
     def _compared(self, adaptor: Adaptor, is_shown: bool) -> Verdict:
@@ -293,7 +295,7 @@ class _Finding:
         )
 
     def _found_any(self, family: Family, opened: Opened) -> None:
-        """The rewrite does what the target does whatever its arguments are: there is one adaptor, without any."""
+        """The rewrite does what the target does whatever its arguments are: the adaptor names none."""
         adaptor = Adaptor((), opened.result)
         verdict = self._compared(adaptor, is_shown=True)
         if isinstance(verdict, Equivalent):
@@ -304,18 +306,15 @@ class _Finding:
 
     def _none(self) -> NoAdaptor:
         shown = tuple(self.refuting[:MOST_SHOWN])
-        return NoAdaptor(self._asked(), self.budget.elapsed, self._assumed(), counterexamples=shown)
+        return NoAdaptor(self._asked(), self.budget.elapsed, self.pair.assumptions, counterexamples=shown)
 
     def unknown(self) -> AdaptorUnknown:
-        why = self.open_[0] if self.open_ else self.budget.why_exhausted() or "the search did not end"
+        why = self.undecided[0] if self.undecided else self.budget.why_exhausted() or "the search did not end"
         candidate = self.unproved[0] if self.unproved else None
         advice = "a larger --budget may help" if self.budget.exhausted else ""
         return AdaptorUnknown(
-            self._asked(), self.budget.elapsed, self._assumed(), why=why, candidate=candidate, advice=advice
+            self._asked(), self.budget.elapsed, self.pair.assumptions, why=why, candidate=candidate, advice=advice
         )
-
-    def _assumed(self) -> tuple[Assumption, ...]:
-        return self.pair.assumptions
 
     def _asked(self) -> Asked:
         target, rewrite = (subject(side) for side in self.pair.loaded)

@@ -36,7 +36,7 @@ MOST_OPERATORS = 3
 MOST_MATCHES = 200
 """That are sorted by cost before they are proposed."""
 _HASH = np.random.default_rng(1).integers(1 << 62, 1 << 63, 256, dtype=np.uint64) | np.uint64(1)
-"""Factors with which the values on the cases become one number: what collides is lost, no more."""
+"""Factors with which the values on the cases become one number. A collision only loses a candidate."""
 
 
 class Expressions:
@@ -144,7 +144,7 @@ class Condition(Protocol):
 def enumeration(
     formula: OpenFormula, spaces: Sequence[Space], constants: Sequence[int], cases: Sequence[Case], budget: Budget
 ) -> Enumeration:
-    """Of arguments with which the rewrite fits. Raises `NotInBulk` where the formula is none over numbers."""
+    """Of arguments with which the rewrite fits. Raises `NotInBulk` if the formula is not one over numbers alone."""
     terms = formula.terms
     holes = [terms.variable(f"open argument {n}", space.bits) for n, space in enumerate(spaces)]
     formulas = [BulkFormula(terms, formula.fits(case, holes), holes) for case in cases]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from isoform.adapt.pair import as_c_converts
 from isoform.borders.question import Question
 from isoform.lift.function import Function
 from isoform.model.evaluate_floats import to_bits, to_float
@@ -80,7 +81,7 @@ def _converted(value: Expression, ctype: CType, wanted: CType) -> Iterator[Expre
         if wanted.kind is not TypeKind.POINTER:
             yield from _truncations(value, wanted)
     else:
-        yield _as_c_converts(value, ctype, wanted.bits)
+        yield as_c_converts(value, ctype.signed, wanted.bits)
 
 
 def _scaled(value: Variable, ctype: CType, wanted: CType, step: Step) -> Iterator[Expression]:
@@ -102,7 +103,7 @@ def _resized(value: Expression, bits: int) -> Expression:
 def _wholes(value: Expression, ctype: CType) -> Iterator[Expression]:
     """An integer at a width that instructions convert: an unsigned one of 32 bits fits into 64."""
     if value.bits < 32:
-        yield _as_c_converts(value, ctype, 32)
+        yield as_c_converts(value, ctype.signed, 32)
     elif value.bits == 32 and not ctype.signed:
         yield Conversion(Change.ZERO_EXTENDED, value, 64)
         yield value
@@ -120,14 +121,6 @@ def _truncations(value: Expression, wanted: CType) -> Iterator[Expression]:
         return
     low = Conversion(Change.TRUNCATED, Conversion(Change.TO_SIGNED, value, 64), 32)
     yield from (whole, low) if wanted.signed else (low, whole)
-
-
-def _as_c_converts(value: Expression, ctype: CType, bits: int) -> Expression:
-    if value.bits == bits:
-        return value
-    if value.bits > bits:
-        return Conversion(Change.TRUNCATED, value, bits)
-    return Conversion(Change.SIGN_EXTENDED if ctype.signed else Change.ZERO_EXTENDED, value, bits)
 
 
 # -- constants of the code ------------------------------------------------------------------------

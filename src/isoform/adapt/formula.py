@@ -38,9 +38,9 @@ from isoform.sym.summary import CallSite
 from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS, usable_accesses
 
 _NOT_CERTAIN = (POSSIBLE_RESULT, "same-things", "same-things-computed")
-"""Goals whose failure does not mean that somebody sees a difference."""
+"""Goals whose failure does not imply an observable difference."""
 POINTED_BYTES = 1 << 20
-"""Behind a pointer of the target, taken to be in the program's hands."""
+"""Bytes after each pointer of the target that are assumed to be accessible."""
 MOST_CELLS = 512
 """Bytes of memory that the formula for a case holds."""
 MOST_WRITES = 64
@@ -64,7 +64,7 @@ class OpenFormula:
         self._places = {a.name: a.places for a in question.contract.arguments}
         self._open_names = tuple(open_names)
         self._same = self._nothing_differs()
-        self._left_out = self.terms.any_of([gap.condition for gap in self.encoding.gaps])
+        self._not_covered = self.terms.any_of([gap.condition for gap in self.encoding.gaps])
 
     @property
     def is_whole(self) -> bool:
@@ -148,7 +148,7 @@ class OpenFormula:
         """That the rewrite, called with these arguments, may do what the target does in this case: true of at least
         the arguments with which it does. Where the formula does not cover the input, they all may fit."""
         terms = self.terms
-        fits = terms.disj(terms.conj(self._same, self._writes_the_same(case)), self._left_out)
+        fits = terms.disj(terms.conj(self._same, self._writes_the_same(case)), self._not_covered)
         given = self._at_entry(case)
         for name, value in zip(self._open_names, arguments, strict=True):
             given |= self._passed(name, value)
@@ -169,7 +169,7 @@ class OpenFormula:
         return {**found, **self._memory(case)}
 
     def _memory(self, case: Case) -> dict[Term, Term]:
-        """The bytes that the target reads and writes there; others may be anything, where they are not all zero."""
+        """The bytes that the target reads and writes there. The others are 0 if the input has no fill, or arbitrary."""
         terms, width, inputs = self.terms, self.encoding.target.side.width, case.inputs[0]
         if self._question.contract.machine.memory is None:
             return {}

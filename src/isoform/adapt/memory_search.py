@@ -46,8 +46,9 @@ from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS
 MOST_CHOICES = 5_000
 """Choices for the places that are tried on runs: a few seconds."""
 ROOM = 0x6A53_1000_0000
-"""Where structures are in runs, far from other things; that much apart:"""
+"""The address of the first structure in runs, far from everything else."""
 ROOM_STEP = 0x1_0000
+"""From one structure to the next."""
 
 
 @dataclass(frozen=True)

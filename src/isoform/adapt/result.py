@@ -101,7 +101,7 @@ class ResultSearch:
         """What the solver finds, with any constants; None if there is nothing."""
         terms = Terms()
         tree = Tree(terms, self.space, "result")
-        solver = PathSolver(terms, self.budget, [*tree.rules(), tree.uses(_is_result)])
+        solver = PathSolver(terms, self.budget, [*tree.rules(), tree.uses(_uses_result)])
         path = [self._fits(terms, tree, one) for one in returned]
         path += [tree.differs_from(expression) for expression in self.excluded]
         size = terms.bv(0, 8)
@@ -131,12 +131,8 @@ class _Open:
     """Neither an expression nor that there is none was found in time."""
 
 
-def _is_result(leaf: Expression) -> bool:
-    return any(isinstance(part, Variable) and part.name == RESULT for part in parts_of(leaf))
-
-
 def _uses_result(expression: Expression) -> bool:
-    return _is_result(expression)
+    return any(isinstance(part, Variable) and part.name == RESULT for part in parts_of(expression))
 
 
 def argument_choices(spaces: Sequence[Space]) -> tuple[list[tuple[Expression, ...]], bool]:

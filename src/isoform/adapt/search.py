@@ -23,19 +23,20 @@ from isoform.smt.solver import Answer
 from isoform.smt.terms import Term, Terms
 
 TIERS = (CHEAP, (*CHEAP, *SHIFTS), (*CHEAP, *SHIFTS, *PRODUCTS), (*CHEAP, *SHIFTS, *PRODUCTS, *QUOTIENTS))
-"""Operators that are tried together: multiplication and division are far dearer for a solver than the others."""
+"""Operators that are tried together: multiplication and division cost a solver far more than the others."""
 SMALL_CONSTANT_BITS = 7
 """Constants of up to so many bits, and a sign, are tried first: they are what a person would write."""
 PROPOSE_SECONDS = 3.0
 """Counted, for one query of the first pass."""
 
 MOST_EXCLUDED = 40
-"""Arguments of one size that only runs refute, each by itself. Where the formula leaves much open (what outside code
-does with its arguments), there is a constant after each that was refuted, and the next family has its turn."""
+"""Candidates of one size that only runs refute. Each refutation excludes one candidate alone: where the formula leaves
+much open (what outside code does with its arguments), the solver always has another constant to propose, so the search
+of this size ends after so many."""
 SWEEP_SHARE = 0.2
 """Of the budget, for candidates on runs."""
 KEPT_CASES = 6
-"""In which the memory that a proposal uses is looked at."""
+"""Cases on which the addresses that a proposal makes the rewrite access are checked."""
 ENUMERATIONS = 4
 """How often small expressions are enumerated: each time with the counterexamples that the last one led to."""
 
@@ -69,10 +70,9 @@ class Search:
     """Arguments that are not to be proposed again."""
     constants: Sequence[int] = ()
     """Numbers that occur in the code of the two functions."""
-    iterations: int = 0
     shown: bool = False
-    """Whether the formula shows that the arguments fit which were looked at last."""
-    left_out: bool = False
+    """Whether the formula shows that the arguments that were checked last fit."""
+    excludes_unrefuted: bool = False
     """Whether something was excluded that no case refutes: then nothing shows that there is no adaptor."""
     used: list[Case] = field(default_factory=list)
     """The cases that the solver knows."""
@@ -80,7 +80,7 @@ class Search:
     def run(self) -> Proposal | NoneFits | Unfinished:
         """The simplest arguments that fit, or that there are none."""
         found = self._enumerated() or self._solved()
-        if isinstance(found, NoneFits) and self.left_out:
+        if isinstance(found, NoneFits) and self.excludes_unrefuted:
             return Unfinished("some arguments make the rewrite use memory that it may not use, and others do not fit")
         return found
 
@@ -142,8 +142,8 @@ class Search:
         return next((case for case in self.cases.found if not self.cases.fits(case, arguments)), None)
 
     def keeps_to_memory(self, arguments: Sequence[Expression]) -> bool:
-        """Whether the rewrite uses no memory that no program may use. What breaks this is no adaptor worth having,
-        though it may fit by the rules for memory: these inputs are then left out of the comparison."""
+        """Whether the rewrite accesses only addresses that a program may use. Other arguments are not useful as an
+        adaptor, although the comparison may accept them: it assumes valid accesses, and so ignores these inputs."""
         return all(self.cases.keeps_to_memory(case, arguments) for case in self.cases.found[:KEPT_CASES]) and (
             self.formula.keeps_to_memory(arguments)
         )
@@ -174,7 +174,7 @@ class Search:
             before = spaces
 
     def _remaining(self, whole: _Attempt, open_: Sequence[tuple[int, _Attempt]]) -> Proposal | NoneFits | Unfinished:
-        """What was not decided quickly is asked again, as long as there is time."""
+        """Queries that the first pass did not decide are asked again, with the whole budget."""
         for size in dict.fromkeys(size for size, attempt in open_ if attempt is whole):
             found = whole.of_size(size, None)
             if not isinstance(found, NoneFits):
@@ -210,7 +210,6 @@ class _Attempt:
         singly = len(search.excluded)
         while len(search.excluded) - singly <= MOST_EXCLUDED:
             answer = self._propose(size, seconds)
-            search.iterations += 1
             if answer is Answer.UNSAT:
                 return NoneFits()
             if answer is Answer.UNKNOWN:
@@ -266,7 +265,7 @@ class _Attempt:
         if case is None and search.keeps_to_memory(arguments):
             return False
         if case is None:
-            search.left_out, search.excluded = True, [*search.excluded, arguments]
+            search.excludes_unrefuted, search.excluded = True, [*search.excluded, arguments]
             return True
         if any(case is one for one in self._known):  # the formula admits more than runs do
             search.excluded.append(arguments)

@@ -27,10 +27,6 @@ class Space:
     depth: int = 1
     has_constants: bool = True
 
-    @property
-    def is_flat(self) -> bool:
-        return self.depth == 1 or not self.operators
-
     def with_operators(self, operators: Sequence[Operator]) -> Space:
         """The same with some of the operators only."""
         kept = tuple(operator for operator in self.operators if operator in operators)

@@ -14,7 +14,7 @@ _ALIGNMENT = 0x1000
 _ROOM = 1 << 16
 """More than a wrapper takes."""
 _NAMED_ROOM = 1 << 20
-"""What has a name and no section may be an object of up to so many bytes (`load/shared.py`)."""
+"""A name without a section may be that of an object of up to this many bytes (`load/shared.py`)."""
 SECTION = ".adaptor"
 
 
@@ -53,8 +53,8 @@ def free_address(images: Sequence[Image], callee: int) -> int:
 
 
 def _around(span: tuple[int, int, int], section: Section) -> Iterator[tuple[int, int, int]]:
-    """What is left of a span of addresses that move with a linked file: as in the file's own code, where a call returns
-    to is a plain number."""
+    """What is left of a span of addresses that move with a linked file, without those of the wrapper: return addresses
+    in it are plain numbers, as in the file's own code."""
     low, high, start = span
     if section.address >= high or section.end <= low:
         yield span

@@ -129,7 +129,7 @@ class Queue:
         self._seconds = seconds
         self._on_store_trouble = on_store_trouble
         self._started = time.monotonic()
-        self._wish = Budget(float("inf"))
+        self._interrupts = Budget(float("inf"))
         self._context = ExitStack()
         self._new: list[_Entry] = []
         self._waiting: list[_Entry] = []
@@ -149,7 +149,7 @@ class Queue:
         """Why tasks are without an answer; empty if none is."""
 
     def __enter__(self) -> Queue:
-        self._context.enter_context(interruptible(self._wish))
+        self._context.enter_context(interruptible(self._interrupts))
         return self
 
     def __exit__(
@@ -211,7 +211,7 @@ class Queue:
             raise ValueError(f"tasks wait for {len(self._deferred)} answers to what was never asked")
 
     def _is_over(self) -> bool:
-        if self._wish.interrupted:
+        if self._interrupts.interrupted:
             self.why_ended = "it was interrupted"
         elif self._seconds is not None and self._elapsed > self._seconds:
             self.why_ended = f"the time of {self._seconds:g} s is up"

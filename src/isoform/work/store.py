@@ -114,7 +114,7 @@ class Store:
         if self._database.is_server:
             clock = connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one()
             self._clock = float(clock) - time.time()
-        self._bury_the_dead(connection)
+        self._remove_dead_runs(connection)
         self._register(connection)
 
     def _tables(self, connection: Connection) -> list[str]:
@@ -258,7 +258,7 @@ class Store:
         insert = self._database.insert(schema.runs).values(**values)
         connection.execute(insert.on_conflict_do_update(index_elements=["run"], set_={"seen": values["seen"]}))
 
-    def _bury_the_dead(self, connection: Connection) -> None:
+    def _remove_dead_runs(self, connection: Connection) -> None:
         for row in connection.execute(select(schema.runs)).all():
             if not self._is_alive(row):
                 connection.execute(delete(schema.claims).where(schema.claims.c.run == row.run))

@@ -174,7 +174,7 @@ class _Assembly:
     # -- expressions ----------------------------------------------------------------------------
 
     def _compute(self, expression: Expression, waiting: int) -> None:
-        """The value in rax, zero-extended; so many values wait."""
+        """The value in rax, zero-extended. `waiting`: how many slots hold operands that are computed already."""
         match expression:
             case Variable(name, bits):
                 self._load("rax", self._saved[name])
