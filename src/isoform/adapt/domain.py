@@ -74,7 +74,9 @@ def _widest(
             return None
         verdict = proved_on(pair, found.adaptor, replace(options, assume=(*options.assume, restriction.text)), budget)
         if isinstance(verdict, Equivalent):
-            return restriction, replace(found, proof=verdict, assumptions=(*pair.assumptions, *verdict.assumptions))
+            return restriction, replace(
+                found, proof=verdict, assumptions=tuple(dict.fromkeys((*found.assumptions, *verdict.assumptions)))
+            )
     return None
 
 
@@ -91,7 +93,9 @@ def _values_left_out(
         assume = (*options.assume, text) if text else options.assume
         verdict = proved_on(pair, found.adaptor, replace(options, assume=assume), budget)
         if isinstance(verdict, Equivalent) and text:
-            proved = replace(found, proof=verdict, assumptions=(*pair.assumptions, *verdict.assumptions))
+            proved = replace(
+                found, proof=verdict, assumptions=tuple(dict.fromkeys((*found.assumptions, *verdict.assumptions)))
+            )
             return _Restriction(text, len(excluded) / 2.0**parameter.type.bits), proved
         argument = next((a for a in verdict.contract.arguments if a.name == parameter.name), None)
         if not isinstance(verdict, Different) or argument is None:

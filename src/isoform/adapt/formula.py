@@ -28,6 +28,7 @@ from isoform.model.expression import (
 from isoform.model.outcome import STACK_POINTER, Status
 from isoform.model.outcome import Pair as InputPair
 from isoform.model.signature import TypeKind
+from isoform.smt.simulate import topological
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Term, Terms
 from isoform.sym.compare import POSSIBLE_RESULT, SOME_ADDRESS, Goal
@@ -152,6 +153,10 @@ class OpenFormula:
         given = self._at_entry(case)
         for name, value in zip(self._open_names, arguments, strict=True):
             given |= self._passed(name, value)
+        for variable in _variables(fits):
+            if variable not in given:  # an undefined value, say: in another case it may be another
+                name = f"{variable.symbol()} in case {id(case)}"
+                given[variable] = terms.manager.mk_const(variable.sort(), name)
         return terms.manager.substitute_term(fits, given)
 
     def _at_entry(self, case: Case) -> dict[Term, Term]:
@@ -175,7 +180,7 @@ class OpenFormula:
             return {}
         memory = terms.array_variable("memory", width)
         cells = {**dict.fromkeys((*case.outcome.reads, *case.outcome.writes)), **dict.fromkeys(inputs.memory)}
-        if inputs.fill_seed:
+        if inputs.fill_seed or len(cells) > MOST_CELLS:
             array = terms.array_variable(f"memory of case {id(case)}", width)
         else:
             array = terms.manager.mk_const_array(terms.array_sort(width), terms.bv(0, 8))
@@ -247,6 +252,11 @@ class OpenFormula:
 
 
 # -- expressions as terms -------------------------------------------------------------------------
+
+
+def _variables(term: Term) -> list[Term]:
+    """All that is in a term and not determined by it; of outside functions, what they do is the same in every case."""
+    return [part for part in topological([term]) if part.is_const() and not part.sort().is_fun()]
 
 
 def expression_term(terms: Terms, expression: Expression, values: Mapping[str, Term]) -> Term:

@@ -26,7 +26,7 @@ from isoform.load.prototype import parse_prototype
 from isoform.model.adaptor import Adaptor
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported, UserError
-from isoform.model.expression import Change, Constant, Conversion, Expression, Variable
+from isoform.model.expression import RESULT, Change, Constant, Conversion, Expression, Variable
 from isoform.model.machine import Machine
 from isoform.model.signature import CType, Parameter, Signature, TypeKind
 from isoform.model.values import dataclass
@@ -129,7 +129,8 @@ def pair_of(loaded: tuple[Loaded, Loaded], said: tuple[str | None, str | None], 
 def _signature(side: Loaded, said: str | None, budget: Budget) -> tuple[Signature, Assumption | None]:
     of = machine(side.image.machine)
     if said is not None:
-        return replace(parse_prototype(said, of.word_bits, of.char_is_signed), name=side.symbol.name), None
+        said_so = parse_prototype(said, of.word_bits, of.char_is_signed)
+        return with_names(replace(said_so, name=side.symbol.name)), None
     declared = side.image.signatures.get(side.symbol.name)
     if declared is not None:
         return with_names(declared), None
@@ -146,9 +147,14 @@ def from_liveness(inferred: Signature, options: str) -> Assumption:
     return Assumption("signature-from-liveness", why)
 
 
+def _own_name(name: str) -> str:
+    """`result` is what the rewrite returned, in expressions: a parameter of that name gets another."""
+    return f"{name}_" if name == RESULT else name
+
+
 def with_names(signature: Signature) -> Signature:
     """Debug information may have parameters without a name."""
-    names = [p.name or f"parameter_{n}" for n, p in enumerate(signature.parameters, 1)]
+    names = [_own_name(p.name) or f"parameter_{n}" for n, p in enumerate(signature.parameters, 1)]
     parameters = [replace(p, name=name) for p, name in zip(signature.parameters, names, strict=True)]
     return replace(signature, parameters=tuple(parameters))
 

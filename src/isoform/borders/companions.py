@@ -142,7 +142,7 @@ class Companions:
             with suppress(Unsupported, UserError):
                 lifted.append(self.lift(names[side], entries[side], side))
         both = len(lifted) == 2
-        same = same and both and not any(is_refused(function) for function in lifted)
+        same = same and both and not any(is_refused(function) or function.inlined for function in lifted)
         rests_on = same_code_assumptions(*lifted) if both else ()
         uses = _union([reach(function) for function in lifted])
         same = same and is_same_kind(images, uses.data)

@@ -38,6 +38,8 @@ def same_code(question: Question) -> Proved | None:
     if border.apart or border.unclear or border.companions:
         return None
     target, rewrite = question.target, question.rewrite
+    if target.inlined or rewrite.inlined:
+        return None  # a callee may return elsewhere, or read what is behind its call: the engines follow that
     if _may_mean_other_things(target.image, rewrite.image, target.machine):
         return None
     images, entries = (target.image, rewrite.image), (target.entry.address, rewrite.entry.address)
