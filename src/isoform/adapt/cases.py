@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from itertools import islice
 
+from isoform.borders.convention import place_signature
 from isoform.borders.question import Question
 from isoform.engines.inputs import InputMaker
 from isoform.engines.separate import differs
-from isoform.model.contract import Argument, BoundsRule, argument_value
+from isoform.model.contract import Argument, BoundsRule, ReturnAs, argument_value
 from isoform.model.expression import Expression, evaluate
 from isoform.model.outcome import Inputs, Outcome, Status
 from isoform.model.outcome import Pair as InputPair
@@ -125,7 +126,10 @@ def entry_values(question: Question, inputs: Inputs) -> dict[str, int]:
 
 
 def _is_same_result(question: Question, one: Outcome, other: Outcome) -> bool:
-    """Whether two runs leave the same in the first result registers, whether or not these are compared."""
-    convention = question.contract.machine.convention
-    names = (*convention.result[:1], *convention.float_result[:1])
-    return all(one.registers.get(name, 0) == other.registers.get(name, 0) for name in names)
+    """Whether two runs of the target give the same result, whether or not it is compared."""
+    contract = question.contract
+    if contract.signature is None:
+        return True
+    results = place_signature(contract.machine, contract.signature).results
+    plain = replace(contract, return_as=ReturnAs.VALUE)
+    return plain.result_value(one, results) == plain.result_value(other, results)
