@@ -21,6 +21,7 @@ from isoform.load.image import Image
 from isoform.model.machine import Machine
 from isoform.model.verdict import Obligation, Proof
 from isoform.smt.terms import Terms
+from isoform.sym.state import VALID_MEMORY
 
 SAME_CODE = "same-code"
 """The engine, in reports."""
@@ -52,7 +53,8 @@ def same_code(question: Question) -> Proved | None:
         Proof((_OBLIGATION,)),
         Grounds(Terms(), (), HOW, returns=True, calls=False),
         said="the code is the same, and so is all that it names",
-        assumptions=same_code_assumptions(target, rewrite),
+        # Two files may align an object differently, and an instruction may need the alignment.
+        assumptions=(*same_code_assumptions(target, rewrite), *((VALID_MEMORY,) if any(u.data for u in uses) else ())),
     )
 
 
