@@ -11,21 +11,29 @@ With a certificate wanted, the other engines prove the same as formulas that ano
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from isoform.borders.linking import same_code_assumptions
 from isoform.borders.question import Engine, Question
 from isoform.borders.reach import reach
 from isoform.borders.same_code import is_same_code, is_same_kind
 from isoform.engines.finding import Proved
 from isoform.engines.grounds import Grounds
+from isoform.lift.function import Function
 from isoform.load.image import Image
+from isoform.model.contract import CallRule
 from isoform.model.machine import Machine
-from isoform.model.verdict import Obligation, Proof
+from isoform.model.microop import Kind
+from isoform.model.verdict import Assumption, Obligation, Proof
 from isoform.smt.terms import Terms
 from isoform.sym.state import VALID_MEMORY
 
 SAME_CODE = "same-code"
 """The engine, in reports."""
 HOW = "Both functions are the same instructions, and what these name is the same on both sides."
+SAME_UNDEFINED = Assumption(
+    "same-undefined", "where the manual leaves a value undefined, the same instruction on the same state gives the same"
+)
 _OBLIGATION = Obligation("same-code", "both are the same instructions, and all that they name is the same")
 
 
@@ -36,7 +44,7 @@ def same_code(question: Question) -> Proved | None:
     asked_otherwise = options.engine is not Engine.AUTO or options.cert is not None or options.tests is not None
     if asked_otherwise or contract.preconditions or contract.abis:
         return None
-    if border.apart or border.unclear or border.companions:
+    if border.apart or border.unclear or border.companions or contract.calls is CallRule.UNINTERPRETED:
         return None
     target, rewrite = question.target, question.rewrite
     if target.inlined or rewrite.inlined:
@@ -53,9 +61,16 @@ def same_code(question: Question) -> Proved | None:
         Proof((_OBLIGATION,)),
         Grounds(Terms(), (), HOW, returns=True, calls=False),
         said="the code is the same, and so is all that it names",
-        # Two files may align an object differently, and an instruction may need the alignment.
-        assumptions=(*same_code_assumptions(target, rewrite), *((VALID_MEMORY,) if any(u.data for u in uses) else ())),
+        assumptions=(*same_code_assumptions(target, rewrite), *_assumptions(target, any(u.data for u in uses))),
     )
+
+
+def _assumptions(function: Function, reaches_data: bool) -> Iterator[Assumption]:
+    # Two files may align an object differently, and an instruction may need the alignment.
+    if reaches_data:
+        yield VALID_MEMORY
+    if any(op.kind is Kind.UNDEFINED for block in function.blocks.values() for op in block.ops):
+        yield SAME_UNDEFINED
 
 
 def _may_mean_other_things(left: Image, right: Image, machine: Machine) -> bool:
