@@ -68,7 +68,9 @@ if TYPE_CHECKING:
 COMPARE_HELP = f"""Compare two functions: one question, one verdict.
 
 A and B are `path[:function]`: an ELF object, library or executable, a `.c` or `.s` file (compiled first), or a file of
-one of the small machines ({", ".join(TEXT_ISAS)}). Without B, A is built twice: see --cflags-a and --cflags-b.
+one of the small machines ({", ".join(TEXT_ISAS)}). A member of a static library or a Debian package is a file too:
+`libx.a:member.o:function`, or `libx.a:function`. A function is its symbol, its C++ name as in the source
+(`a.o:ns::f(int)`), or an address (`lib.so:0x1200`). Without B, A is built twice: see --cflags-a and --cflags-b.
 
 Exit code: 0 equivalent, 1 different, 3 bounded or unknown, 2 trouble."""
 

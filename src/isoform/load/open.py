@@ -12,6 +12,8 @@ from isoform.load.code import DISPLAYED, Code, parsed_code
 from isoform.load.described import Local, PointerTypes, SourceLine
 from isoform.load.elf import parse_elf
 from isoform.load.image import Image, Symbol
+from isoform.load.inside import content_of, located
+from isoform.load.members import Member, starts_as_archive
 from isoform.load.parsed import ParsedFile
 from isoform.load.place import PlacedImage, place_files
 from isoform.load.resolve import choose, read_file, split_spec
@@ -60,7 +62,8 @@ class Loaded:
     """For two linked files: both sides, placed so that objects with the same layout in both move as one."""
 
 
-_Built = tuple[Path | Code, str | None, tuple[str, ...]]
+_File = Path | Member | Code
+_Built = tuple[_File, str | None, tuple[str, ...]]
 _Placed = tuple[tuple[tuple[int, int], ...], int, Symbol]
 """The addresses of a file's parts, and the function that is meant."""
 
@@ -84,7 +87,7 @@ class Kept:
     (where objects are, what the two have in common) is computed for each pair."""
 
     parsed: dict[_Built, ParsedFile] = field(default_factory=dict)
-    images: dict[Path | Code, Image] = field(default_factory=dict)
+    images: dict[_File, Image] = field(default_factory=dict)
     """Assembled text."""
     told: dict[_Placed, _Told | None] = field(default_factory=dict)
     """By the file's place: object files are moved if the other side needs the room."""
@@ -117,13 +120,12 @@ def open_pair(
 def _open(
     specs: Sequence[str | Code], options: Sequence[LoadOptions], first: Kept, together: bool = False
 ) -> list[Loaded]:
-    split = [(spec, _named(spec)) if isinstance(spec, Code) else split_spec(spec) for spec in specs]
-    paths = [path for path, _ in split]
+    sides = _meant(specs, options)
+    paths, names = [path for path, _ in sides], [name for _, name in sides]
     isas = [_isa(path, option) for path, option in zip(paths, options, strict=True)]
     shown = [DISPLAYED if isinstance(path, Code) else str(path) for path in paths]
     if len(set(isas)) > 1:
         raise UserError(f"{shown[0]} is {isas[0]} but {shown[1]} is {isas[1]}: both sides must be the same machine.")
-    names = [name or option.function for (_, name), option in zip(split, options, strict=True)]
     if isas[0] not in TEXT_ISAS.values():
         files = _parse_all(paths, options, first)
         _require_one_machine(files, options)
@@ -137,12 +139,29 @@ def _open(
     return [Loaded(*side) for side in zip(images, symbols, shown, alone, strict=True)]
 
 
+def _meant(specs: Sequence[str | Code], options: Sequence[LoadOptions]) -> list[tuple[_File, str | None]]:
+    """For each side the file, and the name of the function if it was given. Of an archive without a name, the member
+    is meant that defines what the other side names."""
+    found: dict[int, tuple[_File, str | None]] = {}
+    split = {side: split_spec(spec) for side, spec in enumerate(specs) if not isinstance(spec, Code)}
+    named = None
+    for side in sorted(split, key=lambda side: split[side][1] is None):
+        path, rest = split[side]
+        other = named if rest is None and starts_as_archive(path) else None
+        found[side] = located(path, rest, options[side].function or other)
+        named = found[side][1] or named
+    for side, spec in enumerate(specs):
+        if isinstance(spec, Code):
+            found[side] = spec, _named(spec) or options[side].function
+    return [found[side] for side in range(len(specs))]
+
+
 def _named(code: Code) -> str | None:
     """Programs in the text of a small machine have no names."""
     return None if code.isa in TEXT_ISAS.values() else code.name
 
 
-def _isa(path: Path | Code, options: LoadOptions) -> str:
+def _isa(path: _File, options: LoadOptions) -> str:
     """The machine of a file: from the option, the suffix, or else the ELF header."""
     said = path.isa if isinstance(path, Code) else options.isa
     return said or TEXT_ISAS.get(path.suffix if isinstance(path, Path) else "", DEFAULT)
@@ -159,24 +178,26 @@ def _require_one_machine(files: Sequence[ParsedFile], options: Sequence[LoadOpti
             )
 
 
-def _assemble(isa: str, path: Path | Code, kept: Kept) -> Image:
+def _assemble(isa: str, path: _File, kept: Kept) -> Image:
     if path not in kept.images:
         kept.images[path] = _assembled(isa, path)
     return kept.images[path]
 
 
-def _assembled(isa: str, path: Path | Code) -> Image:
+def _assembled(isa: str, path: _File) -> Image:
     from isoform.load.text import assemble_text, load_text
 
     if isinstance(path, Code):
         if isinstance(path.content, bytes):
             raise UserError(f"code of {isa} is given as text, not as bytes.")
         return assemble_text(isa, path.content, DISPLAYED)
+    if isinstance(path, Member):
+        raise UserError(f"code of {isa} is a text, and {path} is in an archive.")
     read_file(path)  # raises the error for a file that cannot be read
     return load_text(isa, path)
 
 
-def _parse_all(paths: Sequence[Path | Code], options: Sequence[LoadOptions], kept: Kept) -> list[ParsedFile]:
+def _parse_all(paths: Sequence[_File], options: Sequence[LoadOptions], kept: Kept) -> list[ParsedFile]:
     """Parse every file; a source that is built twice in the same way is built once."""
     parsed = dict(kept.parsed)
     files = []
@@ -190,9 +211,11 @@ def _parse_all(paths: Sequence[Path | Code], options: Sequence[LoadOptions], kep
     return files
 
 
-def _parse(path: Path | Code, options: LoadOptions) -> ParsedFile:
+def _parse(path: _File, options: LoadOptions) -> ParsedFile:
     if isinstance(path, Code):
         return parsed_code(path, options.cc, options.cflags)
+    if isinstance(path, Member):
+        return parse_elf(content_of(path), str(path))
     data = read_file(path)
     if path.suffix not in SOURCE_SUFFIXES:
         return parse_elf(data, str(path))
@@ -264,6 +287,19 @@ class Library:
 
 def open_libraries(paths: Sequence[str], options: LoadOptions) -> list[Library]:
     """One file, or two that are placed together."""
-    files = _parse_all([Path(path) for path in paths], [options] * len(paths), Kept())
+    files = _parse_all([_whole(path) for path in paths], [options] * len(paths), Kept())
     _require_one_machine(files, [options] * len(paths))
     return [Library(placement, path) for placement, path in zip(place_files(files), paths, strict=True)]
+
+
+def library_bytes(path: str) -> bytes:
+    whole = _whole(path)
+    return content_of(whole) if isinstance(whole, Member) else read_file(whole)
+
+
+def _whole(path: str) -> Path | Member:
+    """A file, or a member of an archive."""
+    file = Path(path)
+    if file.exists() and not starts_as_archive(file):
+        return file
+    return located(*split_spec(path), None)[0]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from isoform.load.elf import FILE_LIMIT
 from isoform.load.image import Image, Symbol
 from isoform.model.errors import UserError
+from isoform.model.names import shown_name, without_parameters, without_spaces
 
 SHOWN_NAMES = 12
 STARTUP = frozenset(
@@ -28,17 +29,26 @@ STARTUP = frozenset(
 
 
 def split_spec(spec: str) -> tuple[Path, str | None]:
-    """`path:function` as a path and a name. A file with a colon in its name is found too."""
+    """`path:function` as a path and a name. A file with a colon in its name is found too, and names may have colons, as
+    in C++ and in members of archives: the path is the longest part that is a file."""
     if not spec:
         raise UserError("an empty path was given: name a file, as in old.o:f.")
     if os.path.lexists(spec) or ":" not in spec:
         return Path(spec), None
-    path, _, function = spec.rpartition(":")
+    path, function = _parts(spec)
     if not path:
         raise UserError(f"'{spec}' names no file: write path:function.")
     if not function:
         raise UserError(f"'{spec}' names no function after the colon.")
     return Path(path), function
+
+
+def _parts(spec: str) -> tuple[str, str]:
+    colons = [at for at, letter in enumerate(spec) if letter == ":"]
+    existing = next((at for at in reversed(colons) if at and os.path.lexists(spec[:at])), None)
+    is_cxx = "::" in spec or "(" in spec
+    at = existing if existing is not None else colons[0] if is_cxx else colons[-1]
+    return spec[:at], spec[at + 1 :]
 
 
 def read_file(path: Path) -> bytes:
@@ -73,10 +83,8 @@ def _similar_file(path: Path) -> str:
 def choose(images: Sequence[Image], names: Sequence[str | None]) -> list[Symbol]:
     """The function meant on each side. If a side has no name, it is the only function of its file, or the one that the
     other side names, or the only name that both files have in common."""
-    for image, name in zip(images, names, strict=True):
-        if name is not None:
-            find_function(image, name)
-    chosen = list(names)
+    given = [None if n is None else find_function(image, n) for image, n in zip(images, names, strict=True)]
+    chosen = [None if symbol is None else symbol.name for symbol in given]
     candidates = [_candidates(image) for image in images]
     for side, image in enumerate(images):
         if not candidates[side] and chosen[side] is None:
@@ -89,7 +97,8 @@ def choose(images: Sequence[Image], names: Sequence[str | None]) -> list[Symbol]
     for side, name in enumerate(chosen):
         if name is None:
             raise UserError(_which(images[side], candidates, side, named=any(names)))
-    return [find_function(image, name) for image, name in zip(images, chosen, strict=True) if name is not None]
+    sides = zip(images, given, chosen, strict=True)
+    return [symbol or find_function(image, name) for image, symbol, name in sides if name is not None]
 
 
 def _common_choice(candidates: Sequence[Sequence[str]], chosen: list[str | None]) -> list[str | None]:
@@ -117,8 +126,9 @@ def _which(image: Image, candidates: Sequence[Sequence[str]], side: int, named: 
     if len(candidates) == 2 and not named:
         common = sorted(set(candidates[0]) & set(candidates[1]))
         if len(common) > 1:
-            return f"both files have several functions in common ({_listed(common)}): name one with --function."
-    names = candidates[side]
+            shown = _listed([shown_name(name) for name in common])
+            return f"both files have several functions in common ({shown}): name one with --function."
+    names = [shown_name(name) for name in candidates[side]]
     return f"{image.path} has several functions ({_listed(names)}): name one, as in {image.path}:{names[0]}."
 
 
@@ -128,7 +138,9 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def find_function(image: Image, name: str) -> Symbol:
-    """The function of this name, or at this hexadecimal address."""
+    """The function of this name, or at this hexadecimal address. C++ names may be written as in the source."""
+    if name not in image.functions and not name.lower().startswith("0x"):
+        name = _symbol_name(image, name)
     symbol = image.functions.get(name)
     places = sorted({s.address for s in image.symbols if s.is_function and s.name == name})
     if len(places) > 1:
@@ -147,6 +159,31 @@ def find_function(image: Image, name: str) -> Symbol:
     return symbol
 
 
+def _symbol_name(image: Image, typed: str) -> str:
+    """The symbol of a function that is given by its C++ name; what was typed if there is none."""
+    found = as_typed(image.functions, typed)
+    places = {image.functions[name].address for name in found}
+    if len(places) > 1:
+        shown = ", ".join(f"{shown_name(name)} = {name}" for name in found[:SHOWN_NAMES])
+        raise UserError(f"{image.path} has {len(places)} functions that '{typed}' may mean ({shown}): name one symbol.")
+    return found[0] if found else typed
+
+
+def as_typed(names: Iterable[str], typed: str) -> list[str]:
+    """Those of some symbols that a person may mean: this symbol itself; else the functions that are written like this,
+    blanks aside; else those that are, without parameters and result."""
+    names = list(names)
+    if typed in names:
+        return [typed]
+    wanted = without_spaces(typed)
+    written = [(name, shown_name(name)) for name in names]
+    exact = [name for name, shown in written if shown != name and without_spaces(shown) == wanted]
+    if exact:
+        return exact
+    whole = [(name, shown) for name, shown in written if shown != name and not shown.endswith("]")]
+    return [name for name, shown in whole if without_spaces(without_parameters(shown)) == wanted]
+
+
 def _label(image: Image, name: str) -> Symbol:
     found = [s for s in image.symbols if s.name == name]
     for symbol in found:
@@ -161,7 +198,7 @@ def _label(image: Image, name: str) -> Symbol:
 
 
 def _hint(image: Image, name: str) -> str:
-    names = list(image.functions)
+    names = [shown_name(own) for own in image.functions]
     close = difflib.get_close_matches(name, names, 1, 0.6)
     if close:
         return f"; did you mean '{close[0]}'?"

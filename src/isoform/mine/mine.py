@@ -13,8 +13,7 @@ from typing import Any
 from isoform.adapt.adapt import AdaptOptions
 from isoform.isa.registry import machine
 from isoform.load.header import read_header
-from isoform.load.open import Library, LoadOptions, open_libraries
-from isoform.load.resolve import read_file
+from isoform.load.open import Library, LoadOptions, library_bytes, open_libraries
 from isoform.mine.clusters import clusters_of
 from isoform.mine.functions import Choice, Mined, prepared, read_functions
 from isoform.mine.pair import PAIR_MEMORY, Shared
@@ -75,7 +74,7 @@ class _Mining:
         self._options = options
         self._loading = loading
         self._how = AdaptOptions(families=options.families, depth=options.depth)
-        self._digests = [sha256(read_file(Path(path))).hexdigest() for path in paths]
+        self._digests = [sha256(library_bytes(path)).hexdigest() for path in paths]
         self._started = time.monotonic()
         self._ended = ""
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from isoform.model.contract import AbortRule, Contract, DataRule, MemoryRule, ReturnAs
 from isoform.model.differences import Difference
 from isoform.model.listing import View
+from isoform.model.names import shown_name, with_shown_names
 from isoform.model.values import dataclass
 from isoform.model.verdict import (
     Bounded,
@@ -80,16 +82,20 @@ def summary_of(verdict: Verdict) -> VerdictSummary:
         why=_why(verdict),
         given=tuple(_given(witness, verdict.contract)) if witness is not None else (),
         observables=_observables(witness) if witness is not None else (),
-        views=tuple(v for v in verdict.views if isinstance(v, View)),
+        views=tuple(replace(v, title=shown_name(v.title)) for v in verdict.views if isinstance(v, View)),
         traces=(witness.target.trace, witness.rewrite.trace) if witness is not None else ((), ()),
-        rest=tuple(entry for entry in _rest(verdict, witness) if entry.lines),
+        rest=tuple(_readable(entry) for entry in _rest(verdict, witness) if entry.lines),
         steps=verdict.steps,
         causes=addresses_of(verdict.root_cause if isinstance(verdict, Different) else None),
     )
 
 
+def _readable(entry: Labelled) -> Labelled:
+    return replace(entry, lines=tuple(with_shown_names(line) for line in entry.lines))
+
+
 def subject_name(subject: Subject) -> str:
-    return f"{subject.path}:{subject.function}" if subject.function else subject.path
+    return f"{subject.path}:{shown_name(subject.function)}" if subject.function else subject.path
 
 
 def duration(seconds: float) -> str:
