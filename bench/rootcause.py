@@ -34,6 +34,7 @@ from isoform.api import show
 from isoform.explain import explain
 from isoform.lift.function import Function
 from isoform.load.open import LoadOptions
+from isoform.model import budget as limits
 from isoform.model.cause import Cause, Place, RootCause, Strength
 from isoform.model.verdict import Different
 from isoform.report.causes import search_of, sentences_of
@@ -41,6 +42,8 @@ from seededbugs import Bug, bugs, changed, kinds, source
 
 _LONGEST = 15
 """Bytes of an instruction."""
+_WALL_FACTOR = 100.0
+"""Seconds are processor time: on a busy machine the wall clock must not end a search."""
 _NUMBER = re.compile(r"[+-]?0x[0-9a-f]+")
 SEED_004 = (
     "seed 004: a cause for 12 of 15 and 34 of 46 (at the weakest strength), 15 of 39 for all inputs; 154 s on average"
@@ -165,6 +168,7 @@ def main() -> None:
         print(f"without {', '.join(options.without)}", flush=True)
         left = {f"by_{step}": False for step in options.without}
         explain.root_cause = partial(explain.root_cause, pruning=replace(explain.ALL_PRUNING, **left))  # type: ignore[assignment]
+    limits.WALL_FACTOR = _WALL_FACTOR
     chosen = bugs(options.count, options.seed, options.only)[options.skip :]
     results: list[Result] = []
     asked = 0

@@ -82,6 +82,7 @@ def test_one_source_with_two_sets_of_flags(sources: tuple[Path, Path]) -> None:
         ({"fuel": 0}, ValueError, "at least 1"),
         ({"tests": 5}, TypeError, "tests"),
         ({"pure": ""}, ValueError, "pure"),
+        ({"idempotent": ("f", "")}, ValueError, "idempotent"),
         ({"cc": 5}, TypeError, "cc"),
         ({"cflags": 5}, TypeError, "cflags"),
         ({"function": 5}, TypeError, "function"),

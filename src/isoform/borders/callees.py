@@ -95,6 +95,13 @@ class CalleeTable:
         if once:
             why = f"only one of the files declares {_listed(once)}: what that declaration says holds on both sides"
             yield Assumption("callee-declared-once", why)
+        repeated = [n for n in names if n in self._contract.idempotent and n not in self._contract.pure]
+        if repeated:
+            why = (
+                f"{_listed(repeated)}, called again with the same arguments after no other call or store, changes "
+                "nothing and returns the same (--idempotent)"
+            )
+            yield Assumption("idempotent-calls", why)
         yield from version_assumptions(*self._functions, names)
         present = self._present_but_outside()
         if present:
@@ -141,7 +148,8 @@ class CalleeTable:
         if len(returns) > 1:
             why = f"{name} is called in one place as if it returned, and in another as if it did not"
             return replace(found, refused=found.refused or why)
-        return replace(found, returns=returns != {False})
+        is_idempotent = name in self._contract.idempotent
+        return replace(found, returns=returns != {False}, is_idempotent=is_idempotent)
 
     def _with_parts(self, name: str) -> Callee:
         if not name or name in self._pointer_types:

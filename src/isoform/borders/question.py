@@ -67,6 +67,8 @@ class Options:
     """The degree of the monomials in the equations that a proof about loops may use."""
     pure: tuple[str, ...] = ()
     """Outside functions that only compute, beside those that are known to."""
+    idempotent: tuple[str, ...] = ()
+    """Outside functions for which a call right after the same call does nothing more."""
     seed: int = 1
     tests: str | None = None
     """A file of the user's own tests."""
@@ -99,10 +101,11 @@ class Options:
             self._set("explain", _chosen("explain", Explain, self.explain))
         if isinstance(self.cause_filter, str):
             self._set("cause_filter", CauseFilter.parsed(self.cause_filter))
-        for name in ("assume", "shapes", "pure"):
+        for name in ("assume", "shapes", "pure", "idempotent"):
             self._set(name, _texts(name, getattr(self, name)))
-        if not all(self.pure):
-            raise ValueError("pure must name functions, not ''")
+        for name in ("pure", "idempotent"):
+            if not all(getattr(self, name)):
+                raise ValueError(f"{name} must name functions, not ''")
         for name in ("tests", "cert"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str | PathLike):

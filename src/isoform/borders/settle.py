@@ -106,6 +106,7 @@ def _contract(functions: Functions, options: Options, no_return: Collection[str]
         calls=options.calls,
         data=options.data,
         pure=options.pure,
+        idempotent=options.idempotent,
         bounds=options.bounds,
         bools=bool_cells(placement.arguments),
         bool_variables=bool_variables(target, rewrite),

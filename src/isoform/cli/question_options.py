@@ -47,6 +47,14 @@ PureNames = Annotated[
         help="An outside function that only computes, from its arguments and memory: like strcmp. Repeatable.",
     ),
 ]
+IdempotentNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="An outside function that does nothing more if it is called again at once, with the same arguments. "
+        "Repeatable.",
+    ),
+]
 Bounding = Annotated[
     BoundsRule,
     typer.Option(

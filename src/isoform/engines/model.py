@@ -72,10 +72,14 @@ def call_effects(
     apart: in a model, a call may change all of memory."""
     found: dict[CallKey, CallEffect] = {}
     number = 0
+    last: CallSite | None = None
     for site in sites:
         if not solver.holds(site.condition):
             continue
         arguments = noted_arguments(site, solver)
+        if last is not None and _is_repeated(question, last, site, solver):
+            continue
+        last = site if not site.pure else last
         registers = {register: solver.value(value) for register, value in site.results}
         if site.pure:
             found.setdefault(CallKey(site.callee, arguments, None), CallEffect(registers))
@@ -88,6 +92,16 @@ def call_effects(
             # The effect of a library function on memory is not for the solver to choose.
             found[key] = CallEffect(registers)
     return found
+
+
+def _is_repeated(question: Question, last: CallSite, site: CallSite, solver: Solver) -> bool:
+    """Whether a call of an idempotent function is the one before once more: a run does not record that."""
+    if site.callee != last.callee or not question.callees(site.callee).is_idempotent:
+        return False
+    if site.memory is None or last.memory is None or noted_arguments(site, solver) != noted_arguments(last, solver):
+        return False
+    now, before = ((solver.array_cells(m), solver.array_elsewhere(m)) for m in (site.memory, last.memory))
+    return now == before
 
 
 def _written(question: Question, site: CallSite, solver: Solver, known: Collection[int]) -> dict[int, int]:

@@ -79,6 +79,7 @@ class _Posing:
             data=options.data,
             bounds=options.bounds,
             pure=options.pure,
+            idempotent=options.idempotent,
             budget=options.budget,
             fuel=options.fuel,
             seed=options.seed,

@@ -37,6 +37,8 @@ def _replaced(runs: Runs, case: Case, site: Site) -> Iterator[Candidate]:
     own = case.own.get(site.number)
     if site.role is Role.ADDRESS and own and in_frame(own[0]):
         return  # where a frame has its variables is its own business
+    if site.role is Role.CONSTANT and _is_place_in_frame(runs, case, site):
+        return
     for other in runs.target.sites if own else ():
         values = case.values.get(other.number)
         if not values or not own or not _widths_fit(other, site) or other.number in runs.undefined:
@@ -49,6 +51,12 @@ def _replaced(runs: Runs, case: Case, site: Site) -> Iterator[Candidate]:
             if time is not None:
                 fix = Fix({site.number: other.number}, frozenset({site.number} if negated else ()))
                 yield Candidate(other, site, fix, time)
+
+
+def _is_place_in_frame(runs: Runs, case: Case, constant: Site) -> bool:
+    """Whether an instruction computes with a constant where a variable is in the frame."""
+    same = (other for other in runs.rewrite.sites if other.address == constant.address and other.role is Role.RESULT)
+    return any(in_frame(value) for other in same for value in case.own.get(other.number, ()))
 
 
 def _is_of_the_stack(value: int) -> bool:
@@ -64,7 +72,10 @@ def _first_difference(own: Sequence[int], given: Sequence[int]) -> int | None:
 
 def _widths_fit(target: Site, rewrite: Site) -> bool:
     """Whether it is clear what the value of one is at the width of the other: the low part, or extended with zeros. A
-    condition is a number only where the other one is a condition, too, or a byte that is computed, as by `sete`."""
+    condition is a number only where the other one is a condition, too, or a byte that is computed, as by `sete`. In the
+    place of a constant there is another constant."""
+    if Role.CONSTANT in (target.role, rewrite.role) and not (target.is_constant and rewrite.is_constant):
+        return False
     others = [site for site in (target, rewrite) if site.role is not Role.CONDITION]
     if len(others) == 1:
         return target.size == rewrite.size and others[0].role is Role.RESULT and not others[0].only_moves
@@ -78,7 +89,7 @@ def _are_conditions(target: Site, rewrite: Site) -> bool:
 def _without_counterpart(runs: Runs, case: Case) -> Iterator[Candidate]:
     """Stores that one side makes more often, and outside calls."""
     stores = [list(_all_stores(m.sites, shown)) for m, shown in zip(runs.marked, case.shown, strict=True)]
-    counts = [Counter(address for address, _ in made) for made in stores]
+    counts = [Counter(place for place, _ in made) for made in stores]
     for site in _sites_at(runs.target.sites, stores[0], counts[0] - counts[1]):
         if not all(map(in_frame, case.values.get(site.number - 1, ()))):
             for before in (None, *_anchors(runs, case)):
@@ -100,15 +111,19 @@ def _anchors(runs: Runs, case: Case) -> Iterator[int]:
             yield earlier
 
 
-def _all_stores(sites: Sequence[Site], shown: ShownValues) -> Iterator[tuple[int, int]]:
-    """The address of each store of a run, and the site of its value."""
+_Stored = tuple[int, int]
+"""An address, and how many bytes are stored there."""
+
+
+def _all_stores(sites: Sequence[Site], shown: ShownValues) -> Iterator[tuple[_Stored, int]]:
+    """Where each store of a run stores to, and the site of its value."""
     for site in sites:
         if site.role is Role.STORED:
-            yield from ((address, site.number) for address in shown.values.get(site.number - 1, ()))
+            yield from (((address, site.size), site.number) for address in shown.values.get(site.number - 1, ()))
 
 
-def _sites_at(sites: Sequence[Site], stores: Sequence[tuple[int, int]], addresses: Counter[int]) -> list[Site]:
-    return [sites[number] for number in dict.fromkeys(n for address, n in stores if addresses[address] > 0)]
+def _sites_at(sites: Sequence[Site], stores: Sequence[tuple[_Stored, int]], places: Counter[_Stored]) -> list[Site]:
+    return [sites[number] for number in dict.fromkeys(n for place, n in stores if places[place] > 0)]
 
 
 def _calls(runs: Runs, case: Case) -> Iterator[Candidate]:

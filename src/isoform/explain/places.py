@@ -22,6 +22,7 @@ _WHAT = {
     Role.LOADED: "the loaded value",
     Role.STORED: "the stored value",
     Role.ADDRESS: "the address",
+    Role.CONSTANT: "the constant",
     Role.CONDITION: "the condition",
     Role.CALL: "the call",
 }
@@ -126,6 +127,8 @@ class Places:
             return _without_counterpart(candidate)
         if rewrite.role is Role.CALL:
             return Kind.ORDER if target.register == rewrite.register else Kind.CALLEE
+        if rewrite.role is Role.CONSTANT:
+            return Kind.CONSTANT
         if is_callee(self._functions[1], rewrite):
             return Kind.CALLEE
         texts = [_instruction(f, s) for f, s in zip(self._functions, (target, rewrite), strict=True)]

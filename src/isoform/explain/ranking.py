@@ -49,7 +49,8 @@ class Ranking:
         if target is None or rewrite is None:
             site = target or rewrite
             assert site is not None
-            return site.role is Role.CALL or not self._is_in_frame(0 if rewrite is None else 1, site)
+            side = 0 if rewrite is None else 1
+            return site.role is Role.CALL or not (self._is_in_frame(side, site) or self._is_elsewhere(side, site))
         if target.role is Role.CALL or target.role in _PASSED_ON or rewrite.role in _PASSED_ON:
             return False
         if any(self._only_reloads(side, site, candidate.time) for side, site in enumerate((target, rewrite))):
@@ -61,6 +62,16 @@ class Ranking:
 
     def _is_in_frame(self, side: int, store: Site) -> bool:
         return all(in_frame(address) for address in self._case.shown[side].values.get(store.number - 1, ()))
+
+    def _is_elsewhere(self, side: int, store: Site) -> bool:
+        """Whether the other side stores to the same address as often, only another number of bytes."""
+        counts = [self._stores(0), self._stores(1)]
+        addresses = self._case.shown[side].values.get(store.number - 1, ())
+        return all(counts[side][address] <= counts[1 - side][address] for address in addresses)
+
+    def _stores(self, side: int) -> Counter[int]:
+        stores = (site for site in self._sites[side] if site.role is Role.STORED)
+        return Counter(a for site in stores for a in self._case.shown[side].values.get(site.number - 1, ()))
 
     def is_trivial(self, candidate: Candidate) -> bool:
         """Whether it is the result itself, passed on at the very end."""
@@ -82,11 +93,15 @@ class Ranking:
             rewrite is not None and rewrite.role is Role.LEFT,
             rewrite is not None and rewrite.number in self._right,
             not is_born,
-            self._order[1].get((rewrite.number, candidate.time), 0) if rewrite is not None else 0,
+            self._order[1].get((rewrite.number, candidate.time), 0) if rewrite is not None else self._unpaired(is_born),
             target is not None and self._is_moved(0, target, candidate.time),
             self._unlikeness(candidate),
             self._order[0].get((target.number, candidate.time), 0) if target is not None else 0,
         )
+
+    def _unpaired(self, is_born: bool) -> int:
+        """When something happens that only the target does: first, unless the rewrite does it in another form."""
+        return 0 if is_born else len(self._case.shown[1].order)
 
     def _only_reloads(self, side: int, site: Site, time: int) -> bool:
         """Whether the instruction loads what was stored in the same run, and does nothing with it."""
@@ -109,6 +124,8 @@ class Ranking:
 
     def _operands(self, side: int, site: Site, time: int) -> list[int] | None:
         """Their values, sorted; None if they are not known. Where the stack is says nothing."""
+        if site.role is Role.CONSTANT:
+            return []
         read = self._sites[side][site.number]
         found = [_at(self._read[side], number, time) for number in read.operands]
         places = (site.address, site.compared_at)
@@ -137,8 +154,8 @@ def _right_values(
     target: Sequence[Site], rewrite: Sequence[Site], cases: Sequence[Case], functions: tuple[Function, Function]
 ) -> frozenset[int]:
     """Sites of the rewrite that have the values which a site of the target has as well, in all runs. Where the rewrite
-    only moves a value the target may have it at another place: it is right if it is the same instruction of the two. A
-    value that is the same in all runs says nothing: another constant may be the same by chance."""
+    only moves a value, or has a constant, the target may have it at another place: it is right if it is the same
+    instruction of the two. A value that is the same in all runs says nothing else: it may be the same by chance."""
     left, right = (_moves(sites, f) for sites, f in zip((target, rewrite), functions, strict=True))
     counts = [Counter(text for text, _ in moves.values()) for moves in (left, right)]
     common = {text for text in counts[0] if counts[0][text] == counts[1][text]}
@@ -146,7 +163,9 @@ def _right_values(
     seen = {(_signature(site, runs[0]), left.get(site.number)) for site in target if _says_much(site, left, common)}
     found = ((site, _signature(site, runs[1])) for site in rewrite if _says_much(site, right, common))
     return frozenset(
-        site.number for site, values in found if (values, right.get(site.number)) in seen and len(set(values[1:])) > 2
+        site.number
+        for site, values in found
+        if (values, right.get(site.number)) in seen and (site.role is Role.CONSTANT or len(set(values[1:])) > 2)
     )
 
 
@@ -167,14 +186,15 @@ _Moves = Mapping[int, tuple[str, int]]
 
 
 def _says_much(site: Site, moves: _Moves, common: Collection[str]) -> bool:
-    return not site.only_moves or (site.number in moves and moves[site.number][0] in common)
+    is_copied = site.only_moves or site.role is Role.CONSTANT
+    return not is_copied or (site.number in moves and moves[site.number][0] in common)
 
 
 def _moves(sites: Sequence[Site], function: Function) -> _Moves:
     counts: Counter[str] = Counter()
     found: dict[int, tuple[str, int]] = {}
     for site in sorted(sites, key=lambda site: site.address):
-        if site.role in (Role.STORED, Role.RESULT) and site.only_moves:
+        if site.role is Role.CONSTANT or (site.role in (Role.STORED, Role.RESULT) and site.only_moves):
             text = f"{site.role.value} {function.instructions[site.address].text}"
             found[site.number] = text, counts[text]
             counts[text] += 1

@@ -1,9 +1,9 @@
 """The values of a function that a cause can be about, each at a site of its own.
 
-A site is one value of one listed instruction: what it leaves in a register, loads, stores or stores to, the condition
-of a branch, an argument or a result of an outside call. A function is *marked* by a COPY for each of them, of the value
-onto itself, through which everything later reads it: whoever runs or encodes the marked function sees the value there,
-and can put another one in its place.
+A site is one value of one listed instruction: what it leaves in a register, loads, stores or stores to, a constant that
+it computes with, the condition of a branch, an argument or a result of an outside call. A function is *marked* by a
+COPY for each of them, of the value onto itself, through which everything later reads it: whoever runs or encodes the
+marked function sees the value there, and can put another one in its place.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import replace
 from enum import Enum
 from itertools import groupby
 
+from isoform.explain.immediates import computing_with_constant, constant_of, with_operand
 from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Goto, Return, outside_call, with_value
 from isoform.model.callee import Callees
 from isoform.model.machine import Machine
@@ -36,6 +37,8 @@ class Role(Enum):
     LOADED = "loaded"
     STORED = "stored"
     ADDRESS = "address"
+    CONSTANT = "constant"
+    """That the instruction computes with."""
     CONDITION = "condition"
     ARGUMENT = "argument"
     RETURNED = "returned"
@@ -67,6 +70,8 @@ class Site:
     """Whether the instruction moves a value and computes nothing."""
     compared_at: int | None = None
     """Of a condition: the address of the instruction that set the flags which it is made of, if that is another one."""
+    is_constant: bool = False
+    """Whether the instruction has the value as a constant."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +198,10 @@ class _Marking:
         self._flags = self._flags_from if self._reads_flags(ops) else None
         if any(name is not None and not self._counts(name) and name not in self._kept for name in last):
             self._flags_from = address, self._read, ()
+        like, constant = self._constant(address, ops)
         for number, op in enumerate(ops):
+            if like is not None and constant is not None:
+                op = with_operand(op, like, constant)
             if op.kind is Kind.STORE:
                 where = self._copy(address, op.ins[0], Role.ADDRESS)
                 op = MicroOp(op.kind, None, (where, self._copy(address, op.ins[1], Role.STORED)))
@@ -211,6 +219,14 @@ class _Marking:
                 self._copy_onto_itself(address, op.out, Role.LOADED)
             elif name is not None and last[name] == number and self._counts(name):
                 self._copy_onto_itself(address, op.out, Role.RESULT)
+
+    def _constant(self, address: int, ops: Sequence[MicroOp]) -> tuple[MicroOp | None, Var | None]:
+        """The site of the constant that an instruction computes with, and which micro-op does."""
+        found = computing_with_constant(ops)
+        if found is None or not all(self._counts(name) for var in found.ins if (name := self._container(var))):
+            return None, None
+        constant = constant_of(found)
+        return found, None if constant is None else self._copy(address, constant, Role.CONSTANT)
 
     def _reads_flags(self, ops: Sequence[MicroOp]) -> bool:
         """Whether micro-ops read flags that an earlier instruction set, as those of `cmove` and `sete` do."""
@@ -305,8 +321,13 @@ class _Marking:
         whole = self._container(value) or ""
         self._at[self._id, len(self._ops)] = number
         moves = role is not Role.CONDITION and self._flags is None and _is_moved(self._of_instruction, value)
+        constant = role is Role.CONSTANT or (moves and _is_constant(self._of_instruction, value))
+        if role is Role.CONSTANT:
+            read, loaded, compared_at = (), (), None
         self._sites.append(
-            Site(number, self._id, address, role, register, whole, value.size, read, loaded, moves, compared_at)
+            Site(
+                number, self._id, address, role, register, whole, value.size, read, loaded, moves, compared_at, constant
+            )
         )
 
     def _add(self, op: MicroOp, address: int) -> None:
@@ -320,6 +341,16 @@ def _is_moved(ops: Sequence[MicroOp], value: Var) -> bool:
     if made is None or ops[made].kind is Kind.LOAD:
         return True
     return ops[made].kind in MOVES and all(_is_moved(ops[:made], var) for var in ops[made].ins)
+
+
+def _is_constant(ops: Sequence[MicroOp], value: Var) -> bool:
+    """Whether what micro-ops move is a constant."""
+    if value.space is Space.CONST:
+        return True
+    made = next((n for n in reversed(range(len(ops))) if ops[n].out == value), None)
+    if made is None or ops[made].kind not in (Kind.COPY, Kind.INT_ZEXT, Kind.INT_SEXT):
+        return False
+    return _is_constant(ops[:made], ops[made].ins[0])
 
 
 def _sites_of_results(function: Function) -> dict[BlockId, list[tuple[Call, int]]]:

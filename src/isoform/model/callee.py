@@ -101,6 +101,9 @@ class Callee:
     """Whether the last register for arguments may hold one: what does not fit the registers is then on the stack."""
     mixed: str = ""
     """Why calls cannot be compared unless a format determines their arguments: some pass more than others."""
+    is_idempotent: bool = False
+    """Whether the user says so (`--idempotent`): called again at once with the same arguments, it changes nothing and
+    returns the same."""
 
     @property
     def space(self) -> str | None:

@@ -271,6 +271,8 @@ class Contract:
     """Writable data that the two can get at."""
     pure: tuple[str, ...] = ()
     """Outside functions that the user says only compute."""
+    idempotent: tuple[str, ...] = ()
+    """Outside functions of which the user says that a call right after the same call does nothing more."""
     bounds: BoundsRule = BoundsRule.ASSUME
     preconditions: tuple[Precondition, ...] = ()
     certain: tuple[ResultPart, ...] | None = None

@@ -19,6 +19,7 @@ OPTIONS = (
     "data",
     "bounds",
     "pure",
+    "idempotent",
     "shapes",
     "fuel",
     "unroll",

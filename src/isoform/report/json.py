@@ -86,6 +86,7 @@ def contract_as_json(contract: Contract) -> dict[str, Any]:
         "calls": contract.calls.value,
         "data": contract.data.value,
         "pure": list(contract.pure),
+        "idempotent": list(contract.idempotent),
         "bounds": contract.bounds.value,
         "assume": [p.text for p in contract.preconditions],
     }

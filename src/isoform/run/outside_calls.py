@@ -62,6 +62,8 @@ class OutsideCalls:
         """The changed bytes that are not the function's own."""
         self.calls: list[CallRecord] = []
         self.results: list[CallResult] = []
+        self._last: tuple[CallRecord, CallEffect, Mapping[int, int]] | None = None
+        """The last call, if it was of an idempotent function: with what it gave, and memory behind it."""
         self.blocks = Blocks(memory.byte, lambda address, byte: memory.store(address, 1, byte))
 
     def make(self, call: Call) -> bool:
@@ -98,6 +100,11 @@ class OutsideCalls:
         if call.allocation is not None:
             self._allocate(call.allocation, arguments)
             return False
+        again = self._repeated(callee, name, arguments)
+        if again is not None:
+            self._leave_call(0)
+            self._give_results(callee, again.registers)
+            return False
         sees, output = self._sees(callee, name, arguments), self._output(call.output)
         count = len(output[1]) if output is not None and call.output is not None and call.output.counts else None
         effect = self._effect_of(callee, name, arguments, count)
@@ -113,7 +120,18 @@ class OutsideCalls:
         self._memory.store_outside(effect.memory)
         if self._inputs.bytes_filled:
             self._fill_objects(arguments)
+        if callee.is_idempotent:
+            self._last = self.calls[-1], CallEffect(registers), self._outside_frame(self._memory.changes())
         return False
+
+    def _repeated(self, callee: Callee, name: str, arguments: tuple[int, ...]) -> CallEffect | None:
+        """What an idempotent function gives that is called again with the same arguments, if no other call was made
+        since and nothing stored outside the frame: that is no call of its own."""
+        if not callee.is_idempotent or self._last is None or any(map(is_own_object, arguments)):
+            return None
+        record, effect, memory = self._last
+        is_same = self.calls[-1] is record and (record.callee, record.arguments) == (name, arguments)
+        return effect if is_same and self._outside_frame(self._memory.changes()) == memory else None
 
     def _fill_objects(self, arguments: tuple[int, ...]) -> None:
         """What a callee may write into objects of this function that it gets."""

@@ -29,6 +29,8 @@ from isoform.sym.scope import Scope
 from isoform.sym.state import State
 from isoform.sym.summary import CallSite, Ending, GapKind
 
+IDEMPOTENT = "idempotent"
+"""The label of what is assumed of functions named by `--idempotent`."""
 CALLS_AGREE = Assumption(
     "calls-agree",
     "a function that is called and not here returns, gives the same results for the same arguments and memory, and "
@@ -180,22 +182,42 @@ class Calls:
     def _results_of(
         self, name: str, passed: Passed, registers: tuple[str, ...], state: State, event: Event | None = None
     ) -> None:
-        result, memory = self._functions_of(name, passed, state, event)
+        found = self._side.heap.array(state.heap)
+        result, memory = self._functions_of(name, passed, found, event)
+        asked: dict[tuple[str, int], None] = {}
+
+        def noted(what: str, width: int) -> Term:
+            asked[what, width] = None
+            return result(what, width)
+
         for register in registers:
-            self._after.give(register, passed.callee, result, state)
+            self._after.give(register, passed.callee, noted, state)
+        if passed.callee.is_idempotent and event is None:
+            self._assume_idempotent(name, passed, found, tuple(asked))
         given = tuple((g.register, state.container_named(g.register)) for g in passed.callee.results if g.bits)
         state.heap = Base(lambda: memory, self._side.constant_byte)
         self._scope.summary.calls.append(CallSite(state.condition, name, passed.keys, given, memory))
         self._side.note_call()
 
-    def _functions_of(
-        self, name: str, passed: Passed, state: State, event: Event | None = None
-    ) -> tuple[Callable[[str, int], Term], Term]:
-        """Results (by name and width) and memory after a call, as functions of its arguments and memory. The memory
-        stands for everything that the outside world has seen: `event` if there is one, else the callee's name and
-        arguments."""
+    def _assume_idempotent(self, name: str, passed: Passed, found: Term, results: tuple[tuple[str, int], ...]) -> None:
+        """The same call again, on the memory that this one leaves, gives the same results and leaves it so. That is
+        assumed of all calls; this is the instance for this one, and the only one that its repetition needs."""
         terms = self._terms
-        memory = self._side.heap.array(state.heap)
+        once, after = self._functions_of(name, passed, found)
+        again, left = self._functions_of(name, passed, after)
+        same = [terms.eq(once(what, width), again(what, width)) for what, width in results]
+        rule = terms.all_of([terms.eq(after, left), *same])
+        known = [term for label_, term in self._side.world.constraints if label_ == IDEMPOTENT]
+        if rule not in known:
+            self._side.world.constraints.append((IDEMPOTENT, rule))
+
+    def _functions_of(
+        self, name: str, passed: Passed, memory: Term, event: Event | None = None
+    ) -> tuple[Callable[[str, int], Term], Term]:
+        """Results (by name and width) and memory after a call, as functions of its arguments and of memory before it.
+        The memory stands for everything that the outside world has seen: `event` if there is one, else the callee's
+        name and arguments."""
+        terms = self._terms
         domain = [a.sort() for a in passed.arguments] + [memory.sort()]
         name = f"{name} {passed.places}" if passed.places else name
         labelled = label(terms, name, passed.arguments)
@@ -222,7 +244,7 @@ class Calls:
             why = f"{self._function.name} calls itself with arguments or memory that the contract does not allow"
             self._scope.gap(GapKind.UNSUPPORTED, outside, why)
         state.condition = terms.conj(state.condition, allowed)
-        result, memory = self._functions_of(SELF, passed, state)
+        result, memory = self._functions_of(SELF, passed, self._side.heap.array(state.heap))
         if may_end(self._function):
             ends = terms.eq(result("ends", 1), terms.bv(1, 1))
             self._end_in(SELF, passed.arguments, terms.conj(state.condition, ends), state)

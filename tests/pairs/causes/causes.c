@@ -203,3 +203,25 @@ int average_narrow(int a, int b)
 {
     return (int)((unsigned)a + (unsigned)b) >> 1;
 }
+
+int position(const int *a, int n)
+{
+    int at = 0;
+    for (int i = 0; i < n; i++) {
+        if (a[i] == 7)
+            return at;
+        at += 1;
+    }
+    return -1;
+}
+
+int position_rewrite(const int *a, int n)
+{
+    int at = 0;
+    for (int i = 0; i < n; i++) {
+        if (a[i] == 7)
+            return at;
+        at += 2;
+    }
+    return -1;
+}

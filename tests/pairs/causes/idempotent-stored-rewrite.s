@@ -1,0 +1,10 @@
+.intel_syntax noprefix
+.globl p
+p:
+  push rbx
+  mov rbx, rdi
+  call initialise
+  mov dword ptr [rbx], 5
+  add eax, 3
+  pop rbx
+  ret

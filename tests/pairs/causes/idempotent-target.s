@@ -1,0 +1,11 @@
+.intel_syntax noprefix
+.globl p
+p:
+  push rbx
+  mov rbx, rdi
+  call initialise
+  mov rdi, rbx
+  call initialise
+  add eax, 3
+  pop rbx
+  ret
