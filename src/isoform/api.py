@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import partial
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from isoform.model.adaptor import Answered, Emit
     from isoform.model.check_report import CheckReport
     from isoform.model.grades import Grades
+    from isoform.model.inventory import Inventory
 
 SHOWING_SECONDS = 8.0
 """Of processor time, for the commands that only lift a function."""
@@ -320,6 +321,19 @@ def show(spec: str, options: LoadOptions | None = None, seconds: float = SHOWING
     except Unsupported:
         with _limited(seconds / 2) as budget:
             return lifted(loaded, inline=False, budget=budget)
+
+
+def inventory(
+    path: str,
+    options: LoadOptions | None = None,
+    only: tuple[str, ...] = (),
+    infers: bool = True,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Inventory:
+    """The functions of a file, or of all members of an archive."""
+    from isoform.borders.inventory import read_inventory
+
+    return read_inventory(path, options or LoadOptions(), only, infers, progress)
 
 
 @contextmanager

@@ -15,13 +15,13 @@ from isoform.cli.checking import CHECK_HELP, check
 from isoform.cli.comparing import COMPARE_HELP, compare, show_verdict
 from isoform.cli.explaining import EXPLAIN_HELP, explain
 from isoform.cli.grading import GRADE_HELP, grade
+from isoform.cli.listing import LIST_HELP, list_functions
 from isoform.cli.looking import RUN_HELP, run, show
 from isoform.cli.mining import MINE_HELP, mine
 from isoform.cli.streams import INTERRUPTED, as_sentence, complain
 from isoform.model.errors import Unsupported, UserError
 
 app = typer.Typer(
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -31,6 +31,7 @@ app.command(help=COMPARE_HELP)(compare)
 app.command(help="Show one function: disassembly, micro-ops and control flow.")(show)
 # Negative numbers are arguments: what typer does not know as an option is left for `argument_number` to judge.
 app.command(help=RUN_HELP, context_settings={"ignore_unknown_options": True})(run)
+app.command("list", help=LIST_HELP)(list_functions)
 app.command(help=EXPLAIN_HELP)(explain)
 app.command(help=ADAPT_HELP)(adapt)
 app.command(help=MINE_HELP)(mine)
@@ -79,7 +80,9 @@ def run_command(words: list[str] | None = None) -> int:
         complain(as_sentence(error.format_message()))
     except (UserError, Unsupported) as error:
         complain(as_sentence(str(error)))
-    except (BrokenPipeError, SystemExit):
+    except (BrokenPipeError, SystemExit) as ended:
+        if isinstance(ended, SystemExit) and ended.code == 0:  # a shell asked how a word may be completed
+            return 0
         # The reader of our output has closed it: typer turns that into SystemExit. Nothing may be flushed any more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
     except Exception:

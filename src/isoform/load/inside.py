@@ -9,7 +9,7 @@ from pathlib import Path
 from isoform.load.elf import parse_elf
 from isoform.load.members import ELF, Member, is_archive, members_of, starts_as_archive
 from isoform.load.parsed import FUNCTION, IFUNC, UNDEFINED_SECTION, ParsedFile
-from isoform.load.resolve import SHOWN_NAMES, as_typed, read_file
+from isoform.load.resolve import SHOWN_NAMES, as_typed, read_file, split_spec
 from isoform.model.errors import UserError
 
 
@@ -35,6 +35,27 @@ def content_of(member: Member) -> bytes:
     for name in member.inside[:-1]:
         found = dict(members_of(found[name], name))
     return found[member.name]
+
+
+def every_file(spec: str) -> list[str]:
+    """A file as it was given; of an archive all its members, also those of archives in it."""
+    path, rest = split_spec(spec)
+    if not starts_as_archive(path):
+        return [spec]
+    state = path.stat()
+    found: list[str] = []
+    pending = [(str(path), _kept(path, state.st_mtime_ns, state.st_size))]
+    while pending:
+        shown, content = pending.pop()
+        for name, data in content.items():
+            if is_archive(data):
+                pending.append((f"{shown}:{name}", dict(members_of(data, f"{shown}:{name}"))))
+            else:
+                found.append(f"{shown}:{name}")
+    wanted = [file for file in found if rest is None or _begins(file, str(located(path, rest, None)[0]))]
+    if not wanted:
+        raise UserError(f"{path} has no object files, libraries or programs in it.")
+    return wanted
 
 
 def _in_archive(

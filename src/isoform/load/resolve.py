@@ -151,7 +151,7 @@ def find_function(image: Image, name: str) -> Symbol:
     if symbol is None:
         symbol = _label(image, name)
     if symbol.size == 0:
-        symbol = Symbol(symbol.name, symbol.address, _extent(image, symbol.address), True)
+        symbol = Symbol(symbol.name, symbol.address, extent_of(image, symbol.address), True)
     if symbol.size == 0:
         raise UserError(f"function '{name}' in {image.path} has size 0: there is no code to compare.")
     if not image.code_at(symbol.address):
@@ -207,7 +207,7 @@ def _hint(image: Image, name: str) -> str:
     return f": it has {_listed(names)}."
 
 
-def _extent(image: Image, address: int) -> int:
+def extent_of(image: Image, address: int) -> int:
     """Bytes from `address` to the next function or the end of the section."""
     section = image.section_at(address)
     if section is None or not section.executable:
@@ -226,5 +226,5 @@ def _at_address(image: Image, text: str) -> Symbol:
             known = image.symbol_at(candidate)
             if known is not None and known.is_function and known.size:
                 return known
-            return Symbol(text, candidate, _extent(image, candidate), True)
+            return Symbol(text, candidate, extent_of(image, candidate), True)
     raise UserError(f"there is no code at {text} in {image.path}.")
