@@ -13,6 +13,7 @@ from isoform import __version__, supervise
 from isoform.cli.adapting import ADAPT_HELP, adapt
 from isoform.cli.checking import CHECK_HELP, check
 from isoform.cli.comparing import COMPARE_HELP, compare, show_verdict
+from isoform.cli.diffing import DIFF_HELP, diff
 from isoform.cli.explaining import EXPLAIN_HELP, explain
 from isoform.cli.grading import GRADE_HELP, grade
 from isoform.cli.listing import LIST_HELP, list_functions
@@ -35,6 +36,7 @@ app.command("list", help=LIST_HELP)(list_functions)
 app.command(help=EXPLAIN_HELP)(explain)
 app.command(help=ADAPT_HELP)(adapt)
 app.command(help=MINE_HELP)(mine)
+app.command(help=DIFF_HELP)(diff)
 app.command(help=CHECK_HELP)(check)
 app.command(help=GRADE_HELP)(grade)
 

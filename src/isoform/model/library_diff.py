@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -137,6 +137,11 @@ class LibraryDiff:
         """As a person wants them: differences, what they affect, then what is open with the largest first, then the
         rest by name."""
         return tuple(sorted(self.rows, key=_rank))
+
+    @property
+    def changed(self) -> LibraryDiff:
+        """Without the functions whose code is the same."""
+        return replace(self, rows=tuple(row for row in self.rows if row.answer is not Answer.IDENTICAL))
 
     @property
     def exit_code(self) -> int:

@@ -1,0 +1,144 @@
+"""`isoform diff`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from isoform.cli.options import Cc, Cflags, Isa, checked_seconds, load_options, size_in_bytes
+from isoform.cli.streams import Progress
+from isoform.model.errors import UserError
+from isoform.model.library_diff import Answer, LibraryDiff
+
+DIFF_HELP = """Which functions of a library changed what they do?
+
+OLD and NEW are two files (object files, libraries, programs, C sources) or two folders of them. Functions are matched
+by name, and what is left by their code and what they use. Functions whose code is the same are settled at once; each of
+the others is run on the same inputs, and then asked about as `compare` does, in a process of its own, callees first.
+With --store the command can be interrupted, and the same command does the rest; answers count for later versions, too,
+as long as the code that they are about does not change.
+
+Exit code: 0 all are the same, 1 some differ, 3 some are open, 2 trouble."""
+
+RETRIED = (Answer.UNKNOWN, Answer.BOUNDED)
+
+
+def diff(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="A file or a folder of files.", show_default=False)],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The same in another version.", show_default=False)],
+    budget: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Seconds of processor time for each function.", min=0.01)
+    ] = 20.0,
+    time: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Seconds for all functions that are asked about.", min=0.01)
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("-j", "--jobs", metavar="N", help="Functions at the same time.", min=1, max=512)
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Ask on a running Dask cluster: tcp://HOST:PORT.")
+    ] = None,
+    store: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Where answers are kept: a file, or postgresql://….")
+    ] = None,
+    retry: Annotated[
+        str | None,
+        typer.Option(metavar="ANSWERS", help="Ask again what the store has as unknown or bounded, by comma."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Only functions with such names: 'inflate*'. Repeatable."),
+    ] = None,
+    skip: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="No functions with such names. Repeatable.")
+    ] = None,
+    match: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OLD=NEW", help="These two belong together, whatever their names. Repeatable."),
+    ] = None,
+    accept: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Differences that are meant, as TOML with digests of the code.")
+    ] = None,
+    fail_on: Annotated[
+        Literal["different", "unknown"],
+        typer.Option(help="When the exit code is not 0: only for differences, or also for what is open."),
+    ] = "unknown",
+    changed_only: Annotated[
+        bool, typer.Option("--changed-only", help="Leave out functions whose code is the same.")
+    ] = False,
+    memory_limit: Annotated[str, typer.Option(metavar="SIZE", help="Memory for each function.")] = "2G",
+    seed: Annotated[int, typer.Option(metavar="N", help="For random inputs.", min=0)] = 1,
+    isa: Isa = None,
+    cc: Cc = None,
+    cflags: Cflags = None,
+    cc_a: Annotated[str | None, typer.Option(metavar="CC", help="Compiler for OLD only.")] = None,
+    cc_b: Annotated[str | None, typer.Option(metavar="CC", help="Compiler for NEW only.")] = None,
+    cflags_a: Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags for OLD only.")] = None,
+    cflags_b: Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags for NEW only.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else.")] = False,
+    as_lines: Annotated[bool, typer.Option("--jsonl", help="One JSON object a line for each function.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the summary.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also the functions that are the same.")] = False,
+) -> None:
+    from isoform.diff.diff import diff as diff_all
+    from isoform.diff.options import DiffOptions
+
+    if as_json and as_lines:
+        raise UserError("--json and --jsonl are two forms of the same: give one.")
+    progress = Progress(enabled=not (quiet or as_json or as_lines))
+    options = DiffOptions(
+        budget=checked_seconds(budget),
+        seconds=time,
+        jobs=jobs,
+        store=store,
+        cluster=cluster,
+        only=tuple(only or ()),
+        skip=tuple(skip or ()),
+        matches=tuple(map(_match, match or ())),
+        retry=_retried(retry),
+        accept=str(accept) if accept is not None else None,
+        memory_limit=size_in_bytes(memory_limit),
+        seed=seed,
+        loading=(
+            load_options(cc_a or cc, cflags_a or cflags, isa, None),
+            load_options(cc_b or cc, cflags_b or cflags, isa, None),
+        ),
+        progress=progress,
+    )
+    found = diff_all(old, new, options)
+    progress.clear()
+    if changed_only:
+        found = found.changed
+    _show(found, as_json, as_lines, quiet, verbose)
+    raise typer.Exit(found.exit_code if fail_on == "unknown" or found.exit_code == 1 else 0)
+
+
+def _show(found: LibraryDiff, as_json: bool, as_lines: bool, quiet: bool, verbose: bool) -> None:
+    from isoform.report.diff_json import diff_as_lines, diff_dumps
+    from isoform.report.diff_table import print_diff
+
+    if as_json:
+        print(diff_dumps(found))
+    elif as_lines:
+        for line in diff_as_lines(found):
+            print(line)
+    else:
+        print_diff(found, quiet, verbose)
+
+
+def _match(text: str) -> tuple[str, str]:
+    old, equals, new = text.partition("=")
+    if not (old and equals and new):
+        raise UserError(f"--match {text} is not OLD=NEW: name a function of each version.")
+    return old, new
+
+
+def _retried(text: str | None) -> frozenset[Answer]:
+    words = [word.strip() for word in text.split(",")] if text is not None else []
+    known = [answer.value for answer in RETRIED]
+    for word in words:
+        if word not in known:
+            raise UserError(f"--retry {word} is not {' or '.join(known)}.")
+    return frozenset(Answer(word) for word in words)

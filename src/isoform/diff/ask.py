@@ -1,0 +1,112 @@
+"""One question: what a limited process is asked about two functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from isoform.borders.question import Engine, Options
+from isoform.diff.unit import Unit
+from isoform.engines.answer import answer, refused, subject
+from isoform.explain.explain import explainer
+from isoform.lift.discovery import Discovery
+from isoform.load.image import Image
+from isoform.load.open import Loaded
+from isoform.model.budget import Budget
+from isoform.model.errors import OutOfLimits, Unsupported, UserError
+from isoform.model.limits import enforced
+from isoform.model.listing import View
+from isoform.model.values import dataclass
+from isoform.model.verdict import Different, Verdict
+from isoform.report.json import verdict_as_json
+
+TESTING_SECONDS = 3.0
+"""For the runs that all functions are tried on before anything is proved."""
+MOST_LISTED = 4000
+"""Instructions of one function in a listing."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The payload of a task: two functions of one unit, by their addresses."""
+
+    unit: int
+    entries: tuple[int, int]
+    budget: float
+    seed: int
+    memory_limit: int
+    is_test: bool = False
+    """Whether the two are only run."""
+    callees: tuple[tuple[int, int, str], ...] = ()
+    """Callees that were shown to do the same: where they are, and a name for both."""
+
+
+def ask(units: Sequence[Unit], asked: Asked) -> dict[str, Any]:
+    """The verdict as JSON, with listings if it is a difference."""
+    unit = units[asked.unit]
+    symbols = unit.symbols(asked.entries)
+    loaded = unit.pair.loaded(symbols)
+    options = Options(budget=asked.budget, seed=asked.seed, memory_limit=asked.memory_limit)
+    if asked.is_test:
+        options = replace(options, engine=Engine.TESTING, budget=min(options.budget, TESTING_SECONDS))
+    verdict = _verdict(loaded, options)
+    return {
+        "verdict": verdict_as_json(verdict),
+        "listings": _listings(verdict, loaded) if isinstance(verdict, Different) else None,
+        "sources": [_source(side.image, side.symbol.address) for side in loaded],
+    }
+
+
+def _verdict(loaded: tuple[Loaded, Loaded], options: Options) -> Verdict:
+    budget = Budget(options.budget)
+    with enforced(budget, options.memory_limit):
+        try:
+            how = partial(answer, loaded, options, budget, explainer=explainer(options))
+            return Discovery(budget).fixpoint(how)
+        except (Unsupported, UserError, OutOfLimits, MemoryError) as reason:
+            budget.is_closed = True
+            subjects = subject(loaded[0]), subject(loaded[1])
+            return refused(subjects, options, budget, str(reason) or "memory ran out")
+
+
+def _source(image: Image, address: int) -> tuple[str, int] | None:
+    line = image.lines.get(address)
+    return None if line is None else (line.file, line.number)
+
+
+def _listings(verdict: Different, loaded: tuple[Loaded, Loaded]) -> Mapping[str, Any]:
+    if len(verdict.views) != 2:
+        return {"target": [], "rewrite": []}
+    causes = _cause_addresses(verdict)
+    outcomes = verdict.witness.target, verdict.witness.rewrite
+    sides = zip(verdict.views, outcomes, loaded, causes, strict=True)
+    target, rewrite = (_listing(view, outcome.trace, side.image, at) for view, outcome, side, at in sides)
+    return {"target": target, "rewrite": rewrite}
+
+
+def _cause_addresses(verdict: Different) -> tuple[frozenset[int], frozenset[int]]:
+    causes = verdict.root_cause.causes if verdict.root_cause is not None else ()
+    return (
+        frozenset(cause.target.address for cause in causes if cause.target is not None),
+        frozenset(cause.rewrite.address for cause in causes if cause.rewrite is not None),
+    )
+
+
+def _listing(view: View, trace: Sequence[int], image: Image, causes: frozenset[int]) -> list[dict[str, Any]]:
+    executed = frozenset(trace)
+    found = []
+    for row in view.rows[:MOST_LISTED]:
+        line = image.lines.get(row.address)
+        found.append(
+            {
+                "address": row.address - image.base,
+                "text": f"{row.text}  ; {row.note}" if row.note else row.text,
+                "file": None if line is None else line.file,
+                "line": None if line is None else line.number,
+                "on_path": row.address in executed,
+                "is_cause": row.address in causes,
+            }
+        )
+    return found

@@ -1,0 +1,130 @@
+"""A digest of everything that the answer about a function depends on in its file.
+
+Its own code and that of all functions that it leads to, the data that these refer to, and how both are declared. What
+an address stands for is written as a name and a distance, so that the digest does not change when something else in the
+file does. Where it is not known what an address stands for, the digest is that of the whole file: then nothing that was
+answered about another file counts.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from isoform.diff.meaning import Code, Meaning, Meanings, Object, Outside, Slot, Unnamed
+from isoform.diff.walk import Role, Walk, Walker
+from isoform.load.image import Image
+from isoform.model.values import dataclass
+
+_WORD = 8
+
+
+@dataclass(frozen=True)
+class Content:
+    digest: str
+    names: frozenset[str] | None = None
+    """Of all functions that it leads to; None: any of the file may be one."""
+    entries: frozenset[int] = frozenset()
+    """Of those in the file."""
+
+
+class Contents:
+    """Of one file."""
+
+    def __init__(self, image: Image, walker: Walker | None, whole: str) -> None:
+        self._image = image
+        self._walker = walker
+        self._whole = whole
+        self._meanings = Meanings(image)
+
+    def of(self, entry: int) -> Content:
+        found = _Closure(self._image, self._walker, self._meanings).content(entry) if self._walker is not None else None
+        return found if found is not None else Content(f"{self._whole} {entry:#x}")
+
+
+class _Unclear(Exception):
+    pass
+
+
+class _Closure:
+    def __init__(self, image: Image, walker: Walker | None, meanings: Meanings) -> None:
+        assert walker is not None
+        self._image, self._walker, self._meanings = image, walker, meanings
+        self._numbers: dict[tuple[str, int], int] = {}
+        """Functions and data in the order in which they are found."""
+        self._pending: list[tuple[str, int, int]] = []
+        self._names: set[str] = set()
+
+    def content(self, entry: int) -> Content | None:
+        said: list[str] = []
+        if self._image.has_handlers or self._image.is_fixed or self._image.thread_origin:
+            return None
+        try:
+            self._number("code", entry, 0)
+            forms = False
+            while self._pending:
+                kind, place, size = self._pending.pop(0)
+                if kind == "code":
+                    walk = self._walker.walk(place)
+                    said.append(self._code(walk))
+                    forms |= any(one.role is Role.FORM for one in walk.references)
+                else:
+                    said.append(self._data(place, size))
+            if forms:
+                said.append(repr(self._meanings.layout))
+        except _Unclear:
+            return None
+        digest = sha256("\n".join(said).encode("utf-8", "surrogateescape")).hexdigest()
+        entries = frozenset(place for kind, place in self._numbers if kind == "code")
+        own = {s.name for s in self._image.symbols if s.is_function and s.address in entries}
+        return Content(digest, frozenset(self._names | own), entries)
+
+    def _number(self, kind: str, place: int, size: int) -> int:
+        key = kind, place
+        if key not in self._numbers:
+            self._numbers[key] = len(self._numbers)
+            self._pending.append((kind, place, size))
+        return self._numbers[key]
+
+    def _code(self, walk: Walk) -> str:
+        if walk.refused:
+            raise _Unclear
+        said = [repr(walk.steps), repr(sorted(walk.ended))]
+        for role, number, size, _ in walk.references:
+            said += [f"{role.value} {size} {self._said(self._meanings.of(number), size)}"]
+        return "\n".join(said)
+
+    def _said(self, meaning: Meaning | None, size: int) -> str:
+        if isinstance(meaning, Outside):
+            self._names.add(meaning.name)
+            return f"outside {meaning.name} {meaning.is_weak} {self._image.versions.get(meaning.name)}"
+        if isinstance(meaning, Slot):
+            return f"slot {self._said(meaning.holds, 0)}"
+        if isinstance(meaning, Code):
+            replaced = self._meanings.is_replaceable(meaning.names)
+            return f"code {sorted(meaning.names)} {replaced} {self._number('code', meaning.entry, 0)}"
+        if isinstance(meaning, Object):
+            where = self._number("data", meaning.start, meaning.size)
+            how = (sorted(meaning.names), meaning.offset, meaning.size, meaning.is_writable, meaning.is_unique)
+            return f"data {how} {where}"
+        if isinstance(meaning, Unnamed) and size:
+            return f"constant {self._meanings.content(meaning.own, size).hex()}"
+        text = self._meanings.text(meaning.own) if isinstance(meaning, Unnamed) else None
+        if text is None:
+            raise _Unclear
+        return f"text {text!r}"
+
+    def _data(self, start: int, size: int) -> str:
+        content = bytearray(self._meanings.content(start, size))
+        said = []
+        for at in range(size):
+            known = self._image.relocated.get(start + at)
+            if start + at in self._image.broken:
+                raise _Unclear
+            if known is None:
+                continue
+            if known.width != _WORD or known.relative or known.name:
+                raise _Unclear
+            number = int.from_bytes(self._meanings.content(start + at, _WORD), self._image.byte_order)
+            said.append(f"{at} {self._said(self._meanings.of(number), 0)}")
+            content[at : at + _WORD] = bytes(len(content[at : at + _WORD]))
+        return f"{bytes(content).hex()} {said} {start % 64}"

@@ -1,0 +1,158 @@
+"""Two versions of a library: matched, settled where the code is the same, and asked about where it is not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from isoform.diff.accept import Accepted, read_accepted
+from isoform.diff.functions import Function
+from isoform.diff.identical import Differs
+from isoform.diff.matching import Matched, Matching, match
+from isoform.diff.members import Member, MemberPair, matched_members, members_of
+from isoform.diff.options import DiffOptions
+from isoform.diff.plan import Plan, PlanRow
+from isoform.diff.unit import Unit, functions_alone, opened
+from isoform.model.errors import UserError
+from isoform.model.library_diff import Answer, LibraryDiff, Place, Row
+from isoform.model.verdict import Assumption
+
+if TYPE_CHECKING:
+    from isoform.work.store import Store
+
+IDENTICAL = "both are the same instructions, and all that they name is the same"
+
+
+def diff(old: str, new: str, options: DiffOptions | None = None) -> LibraryDiff:
+    """Which functions of two files, or of two folders of files, do something else."""
+    return _Diffing(old, new, options or DiffOptions()).result()
+
+
+class _Diffing:
+    def __init__(self, old: str, new: str, options: DiffOptions) -> None:
+        self._old, self._new = old, new
+        self._options = options
+        self._started = time.monotonic()
+
+    def result(self) -> LibraryDiff:
+        options = self._options
+        accepted = read_accepted(options.accept) if options.accept is not None else ()
+        with ExitStack() as context:
+            store = context.enter_context(self._store()) if options.store is not None else None
+            rows: list[Row] = []
+            units: list[Unit] = []
+            plans: list[PlanRow] = []
+            for members in self._members():
+                if members[0] is None or members[1] is None:
+                    rows += self._alone(members)
+                    continue
+                unit = opened(len(units), (members[0], members[1]), options.loading)
+                units.append(unit)
+                settled, asked = self._matched(unit)
+                rows += settled
+                plans += asked
+            if not rows and not any(plan.is_wanted for plan in plans):
+                raise UserError(self._nothing())
+            plan = Plan(units, plans, options, store)
+            rows += plan.rows()
+        rows = [_with_acceptance(row, accepted) for row in rows]
+        return LibraryDiff(
+            old=self._old,
+            new=self._new,
+            rows=tuple(rows),
+            seconds=time.monotonic() - self._started,
+            options=options.as_json(),
+            complete=not plan.why_ended,
+            why_ended=plan.why_ended,
+        )
+
+    def _nothing(self) -> str:
+        if self._options.only or self._options.skip:
+            return "no function has a name that --only and --skip leave."
+        return f"{self._old} and {self._new} have no functions: there is nothing to compare."
+
+    def _store(self) -> Store:
+        from isoform.work.store import Store  # takes a while to import
+
+        assert self._options.store is not None
+        return Store(self._options.store, {"command": "diff"})
+
+    def _members(self) -> list[MemberPair]:
+        return matched_members(members_of(self._old), members_of(self._new), (self._old, self._new))
+
+    def _alone(self, members: MemberPair) -> Iterator[Row]:
+        """A file that only one version has."""
+        side = 0 if members[1] is None else 1
+        member = members[side]
+        assert member is not None
+        for function in functions_alone(member, self._options.loading[side]):
+            if self._options.has(*function.aliases):
+                yield _row_alone(_place(member, function, 0), side)
+
+    def _matched(self, unit: Unit) -> tuple[list[Row], list[PlanRow]]:
+        self._options.progress(f"comparing the code of {unit.members[0].shown}")
+        matching = match(*unit.functions, self._options.matches)
+        rows = [*self._of_one_version(unit, matching)]
+        asked: list[PlanRow] = []
+        for pair in matching.pairs:
+            if not self._options.has(*pair.old.aliases, *pair.new.aliases):
+                asked.append(PlanRow(unit.number, pair, self._empty(unit, pair), is_wanted=False))
+                continue
+            try:
+                assumptions = unit.identical.assumptions((pair.old.address, pair.new.address))
+            except Differs as reason:
+                asked.append(PlanRow(unit.number, pair, self._empty(unit, pair), why_not=str(reason)))
+                continue
+            rows.append(self._identical(unit, pair, assumptions))
+            asked.append(PlanRow(unit.number, pair, rows[-1], is_wanted=False, assumptions=assumptions))
+        return rows, asked
+
+    def _of_one_version(self, unit: Unit, matching: Matching) -> Iterator[Row]:
+        for side, functions in ((0, matching.removed), (1, matching.added)):
+            base = unit.pair.images[side].base
+            for function in functions:
+                if self._options.has(*function.aliases):
+                    yield _row_alone(_place(unit.members[side], function, base), side)
+
+    def _empty(self, unit: Unit, pair: Matched) -> Row:
+        old, new = (
+            _place(member, function, image.base)
+            for member, function, image in zip(unit.members, (pair.old, pair.new), unit.pair.images, strict=True)
+        )
+        return Row(old, new, Answer.UNKNOWN, pair.how, pair.confidence, "it was not asked about")
+
+    def _identical(self, unit: Unit, pair: Matched, assumptions: Sequence[Assumption]) -> Row:
+        row = self._empty(unit, pair)
+        verdict: dict[str, Any] = {
+            "verdict": "equivalent",
+            "engine": "same-code",
+            "assumptions": [{"name": one.name, "why": one.why} for one in assumptions],
+        }
+        return replace(row, answer=Answer.IDENTICAL, why=IDENTICAL, verdict=verdict)
+
+
+def _place(member: Member, function: Function, base: int) -> Place:
+    return Place(
+        path=member.path,
+        member=member.inner,
+        name=function.name,
+        shown=function.name,
+        version=None,
+        address=function.address - base,
+        size=function.symbol.size,
+        digest=function.digest,
+    )
+
+
+def _row_alone(place: Place, side: int) -> Row:
+    if side == 0:
+        return Row(place, None, Answer.REMOVED, why="only the old version has it")
+    return Row(None, place, Answer.ADDED, why="only the new version has it")
+
+
+def _with_acceptance(row: Row, accepted: Sequence[Accepted]) -> Row:
+    reason = next((one.reason for one in accepted if one.fits(row)), None)
+    return row if reason is None else replace(row, accepted=reason)

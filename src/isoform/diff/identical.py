@@ -1,0 +1,418 @@
+"""Which functions are the same code: instruction by instruction, with everything that these name the same.
+
+Two functions are looked at together (`_local`). What they refer to must be the same as well, and that leads to more
+pairs: callees, functions whose address is taken, and data. A pair is the same if none of the pairs that it leads to
+differs. Pairs that lead to each other count as the same while they are looked at. This is induction on the number of
+executed instructions: the two runs are in corresponding states after n instructions of corresponding code, so that the
+next instruction, which is the same on both sides, leaves them in corresponding states.
+
+States correspond if all registers and memory are equal, apart from addresses of code and data, which stand for
+corresponding places. Only addresses to which functions return are numbers that a program has and that differ: that
+nothing reads them is assumed (`return-addresses-unread`), and refused where it can be seen (`returns.py`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import field
+from functools import cached_property
+
+from isoform.borders.initialisers import are_alike, initialisers
+from isoform.diff.meaning import Code, Meaning, Meanings, Object, Outside, Slot, Unnamed
+from isoform.diff.returns import reads_return_address
+from isoform.diff.walk import Decoder, Reference, Role, Walk, Walker, is_walked
+from isoform.engines.same_code import SAME_UNDEFINED
+from isoform.isa.registry import machine
+from isoform.lift.lift import lift
+from isoform.lift.refusals import has_ambiguous_bases
+from isoform.load.image import NO_VARIABLES
+from isoform.load.library_pair import LibraryPair
+from isoform.model.errors import Unsupported, UserError
+from isoform.model.library import HELPERS, library_function
+from isoform.model.values import dataclass
+from isoform.model.verdict import Assumption
+from isoform.sym.state import VALID_MEMORY
+
+RETURN_ADDRESSES = Assumption(
+    "return-addresses-unread", "no function reads the address that it, or another one, returns to"
+)
+JUMP_TABLES = Assumption("jump-tables", "a jump through a table uses one of its entries")
+TEXTS = Assumption("texts-end-at-zero", "a text among the constants of a linked file ends at its first zero")
+SAME_UNSUPPORTED = Assumption(
+    "same-unsupported", "an instruction that isoform has no semantics for does the same on the same state"
+)
+_LINE = 64
+"""Bytes to which the operand of an instruction may have to be aligned."""
+_DISTANCE = 4
+MOST_OBJECT = 1 << 22
+"""Bytes of an object that is compared."""
+
+Entries = tuple[int, int]
+"""The addresses of two functions' code."""
+Objects = tuple[int, int, int]
+"""The addresses of two objects, and their size."""
+
+
+class Differs(Exception):
+    """The two are not the same code, or it is not certain; the message says where."""
+
+
+@dataclass
+class _Found:
+    """What a pair leads to, and what it rests on."""
+
+    functions: set[Entries] = field(default_factory=set)
+    called: set[Entries] = field(default_factory=set)
+    """Those of the functions that are called, or whose address is taken."""
+    objects: set[Objects] = field(default_factory=set)
+    assumptions: list[Assumption] = field(default_factory=list)
+    is_wide: bool = False
+    why_not: str = ""
+
+    def rests_on(self, *assumptions: Assumption) -> None:
+        self.assumptions += [one for one in assumptions if one not in self.assumptions]
+
+
+class Identical:
+    """For the functions of two files."""
+
+    def __init__(self, pair: LibraryPair, decoder: Decoder | None = None) -> None:
+        self._libraries = pair.together
+        left, right = (library.image for library in self._libraries)
+        self._images = left, right
+        self._machine = machine(left.machine)
+        decoder = decoder or Decoder(self._machine)
+        self.walkers = Walker(left, decoder), Walker(right, decoder)
+        self._meanings = Meanings(left), Meanings(right)
+        self._locals: dict[Entries, _Found] = {}
+        self._data: dict[Objects, _Found] = {}
+
+    @cached_property
+    def why_never(self) -> str:
+        """Why nothing in these files can be settled in this way; "" if something can."""
+        if not is_walked(self._machine):
+            return f"code of {self._machine.title} is compared by the engines"
+        if any(image.has_handlers for image in self._images):
+            return "a file handles exceptions, by tables that are not compared"
+        if any(image.is_fixed for image in self._images):
+            return "a program at fixed addresses does not say which numbers are addresses"
+        return ""
+
+    def assumptions(self, entries: Entries) -> tuple[Assumption, ...]:
+        """What it rests on that two functions are the same. Raises `Differs` if they are not."""
+        if self.why_never:
+            raise Differs(self.why_never)
+        functions, objects = self._closure(entries)
+        found: list[Assumption] = []
+        for one in (*(self._local(pair) for pair in functions), *(self._of_objects(pair) for pair in objects)):
+            found += [a for a in one.assumptions if a not in found]
+        if any(self._local(pair).is_wide for pair in functions):
+            self._refuse_other_alignment(objects)
+        if any(self._is_writable(pair) for pair in objects):
+            self._refuse_other_initialisers()
+        if objects:
+            found += [VALID_MEMORY] if VALID_MEMORY not in found else []
+        return _merged(found)
+
+    def _closure(self, entries: Entries) -> tuple[list[Entries], list[Objects]]:
+        functions, objects = {entries: None}, dict[Objects, None]()
+        pending: list[_Found] = [self._required(self._local(entries))]
+        sides: tuple[dict[int, int], dict[int, int]] = ({}, {})
+        while pending:
+            found = pending.pop()
+            for callee in found.called:
+                self._refuse_unusual(callee)
+            for pair in found.functions:
+                if pair not in functions:
+                    functions[pair] = None
+                    pending.append(self._required(self._local(pair)))
+            for extent in found.objects:
+                if extent not in objects:
+                    objects[extent] = None
+                    _refuse_mixed(sides, extent)
+                    pending.append(self._required(self._of_objects(extent)))
+        return list(functions), list(objects)
+
+    def _required(self, found: _Found) -> _Found:
+        if found.why_not:
+            raise Differs(found.why_not)
+        return found
+
+    # -- functions ------------------------------------------------------------------------------------
+
+    def _local(self, entries: Entries) -> _Found:
+        """What two functions lead to, without looking there."""
+        if entries not in self._locals:
+            self._locals[entries] = found = _Found()
+            try:
+                self._compare(entries, found)
+            except Differs as reason:
+                found.why_not = str(reason)
+        return self._locals[entries]
+
+    def _compare(self, entries: Entries, found: _Found) -> None:
+        left, right = (walker.walk(entry) for walker, entry in zip(self.walkers, entries, strict=True))
+        if left.refused or right.refused:
+            raise Differs(left.refused or right.refused)
+        if left.steps != right.steps or len(left.references) != len(right.references):
+            raise Differs("the instructions are not the same")
+        found.is_wide = left.is_wide
+        self._note(left, found)
+        forms = False
+        for one, other in zip(left.references, right.references, strict=True):
+            if one.role is not other.role or one.size != other.size:
+                raise Differs("the instructions are not the same")
+            forms |= self._refer(one, other, found)
+        if forms:
+            self._refuse_ambiguous(entries)
+
+    def _note(self, walk: Walk, found: _Found) -> None:
+        if walk.is_undefined:
+            found.rests_on(SAME_UNDEFINED)
+        if walk.is_unsupported:
+            found.rests_on(SAME_UNSUPPORTED)
+        if any("table" in str(step.shape) for step in walk.steps):
+            found.rests_on(JUMP_TABLES)
+        if walk.ended:
+            why = f"no code follows the calls of {', '.join(sorted(walk.ended))}: what is called there does not return"
+            found.rests_on(Assumption("does-not-return", why))
+
+    def _refer(self, one: Reference, other: Reference, found: _Found) -> bool:
+        """Whether the two form an address of data, which may be meant for something else than what is there."""
+        left, right = (m.of(r.number) for m, r in zip(self._meanings, (one, other), strict=True))
+        if left is None or right is None:
+            raise Differs("what an address in it stands for is not known")
+        if isinstance(left, Unnamed) and isinstance(right, Unnamed):
+            self._unnamed(left, right, one.size if one.role is Role.ACCESS else 0, found)
+            return False
+        self._alike(left, right, found, is_call=one.role is Role.CALL)
+        return one.role is Role.FORM and isinstance(left, Object)
+
+    def _alike(self, left: Meaning, right: Meaning, found: _Found, is_call: bool = False) -> None:
+        if isinstance(left, Slot) and isinstance(right, Slot):
+            self._alike(left.holds, right.holds, found)
+        elif isinstance(left, Outside) and isinstance(right, Outside):
+            self._outside(left, right, found)
+        elif isinstance(left, Code) and isinstance(right, Code):
+            self._code(left, right, found, is_call)
+        elif isinstance(left, Object) and isinstance(right, Object):
+            self._objects(left, right, found)
+        else:
+            raise Differs("a name in it stands for different kinds of things")
+
+    def _outside(self, left: Outside, right: Outside, found: _Found) -> None:
+        if left != right:
+            raise Differs(f"one refers to {left.name} and the other to {right.name}")
+        said = library_function(left.name.lstrip("_"))
+        if said.returns_twice or left.name.startswith(HELPERS):
+            raise Differs(f"it uses {left.name}, which does not return like other functions")
+        versions = [image.versions.get(left.name) for image in self._images]
+        if None not in versions and versions[0] != versions[1]:
+            shown = " and ".join(f"{left.name}@{version}" for version in versions)
+            found.rests_on(Assumption("versions-agree", f"{shown} do the same: two versions of one library function"))
+
+    def _code(self, left: Code, right: Code, found: _Found, is_call: bool) -> None:
+        pair = left.entry, right.entry
+        if not is_call and not left.names & right.names:
+            raise Differs("it takes the address of functions with different names")
+        found.functions.add(pair)
+        found.called.add(pair)
+        found.rests_on(RETURN_ADDRESSES)
+        self._interposed(left.names, right.names, found)
+
+    def _interposed(self, left: frozenset[str], right: frozenset[str], found: _Found) -> None:
+        replaced = [m.is_replaceable(names) for m, names in zip(self._meanings, (left, right), strict=True)]
+        if replaced[0] != replaced[1]:
+            names = ", ".join(sorted(left | right))
+            why = f"other files could replace the definitions of {names} when they are linked, and do not"
+            found.rests_on(Assumption("not-interposed", why))
+
+    def _objects(self, left: Object, right: Object, found: _Found) -> None:
+        shown = min(left.names)
+        if left.is_writable != right.is_writable or left.size != right.size or left.offset != right.offset:
+            raise Differs(f"{shown} is not the same on both sides")
+        if left.is_writable and not (left.names & right.names and left.is_unique and right.is_unique):
+            raise Differs(f"{shown} and {min(right.names)} need not be the same variable")
+        if left.size > MOST_OBJECT:
+            raise Differs(f"{shown} is too large to be compared")
+        found.objects.add((left.start, right.start, left.size))
+        self._interposed(left.names, right.names, found)
+
+    def _unnamed(self, left: Unnamed, right: Unnamed, size: int, found: _Found) -> None:
+        """Constants without a name: what is read there, or a text."""
+        if size:
+            found.objects.add((left.own, right.own, size))
+            return
+        texts = [m.text(place.own) for m, place in zip(self._meanings, (left, right), strict=True)]
+        if texts[0] is None or texts[0] != texts[1]:
+            raise Differs("it uses constants without a name")
+        found.rests_on(TEXTS)
+
+    def _refuse_ambiguous(self, entries: Entries) -> None:
+        """`t[i - 1000]` has a base that may be in another object. Where all data has the same layout in both files, it
+        has the same meaning in both; otherwise the rules of the engines apply."""
+        if self._has_same_layout:
+            return
+        if not self._images[0].is_linked or not self._images[1].is_linked:
+            raise Differs("data lies differently in the two files, and an address may be meant for any of it")
+        try:
+            sides = [
+                lift(image, self._machine, "a function", entry, inline=False)
+                for image, entry in zip(self._images, entries, strict=True)
+            ]
+            ambiguous = has_ambiguous_bases(*sides)
+        except (Unsupported, UserError) as reason:
+            raise Differs(str(reason)) from None
+        if ambiguous:
+            raise Differs("an address in it may be meant for one object or for another beside it")
+
+    @cached_property
+    def _has_same_layout(self) -> bool:
+        left, right = self._meanings
+        return left.layout == right.layout
+
+    def _refuse_unusual(self, entries: Entries) -> None:
+        for walker, entry in zip(self.walkers, entries, strict=True):
+            if reads_return_address(self._machine, walker.walk(entry)):
+                raise Differs("a function that it calls reads the address that it returns to")
+
+    # -- data -----------------------------------------------------------------------------------------
+
+    def _of_objects(self, pair: Objects) -> _Found:
+        """What the contents of two objects lead to."""
+        if pair not in self._data:
+            self._data[pair] = found = _Found()
+            try:
+                self._contents(pair, found)
+            except Differs as reason:
+                found.why_not = str(reason)
+        return self._data[pair]
+
+    def _contents(self, pair: Objects, found: _Found) -> None:
+        starts, size = pair[:2], pair[2]
+        kinds = [self._kind(image_number, start) for image_number, start in enumerate(starts)]
+        if kinds[0] != kinds[1]:
+            raise Differs("data is constant on one side and variable on the other")
+        held = [bytearray(m.content(start, size)) for m, start in zip(self._meanings, starts, strict=True)]
+        fields = [self._fields(side, start, size) for side, start in enumerate(starts)]
+        if fields[0].keys() != fields[1].keys():
+            raise Differs("data holds addresses in different places")
+        for at, number in fields[0].items():
+            left, right = (m.of(n) for m, n in zip(self._meanings, (number, fields[1][at]), strict=True))
+            if left is None or right is None:
+                raise Differs("what an address in data stands for is not known")
+            if isinstance(left, Unnamed) and isinstance(right, Unnamed):
+                self._unnamed(left, right, 0, found)
+            else:
+                self._alike(left, right, found)
+            for content in held:
+                content[at : at + 8] = bytes(len(content[at : at + 8]))
+        if held[0] != held[1]:
+            raise Differs("data that it uses holds something else")
+        if not kinds[0][0]:
+            self._distances(pair, held, found)
+
+    def _kind(self, side: int, start: int) -> tuple[bool, bool]:
+        section = self._images[side].section_at(start)
+        if section is None:
+            raise Differs("data is outside the file")
+        return section.writable, section.executable
+
+    def _fields(self, side: int, start: int, size: int) -> dict[int, int]:
+        """The addresses that relocations put into an object, by their offset."""
+        image = self._images[side]
+        if image.broken and any(byte in image.broken for byte in range(start, start + size)):
+            raise Differs("a relocation in data is not understood")
+        found = {}
+        for place in self._places[side](start, size):
+            known = image.relocated[place]
+            if known.width != 8 or known.relative or known.name:
+                raise Differs("data holds distances to other things")
+            found[place - start] = int.from_bytes(self._meanings[side].content(place, 8), image.byte_order)
+        return found
+
+    @cached_property
+    def _places(self) -> list[_Places]:
+        return [_Places(sorted(image.relocated)) for image in self._images]
+
+    def _distances(self, pair: Objects, held: list[bytearray], found: _Found) -> None:
+        """Compilers also write tables of distances from the table itself, without a relocation in a linked file. A
+        number that leads to the start of something, or to constants without a name, may be such a distance: it must
+        then lead to the same on both sides."""
+        if not all(image.is_linked for image in self._images):
+            return
+        for at in range(0, len(held[0]) - _DISTANCE + 1, _DISTANCE):
+            distance = int.from_bytes(held[0][at : at + _DISTANCE], self._images[0].byte_order, signed=True)
+            if not distance:
+                continue
+            for base in {0, at}:
+                meanings = [self._started(side, pair[side] + base + distance) for side in (0, 1)]
+                left, right = meanings
+                inside = 0 <= base + distance < pair[2]
+                if inside or (left is None and right is None):
+                    continue
+                if left is None or right is None:
+                    raise Differs("a number in its constants may be a distance to something else")
+                if isinstance(left, Unnamed) and isinstance(right, Unnamed):
+                    self._same_start(left, right)
+                else:
+                    self._alike(left, right, found)
+
+    def _started(self, side: int, own: int) -> Meaning | None:
+        """What begins at an address of one file."""
+        image = self._images[side]
+        section = image.section_at(own)
+        if section is None or section.name.startswith(NO_VARIABLES):
+            return None
+        meaning = self._meanings[side].of(image.shared_address(own))
+        if isinstance(meaning, Object) and meaning.offset:
+            return None
+        return meaning if isinstance(meaning, Code | Object | Unnamed) else None
+
+    def _same_start(self, left: Unnamed, right: Unnamed) -> None:
+        held = [m.content(place.own, _LINE) for m, place in zip(self._meanings, (left, right), strict=True)]
+        texts = [m.text(place.own) for m, place in zip(self._meanings, (left, right), strict=True)]
+        if held[0] != held[1] and (texts[0] is None or texts[0] != texts[1]):
+            raise Differs("a number in its constants may be a distance to other constants")
+
+    def _is_writable(self, pair: Objects) -> bool:
+        return self._kind(0, pair[0])[0]
+
+    def _refuse_other_alignment(self, objects: list[Objects]) -> None:
+        if any(left % _LINE != right % _LINE for left, right, _ in objects):
+            raise Differs("data is aligned differently in the two files, and an instruction may need its alignment")
+
+    def _refuse_other_initialisers(self) -> None:
+        if not self._initialisers_are_alike:
+            raise Differs("functions that run when the files are loaded are not the same")
+
+    @cached_property
+    def _initialisers_are_alike(self) -> bool:
+        left, right = (initialisers(self._machine, image) for image in self._images)
+        return (not left and not right) or are_alike(self._machine, self._images, (left, right), ())
+
+
+class _Places:
+    def __init__(self, ordered: list[int]) -> None:
+        self._ordered = ordered
+
+    def __call__(self, start: int, size: int) -> Iterator[int]:
+        """Of relocated fields that begin in an object."""
+        yield from self._ordered[bisect_left(self._ordered, start) : bisect_left(self._ordered, start + size)]
+
+
+def _refuse_mixed(sides: tuple[dict[int, int], dict[int, int]], pair: Objects) -> None:
+    """One object of one side stands for one of the other."""
+    for side in (0, 1):
+        if sides[side].setdefault(pair[side], pair[1 - side]) != pair[1 - side]:
+            raise Differs("one object on one side is two on the other")
+
+
+def _merged(assumptions: list[Assumption]) -> tuple[Assumption, ...]:
+    said: dict[str, list[str]] = {}
+    for one in assumptions:
+        whys = said.setdefault(one.name, [])
+        if one.why not in whys:
+            whys.append(one.why)
+    return tuple(Assumption(name, "; ".join(whys)) for name, whys in said.items())

@@ -1,0 +1,146 @@
+"""What an address in a file stands for, in words that both files share."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from functools import cached_property
+from typing import NamedTuple
+
+from isoform.load.image import Image, Section, Symbol
+
+_SLOTS = ".got"
+_WORD = 8
+MOST_TEXT = 1 << 12
+
+
+class Outside(NamedTuple):
+    """Something that the file uses and does not define."""
+
+    name: str
+    is_weak: bool
+    distance: int = 0
+
+
+class Code(NamedTuple):
+    entry: int
+    names: frozenset[str]
+
+
+class Object(NamedTuple):
+    """Data with a name."""
+
+    start: int
+    """The file's own address."""
+    size: int
+    offset: int
+    names: frozenset[str]
+    is_writable: bool
+    is_unique: bool
+    """Whether nothing else in the file has its name."""
+
+
+class Slot(NamedTuple):
+    """An entry of the global offset table, and what it holds the address of."""
+
+    holds: Outside | Code | Object
+
+
+class Unnamed(NamedTuple):
+    """A place in constants without a name."""
+
+    own: int
+
+
+Meaning = Outside | Code | Object | Slot | Unnamed
+
+
+class Meanings:
+    """Of the addresses in one file."""
+
+    def __init__(self, image: Image) -> None:
+        self.image = image
+        self._functions: dict[int, list[Symbol]] = {}
+        for symbol in image.symbols:
+            if symbol.is_function:
+                self._functions.setdefault(symbol.address, []).append(symbol)
+        self._names = Counter(symbol.name for symbol in {(s.name, s.address): s for s in image.symbols}.values())
+        _, symbols = image.data_symbols
+        self._objects: dict[int, list[Symbol]] = {}
+        for symbol in symbols:
+            self._objects.setdefault(symbol.address, []).append(symbol)
+        self._starts = sorted(self._objects)
+
+    def of(self, number: int) -> Meaning | None:
+        """None if that is not known."""
+        image = self.image
+        if number in image.resolvers:
+            return None
+        if number in image.externals:
+            return self._outside(number, 0)
+        entry = image.aliases.get(number, number)
+        if entry in image.externals:
+            return self._outside(entry, 0)
+        if entry in self._functions and image.code_at(entry):
+            return Code(entry, frozenset(symbol.name for symbol in self._functions[entry]))
+        own = image.own_address(number)
+        section = image.section_at(own)
+        if section is None or section.executable:
+            return None
+        if section.name.startswith(_SLOTS):
+            return self._slot(own, section)
+        return self._object(own, section) or (Unnamed(own) if not section.writable else None)
+
+    def _outside(self, number: int, distance: int) -> Outside:
+        name = self.image.externals[number]
+        return Outside(name, name in self.image.weak, distance)
+
+    def _slot(self, own: int, section: Section) -> Slot | None:
+        at = own - section.address
+        if own in self.image.broken or at + _WORD > len(section.data):
+            return None
+        held = self.of(int.from_bytes(section.data[at : at + _WORD], self.image.byte_order))
+        return Slot(held) if isinstance(held, Outside | Code | Object) else None
+
+    def _object(self, own: int, section: Section) -> Object | None:
+        index = bisect_right(self._starts, own) - 1
+        while index >= 0 and self._starts[index] + self._longest > own:
+            symbols = [s for s in self._objects[self._starts[index]] if own < s.address + s.size]
+            if symbols:
+                start, size = self._starts[index], max(s.size for s in symbols)
+                names = frozenset(s.name for s in symbols if s.size == size)
+                unique = all(self._names[name] == 1 for name in names)
+                return Object(start, size, own - start, names, section.writable, unique)
+            index -= 1
+        return None
+
+    @cached_property
+    def _longest(self) -> int:
+        return max((s.size for symbols in self._objects.values() for s in symbols), default=0)
+
+    def content(self, own: int, size: int) -> bytes:
+        section = self.image.section_at(own)
+        if section is None:
+            return b""
+        at = own - section.address
+        end = min(at + size, section.size)
+        return section.data[at:end].ljust(end - at, b"\0")
+
+    def text(self, own: int) -> bytes | None:
+        """The text that begins at an address, if there is one."""
+        content = self.content(own, MOST_TEXT)
+        end = content.find(b"\0")
+        text = content[:end] if end >= 0 else None
+        if text is None or not all(32 <= byte < 127 or byte in b"\t\n\r\x1b" for byte in text):
+            return None
+        return text
+
+    def is_replaceable(self, names: frozenset[str]) -> bool:
+        return any(s.replaceable for s in self.image.symbols if s.name in names)
+
+    @cached_property
+    def layout(self) -> list[tuple[str, int, int]]:
+        """Name, place and size of all data with a name, counted from the first of them."""
+        first = self._starts[0] if self._starts else 0
+        found = [(s.name, s.address - first, s.size) for symbols in self._objects.values() for s in symbols]
+        return sorted(found)

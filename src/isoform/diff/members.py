@@ -1,0 +1,99 @@
+"""What there is to compare: one file, or the files of a folder, matched by their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from isoform.isa.registry import DEFAULT
+from isoform.load.elf import parse_elf
+from isoform.load.open import SOURCE_SUFFIXES, LoadOptions
+from isoform.load.parsed import ParsedFile
+from isoform.load.resolve import read_file
+from isoform.model.errors import UserError
+from isoform.model.values import dataclass
+
+MOST_MEMBERS = 10_000
+_ELF = b"\x7fELF"
+_VERSION = re.compile(r"\.so(\.[0-9.]+)?$")
+"""Of a library: `libz.so.1.2.13` is the new `libz.so.1.2.11`."""
+
+
+@dataclass(frozen=True)
+class Member:
+    path: str
+    """The file that the user named, or one in the folder."""
+    inner: str | None
+    """In an archive or package: the file in there."""
+    label: str
+    """What the two sides are matched by."""
+    data: bytes | None = None
+    """Of a file in an archive."""
+
+    @property
+    def shown(self) -> str:
+        return self.path if self.inner is None else f"{self.path}:{self.inner}"
+
+    def parsed(self, options: LoadOptions) -> ParsedFile:
+        path = Path(self.path)
+        if self.data is not None:
+            return parse_elf(self.data, self.shown)
+        if path.suffix not in SOURCE_SUFFIXES:
+            return parse_elf(read_file(path), self.path)
+        from isoform.load.compile import compile_source
+
+        built = compile_source(path, options.cc, options.cflags, options.isa or DEFAULT)
+        return replace(parse_elf(built, self.path), from_source=True)
+
+
+MemberPair = tuple[Member | None, Member | None]
+
+
+def members_of(path: str) -> list[Member]:
+    """Of a file or a folder."""
+    if not path:
+        raise UserError("an empty path was given: name a file or a folder.")
+    place = Path(path)
+    if not place.is_dir():
+        return [Member(path, None, "")]
+    found = list(_in_folder(place))
+    if not found:
+        raise UserError(f"{path} has no ELF files.")
+    return found
+
+
+def _in_folder(folder: Path) -> Iterator[Member]:
+    """Links lead to files that are in the folder anyway, or to others that are not meant."""
+    count = 0
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() or not path.is_file():
+            continue
+        count += 1
+        if count > MOST_MEMBERS:
+            raise UserError(f"{folder} has more than {MOST_MEMBERS} files: name a folder with fewer.")
+        if _starts_with(path, _ELF):
+            yield Member(str(path), None, _VERSION.sub(".so", path.relative_to(folder).as_posix()))
+
+
+def _starts_with(path: Path, magic: bytes) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(magic)) == magic
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def matched_members(old: Sequence[Member], new: Sequence[Member], shown: tuple[str, str]) -> list[MemberPair]:
+    """Two files belong together whatever they are called; files of folders by their names."""
+    if len(old) == 1 and len(new) == 1:
+        return [(old[0], new[0])]
+    left, right = ({member.label: member for member in side} for side in (old, new))
+    for members, by_label, path in ((old, left, shown[0]), (new, right, shown[1])):
+        if len(members) != len(by_label):
+            twice = next(m.label for m in members if by_label[m.label] is not m)
+            raise UserError(f"{path} has two files called {twice}: compare them one by one.")
+    if not left.keys() & right.keys():
+        raise UserError(f"{shown[0]} and {shown[1]} have no file in common: there is nothing to compare.")
+    return [(left.get(label), right.get(label)) for label in dict.fromkeys([*left, *right])]

@@ -1,0 +1,273 @@
+"""The questions about matched functions: what is asked when, and what becomes of the answers.
+
+First all are run on the same inputs, which finds most differences. Then they are asked one by one, callees before their
+callers, small ones first.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from isoform.diff.ask import TESTING_SECONDS, Asked
+from isoform.diff.graph import components
+from isoform.diff.matching import Matched
+from isoform.diff.options import DiffOptions
+from isoform.diff.unit import Unit
+from isoform.model.library_diff import OPEN, SETTLED, Answer, Row
+from isoform.model.values import dataclass
+from isoform.model.verdict import Assumption
+from isoform.work import task as work
+from isoform.work.queue import Progress, Queue, Rules
+
+if TYPE_CHECKING:
+    from isoform.work.store import Kept, Store
+    from isoform.work.workers import Workers
+
+KIND, TEST_KIND = "diff", "diff-test"
+GRACE_SECONDS = 10.0
+"""Beyond its budget and the search for a cause, after which the process of a question is ended."""
+_FINAL = ("equivalent", "different")
+
+Node = tuple[int, int]
+"""A unit, and the address of the old function."""
+
+
+@dataclass
+class PlanRow:
+    unit: int
+    pair: Matched
+    row: Row
+    why_not: str = ""
+    """Why it is not the same code."""
+    is_wanted: bool = True
+    """Whether it is asked about: not if it is settled, or left out."""
+    assumptions: tuple[Assumption, ...] = field(default=())
+    is_done: bool = False
+
+    @property
+    def node(self) -> Node:
+        return self.unit, self.pair.old.address
+
+    @property
+    def entries(self) -> tuple[int, int]:
+        return self.pair.old.address, self.pair.new.address
+
+
+class Plan:
+    def __init__(
+        self, units: Sequence[Unit], rows: Sequence[PlanRow], options: DiffOptions, store: Store | None
+    ) -> None:
+        self._units = units
+        self._options = options
+        self._store = store
+        self._started = time.monotonic()
+        self._all = {row.node: row for row in rows}
+        self._asked = {row.node: row for row in rows if row.is_wanted}
+        self._waits = {node: self._unsettled_callees(node) for node in self._asked}
+        self._tested: set[Node] = set()
+        self.why_ended = ""
+
+    # -- the call graph -------------------------------------------------------------------------------
+
+    def _callees(self, node: Node) -> list[Node]:
+        pair = self._all[node].pair
+        old = dict.fromkeys(pair.old.callees)
+        new = {self._old_of[node[0]].get(address) for address in pair.new.callees}
+        return [(node[0], address) for address in dict.fromkeys([*old, *new]) if address is not None]
+
+    @cached_property
+    def _old_of(self) -> list[dict[int, int]]:
+        """By unit: the address of the old function by that of the new one."""
+        found: list[dict[int, int]] = [{} for _ in self._units]
+        for row in self._all.values():
+            found[row.unit][row.pair.new.address] = row.pair.old.address
+        return found
+
+    @cached_property
+    def _components(self) -> list[tuple[Node, ...]]:
+        return components({node: [c for c in self._callees(node) if c in self._all] for node in self._all})
+
+    @cached_property
+    def _component_of(self) -> dict[Node, int]:
+        return {node: number for number, nodes in enumerate(self._components) for node in nodes}
+
+    def _unsettled_callees(self, node: Node) -> set[Node]:
+        """Those that are asked first. Functions that call each other do not wait for each other."""
+        own = self._component_of[node]
+        return {c for c in self._callees(node) if c in self._asked and self._component_of[c] != own}
+
+    # -- asking ---------------------------------------------------------------------------------------
+
+    def rows(self) -> list[Row]:
+        """The row of every function that is asked about."""
+        if self._asked:
+            self._ask_all()
+        return [row.row for row in self._with_effects() if row.is_wanted]
+
+    def _ask_all(self) -> None:
+        rules = Rules(is_final=_is_final, is_reused=self._is_reused)
+        with Queue(self._workers(), self._store, rules, progress=self._show, seconds=self._options.seconds) as queue:
+            queue.add_all(self._tests())
+            for answer in queue.answers():
+                queue.add_all(self._next(answer))
+            self.why_ended = queue.why_ended
+
+    def _workers(self) -> Workers:
+        if self._options.cluster is not None:
+            from isoform.work.cluster import ClusterWorkers
+
+            payload = [(unit.members, self._options.loading) for unit in self._units]
+            return ClusterWorkers(self._options.cluster, work.Recipe("isoform.diff.plan:reopened", payload))
+        from isoform.work.local import LocalWorkers
+
+        for unit in self._units:
+            assert unit.functions  # read before processes are forked
+        return LocalWorkers(self._options.jobs, self._units)
+
+    def _tests(self) -> Iterator[work.Task]:
+        for row in self._asked.values():
+            row.row = self._with_digests(row)
+        if self._options.budget > TESTING_SECONDS:
+            yield from (self._task(row, is_test=True) for row in self._asked.values())
+        else:
+            self._tested |= self._asked.keys()
+            yield from self._ready()
+
+    def _with_digests(self, row: PlanRow) -> Row:
+        places = row.row.old, row.row.new
+        contents = self._units[row.unit].contents(row.entries)
+        old, new = (replace(p, digest=c.digest) for p, c in zip(places, contents, strict=True) if p is not None)
+        return replace(row.row, old=old, new=new)
+
+    def _task(self, row: PlanRow, is_test: bool = False) -> work.Task:
+        from isoform.work.store import current_versions
+
+        options = self._options.of_questions
+        asked = Asked(row.unit, row.entries, options.budget, options.seed, options.memory_limit, is_test)
+        unit = self._units[row.unit]
+        contents = unit.contents(row.entries)
+        digests = [content.digest for content in contents]
+        said = [digests, unit.declared(row.entries, contents), options.seed, options.memory_limit]
+        seconds = TESTING_SECONDS if is_test else options.budget
+        return work.Task(
+            kind=TEST_KIND if is_test else KIND,
+            key=work.content_key([current_versions(), said]),
+            function="isoform.diff.ask:ask",
+            payload=asked,
+            limits=work.Limits(seconds + max(5.0, seconds / 3) + GRACE_SECONDS, options.memory_limit),
+            effort=seconds,
+            priority=0 if is_test else 1,
+            cost=float(row.row.size),
+            label=row.row.name,
+        )
+
+    def _next(self, answer: work.Answer) -> list[work.Task]:
+        """What an answer makes possible."""
+        asked: Asked = answer.task.payload
+        row = self._all[asked.unit, asked.entries[0]]
+        verdict = answer.result["verdict"]["verdict"] if answer.ending is work.Ending.DONE else "unknown"
+        if asked.is_test and verdict != "different":
+            self._tested.add(row.node)
+            return list(self._ready())
+        row.row = _answered(row.row, answer)
+        row.is_done = True
+        self._tested.discard(row.node)
+        for waits in self._waits.values():
+            waits.discard(row.node)
+        return list(self._ready())
+
+    def _ready(self) -> Iterator[work.Task]:
+        for node in [node for node in self._tested if not self._waits[node]]:
+            self._tested.discard(node)
+            yield self._task(self._asked[node])
+
+    def _is_reused(self, kept: Kept) -> bool:
+        if kept.is_final or kept.ending is not work.Ending.DONE:
+            return kept.is_final or Answer.UNKNOWN not in self._options.retry
+        return kept.kind == TEST_KIND or Answer(kept.result["verdict"]["verdict"]) not in self._options.retry
+
+    def _show(self, progress: Progress) -> None:
+        rows = [row.row for row in self._asked.values() if row.is_done]
+        differ = sum(row.answer is Answer.DIFFERENT for row in rows)
+        same = sum(row.answer in SETTLED for row in rows)
+        rate = len(rows) / (time.monotonic() - self._started or 1.0)
+        left = f", about {(len(self._asked) - len(rows)) / rate:.0f} s left" if rows else ""
+        self._options.progress(
+            f"{len(rows)} of {len(self._asked)} functions answered ({same} the same, {differ} different), "
+            f"{rate:.1f} a second{left}"
+        )
+
+    # -- what differences affect ----------------------------------------------------------------------
+
+    def _with_effects(self) -> list[PlanRow]:
+        """What is open, and calls something that differs, is affected by it."""
+        blamed: dict[Node, tuple[str, ...]] = {}
+        for component in self._components:
+            names: list[str] = []
+            for node in component:
+                for callee in self._callees(node):
+                    names += blamed.get(callee, ())
+            for node in component:
+                own = self._all[node]
+                if own.row.answer is Answer.DIFFERENT:
+                    blamed[node] = (own.row.name,)
+                    names.append(own.row.name)
+            affected = tuple(dict.fromkeys(names))
+            for node in component:
+                own = self._all[node]
+                others = tuple(name for name in affected if name != own.row.name)
+                if own.is_wanted and own.row.answer in OPEN and others:
+                    why = f"it calls {others[0]}, which differs, and is open itself: {own.row.why}"
+                    own.row = replace(own.row, answer=Answer.AFFECTED, affected_by=others, why=why)
+                    blamed[node] = others
+        return list(self._all.values())
+
+
+def reopened(sources: Sequence[tuple[Any, Any]]) -> list[Unit]:
+    """The units, in a process on another machine."""
+    from isoform.diff.unit import opened
+
+    return [opened(number, members, loading) for number, (members, loading) in enumerate(sources)]
+
+
+def _is_final(answer: work.Answer) -> bool:
+    return answer.ending is work.Ending.DONE and answer.result["verdict"]["verdict"] in _FINAL
+
+
+def _answered(row: Row, answer: work.Answer) -> Row:
+    is_kept = answer.origin is work.Origin.KEPT
+    if answer.ending is not work.Ending.DONE:
+        return replace(row, answer=Answer.UNKNOWN, why=answer.reason, seconds=answer.seconds, is_kept=is_kept)
+    verdict: Mapping[str, Any] = answer.result["verdict"]
+    old, new = (
+        place if place is None or source is None else replace(place, source_file=source[0], source_line=source[1])
+        for place, source in zip((row.old, row.new), answer.result["sources"], strict=True)
+    )
+    return replace(
+        row,
+        old=old,
+        new=new,
+        answer=Answer(verdict["verdict"]),
+        why=_why(verdict),
+        seconds=answer.seconds,
+        verdict=verdict,
+        listings=answer.result["listings"],
+        is_kept=is_kept,
+    )
+
+
+def _why(verdict: Mapping[str, Any]) -> str:
+    """One sentence."""
+    if verdict["witness"] is not None:
+        witness = verdict["witness"]
+        inputs = ", ".join(f"{name} = {value}" for name, value in witness["inputs"].items())
+        first = witness["differences"][0]
+        given = f"for {inputs} " if inputs else ""
+        return f"{given}{first['what']} is {first['target']} in the old version and {first['rewrite']} in the new one"
+    if verdict["verdict"] == "equivalent":
+        return f"proved by {verdict['engine']}"
+    return str(verdict.get("why") or verdict["verdict"])

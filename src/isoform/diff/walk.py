@@ -1,0 +1,324 @@
+"""The instructions of one function, in an order that does not depend on where they are, and what they refer to.
+
+An instruction is kept as its micro-ops with a placeholder for every number that depends on where something is. Two
+functions whose walks have equal steps execute the same instructions one by one, as long as what stands behind each
+placeholder is the same on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from isoform.diff.tables import table_targets
+from isoform.lift.addresses import with_addresses
+from isoform.lift.returning import leaves
+from isoform.load.image import Image, Symbol
+from isoform.model.errors import Unsupported, UserError
+from isoform.model.library import is_reserved
+from isoform.model.machine import Machine
+from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var, number_of
+from isoform.model.values import dataclass
+
+MOST_STEPS = 20_000
+LONGEST = 15
+"""Bytes of an instruction of the machines that this is for."""
+_ELSEWHERE = 1 << 24
+_CALLS = (Kind.CALL, Kind.CALLIND)
+_UNPLAIN = ("fnstenv", "fstenv", "fsave", "fnsave", "fxsave", "xsave", "xbegin", "iret", "lret", "ret", "call", "jmp")
+"""Beginnings of instructions without semantics that store or use the address of code."""
+_STACK_CHECK = 0x28
+"""Where the C library keeps the number that guards frames, from the thread pointer on."""
+_WIDE = 16
+"""Bytes of an access that may have to be aligned."""
+
+
+def is_walked(machine: Machine) -> bool:
+    """Whether functions of the machine are walked: an instruction holds a whole address, and a call puts the address to
+    which it returns on the stack. Elsewhere an address may be spread over several instructions."""
+    return machine.convention.stack_pointer is not None and machine.convention.return_address is None
+
+
+class Role(Enum):
+    """How an instruction uses an address."""
+
+    CALL = "call"
+    ACCESS = "access"
+    """It reads or writes there, and nowhere else."""
+    FORM = "form"
+    """It computes with the address, or stores it."""
+
+
+class Reference(NamedTuple):
+    role: Role
+    number: int
+    size: int
+    """Bytes of an access."""
+    place: int
+    """Of the instruction."""
+
+
+class Step(NamedTuple):
+    shape: tuple[object, ...]
+    """Equal shapes: the same instruction up to what its references mean."""
+    followers: tuple[int, ...]
+    """Indices of the steps that may come next."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """`refused` says why nothing can be concluded from it; the references are then those that were found so far."""
+
+    steps: tuple[Step, ...]
+    references: tuple[Reference, ...]
+    refused: str = ""
+    ended: frozenset[str] = frozenset()
+    """Callees after which no code follows."""
+    is_undefined: bool = False
+    """Whether it computes a value that the manual leaves undefined."""
+    is_unsupported: bool = False
+    """Whether some instruction has no semantics here."""
+    is_wide: bool = False
+    """Whether an access may have to be aligned."""
+    ops: tuple[tuple[MicroOp, ...], ...] = ()
+    """Of each step."""
+
+    @property
+    def callees(self) -> list[int]:
+        return [one.number for one in self.references if one.role is Role.CALL]
+
+
+class _Known(NamedTuple):
+    """What the same bytes are everywhere: nothing in them depends on their address."""
+
+    instruction: Instruction
+
+
+class Decoder:
+    """Instructions of one machine. Bytes whose meaning does not depend on their address are decoded once for all
+    files."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._known: dict[bytes, _Known | None] = {}
+
+    def at(self, image: Image, address: int) -> tuple[Instruction, Instruction, bool]:
+        """The instruction as it is, with the addresses that both sides share, and whether it depends on its address."""
+        code = image.code_at(address)
+        for length in range(1, LONGEST + 1):
+            known = self._known.get(code[:length], False)
+            if known is not False:
+                break
+        else:
+            known = False
+        is_filled = any(place in image.relocated for place in range(address, address + LONGEST))
+        if isinstance(known, _Known) and not is_filled:
+            found = known.instruction
+            here = Instruction(address, found.length, found.text, found.ops, found.masks_memory)
+            return here, here, False
+        plain = self.machine.decode(code, address)
+        if plain.length > len(code):
+            raise Unsupported("it ends in the middle of an instruction")
+        if known is False and not any(place in image.relocated for place in range(address, plain.next_address)):
+            moved = self.machine.decode(code, address + _ELSEWHERE)
+            same = plain.ops == moved.ops and plain.text == moved.text
+            self._known[code[: plain.length]] = _Known(plain) if same else None
+            if same:
+                return plain, plain, False
+        return plain, with_addresses(self.machine, image, code, plain), True
+
+
+class Walker:
+    """The functions of one file."""
+
+    def __init__(self, image: Image, decoder: Decoder) -> None:
+        self.image = image
+        self._decoder = decoder
+        self._machine = decoder.machine
+        self._walks: dict[int, Walk] = {}
+        thread = self._machine.thread_pointer
+        self._thread_register = None if thread is None else self._machine.registers[thread]
+        self._functions = {s.address: s for s in image.symbols if s.is_function}
+
+    def walk(self, entry: int) -> Walk:
+        if entry not in self._walks:
+            self._walks[entry] = _Walking(self, entry).walk()
+        return self._walks[entry]
+
+    def function_at(self, address: int) -> Symbol | None:
+        return self._functions.get(address)
+
+    def real(self, address: int) -> int:
+        return self.image.aliases.get(address, address)
+
+    def decoded(self, address: int) -> tuple[Instruction, Instruction, bool]:
+        if not self.image.code_at(address):
+            raise Unsupported("it leads to where there is no code")
+        plain, instruction, depends = self._decoder.at(self.image, address)
+        if self.image.broken and any(b in self.image.broken for b in range(address, instruction.next_address)):
+            raise Unsupported("a relocation in it is not understood")
+        self._refuse_threads(plain)
+        return plain, instruction, depends
+
+    def _refuse_threads(self, instruction: Instruction) -> None:
+        """Distances from the thread pointer are numbers, and do not say which variable they lead to."""
+        register = self._thread_register
+        if register is None or not self.image.thread_origin:
+            return
+        for op in instruction.ops:
+            numbers = [number_of(var) for var in op.ins]
+            if register in op.ins and not (op.kind is Kind.INT_ADD and _STACK_CHECK in numbers):
+                raise Unsupported("it uses thread-local data")
+
+
+class _Walking:
+    def __init__(self, walker: Walker, entry: int) -> None:
+        self._walker = walker
+        self._image = walker.image
+        self._entry = entry
+        self._index: dict[int, int] = {entry: 0}
+        self._order = [entry]
+        self._references: list[Reference] = []
+        self._ended: set[str] = set()
+        self._is_undefined = self._is_unsupported = self._is_wide = False
+        self._has_table = self._has_jump = False
+
+    def walk(self) -> Walk:
+        steps: list[Step] = []
+        ops: list[tuple[MicroOp, ...]] = []
+        refused = ""
+        try:
+            for address in self._order:
+                if len(steps) >= MOST_STEPS:
+                    raise Unsupported(f"it has more than {MOST_STEPS} instructions")
+                step, done = self._step(address)
+                steps.append(step)
+                ops.append(done)
+            if self._has_table and not self._has_jump:
+                raise Unsupported("it refers to what looks like a jump table, and has no such jump")
+        except (Unsupported, UserError) as reason:
+            refused = str(reason)
+        return Walk(
+            tuple(steps),
+            tuple(self._references),
+            refused,
+            frozenset(self._ended),
+            self._is_undefined,
+            self._is_unsupported,
+            self._is_wide,
+            tuple(ops),
+        )
+
+    def _step(self, address: int) -> tuple[Step, tuple[MicroOp, ...]]:
+        plain, instruction, depends = self._walker.decoded(address)
+        shape: list[object] = [instruction.length]
+        followers: list[int] = []
+        is_end = False
+        calls = any(op.kind in _CALLS for op in plain.ops)
+        for op, raw in zip(instruction.ops, plain.ops, strict=True):
+            self._note(op, instruction)
+            ins = []
+            for position, var in enumerate(op.ins):
+                if var.space is Space.CODE:
+                    ins.append(self._code(op, var.offset, address, followers))
+                elif depends and self._is_reference(var, raw.ins[position], instruction, plain):
+                    if calls and number_of(raw.ins[position]) == plain.next_address:
+                        ins.append("after")
+                    else:
+                        ins.append(self._address(op, position, var, instruction, followers))
+                else:
+                    ins.append(var)
+            shape.append((op.kind, op.out, tuple(ins)))
+            is_end = is_end or self._ends(op, instruction)
+        if not is_end:
+            followers.insert(0, self._reached(instruction.next_address))
+        shape.append(is_end)
+        return Step(tuple(shape), tuple(followers)), plain.ops
+
+    def _note(self, op: MicroOp, instruction: Instruction) -> None:
+        self._has_jump |= op.kind is Kind.BRANCHIND
+        self._is_undefined |= op.kind is Kind.UNDEFINED
+        if op.kind is Kind.UNSUPPORTED:
+            if instruction.text.lower().startswith(_UNPLAIN):
+                raise Unsupported(f"it has `{instruction.text}`")
+            self._is_unsupported = True
+        if op.kind in (Kind.LOAD, Kind.STORE):
+            var = op.out if op.kind is Kind.LOAD else op.ins[1]
+            self._is_wide |= var is not None and var.size >= _WIDE
+
+    def _is_reference(self, var: Var, raw: Var, instruction: Instruction, plain: Instruction) -> bool:
+        """Whether a number depends on where something is: relocations fill it, or it moves with the instruction."""
+        if var.space is Space.ADDRESS:
+            return True
+        number = number_of(raw)
+        if number is None or raw.size < 4:
+            return False
+        if any(place in self._image.relocated for place in range(instruction.address, instruction.next_address)):
+            return self._leads(number)
+        return self._leads(number) and var.size == 8
+
+    def _leads(self, number: int) -> bool:
+        image = self._image
+        own = image.own_address(number)
+        return number in image.externals or number in image.aliases or image.section_at(own) is not None
+
+    def _code(self, op: MicroOp, target: int, address: int, followers: list[int]) -> object:
+        real = self._walker.real(target)
+        name = self._image.externals.get(real)
+        if name is not None or op.kind is Kind.CALL:
+            self._references.append(Reference(Role.CALL, real, 0, address))
+            return Role.CALL
+        followers.append(self._reached(real))
+        return "jump"
+
+    def _reached(self, address: int) -> int:
+        if address not in self._index:
+            self._index[address] = len(self._order)
+            self._order.append(address)
+        return self._index[address]
+
+    def _address(self, op: MicroOp, position: int, var: Var, instruction: Instruction, followers: list[int]) -> object:
+        number = number_of(var)
+        assert number is not None
+        is_access = op.kind in (Kind.LOAD, Kind.STORE) and position == 0
+        accessed = (op.out if op.kind is Kind.LOAD else op.ins[1]) if is_access else None
+        if not is_access:
+            targets = table_targets(self._image, number, self._extent)
+            if targets:
+                self._has_table = True
+                followers += [self._reached(target) for target in targets]
+                return ("table", len(targets))
+        size = 0 if accessed is None else accessed.size
+        role = Role.ACCESS if is_access else Role.FORM
+        self._references.append(Reference(role, number, size, instruction.address))
+        return (role, op.kind, size)
+
+    @property
+    def _extent(self) -> tuple[int, int]:
+        symbol = self._walker.function_at(self._entry)
+        return self._entry, self._entry + (symbol.size if symbol is not None else 0)
+
+    def _ends(self, op: MicroOp, instruction: Instruction) -> bool:
+        """Whether control does not continue after the instruction. After a call it does, unless the callee is known not
+        to return, or there is no more code of the function: that is noted."""
+        if op.kind in (Kind.RETURN, Kind.BRANCH, Kind.BRANCHIND):
+            return not any(var.space is Space.INNER for var in op.ins)
+        if op.kind not in _CALLS:
+            return False
+        name = self._image.externals.get(self._walker.real(op.ins[0].offset)) if op.kind is Kind.CALL else None
+        if name is not None and (name in self._image.signatures or is_reserved(name)) and leaves(self._image, name):
+            return True
+        if instruction.next_address in self._ends_of_functions():
+            self._ended.add(name or "a function")
+            return True
+        return False
+
+    def _ends_of_functions(self) -> frozenset[int]:
+        """Where the function that the walk is in ends."""
+        low, high = self._extent
+        return frozenset({high}) if high > low else frozenset()
+
+
+def references_of(walk: Walk, role: Role) -> Iterator[Reference]:
+    return (one for one in walk.references if one.role is role)

@@ -1,0 +1,151 @@
+"""`isoform diff`, as it is typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from isoform.cli import run_command
+
+OLD = """
+int unchanged(int x) { int s = 0; for (int i = 0; i < x; i++) s += i * x; return s; }
+int refactored(int x) { return x * 2; }
+int changed(int x) { return x > 10 ? x : 10; }
+int gone(int x) { return x ^ 5; }
+__attribute__((noinline)) static int helper(int x) { return x * 7 + 3; }
+int uses(int x) { return helper(x) + 1; }
+"""
+NEW = """
+int fresh(int x) { return (x << 3) - 9; }
+int unchanged(int x) { int s = 0; for (int i = 0; i < x; i++) s += i * x; return s; }
+int refactored(int x) { return x + x; }
+int changed(int x) { return x > 10 ? x : 11; }
+__attribute__((noinline)) static int assistant(int x) { return x * 7 + 3; }
+int uses(int x) { return assistant(x) + 1; }
+"""
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> tuple[str, str]:
+    for name, text in (("old.c", OLD), ("new.c", NEW)):
+        (tmp_path / name).write_text(text)
+    return str(tmp_path / "old.c"), str(tmp_path / "new.c")
+
+
+def asked(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+    code = run_command(["diff", *words, "--json", "--budget", "5", "-j", "1"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def statuses(found: dict[str, Any]) -> dict[str, str]:
+    return {row["name"]: row["status"] for row in found["functions"]}
+
+
+def test_every_function_has_one_answer(sources: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = asked(capsys, *sources, "--cflags", "-O0 -g")
+    assert code == 1
+    assert statuses(found) == {
+        "changed": "different",
+        "refactored": "equivalent",
+        "fresh": "added",
+        "gone": "removed",
+        "unchanged": "identical",
+        "uses": "identical",
+        "helper → assistant": "identical",
+    }
+    assert found["summary"] == {"different": 1, "added": 1, "removed": 1, "equivalent": 1, "identical": 3}
+    rows = {row["name"]: row for row in found["functions"]}
+    assert rows["helper → assistant"]["matched_by"] == "the same code"
+    assert rows["changed"]["verdict"]["witness"]["replayed_on"]
+    assert rows["changed"]["old"]["source"]["line"] == 4
+    assert found["functions"][0]["name"] == "changed"
+
+
+def test_patterns_and_forced_matches(sources: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = asked(capsys, *sources, "--only", "un*", "--only", "uses")
+    assert (code, statuses(found)) == (0, {"unchanged": "identical", "uses": "identical"})
+    code, found = asked(capsys, *sources, "--only", "gone", "--match", "gone=fresh")
+    assert (code, statuses(found)) == (1, {"gone → fresh": "different"})
+    code, found = asked(capsys, *sources, "--skip", "changed", "--changed-only", "--cflags", "-O0")
+    assert (code, statuses(found)) == (0, {"refactored": "equivalent", "fresh": "added", "gone": "removed"})
+
+
+def test_the_store_has_the_answers(
+    sources: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ("--store", str(tmp_path / "kept.sqlite"))
+    _, first = asked(capsys, *sources, *store)
+    _, second = asked(capsys, *sources, *store)
+    assert statuses(first) == statuses(second)
+    asked_about = {"changed", "refactored"} & {r["name"] for r in first["functions"] if r["status"] != "identical"}
+    assert {row["name"] for row in second["functions"] if row["kept"]} == asked_about
+
+
+def test_answers_count_for_another_build(
+    sources: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ("--store", str(tmp_path / "kept.sqlite"), "--cflags", "-O0")
+    asked(capsys, *sources, *store)
+    (tmp_path / "new.c").write_text("int before(int x) { return x % 11; }\n" + NEW.replace("return x + x", "return 0"))
+    _, found = asked(capsys, *sources, *store)
+    rows = {row["name"]: row for row in found["functions"]}
+    assert rows["changed"]["kept"]
+    assert (rows["refactored"]["status"], rows["refactored"]["kept"]) == ("different", False)
+
+
+def test_accepted_differences(sources: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, found = asked(capsys, *sources, "--only", "changed")
+    row = found["functions"][0]
+    accepted = tmp_path / "accepted.toml"
+    accepted.write_text(
+        f'[[accepted]]\nfunction = "changed"\nanswer = "different"\nold = "{row["old"]["digest"]}"\n'
+        f'new = "{row["new"]["digest"]}"\nreason = "it is meant"\n'
+    )
+    code, found = asked(capsys, *sources, "--only", "changed", "--accept", str(accepted))
+    assert (code, found["functions"][0]["accepted"]) == (0, "it is meant")
+    (tmp_path / "new.c").write_text(NEW.replace(": 11", ": 12"))
+    code, found = asked(capsys, *sources, "--only", "changed", "--accept", str(accepted))
+    assert (code, found["functions"][0]["accepted"]) == (1, None)
+
+
+def test_folders(sources: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import subprocess
+
+    for side in ("old", "new"):
+        (tmp_path / side).mkdir()
+        subprocess.run(["cc", "-c", "-O1", sources[0], "-o", str(tmp_path / side / "a.o")], check=True)
+    subprocess.run(["cc", "-c", "-O1", sources[1], "-o", str(tmp_path / "new" / "b.o")], check=True)
+    (tmp_path / "new" / "notes.txt").write_text("no code")
+    code, found = asked(capsys, str(tmp_path / "old"), str(tmp_path / "new"))
+    assert code == 0
+    assert {row["old"]["file"].rpartition("/")[2] for row in found["functions"] if row["old"]} == {"a.o"}
+    assert {row["status"] for row in found["functions"]} == {"identical", "added"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("{old}", "{folder}/missing.so"), "there is no file"),
+        (("{old}", "{new}", "--only", "nothing*"), "no function has a name that --only and --skip leave"),
+        (("{old}", "{new}", "--match", "f"), "is not OLD=NEW"),
+        (("{old}", "{new}", "--match", "f=g"), "the old version has no function f"),
+        (("{old}", "{new}", "--retry", "different"), "--retry different is not unknown or bounded"),
+        (("{old}", "{new}", "--accept", "{old}"), "is not TOML"),
+        (("{old}", "{new}", "--json", "--jsonl"), "give one"),
+        (("{old}", "{new}", "--store", "{old}"), "is not a store of isoform"),
+        (("{folder}/empty", "{folder}/empty"), "has no ELF files"),
+        (("{old}", "{new}", "--cluster", "tcp://127.0.0.1:9"), "cannot be reached"),
+    ],
+)
+def test_bad_input(
+    words: tuple[str, ...], sentence: str, sources: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    given = [word.format(old=sources[0], new=sources[1], folder=tmp_path) for word in words]
+    assert run_command(["diff", *given]) == 2
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert told.count("\n") == 1

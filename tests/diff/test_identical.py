@@ -1,0 +1,231 @@
+"""The same code is the same: what counts, and everything that must not be taken for it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from isoform.diff.identical import Differs, Identical
+from isoform.load.elf import parse_elf
+from isoform.load.library_pair import LibraryPair
+
+
+class Built:
+    """Two versions, each one source, as object files or libraries."""
+
+    def __init__(self, folder: Path, linked: bool = False, flags: tuple[str, ...] = ("-O1",)) -> None:
+        self._folder = folder
+        self._linked = linked
+        self._flags = flags
+
+    def same(self, old: str, new: str, name: str = "f", other: str | None = None, suffix: str = "c") -> list[str]:
+        """The names of the assumptions that two functions are the same under. Raises `Differs`."""
+        files = [self._built(source, side, suffix) for side, source in (("old", old), ("new", new))]
+        pair = LibraryPair((files[0], files[1]), ("old", "new"))
+        left, right = (library.image for library in pair.together)
+        entries = left.functions[name].address, right.functions[other or name].address
+        return [one.name for one in Identical(pair).assumptions(entries)]
+
+    def _built(self, source: str, side: str, suffix: str):  # type: ignore[no-untyped-def]
+        path, made = self._folder / f"{side}.{suffix}", self._folder / f"{side}.out"
+        path.write_text(source)
+        how = ["-shared", "-nostdlib", "-fPIC"] if self._linked else ["-c"]
+        subprocess.run(["cc", *self._flags, *how, str(path), "-o", str(made)], check=True)
+        return parse_elf(made.read_bytes(), str(made))
+
+
+@pytest.fixture
+def objects(tmp_path: Path) -> Built:
+    return Built(tmp_path)
+
+
+@pytest.fixture
+def libraries(tmp_path: Path) -> Built:
+    return Built(tmp_path, linked=True)
+
+
+FIRST = "int pad(int x) { return x * 3 + 1; }\n"
+"""Moves everything that follows."""
+STATIC = "__attribute__((noinline)) static int g(int x) { return x * 7 + 1; }\n"
+
+
+def test_moved_code_is_the_same(objects: Built) -> None:
+    f = "int f(int x) { int s = 0; for (int i = 0; i < x; i++) s += i * x; return s; }\n"
+    assert set(objects.same(f, FIRST + f)) <= {"same-undefined"}
+
+
+def test_callees_count(objects: Built) -> None:
+    f = "int f(int x) { return g(x) + g(x + 1); }\n"
+    assert "return-addresses-unread" in objects.same(STATIC + f, FIRST + STATIC + f)
+    with pytest.raises(Differs):
+        objects.same(STATIC + f, STATIC.replace("* 7", "* 9") + f)
+
+
+def test_callees_of_callees_count(objects: Built) -> None:
+    inner = "__attribute__((noinline)) static int h(int x) { return x / 3; }\n"
+    rest = "__attribute__((noinline)) static int g(int x) { return h(x) + 1; }\nint f(int x) { return g(x) * 2; }\n"
+    objects.same(inner + rest, FIRST + inner + rest)
+    with pytest.raises(Differs):
+        objects.same(inner + rest, inner.replace("/ 3", "/ 5") + rest)
+
+
+def test_functions_that_call_each_other(objects: Built) -> None:
+    both = """
+__attribute__((noinline)) int odd(unsigned n);
+__attribute__((noinline)) int f(unsigned n) { return n == 0 ? 1 : odd(n - 1) + 2; }
+__attribute__((noinline)) int odd(unsigned n) { return n == 0 ? 0 : f(n - 1) + 3; }
+"""
+    objects.same(both, FIRST + both)
+    with pytest.raises(Differs):
+        objects.same(both, both.replace("+ 3", "+ 4"))
+
+
+def test_a_callee_of_another_name_is_the_same_if_its_code_is(objects: Built) -> None:
+    f = "int f(int x) { return g(x); }\nint k(int x) { return g(x) + 1; }\n"
+    objects.same(STATIC + f, (STATIC + f).replace("g(", "renamed("), "k")
+
+
+def test_other_outside_functions(objects: Built) -> None:
+    source = "int put(int); int get(int); int f(int x) { return put(x) + 1; }\n"
+    assert set(objects.same(source, FIRST + source)) <= {"same-undefined"}
+    with pytest.raises(Differs, match="refers to put"):
+        objects.same(source, source.replace("put(x)", "get(x)"))
+
+
+def test_what_data_holds(libraries: Built) -> None:
+    source = "static const int t[8] = {1, 2, 3, 4, 5, 6, 7, 8};\nint f(int i) { return t[i & 7]; }\n"
+    libraries.same(source, FIRST + source)
+    with pytest.raises(Differs):
+        libraries.same(source, source.replace("8}", "9}"))
+
+
+def test_what_variables_hold_at_first(libraries: Built) -> None:
+    source = "static int n = 1;\nint f(void) { return n++; }\n"
+    libraries.same(source, FIRST + source)
+    with pytest.raises(Differs):
+        libraries.same(source, source.replace("= 1", "= 2"))
+
+
+def test_two_variables_of_the_same_contents_are_two(libraries: Built) -> None:
+    source = "static int a = 1, b = 1;\nint f(void) { return a++; }\nint g(void) { return b--; }\n"
+    with pytest.raises(Differs):
+        libraries.same(source, source.replace("a++", "b++").replace("b--", "a--"))
+
+
+def test_a_constant_is_no_variable(libraries: Built) -> None:
+    source = "{} int k = 5;\nint f(void) {{ return *(volatile const int *)&k; }}\nvoid g(int x) {{ {} }}\n"
+    with pytest.raises(Differs):
+        libraries.same(source.format("static const", ""), source.format("static", "k = x;"))
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_texts(tmp_path: Path, linked: bool) -> None:
+    built = Built(tmp_path, linked)
+    source = 'const char *other(void) { return "more"; }\nconst char *f(void) { return "hello"; }\n'
+    built.same(source, source.replace("more", "much more"))
+    with pytest.raises(Differs):
+        built.same(source, source.replace("hello", "hallo"))
+
+
+SWITCH = """
+int f(int x) {
+  switch (x) {
+  case 0: return h(1); case 1: return h(3) + 2; case 2: return k(4); case 3: return h(5) * 3; case 4: return k(9) - 1;
+  case 5: return h(2) + k(1); case 6: return 77; case 7: return k(x); default: return 0;
+  }
+}
+"""
+DECLARED = "int h(int); int k(int);\n"
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_jump_tables_are_compared(tmp_path: Path, linked: bool) -> None:
+    built = Built(tmp_path, linked)
+    assert "jump-tables" in built.same(DECLARED + SWITCH, DECLARED + FIRST + SWITCH)
+    swapped = SWITCH.replace("case 0:", "case 9:").replace("case 1:", "case 0:").replace("case 9:", "case 1:")
+    with pytest.raises(Differs):
+        built.same(DECLARED + SWITCH, DECLARED + swapped)
+
+
+POINTED = """
+__attribute__((noinline)) static int less(int a, int b) { return a < b; }
+void sort(int *, int (*)(int, int));
+void f(int *p) { sort(p, less); }
+"""
+
+
+def test_functions_whose_address_is_taken(objects: Built) -> None:
+    objects.same(POINTED, FIRST + POINTED)
+    with pytest.raises(Differs):
+        objects.same(POINTED, POINTED.replace("a < b", "a > b"))
+
+
+TABLE = """
+__attribute__((noinline)) static int one(int a) { return a + 1; }
+__attribute__((noinline)) static int two(int a) { return a * 2; }
+int (*const table[])(int) = {one, two};
+int f(int i, int x) { return table[i & 1](x); }
+"""
+
+
+def test_tables_of_functions(libraries: Built) -> None:
+    libraries.same(TABLE, FIRST + TABLE)
+    for broken in (TABLE.replace("{one, two}", "{two, one}"), TABLE.replace("a * 2", "a * 4")):
+        with pytest.raises(Differs):
+            libraries.same(TABLE, broken)
+
+
+READS_RETURN = """
+  .text
+  .globl {name}
+  .type {name}, @function
+{name}:
+  call where
+  {rest}
+  ret
+  .size {name}, . - {name}
+  .type where, @function
+where:
+  {read}
+  ret
+  .size where, . - where
+"""
+
+
+@pytest.mark.parametrize("read", ["mov (%rsp), %rax", "lea 8(%rsp), %rcx\n mov -8(%rcx), %rax", "pop %rax\n push %rax"])
+def test_a_callee_that_reads_where_it_returns_to(objects: Built, read: str) -> None:
+    """As code that finds its own data does: the same code then means something else in another place."""
+    source = READS_RETURN.format(name="f", rest="mov 16(%rax), %eax", read=read)
+    with pytest.raises(Differs, match="returns to"):
+        objects.same(source, "  .zero 64\n" + source, suffix="s")
+
+
+def test_an_ordinary_callee_in_assembly(objects: Built) -> None:
+    source = READS_RETURN.format(name="f", rest="add $1, %eax", read="mov 8(%rsp), %rax")
+    with_argument = source.replace("call where", "push %rdi\n call where\n pop %rcx")
+    objects.same(with_argument, "  .zero 64\n" + with_argument, suffix="s")
+
+
+def test_relative_tables_of_a_compiler(libraries: Built) -> None:
+    """A table of distances has no relocations in a library: equal bytes may lead to other things."""
+    table = "  .section .rodata\n  .type t, @object\nt: .long a - t, b - t\n  .size t, . - t\n"
+    data = '  .type {0}, @object\n{0}: .asciz "{1}"\n  .size {0}, . - {0}\n'
+    code = """
+  .text
+  .globl f
+  .type f, @function
+f:
+  lea t(%rip), %rax
+  mov %edi, %edi
+  movslq (%rax,%rdi,4), %rcx
+  add %rcx, %rax
+  ret
+  .size f, . - f
+"""
+    old = code + table + data.format("a", "one") + data.format("b", "two")
+    new = code + table.replace("a - t, b - t", "b - t, a - t") + data.format("b", "two") + data.format("a", "one")
+    libraries.same(old, old, suffix="s")
+    with pytest.raises(Differs):
+        libraries.same(old, new, suffix="s")
