@@ -54,6 +54,7 @@ SLOW = (
     "lift/test_library.py",
     "load/test_cs241_assembler.py::test_large_and_odd_files_are_done_in_seconds",
     "load/test_toy_assembler.py::test_the_largest_file_assembles_in_seconds",
+    "report/test_diff_html.py",
     "semantics/test_small_machines.py::test_every_form_agrees_with_the_interpreter",
     "smt/test_float_rules.py::test_identities_of_two_numbers",
     "smt/test_normalizer_rules.py",

@@ -43,14 +43,7 @@ class Browser:
         flags = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage", SIZE)
         profile = f"--user-data-dir={folder / 'profile'}"
         self._process = subprocess.Popen(
-            [
-                chromium(),
-                *flags,
-                SIZE,
-                "--remote-debugging-pipe",
-                f"--user-data-dir={folder / 'profile'}",
-                "about:blank",
-            ],
+            [chromium(), *flags, "--remote-debugging-pipe", profile, "about:blank"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             preexec_fn=place,

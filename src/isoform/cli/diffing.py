@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from isoform.cli.options import Cc, Cflags, Isa, checked_seconds, load_options, size_in_bytes
-from isoform.cli.streams import Progress
+from isoform.cli.streams import Progress, refuse_unwritable, write_whole
 from isoform.model.errors import UserError
 from isoform.model.library_diff import Answer, LibraryDiff
 
@@ -79,6 +79,9 @@ def diff(
     cflags_b: Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags for NEW only.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else.")] = False,
     as_lines: Annotated[bool, typer.Option("--jsonl", help="One JSON object a line for each function.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write a page to look at in a browser.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the summary.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also the functions that are the same.")] = False,
 ) -> None:
@@ -87,6 +90,7 @@ def diff(
 
     if as_json and as_lines:
         raise UserError("--json and --jsonl are two forms of the same: give one.")
+    refuse_unwritable(html, "--html")
     progress = Progress(enabled=not (quiet or as_json or as_lines))
     options = DiffOptions(
         budget=checked_seconds(budget),
@@ -111,8 +115,16 @@ def diff(
     progress.clear()
     if changed_only:
         found = found.changed
+    _write(found, html)
     _show(found, as_json, as_lines, quiet, verbose)
     raise typer.Exit(found.exit_code if fail_on == "unknown" or found.exit_code == 1 else 0)
+
+
+def _write(found: LibraryDiff, html: Path | None) -> None:
+    if html is not None:
+        from isoform.report.diff_html import library_diff_as_html
+
+        write_whole(html, library_diff_as_html(found), "--html")
 
 
 def _show(found: LibraryDiff, as_json: bool, as_lines: bool, quiet: bool, verbose: bool) -> None:

@@ -15,7 +15,8 @@ table.diff { width: 100%; table-layout: fixed; } table.diff td { border-top: 1px
 table.diff th button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
 table.diff th[aria-sort=ascending] button::after { content: " ▴"; }
 table.diff th[aria-sort=descending] button::after { content: " ▾"; }
-tr.row { cursor: pointer; scroll-margin-top: 6rem; } tr.row:hover { background: var(--band); } tr.row button { font: inherit; color: inherit;
+tr.row { cursor: pointer; scroll-margin-top: 6rem; }
+tr.row:hover { background: var(--band); } tr.row button { font: inherit; color: inherit;
   background: none; border: 0; padding: 0; cursor: pointer; text-align: left; font-family: ui-monospace, monospace; }
 tr.row.plain, tr.row.plain button { cursor: default; }
 tr.details > td { background: var(--band); padding: .5rem 1rem; } tr.details .code { background: var(--paper); }
