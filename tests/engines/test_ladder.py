@@ -27,6 +27,7 @@ from isoform.engines.rungs import (
     QUICK_SECONDS,
     RUNGS,
     SEARCH_SECONDS,
+    WHOLE_SECONDS,
     Climb,
     stronger,
 )
@@ -37,7 +38,9 @@ from isoform.model.verdict import Assumption, Bounded, Different, Equivalent, Ob
 from isoform.smt.terms import Terms
 
 TESTING, QUICK, LOOPS, LAST, CONCOLIC, EXPLORED = "testing", "quick", "loops", "last", "concolic", "explored"
+AGAIN = "again"
 ORDER = (TESTING, QUICK, LOOPS, LAST, CONCOLIC)
+"""Where there is a loop."""
 STRAIGHT = "RETC 1\n"
 LOOP = """
 .intel_syntax noprefix
@@ -71,7 +74,14 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
     return Found(verdict.witness, said="a difference")
 
 
-Says = Finding | BaseException | Callable[[Meanwhile | None], Finding]
+@dataclass(frozen=True)
+class Late:
+    """What an engine finds when its part of the budget is over."""
+
+    finding: Finding
+
+
+Says = Finding | Late | BaseException | Callable[[Meanwhile | None], Finding]
 
 
 @dataclass
@@ -87,6 +97,9 @@ class Fake:
         self.asked.append((self.rung, budget))
         if isinstance(self.says, BaseException):
             raise self.says
+        if isinstance(self.says, Late):
+            budget.renew(0.0)
+            return self.says.finding
         return self.says(self.meanwhile) if callable(self.says) else self.says
 
 
@@ -145,7 +158,7 @@ def climb(posed: Callable[[bool, Options], tuple[Any, Any]]) -> Callable[..., Cl
             answer = says.get(rung, Unsupported(f"{rung} cannot do this"))
             return lambda climb: Fake(rung, answer, asked, climb.meanwhile)
 
-        rungs = tuple(replace(rung, make=fake(name)) for name, rung in zip(ORDER, RUNGS, strict=True))
+        rungs = tuple(replace(rung, make=fake(name)) for name, rung in zip((*ORDER, AGAIN), RUNGS, strict=True))
         ladder = Ladder(question, subjects, Budget(budget), rungs, replace(EXPLORING, make=fake(EXPLORED)))
         verdict = ladder.climb()
         return Climbed(verdict, asked, [(tried.engine, tried.said) for tried in ladder.tried], told)
@@ -227,8 +240,22 @@ def test_only_a_glance_where_tests_show_that_loops_iterate_as_the_input_says(cli
     assert climb(testing=replace(NOTHING, iterations_vary=True)).seconds(QUICK) == GLANCE_SECONDS == 0.25
 
 
-def test_without_a_loop_the_formula_gets_all(climb: Callable[..., Climbed]) -> None:
-    assert climb(loop=False).seconds(LAST) == 1000.0
+def test_without_a_loop_paths_are_compared_before_the_formula_gets_all(climb: Callable[..., Climbed]) -> None:
+    climbed = climb(loop=False, last=Late(Failed("too hard")), again=Failed("still too hard"))
+    assert climbed.order == (TESTING, LAST, CONCOLIC, AGAIN)
+    assert climb(loop=False).seconds(LAST) == WHOLE_SECONDS == 5.0
+    assert climbed.seconds(CONCOLIC) == SEARCH_SECONDS == 12.0
+    assert climbed.seconds(AGAIN) == 1000.0
+    assert climbed.why == "still too hard"
+    small = climb(loop=False, budget=4.0)
+    assert small.seconds(LAST) == pytest.approx(1.0, rel=0.2)
+    assert small.seconds(CONCOLIC) == pytest.approx(4.0 / 3, rel=0.2)
+
+
+def test_a_formula_that_failed_in_time_is_not_asked_again(climb: Callable[..., Climbed], found: Found) -> None:
+    assert climb(loop=False, last=Failed("no usable input")).order == (TESTING, LAST, CONCOLIC)
+    assert climb(loop=False, last=Late(Failed("late")), concolic=proved()).order == (TESTING, LAST, CONCOLIC)
+    assert isinstance(climb(loop=False, last=Late(Failed("late")), concolic=PATHS, again=found).verdict, Different)
 
 
 # -- what counts ------------------------------------------------------------------------------------

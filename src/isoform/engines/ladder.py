@@ -122,8 +122,8 @@ class Ladder:
         outer, self._engine = self._engine, rung.name
         self._tell()
         result: Reached = None
+        budget = climb.budget if climb.is_alone else rung.part(climb)
         try:
-            budget = climb.budget if climb.is_alone else rung.part(climb)
             finding = rung.make(climb).answer(self.question, budget)
             finding = self._about_all_code(finding)
             said = self._note(finding, climb)
@@ -137,6 +137,8 @@ class Ladder:
         except (OutOfLimits, MemoryError) as reason:
             self.tried.append(Tried(rung.name, str(reason) or "memory ran out", time.perf_counter() - started))
             raise
+        if budget.exhausted:
+            climb.ran_out.add(rung.choice)
         self._engine = outer
         self.tried.append(Tried(rung.name, said, time.perf_counter() - started))
         climb.last_said = said
