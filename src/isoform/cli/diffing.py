@@ -79,9 +79,8 @@ def diff(
     cflags_b: Annotated[str | None, typer.Option(metavar="FLAGS", help="Compiler flags for NEW only.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else.")] = False,
     as_lines: Annotated[bool, typer.Option("--jsonl", help="One JSON object a line for each function.")] = False,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write a page to look at in a browser.")
-    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report as one HTML page.")] = None,
+    sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write it as SARIF 2.1.0.")] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the summary.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also the functions that are the same.")] = False,
 ) -> None:
@@ -91,6 +90,7 @@ def diff(
     if as_json and as_lines:
         raise UserError("--json and --jsonl are two forms of the same: give one.")
     refuse_unwritable(html, "--html")
+    refuse_unwritable(sarif, "--sarif")
     progress = Progress(enabled=not (quiet or as_json or as_lines))
     options = DiffOptions(
         budget=checked_seconds(budget),
@@ -115,16 +115,31 @@ def diff(
     progress.clear()
     if changed_only:
         found = found.changed
-    _write(found, html)
+    _write(found, html, sarif)
     _show(found, as_json, as_lines, quiet, verbose)
     raise typer.Exit(found.exit_code if fail_on == "unknown" or found.exit_code == 1 else 0)
 
 
-def _write(found: LibraryDiff, html: Path | None) -> None:
+def _write(found: LibraryDiff, html: Path | None, sarif: Path | None) -> None:
     if html is not None:
         from isoform.report.diff_html import library_diff_as_html
 
         write_whole(html, library_diff_as_html(found), "--html")
+    if sarif is not None:
+        _write_sarif(found, sarif)
+
+
+def _write_sarif(found: LibraryDiff, path: Path) -> None:
+    """Beside it, if it is needed, the text that stands for source which is not known."""
+    from isoform.load.source_lines import line_length
+    from isoform.report.sarif import Manifest, Sources, sarif_dumps
+
+    beside = path.with_name(f"{path.name}.txt").absolute()
+    manifest = Manifest(str(beside))
+    text = sarif_dumps(found, manifest, Sources(Path.cwd(), line_length))
+    if manifest.lines:
+        write_whole(beside, manifest.text, "--sarif")
+    write_whole(path, text, "--sarif")
 
 
 def _show(found: LibraryDiff, as_json: bool, as_lines: bool, quiet: bool, verbose: bool) -> None:

@@ -83,7 +83,12 @@ def _listings(verdict: Different, loaded: tuple[Loaded, Loaded]) -> Mapping[str,
     outcomes = verdict.witness.target, verdict.witness.rewrite
     sides = zip(verdict.views, outcomes, loaded, causes, strict=True)
     target, rewrite = (_listing(view, outcome.trace, side.image, at) for view, outcome, side, at in sides)
-    return {"target": target, "rewrite": rewrite}
+    paths = [_path(outcome.trace, side.image) for outcome, side in zip(outcomes, loaded, strict=True)]
+    return {"target": target, "rewrite": rewrite, "target_path": paths[0], "rewrite_path": paths[1]}
+
+
+def _path(trace: Sequence[int], image: Image) -> list[int]:
+    return [address - image.base for address in trace[:MOST_LISTED]]
 
 
 def _cause_addresses(verdict: Different) -> tuple[frozenset[int], frozenset[int]]:

@@ -82,7 +82,8 @@ class Row:
     listings: Mapping[str, Any] | None = None
     """Of a difference: `{"target": LISTING, "rewrite": LISTING}`. A LISTING is a list of lines, by address:
     `{"address": int, "text": str, "file": str | null, "line": int | null, "on_path": bool, "is_cause": bool}`, where
-    `on_path` says whether the run of the witness executes the instruction."""
+    `on_path` says whether the run of the witness executes the instruction. `target_path` and `rewrite_path`, where
+    present, are the addresses that it executes, in order."""
     accepted: str | None = None
     """Why the difference is meant, in the words of the file of accepted ones."""
     is_kept: bool = False
