@@ -29,12 +29,8 @@ def test_both_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     (result,) = json.loads((tmp_path / "d.sarif").read_text())["runs"][0]["results"]
     place = result["locations"][0]["physicalLocation"]
     assert place["artifactLocation"] == {"uri": "new.c", "uriBaseId": "SRCROOT"}
-    assert place["region"] == {
-        "startLine": 2,
-        "startColumn": 1,
-        "endLine": 2,
-        "endColumn": len(NEW.splitlines()[1]) + 1,
-    }
+    end = len(NEW.splitlines()[1]) + 1
+    assert place["region"] == {"startLine": 2, "startColumn": 1, "endLine": 2, "endColumn": end}
     assert result["codeFlows"]
     assert not (tmp_path / "d.sarif.txt").exists()
 
