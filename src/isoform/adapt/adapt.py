@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from functools import partial
 from typing import Protocol
 
+from isoform.adapt.cases import UNCERTAIN
 from isoform.adapt.float_search import FloatSearch
 from isoform.adapt.memory_search import MemorySearch
 from isoform.adapt.normal import normal
@@ -237,6 +238,8 @@ class _Finding:
                 opened.learn(verdict)
             elif not self._goes_on_after(adaptor, verdict):
                 return False
+        if search.has_results and not self.undecided and not search.is_certain:
+            self.undecided.append(f"return: {UNCERTAIN}")
         return not self.budget.exhausted
 
     def _by_candidates(self, family: Family, make: Callable[[Pair, Options, Budget], CandidateSearch]) -> None:

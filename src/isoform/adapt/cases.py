@@ -9,8 +9,8 @@ from itertools import islice
 from isoform.borders.convention import place_signature
 from isoform.borders.question import Question
 from isoform.engines.inputs import InputMaker
-from isoform.engines.separate import differs
-from isoform.model.contract import Argument, BoundsRule, ReturnAs, argument_value
+from isoform.engines.separate import OPEN_BYTES, are_certain, differs
+from isoform.model.contract import Argument, BoundsRule, Reading, ReturnAs, argument_value
 from isoform.model.expression import Expression, evaluate
 from isoform.model.outcome import Inputs, Outcome, Status
 from isoform.model.outcome import Pair as InputPair
@@ -21,10 +21,10 @@ from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS
 
 FIRST_CASES = 12
 """Made-up inputs that a search begins with."""
-_OPEN_BYTES = (0, 1, 0xA5, 0xFF)
-"""What every byte of undefined values may be, the same on both sides, in a run that refutes something."""
 MOST_TRIED = 400
 """Of which so many are tried: preconditions may exclude most."""
+UNCERTAIN = "some results rest on undefined values or outside functions, of which runs show one possibility only"
+"""Why a family that is searched by runs has not excluded everything."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Cases:
             return None
         if outcome.outside and question.contract.bounds is BoundsRule.ASSUME:
             return None
-        others = (replace(inputs[0], side_seed=-byte) for byte in _OPEN_BYTES)
+        others = (replace(inputs[0], side_seed=-byte) for byte in OPEN_BYTES)
         again = (run(question.programs[0], one, options, question.callees) for one in others)
         if any(question.differences(outcome, one) or not _is_same_result(question, outcome, one) for one in again):
             return None  # it depends on values that are undefined: nothing can be held against it
@@ -85,7 +85,7 @@ class Cases:
             return True
         # What a run shows may be an undefined value, padding, or an address: the engines know what counts.
         left, right = self._passed(case, arguments)
-        alike = ((replace(left, side_seed=-byte), replace(right, side_seed=-byte)) for byte in _OPEN_BYTES)
+        alike = ((replace(left, side_seed=-byte), replace(right, side_seed=-byte)) for byte in OPEN_BYTES)
         return not any(differs(self.question, inputs) for inputs in alike)
 
     def seems_to_fit(self, case: Case, arguments: Sequence[Expression]) -> bool:
@@ -98,6 +98,10 @@ class Cases:
         options = replace(question.run_options(1), record_reads=True)
         outcome = run(question.programs[1], self._passed(case, arguments)[1], options, question.callees)
         return all(LOWEST_ADDRESS <= address < HIGHEST_ADDRESS for address in (*outcome.reads, *outcome.writes))
+
+    def are_certain(self, case: Case, arguments: Sequence[Expression], readings: Sequence[Reading]) -> bool:
+        """Whether what the two return there rests on nothing that is undefined or made up."""
+        return are_certain(self.question, self._passed(case, arguments), readings)
 
     def outcome(self, case: Case, arguments: Sequence[Expression]) -> Outcome:
         """What the rewrite, called with these arguments, does there."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, product
 
-from isoform.adapt.cases import Case
-from isoform.adapt.float_space import Step, constants, constants_of, conversions, is_float, scaled, steps
+from isoform.adapt.cases import UNCERTAIN, Case
+from isoform.adapt.float_space import Step, are_nans, constants, constants_of, conversions, scaled, steps
 from isoform.adapt.ignored import ignored_by_rewrite
 from isoform.adapt.opened import Opened
 from isoform.adapt.pair import Pair, plain_result
@@ -17,7 +17,6 @@ from isoform.borders.question import Options
 from isoform.model.adaptor import Adaptor, Example
 from isoform.model.budget import Budget
 from isoform.model.contract import ReturnAs
-from isoform.model.evaluate_floats import is_nan
 from isoform.model.expression import (
     RESULT,
     Constant,
@@ -45,6 +44,7 @@ class FloatSearch:
         self._return_as = options.return_as
         self._opened = Opened(pair, replace(options, return_as=ReturnAs.VOID), None, budget)
         self._results: dict[tuple[tuple[Expression, ...], int], int | bool | None] = {}
+        self._certain: dict[tuple[tuple[Expression, ...], int], bool] = {}
         self._contract = replace(self._opened.cases.question.contract, return_as=ReturnAs.VALUE)
         self._readings = [place_signature(pair.machine, one).results for one in pair.signatures]
         self._ignored = ignored_by_rewrite(pair, budget)
@@ -132,19 +132,21 @@ class FloatSearch:
             return True
         if self._return_as is ReturnAs.VOID:
             return True
-        if case.outcome.calls:
-            # What outside code returns is made up for a run.
-            self.left_out = self.left_out or "results that depend on outside calls were compared on runs only"
         wanted = self._contract.result_value(case.outcome, self._readings[0])
         found = evaluate(result, {**case.values, RESULT: returned})
         if self._return_as is ReturnAs.BOOL:
-            return bool(wanted) == bool(found)
-        return wanted == found or self._are_nans(wanted, found)
+            is_alike = bool(wanted) == bool(found)
+        else:
+            is_alike = wanted == found or are_nans(self._pair.signatures[0].result, wanted, found)
+        if not is_alike and not self.left_out and not self._is_certain(case, arguments):
+            self.left_out = UNCERTAIN
+        return is_alike
 
-    def _are_nans(self, left: int, right: int) -> bool:
-        """Which NaN a function returns is left to the comparison."""
-        ctype = self._pair.signatures[0].result
-        return is_float(ctype) and is_nan(left, ctype.size) and is_nan(right, ctype.size)
+    def _is_certain(self, case: Case, arguments: tuple[Expression, ...]) -> bool:
+        key = arguments, id(case)
+        if key not in self._certain:
+            self._certain[key] = self._opened.cases.are_certain(case, arguments, self._readings)
+        return self._certain[key]
 
     def _returned(self, case: Case, arguments: tuple[Expression, ...]) -> int | bool | None:
         """What the rewrite returns; False if it does something else than the target besides, None if one of them does

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from isoform.adapt.pair import as_c_converts
 from isoform.borders.question import Question
 from isoform.lift.function import Function
-from isoform.model.evaluate_floats import to_bits, to_float
+from isoform.model.evaluate_floats import is_nan, to_bits, to_float
 from isoform.model.expression import (
     Change,
     Constant,
@@ -56,6 +56,11 @@ def steps(numbers: Sequence[float]) -> Iterator[Step]:
 
 def is_float(ctype: CType) -> bool:
     return ctype.kind is TypeKind.FLOAT
+
+
+def are_nans(ctype: CType, left: int, right: int) -> bool:
+    """Whether both are NaNs: which NaN a function returns or stores is left to the comparison."""
+    return is_float(ctype) and is_nan(left, ctype.size) and is_nan(right, ctype.size)
 
 
 def constants(wanted: CType, numbers: Sequence[float]) -> Iterator[Expression]:

@@ -12,9 +12,9 @@ from isoform.borders.question import Question
 from isoform.engines.encoding import Encoding, encode
 from isoform.engines.model import pairs_from_model
 from isoform.engines.obligations import Obligations
-from isoform.lift.cfg import SYSTEM_CALL
+from isoform.lift.cfg import SELF, SYSTEM_CALL
 from isoform.model.budget import Budget
-from isoform.model.contract import MemoryRule
+from isoform.model.contract import AbortRule, MemoryRule
 from isoform.model.expression import (
     Change,
     Constant,
@@ -25,12 +25,14 @@ from isoform.model.expression import (
     Operator,
     Variable,
 )
+from isoform.model.library import library_function
 from isoform.model.outcome import STACK_POINTER, Status
 from isoform.model.outcome import Pair as InputPair
 from isoform.model.signature import TypeKind
 from isoform.smt.simulate import topological
 from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Term, Terms
+from isoform.sym.arguments import THROUGH_POINTER
 from isoform.sym.compare import POSSIBLE_RESULT, SOME_ADDRESS, Goal
 from isoform.sym.entry import argument_term
 from isoform.sym.frame import SLOT_BYTES
@@ -96,7 +98,7 @@ class OpenFormula:
             for goal in self.encoding.goals
             if goal.name not in _NOT_CERTAIN and not terms.depends_on(goal.bad, some)
         ]
-        return terms.negate(terms.any_of([*certain, self._system_calls_differ()]))
+        return terms.negate(terms.any_of([*certain, self._calls_differ()]))
 
     def _writes_the_same(self, case: Case) -> Term:
         """That the rewrite leaves, wherever the target writes in this case, what the target leaves there."""
@@ -111,36 +113,53 @@ class OpenFormula:
         same = [terms.eq(terms.select(heap, terms.bv(at, width)), terms.bv(byte, 8)) for at, byte in written]
         return terms.implies(terms.conj(target.condition, rewrite.condition), terms.all_of(same))
 
-    def _system_calls_differ(self) -> Term:
-        """That one side makes a system call with arguments with which the other makes none. Memory does not say so with
+    def _calls_differ(self) -> Term:
+        """That one side makes a call with arguments with which the other makes none. Memory does not say so with
         certainty: what two calls leave there may be the same."""
         target, rewrite = (
-            [site for site in side.calls if site.callee == SYSTEM_CALL]
-            for side in (self.encoding.target, self.encoding.rewrite)
+            [site for site in side.calls if not site.pure] for side in (self.encoding.target, self.encoding.rewrite)
         )
-        if any(len(site.keys) != 1 or site.keys[0][0] != self.terms.true for site in (*target, *rewrite)):
+        if not all(self._is_plain(site) for site in (*target, *rewrite)):
             return self.terms.false
         pairs = [*((site, rewrite) for site in target), *((site, target) for site in rewrite)]
-        return self.terms.any_of([self._is_missing(site, others) for site, others in pairs])
+        missing = self.terms.any_of([self._is_missing(site, others) for site, others in pairs])
+        if self._question.contract.aborts is AbortRule.REFINE:
+            return self.terms.conj(missing, self.terms.negate(self.encoding.target.aborts))
+        return missing
+
+    def _is_plain(self, site: CallSite) -> bool:
+        """Whether a call is the same as another exactly if callee and arguments are. Of text that is written, and of
+        calls that compilers replace, the effect counts; what is behind a pointer may be any function."""
+        if len(site.keys) != 1 or site.keys[0][0] != self.terms.true or site.callee in (SELF, THROUGH_POINTER):
+            return False
+        if any(site.callee in image.inlined for image in (self._question.target.image, self._question.rewrite.image)):
+            return False
+        known = library_function(site.callee)
+        by_effect = known.writes_text, known.format, known.replaced, known.allocation, known.meaning, known.computes
+        return not any(by_effect)
 
     def _is_missing(self, site: CallSite, others: Sequence[CallSite]) -> Term:
         terms = self.terms
-        made = [terms.conj(other.condition, self._same_arguments(site, other)) for other in others]
+        same = [other for other in others if other.callee == site.callee]
+        made = [terms.conj(other.condition, self._same_arguments(site, other)) for other in same]
         return terms.conj(site.condition, terms.negate(terms.any_of(made)))
 
     def _same_arguments(self, left: CallSite, right: CallSite) -> Term:
-        """The first is the number of the service, which says what else it reads. Addresses of a side's own frame are
-        its own affair."""
+        """Of a system call the first is the number of the service, which says what else it reads. Addresses of a side's
+        own frame are its own affair."""
         terms = self.terms
-        (ours, *own), (theirs, *others) = left.keys[0][1], right.keys[0][1]
-        number = terms.value(ours)
-        if number is None or number != terms.value(theirs):
-            return terms.eq(ours, theirs)
+        ours, theirs = left.keys[0][1], right.keys[0][1]
+        if left.callee == SYSTEM_CALL:
+            numbers = [terms.value(one[0]) for one in (ours, theirs)]
+            if numbers[0] is None or numbers[0] != numbers[1]:
+                return terms.eq(ours[0], theirs[0])
+        if [terms.width(one) for one in ours] != [terms.width(one) for one in theirs]:
+            return terms.true
         name = self._question.contract.machine.convention.stack_pointer
         frame = terms.variable(name, self.encoding.target.side.width) if name is not None else None
         pairs = [
             (a, b)
-            for a, b in zip(own, others, strict=True)
+            for a, b in zip(ours, theirs, strict=True)
             if frame is None or not any(terms.depends_on(one, frame) for one in (a, b))
         ]
         return terms.all_of([terms.eq(a, b) for a, b in pairs])

@@ -8,17 +8,20 @@ choice is tried on runs of the rewrite with the structure at an address of its o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, product
+from types import MappingProxyType
 
-from isoform.adapt.cases import Case
+from isoform.adapt.cases import UNCERTAIN, Case
+from isoform.adapt.float_space import are_nans, is_float
 from isoform.adapt.ignored import ignored_by_rewrite
 from isoform.adapt.layout import Member, label_of, members_of
 from isoform.adapt.opened import Opened
 from isoform.adapt.pair import Pair, as_c_converts
 from isoform.borders.convention import place_signature
 from isoform.borders.question import Options
+from isoform.engines.separate import are_certain
 from isoform.model.adaptor import Adaptor, Example
 from isoform.model.budget import Budget
 from isoform.model.contract import ReturnAs
@@ -47,6 +50,7 @@ MOST_CHOICES = 5_000
 """Choices for the places that are tried on runs: a few seconds."""
 ROOM = 0x6A53_1000_0000
 """The address of the first structure in runs, far from everything else."""
+EMPTY: Mapping[int, int] = MappingProxyType({})
 ROOM_STEP = 0x1_0000
 """From one structure to the next."""
 
@@ -86,6 +90,8 @@ class MemorySearch:
         self._order = pair.machine.byte_order
         self._ignored = ignored_by_rewrite(pair, budget)
         self.left_out = ""
+        self._is_ended = False
+        """Whether the budget or a bound ended the search."""
 
     @property
     def examples(self) -> list[Example]:
@@ -113,12 +119,12 @@ class MemorySearch:
         once more: what is copied back has changed."""
         wanted, given = (signature.result for signature in self._pair.signatures)
         is_returned = wanted.kind is not TypeKind.VOID and self._return_as is not ReturnAs.VOID
-        if is_returned and (given.kind is TypeKind.VOID or _is_float(wanted) != _is_float(given)):
+        if is_returned and (given.kind is TypeKind.VOID or is_float(wanted) != is_float(given)):
             return
-        if is_returned and _is_float(wanted) and wanted.bits != given.bits:
+        if is_returned and is_float(wanted) and wanted.bits != given.bits:
             return
         written: frozenset[tuple[str, int]] | None = None
-        while written != self._written() and not self.left_out:
+        while written != self._written() and not self._is_ended:
             written = self._written()
             for is_built in self._which_are_built():
                 yield from self._of(is_built, written)
@@ -129,13 +135,14 @@ class MemorySearch:
         tried: set[tuple[Expression, ...]] = set()
         for values in islice(self._choices(is_built), MOST_CHOICES):
             if self._budget.exhausted:
-                self.left_out = self._budget.why_exhausted()
+                self._end(self._budget.why_exhausted())
                 return
             if values in tried:
                 continue
             tried.add(values)
-            arguments = self._filled(is_built, values, written)
-            if all(self._fits(case, arguments, result) for case in self._opened.cases.found):
+            for arguments in self._filled(is_built, values, written):
+                if not all(self._fits(case, arguments, result) for case in self._opened.cases.found):
+                    continue
                 if self._copies_from_null(arguments):
                     continue
                 given = [(names[n], e) for n, e in enumerate(arguments) if n not in self._ignored]
@@ -143,7 +150,10 @@ class MemorySearch:
                 if written != self._written():
                     return
         if self._count(is_built) > MOST_CHOICES // 2:
-            self.left_out = "not every choice of members was tried"
+            self._end("not every choice of members was tried")
+
+    def _end(self, why: str) -> None:
+        self.left_out, self._is_ended = why, True
 
     def _copies_from_null(self, arguments: Sequence[Expression]) -> bool:
         """Whether the wrapper would read through a pointer that may be null for all that the target does with it."""
@@ -246,28 +256,36 @@ class MemorySearch:
 
     def _filled(
         self, is_built: Sequence[bool], values: Sequence[Expression], written: frozenset[tuple[str, int]]
-    ) -> tuple[Expression, ...]:
-        """The arguments: structures with their members, and what of them is copied back."""
+    ) -> Iterator[tuple[Expression, ...]]:
+        """The arguments: structures with their members, and what of them is copied back. Where several hold the same
+        member of the target, each in turn is the one that is copied back."""
         places = self._places(is_built)
-        found: list[Expression] = []
-        for number, parameter in enumerate(self._pair.signatures[1].parameters):
-            own = [(place, e) for place, e in zip(places, values, strict=True) if place.parameter == number]
-            if not is_built[number]:
-                found.append(own[0][1])
-                continue
-            cells = [self._cell(place, e, written) for place, e in own]
-            pointee = parameter.type.pointee
-            assert pointee is not None
-            found.append(Built(pointee.size, tuple(cells)))
-        return tuple(found)
+        holding: dict[Loaded, list[int]] = {}
+        for n, (place, value) in enumerate(zip(places, values, strict=True)):
+            source = _source_of(value)
+            if place.member is not None and isinstance(source, Loaded) and (source.pointer, source.offset) in written:
+                holding.setdefault(source, []).append(n)
+        for chosen in product(*holding.values()):
+            yield self._with_copies(is_built, values, dict(zip(chosen, holding, strict=True)))
 
-    def _cell(self, place: Place, value: Expression, written: frozenset[tuple[str, int]]) -> Cell:
-        assert place.member is not None
-        source = _source_of(value)
-        is_back = isinstance(source, Loaded) and (source.pointer, source.offset) in written
-        back = source if is_back and isinstance(source, Loaded) else None
-        label = place.member.name or f"*{place.name}"
-        return Cell(label, place.member.offset, value, place.type.signed, back)
+    def _with_copies(
+        self, is_built: Sequence[bool], values: Sequence[Expression], back: Mapping[int, Loaded]
+    ) -> tuple[Expression, ...]:
+        """The arguments with these copies, by the number of the place."""
+        cells: dict[int, list[Cell]] = {}
+        passed: dict[int, Expression] = {}
+        for n, (place, value) in enumerate(zip(self._places(is_built), values, strict=True)):
+            if place.member is None:
+                passed[place.parameter] = value
+                continue
+            label = place.member.name or f"*{place.name}"
+            cell = Cell(label, place.member.offset, value, place.type.signed, back.get(n))
+            cells.setdefault(place.parameter, []).append(cell)
+        for number, own in cells.items():
+            pointee = self._pair.signatures[1].parameters[number].type.pointee
+            assert pointee is not None
+            passed[number] = Built(pointee.size, tuple(own))
+        return tuple(passed[number] for number in range(len(is_built)))
 
     def _result(self) -> Expression | None:
         wanted, given = (signature.result for signature in self._pair.signatures)
@@ -278,23 +296,47 @@ class MemorySearch:
     # -- runs -------------------------------------------------------------------------------------
 
     def _written(self) -> frozenset[tuple[str, int]]:
-        """The members that the target writes in some case."""
-        found = set()
-        for source in self._sources():
-            if isinstance(source.value, Loaded):
-                loaded = source.value
-                for case in self._opened.cases.found:
-                    start = case.values[loaded.pointer] + loaded.offset
-                    if any(start + n in case.outcome.writes for n in range(loaded.bits // 8)):
-                        found.add((loaded.pointer, loaded.offset))
+        """The members that the target writes in some case. If pointers lead to the same bytes there, it is not known
+        which of the members that is."""
+        found: set[tuple[str, int]] = set()
+        unclear: list[set[tuple[str, int]]] = []
+        loaded = [source.value for source in self._sources() if isinstance(source.value, Loaded)]
+        for case in self._opened.cases.found:
+            places = [(one, self._bytes_of(one, case)) for one in loaded]
+            for own in (own for _, own in places if any(at in case.outcome.writes for at in own)):
+                there = {(one.pointer, one.offset) for one, other in places if _overlap(own, other)}
+                if len(there) == 1:
+                    found |= there
+                else:
+                    unclear.append(there)
+        if any(not there & found for there in unclear):
+            self.left_out = self.left_out or "members that the target writes overlap in all inputs that were tried"
         return frozenset(found)
+
+    def _bytes_of(self, loaded: Loaded, case: Case) -> range:
+        start = case.values[loaded.pointer] + loaded.offset
+        return range(start, start + loaded.bits // 8)
 
     def _fits(self, case: Case, arguments: Sequence[Expression], result: Expression | None) -> bool:
         """Whether the run of the rewrite returns, and leaves in the members that are copied back, what the target does.
         True where that is not decided."""
         if case.outcome.status is not Status.DONE or case.outcome.calls or not self._is_valid(case, arguments):
             return True
-        inputs, at_entry = case.inputs[1], case.inputs[0]
+        given = self._given(case, arguments)
+        options = self._question.run_options(1)
+        outcome = run(self._question.programs[1], given, options, self._question.callees)
+        if outcome.status in (Status.OUT_OF_FUEL, Status.UNSUPPORTED):
+            return True
+        is_alike = outcome.status is Status.DONE and self._returns_alike(case, outcome, result)
+        if is_alike and self._leaves_alike(case, outcome, given, arguments):
+            return True
+        if not self.left_out and not are_certain(self._question, (case.inputs[0], given), self._readings):
+            self.left_out = UNCERTAIN
+        return False
+
+    def _given(self, case: Case, arguments: Sequence[Expression]) -> Inputs:
+        """What the rewrite finds at entry: the arguments, and the structures at addresses of their own."""
+        inputs = case.inputs[1]
         registers, memory = dict(inputs.registers), dict(inputs.memory)
         for number, (argument, expression) in enumerate(zip(self._arguments, arguments, strict=True)):
             value = self._value(expression, case)
@@ -304,14 +346,7 @@ class MemorySearch:
                     content = self._value(cell.value, case).to_bytes(cell.value.bits // 8, self._order)
                     memory |= {value + cell.offset + n: byte for n, byte in enumerate(content)}
             put_argument(self._contract.machine, argument, value, registers, memory, 0)
-        given = replace(inputs, registers=registers, memory=memory)
-        options = self._question.run_options(1)
-        outcome = run(self._question.programs[1], given, options, self._question.callees)
-        if outcome.status is not Status.DONE:
-            return outcome.status in (Status.OUT_OF_FUEL, Status.UNSUPPORTED)
-        return self._returns_alike(case, outcome, result) and self._leaves_alike(
-            case, outcome, given, at_entry, arguments
-        )
+        return replace(inputs, registers=registers, memory=memory)
 
     def _is_valid(self, case: Case, arguments: Sequence[Expression]) -> bool:
         """Whether the target, and the wrapper, use only memory that programs may use."""
@@ -331,9 +366,8 @@ class MemorySearch:
             case _:
                 return evaluate(expression, case.values)
 
-    def _read(self, inputs: Inputs, address: int, bits: int, outcome: Outcome | None = None) -> int:
-        """What is in memory there, at entry or after a run."""
-        writes = outcome.writes if outcome is not None else {}
+    def _read(self, inputs: Inputs, address: int, bits: int, writes: Mapping[int, int] = EMPTY) -> int:
+        """What is in memory there after these writes."""
         places = range(address, address + bits // 8)
         return int.from_bytes(bytes(writes.get(one, inputs.byte(one)) for one in places), self._order)
 
@@ -344,22 +378,40 @@ class MemorySearch:
         wanted = self._contract.result_value(case.outcome, self._readings[0])
         found = self._contract.result_value(outcome, self._readings[1])
         found = evaluate(result, {**case.values, RESULT: found}) if result is not None else found
-        return bool(wanted) == bool(found) if self._return_as is ReturnAs.BOOL else wanted == found
+        if self._return_as is ReturnAs.BOOL:
+            return bool(wanted) == bool(found)
+        return wanted == found or are_nans(ctype, wanted, found)
 
-    def _leaves_alike(
-        self, case: Case, outcome: Outcome, given: Inputs, at_entry: Inputs, arguments: Sequence[Expression]
-    ) -> bool:
-        for number, expression in enumerate(arguments):
-            for cell in _cells(expression):
-                if cell.back is None:
-                    continue
-                bits = cell.value.bits
-                found = self._read(given, ROOM + number * ROOM_STEP + cell.offset, bits, outcome)
-                found = evaluate(as_c_converts(Constant(found, bits), cell.signed, cell.back.bits), {})
-                address = case.values[cell.back.pointer] + cell.back.offset
-                if found != self._read(at_entry, address, cell.back.bits, case.outcome):
-                    return False
+    def _leaves_alike(self, case: Case, outcome: Outcome, given: Inputs, arguments: Sequence[Expression]) -> bool:
+        """Whether the members that are copied back hold what the target leaves there, once all are copied: a later copy
+        may lead to the same bytes as an earlier one."""
+        left = dict(outcome.writes)
+        copied = [
+            (number, cell, cell.back)
+            for number, one in enumerate(arguments)
+            for cell in _cells(one)
+            if cell.back is not None
+        ]
+        for number, cell, back in copied:
+            bits = cell.value.bits
+            held = self._read(given, ROOM + number * ROOM_STEP + cell.offset, bits, outcome.writes)
+            held = evaluate(as_c_converts(Constant(held, bits), cell.signed, back.bits), {})
+            left |= zip(self._bytes_of(back, case), held.to_bytes(back.bits // 8, self._order), strict=True)
+        at_entry = case.inputs[0]
+        for _, _, back in copied:
+            address = case.values[back.pointer] + back.offset
+            found = self._read(at_entry, address, back.bits, left)
+            wanted = self._read(at_entry, address, back.bits, case.outcome.writes)
+            if found != wanted and not are_nans(self._type_of(back), found, wanted):
+                return False
         return True
+
+    def _type_of(self, loaded: Loaded) -> CType:
+        return next(source.type for source in self._sources() if source.value == loaded)
+
+
+def _overlap(left: range, right: range) -> bool:
+    return left.start < right.stop and right.start < left.stop
 
 
 def _cells(expression: Expression) -> tuple[Cell, ...]:
@@ -376,10 +428,6 @@ def _suits(source: Source, place: Place) -> bool:
         is_passed = place.member is None and isinstance(source.value, Loaded)
         return source.type.kind is place.type.kind and source.type.bits == place.type.bits and not is_passed
     return (source.type.kind is TypeKind.POINTER) == (place.type.kind is TypeKind.POINTER)
-
-
-def _is_float(ctype: CType) -> bool:
-    return ctype.kind is TypeKind.FLOAT
 
 
 def _last(name: str) -> str:

@@ -53,6 +53,8 @@ class ResultSearch:
     budget: Budget
     constants: Sequence[int] = ()
     excluded: list[Expression] = field(default_factory=list)
+    has_results: bool = False
+    """Whether expressions were tried on results: else the arguments alone were refuted."""
 
     def returned(self) -> list[Returned] | None:
         """What both return in each case. None if the rewrite does something else there besides."""
@@ -66,6 +68,11 @@ class ResultSearch:
                 found.append(Returned(values, self._value(case.outcome, 0)))
         return found
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether no case rests on undefined values or outside functions: what they show is then true of all runs."""
+        return all(self.cases.are_certain(case, self.arguments, self.readings) for case in self.cases.found)
+
     def _value(self, outcome: Outcome, side: int) -> int:
         contract = replace(self.cases.question.contract, return_as=ReturnAs.VALUE)
         return contract.result_value(outcome, self.readings[side])
@@ -77,6 +84,7 @@ class ResultSearch:
             returned = self.returned()
             if returned is None:
                 return
+            self.has_results = True
             found = self._enumerated(returned) or self._solved(returned)
             if found is None:
                 return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
@@ -14,7 +15,7 @@ from isoform.engines.bools import as_if_bools, rests_on_bools
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.replaceable import rests_on_replaceable_calls
 from isoform.load.image import Image
-from isoform.model.contract import Contract, argument_value
+from isoform.model.contract import BoundsRule, Contract, Reading, ReturnAs, argument_value
 from isoform.model.library import library_function
 from isoform.model.outcome import (
     FRAME_LIMIT,
@@ -23,6 +24,7 @@ from isoform.model.outcome import (
     Inputs,
     Outcome,
     Pair,
+    Status,
     in_frame,
     is_own_object,
 )
@@ -32,6 +34,8 @@ from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS
 NOT_COMPARED = "the runs differ only in what is not compared, such as padding or undefined values"
 """For runs that end differently for a reason on which no `different` may rest: they show nothing."""
 
+OPEN_BYTES = (0, 1, 0xA5, 0xFF)
+"""What every byte of undefined values may be, the same on both sides, in a run that refutes something."""
 _FILLED_BYTES = (4, 8, 64, 16, 1, 2, 12, 32, -64)
 """Sizes in bytes that a callee may write into a local whose size is not known. A difference must be visible for each of
 them: otherwise what the local held before the call (an older variable, a pushed register) may be all that differs. The
@@ -53,6 +57,35 @@ def differs(question: Question, inputs: Pair) -> bool:
         any(_differs(question, as_callers_pass(question, variant)) for variant in variants)
         for variants in as_if_bools(question, inputs)
     )
+
+
+def are_certain(question: Question, inputs: Pair, readings: Sequence[Reading]) -> bool:
+    """Whether each side's own run shows what it returns and writes on these inputs: it is the same whatever undefined
+    values are, and no outside function, no address of its frame and nothing that the contract excludes has a part in
+    it. For results that are compared with something else than each other."""
+    if not question.admits(inputs[0]) or any(_holds_placed(question, side) for side in inputs):
+        return False
+    if not _are_extended(question, inputs[0]) or rests_on_bools(question, inputs):
+        return False
+    if not uses_valid_memory(question, inputs):
+        return False
+    alike = [(replace(inputs[0], side_seed=-byte), replace(inputs[1], side_seed=-byte)) for byte in OPEN_BYTES]
+    runs = [question.run_both(as_callers_pass(question, variant)) for variant in (inputs, *alike)]
+    return all(_is_one_outcome(question, side, readings[side], [run[side] for run in runs]) for side in range(2))
+
+
+def _is_one_outcome(question: Question, side: int, reading: Reading, outcomes: Sequence[Outcome]) -> bool:
+    first, contract = outcomes[0], replace(question.contract.of(side), return_as=ReturnAs.VALUE)
+    if first.status in (Status.OUT_OF_FUEL, Status.UNSUPPORTED):
+        return False
+    for one in outcomes:
+        if one.calls or one.results or one.overlaps or (one.outside and contract.bounds is BoundsRule.ASSUME):
+            return False
+        if one.status is not first.status or one.reason != first.reason or one.writes != first.writes:
+            return False
+        if contract.result_value(one, reading) != contract.result_value(first, reading):
+            return False
+    return not _shows_frame(replace(contract, results=reading), first)
 
 
 def gives_objects(question: Question, inputs: Pair) -> bool:

@@ -216,10 +216,28 @@ class _Inliner:
         self._blocks[call] = Block(call, kept, (address,) * len(kept), (), exit_)
         if never_returns:
             return call, []
+        convention = self._machine.convention
+        if context and convention.return_address is None and convention.stack_pointer is not None:
+            back_to = const(context[-1], self._machine.word_bits // 8)
+            leave, follow = self._return(back, back_to, chain)
+            self._blocks[back] = Block(back, (), (), (), leave)
+            return self._with_known_caller(call, context[-1]), follow
         ops, caller = self._return_ops()
         leave, follow = self._return(back, caller, chain)
         self._blocks[back] = Block(back, ops, (address,) * len(ops), (), leave)
         return call, follow
+
+    def _with_known_caller(self, call: BlockId, caller: int) -> BlockId:
+        """A tail call of an inlined function: the callee returns to the address that is on the stack before the call.
+        Afterwards the stack there may hold anything, so it is looked at before. Another address is not followed."""
+        convention, registers = self._machine.convention, self._machine.registers
+        assert convention.stack_pointer is not None
+        pointer = registers[convention.stack_pointer]
+        target = Var(Space.TEMP, _TAIL + 16, pointer.size)
+        first = BlockId(call.context, call.address, _TAIL + 2)
+        load = MicroOp(Kind.LOAD, target, (pointer,))
+        self._blocks[first] = Block(first, (load,), (call.address,), (), Switch(target, ((caller, call),)))
+        return first
 
     def _keep_return_address(self) -> tuple[MicroOp, ...]:
         """The callee returns to the address in the link register, and need not preserve that register."""

@@ -8,6 +8,7 @@ int send_to(int value, int device) { return send(device, value); }
 int send_when_ready(int device, int value) { return ready(device) ? send(device, value) : -1; }
 int send_negative_when_ready(int device, int value) { return ready(device) ? send(device, -value) : -1; }
 int when_ready_send(int value, int device) { int r = ready(device); if (!r) return -1; return send(device, value); }
+int send_without_asking(int value, int device) { return send(device, value); }
 int send_twice(int device, int a, int b) { send(device, a); return send(device, b); }
 int send_twice_backwards(int device, int a, int b) { send(device, b); return send(device, a); }
 int twice_send(int b, int a, int device) { send(device, a); return send(device, b); }
