@@ -13,7 +13,7 @@ import time
 
 from adaptfile import FOLDER
 from isoform import api
-from isoform.adapt.adapt import AdaptOptions
+from isoform.adapt.adapt import OF_ARGUMENTS, AdaptOptions
 from isoform.adapt.space import ALL_OPERATORS
 from isoform.borders.question import Options
 from isoform.load.open import LoadOptions
@@ -52,7 +52,7 @@ def show(
     depth: int,
     operators: tuple[Operator, ...],
     seed: str = "",
-    families: tuple[Family, ...] = AdaptOptions().families,
+    families: tuple[Family, ...] = OF_ARGUMENTS,
 ) -> None:
     how = AdaptOptions(families=families, depth=depth, operators=operators)
     times: list[float] = []

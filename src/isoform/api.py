@@ -264,7 +264,7 @@ def adapt(
     """An adaptor that makes the rewrite do what the target does, a proof that there is none, or neither. `emit`: the
     adaptor as a text too; `variants`: in C, with a harness that runs both functions."""
     from isoform.adapt.adapt import AdaptOptions, find_adaptor, unfinished
-    from isoform.adapt.applicable import require_applicable
+    from isoform.adapt.applicable import families_to_search
     from isoform.adapt.pair import pair_of
 
     options, adapting = options or Options(), adapting or AdaptOptions()
@@ -279,7 +279,7 @@ def adapt(
         loaded = open_pair(str(target), str(rewrite), load_target, load_rewrite)
         budget.end_loading()
         pair = pair_of(loaded, signatures, budget)
-        require_applicable(pair, adapting.families)
+        families_to_search(pair, adapting.families, options.return_as)
         try:
             answer = find_adaptor(pair, options, adapting, budget)
             if adapting.suggest_domain:

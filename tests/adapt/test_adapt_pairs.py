@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ EXIT_CODES = {"adaptor": 0, "fits": 0, "none": 1, "unknown": 3, "trouble": 2}
 QUICK = ("clear-lowest", "upper-lower", "killpg", "isolate-rightmost-0", "isolate-rightmost-0-broken")
 """What the quick tier asks."""
 ALL = read_questions()
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "adapt.schema.json").read_text(encoding="utf-8"))
 TWIN = "-broken"
 SAMPLES = 400
 
@@ -48,6 +50,8 @@ def test_question(question: AdaptQuestion, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(api, "adapt", remembered)
     result = CliRunner().invoke(app, question.command("--json"))
     said = json.loads(result.stdout)
+    if question.expectation != "trouble":
+        pytest.importorskip("fastjsonschema").validate(SCHEMA, said)
     assert result.exit_code == EXIT_CODES[question.expectation], said
     expected = question.fields[question.expectation]
     match question.expectation:

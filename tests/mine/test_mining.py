@@ -21,6 +21,7 @@ from isoform.report.mining import mining_as_csv, mining_as_json, name_of
 from isoform.report.mining_html import mining_as_html
 
 APART = Path(__file__).parent / "apart"
+ROOT = Path(__file__).parents[2]
 FAMILIES = (Family.SUBSTITUTION, Family.WIDTH)
 
 
@@ -81,6 +82,8 @@ def test_reports(mined: Mining) -> None:
     assert len(rows) == 1 + len(mined.pairs)
     found = mining_as_json(mined)
     assert json.loads(json.dumps(found))["counts"]["adaptor"] == mined.count("adaptor") == len(adaptors(mined))
+    schema = json.loads((ROOT / "docs" / "mine.schema.json").read_text(encoding="utf-8"))
+    pytest.importorskip("fastjsonschema").validate(schema, found)
     counts = found["counts"]
     assert counts["pairs"] == sum(counts[word] for word in ("refuted", "adaptor", "none", "unknown", "not_asked"))
 

@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from functools import partial
 from typing import Protocol
 
+from isoform.adapt.applicable import families_to_search
 from isoform.adapt.cases import UNCERTAIN
 from isoform.adapt.float_search import FloatSearch
 from isoform.adapt.memory_search import MemorySearch
@@ -34,7 +35,6 @@ from isoform.model.budget import Budget
 from isoform.model.contract import ReturnAs
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.expression import Constant, Expression, Operator
-from isoform.model.signature import TypeKind
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Different, Equivalent, Verdict
 
@@ -45,14 +45,18 @@ MOST_UNPROVED = 3
 """The search ends after this many candidates that fit all tests and were not proved."""
 MOST_SHOWN = 12
 """Counterexamples in an answer."""
-DEFAULT_FAMILIES = (Family.SUBSTITUTION, Family.WIDTH, Family.ARITHMETIC)
+OF_ARGUMENTS = (Family.SUBSTITUTION, Family.WIDTH, Family.ARITHMETIC)
+"""Where no family is named, that there is none in these is an answer, whether or not the others are decided."""
+SHARE = 0.5
+"""Of what is left of the budget, for one family before the last."""
 
 
 @dataclass(frozen=True)
 class AdaptOptions:
     """The options of `adapt` that `compare` does not have."""
 
-    families: tuple[Family, ...] = DEFAULT_FAMILIES
+    families: tuple[Family, ...] | None = None
+    """None: all that apply to the two functions."""
     depth: int = 2
     operators: tuple[Operator, ...] = ALL_OPERATORS
     count: int = 1
@@ -64,7 +68,7 @@ class AdaptOptions:
             raise UserError(f"--depth {self.depth} is out of range: it goes from {DEPTHS[0]} to {DEPTHS[-1]}.")
         if self.count < 1:
             raise UserError(f"--all {self.count} is not a number of adaptors: give 1 or more.")
-        if not self.families:
+        if self.families is not None and not self.families:
             raise UserError("--family names no family.")
 
 
@@ -83,7 +87,7 @@ def proved_on(pair: Pair, adaptor: Adaptor, options: Options, budget: Budget) ->
 def unfinished(pair: Pair, options: Options, how: AdaptOptions, budget: Budget, why: str) -> AdaptorUnknown:
     """The answer if the search had to be ended."""
     finding = _Finding(pair, options, how, budget)
-    finding.undecided.append(why)
+    finding.undecided.append((None, why))
     return finding.unknown()
 
 
@@ -114,24 +118,72 @@ class _Finding:
     budget: Budget
     found: list[AdaptorFound] = field(default_factory=list)
     unproved: list[Adaptor] = field(default_factory=list)
-    undecided: list[str] = field(default_factory=list)
-    """Reasons for which `none` cannot be answered."""
+    undecided: list[tuple[Family | None, str]] = field(default_factory=list)
+    """Reasons for which `none` cannot be answered, each with its family."""
+    opened: dict[tuple[ReturnAs, Expression | None], Opened | None] = field(default_factory=dict)
+    why_closed: dict[tuple[ReturnAs, Expression | None], str] = field(default_factory=dict)
+    """Where there is no open question."""
     refuting: list[Example] = field(default_factory=list)
-    """Inputs that together refute every adaptor of the family that was searched last."""
+    """Inputs that together refute every adaptor of the family that was searched last, of those that were decided."""
+    searched: list[Family] = field(default_factory=list)
+    is_unfinished: bool = False
+    """Whether more time may decide something that is not decided."""
+
+    def __post_init__(self) -> None:
+        self.families = families_to_search(self.pair, self.how.families, self.options.return_as)
+        self.part = self.budget
 
     def answer(self) -> Answered:
-        for family in self.how.families:
+        for number, family in enumerate(self.families, 1):
             self.options.progress(f"looking for an adaptor: {family.value}")
-            self.refuting = []
-            for search in self._searches(family):
-                search()
-                if len(self.found) >= self.how.count:
-                    return self._all_found()
-                if self.budget.exhausted or len(self.unproved) >= MOST_UNPROVED:
-                    return self._all_found() if self.found else self.unknown()
+            self._search(family, is_last=number == len(self.families))
+            if len(self.found) >= self.how.count:
+                return self._all_found()
+            if self.budget.exhausted:
+                break
         if self.found:
             return self._all_found()
-        return self.unknown() if self.undecided or self.unproved else self._none()
+        return self._none() if self._is_excluded() else self.unknown()
+
+    def _search(self, family: Family, is_last: bool) -> None:
+        self.part = self.budget if is_last else self.budget.part(self.budget.left * SHARE)
+        before, unproved = self.refuting, len(self.unproved)
+        self.refuting = []
+        for search in self._searches(family):
+            search()
+            if len(self.found) >= self.how.count:
+                return
+            if self.part.exhausted:
+                self._is_open(family, self.part.why_exhausted(), is_for_time=True)
+            if self.part.exhausted or len(self.unproved) - unproved >= MOST_UNPROVED:
+                break
+        self.searched.append(family)
+        if family not in self._reasons():
+            self.refuting = self.refuting or before
+        else:
+            self.refuting = before
+
+    def _is_open(self, family: Family, why: str, is_for_time: bool = False) -> None:
+        """Nothing shows that the family has no adaptor."""
+        self.undecided.append((family, why))
+        self.is_unfinished |= is_for_time
+
+    def _reasons(self) -> dict[Family, str]:
+        """Of the families that are not decided, the first reason."""
+        found: dict[Family, str] = {}
+        for family, why in self.undecided:
+            if family is not None:
+                found.setdefault(family, why)
+        return found
+
+    def _excluded(self) -> tuple[Family, ...]:
+        """Families of which it was shown that no adaptor fits."""
+        open_ = self._reasons()
+        return tuple(family for family in self.searched if family not in open_)
+
+    def _is_excluded(self) -> bool:
+        needed = OF_ARGUMENTS if self.how.families is None else self.families
+        return all(family in self._excluded() for family in needed)
 
     def _searches(self, family: Family) -> Iterator[Callable[[], None]]:
         if family is Family.RETURN:
@@ -157,26 +209,38 @@ class _Finding:
             return choices[:1] or (Constant(0, 64),)
         return choices
 
+    def _opened(self, family: Family, return_as: ReturnAs, result: Expression | None = None) -> Opened | None:
+        """The open question, which several families share with its cases. None if it cannot be made."""
+        key = return_as, result
+        if key not in self.opened:
+            options = replace(self.options, return_as=return_as)
+            try:
+                self.opened[key] = Opened(self.pair, options, result, self.budget)
+            except Unsupported as reason:
+                self.why_closed[key] = str(reason)
+                self.opened[key] = None
+        if self.opened[key] is None:
+            self._is_open(family, self.why_closed[key])
+        return self.opened[key]
+
     # -- one family, one way to treat the result --------------------------------------------------
 
     def _with_result(self, family: Family, result: Expression) -> None:
-        try:
-            opened = Opened(self.pair, self.options, plain_result(self.pair, result), self.budget)
-        except Unsupported as reason:
-            self.undecided.append(str(reason))
+        opened = self._opened(family, self.options.return_as, plain_result(self.pair, result))
+        if opened is None:
             return
         spaces = opened.spaces(family, self.how.depth, self.how.operators)
         if opened.fits_always():
             self._found_any(family, opened)
             return
-        search = Search(opened.formula, opened.cases, spaces, self.budget, constants=opened.constants)
+        search = Search(opened.formula, opened.cases, spaces, self.part, constants=opened.constants)
         while len(self.found) < self.how.count:
             step = search.run()
             if isinstance(step, NoneFits):
                 self.refuting += [opened.example(case) for case in search.used]
                 return
             if isinstance(step, Unfinished):
-                self.undecided.append(f"{family.value}: {step.why}")
+                self._is_open(family, step.why, step.is_for_time)
                 return
             adaptor = opened.adaptor(step.arguments)
             verdict = self._compared(adaptor, step.is_shown or opened.formula.is_whole)
@@ -185,34 +249,30 @@ class _Finding:
                 self._add(family, adaptor, verdict)
             elif isinstance(verdict, Different):
                 opened.learn(verdict, step.arguments)
-            elif not self._goes_on_after(adaptor, verdict):
+            elif not self._goes_on_after(family, adaptor, verdict):
                 return
 
-    def _goes_on_after(self, adaptor: Adaptor, verdict: Verdict) -> bool:
+    def _goes_on_after(self, family: Family, adaptor: Adaptor, verdict: Verdict) -> bool:
         """Note an adaptor that was neither proved nor refuted."""
         self.unproved.append(adaptor)
-        self.undecided.append(_why_not(verdict))
-        return len(self.unproved) < MOST_UNPROVED and not self.budget.exhausted
+        self._is_open(family, _why_not(verdict))
+        here = sum(one is family for one, _ in self.undecided)
+        return here < MOST_UNPROVED and not self.part.exhausted
 
     def _return_family(self) -> None:
         """Arguments that are parameters, and an expression for the result (`result.py`)."""
-        wanted, given = (signature.result for signature in self.pair.signatures)
-        kinds = (TypeKind.INTEGER, TypeKind.POINTER, TypeKind.BOOL)
-        if wanted.kind not in kinds or given.kind not in kinds or self.options.return_as is ReturnAs.VOID:
-            return  # nothing to adapt
-        try:
-            opened = Opened(self.pair, replace(self.options, return_as=ReturnAs.VOID), None, self.budget)
-        except Unsupported as reason:
-            self.undecided.append(str(reason))
+        family = Family.RETURN
+        opened = self._opened(family, ReturnAs.VOID)
+        if opened is None:
             return
-        choices, is_all = argument_choices(opened.spaces(Family.WIDTH, 1, ()))
+        choices, is_all = argument_choices(opened.spaces(Family.ARITHMETIC, 1, ()))
         readings = tuple(place_signature(self.pair.machine, one).results for one in self.pair.signatures)
         space = result_space(self.pair.typed_parameters, self.pair.signatures, self.how.depth, self.how.operators)
         if not is_all:
-            self.undecided.append("return: not every choice of arguments was tried")
+            self._is_open(family, "not every choice of arguments was tried")
         for arguments in choices:
             search = ResultSearch(
-                opened.cases, (readings[0], readings[1]), arguments, space, self.options.return_as, self.budget
+                opened.cases, (readings[0], readings[1]), arguments, space, self.options.return_as, self.part
             )
             search.constants = opened.constants
             if not self._result_of(opened, search) or len(self.found) >= self.how.count:
@@ -221,34 +281,33 @@ class _Finding:
 
     def _result_of(self, opened: Opened, search: ResultSearch) -> bool:
         """Whether the search goes on after one choice of arguments."""
+        family = Family.RETURN
         for expression in search.proposals():
             if expression is None:
-                self.undecided.append(
-                    "return: the solver found neither an expression nor that there is none in its time"
-                )
-                return not self.budget.exhausted
+                why = "the solver found neither an expression nor that there is none in its time"
+                self._is_open(family, why, is_for_time=True)
+                return not self.part.exhausted
             adaptor = replace(opened.adaptor(search.arguments), result=normal(expression))
             verdict = self._compared(adaptor, opened.formula.is_whole)
             search.excluded.append(expression)
             if isinstance(verdict, Equivalent):
-                self._add(Family.RETURN, adaptor, verdict)
+                self._add(family, adaptor, verdict)
                 if len(self.found) >= self.how.count:
                     return False
             elif isinstance(verdict, Different):
                 opened.learn(verdict)
-            elif not self._goes_on_after(adaptor, verdict):
+            elif not self._goes_on_after(family, adaptor, verdict):
                 return False
-        if search.has_results and not self.undecided and not search.is_certain:
-            self.undecided.append(f"return: {UNCERTAIN}")
-        return not self.budget.exhausted
+        if search.has_results and family not in self._reasons() and not search.is_certain:
+            self._is_open(family, UNCERTAIN)
+        return not self.part.exhausted
 
-    def _by_candidates(self, family: Family, make: Callable[[Pair, Options, Budget], CandidateSearch]) -> None:
+    def _by_candidates(self, family: Family, make: Callable[[Opened, ReturnAs, Budget], CandidateSearch]) -> None:
         """A family of finitely many adaptors, which are tried on runs."""
-        try:
-            search = make(self.pair, self.options, self.budget)
-        except Unsupported as reason:
-            self.undecided.append(str(reason))
+        opened = self._opened(family, ReturnAs.VOID)
+        if opened is None:
             return
+        search = make(opened, self.options.return_as, self.part)
         for adaptor in search.proposals():
             verdict = self._compared(adaptor, is_shown=False)
             if isinstance(verdict, Equivalent):
@@ -257,10 +316,10 @@ class _Finding:
                     return
             elif isinstance(verdict, Different):
                 search.learn(verdict)
-            elif not self._goes_on_after(adaptor, verdict):
+            elif not self._goes_on_after(family, adaptor, verdict):
                 return
         if search.left_out:
-            self.undecided.append(f"{family.value}: {search.left_out}")
+            self._is_open(family, search.left_out)
         self.refuting += search.examples
 
     def _compared(self, adaptor: Adaptor, is_shown: bool) -> Verdict:
@@ -287,7 +346,7 @@ class _Finding:
         assumptions = (*self.pair.assumptions, *more, *proof.assumptions)
         self.found.append(
             AdaptorFound(
-                self._asked(),
+                self._asked(self.families),
                 self.budget.elapsed,
                 assumptions,
                 adaptor=adaptor,
@@ -305,24 +364,36 @@ class _Finding:
             self._add(family, adaptor, verdict, is_any=bool(self.pair.signatures[1].parameters))
             self.how = replace(self.how, count=1)
         else:
-            self._goes_on_after(adaptor, verdict)
+            self._goes_on_after(family, adaptor, verdict)
 
     def _none(self) -> NoAdaptor:
         shown = tuple(self.refuting[:MOST_SHOWN])
-        return NoAdaptor(self._asked(), self.budget.elapsed, self.pair.assumptions, counterexamples=shown)
-
-    def unknown(self) -> AdaptorUnknown:
-        why = self.undecided[0] if self.undecided else self.budget.why_exhausted() or "the search did not end"
-        candidate = self.unproved[0] if self.unproved else None
-        advice = "a larger --budget may help" if self.budget.exhausted else ""
-        return AdaptorUnknown(
-            self._asked(), self.budget.elapsed, self.pair.assumptions, why=why, candidate=candidate, advice=advice
+        return NoAdaptor(
+            self._asked(self._excluded()),
+            self.budget.elapsed,
+            self.pair.assumptions,
+            counterexamples=shown,
+            undecided=self._reasons(),
         )
 
-    def _asked(self) -> Asked:
+    def unknown(self) -> AdaptorUnknown:
+        first = next((f"{family.value}: {why}" if family else why for family, why in self.undecided), "")
+        why = first or self.budget.why_exhausted() or "the search did not end"
+        return AdaptorUnknown(
+            self._asked(self.families),
+            self.budget.elapsed,
+            self.pair.assumptions,
+            why=why,
+            candidate=self.unproved[0] if self.unproved else None,
+            advice="a larger --budget may help" if self.budget.exhausted else "",
+            excluded=self._excluded(),
+            is_unfinished=self.is_unfinished or self.budget.exhausted,
+        )
+
+    def _asked(self, families: tuple[Family, ...]) -> Asked:
         target, rewrite = (subject(side) for side in self.pair.loaded)
         domain = " && ".join(self.options.assume)
-        return Asked(target, rewrite, self.pair.signatures, self.how.families, self.how.depth, domain)
+        return Asked(target, rewrite, self.pair.signatures, families, self.how.depth, domain)
 
 
 def _why_not(verdict: Verdict) -> str:

@@ -20,6 +20,7 @@ from isoform.adapt.space import Space
 from isoform.model.adaptor import Adaptor
 from isoform.model.budget import Budget
 from isoform.model.expression import Constant, Expression, Operation, Operator, evaluate, parts_of
+from isoform.smt.terms import Term
 
 Words = NDArray[np.uint64]
 Places = NDArray[np.int64]
@@ -54,7 +55,8 @@ class Expressions:
         self._codes = np.full(len(self._leaves), -1, dtype=np.int8)
         self.depth = np.ones(len(self._leaves), dtype=np.int8)
         self.is_constant = np.array([isinstance(leaf, Constant) for leaf in self._leaves], dtype=bool)
-        self._seen = self._hashes(self.values)
+        self._seen = np.sort(self._hashes(self.values))
+        """Sorted."""
         self.starts = [0, len(self._leaves)]
         """Where the expressions of each number of operators begin; at last the end of all."""
 
@@ -108,9 +110,14 @@ class Expressions:
             return
         values = apply_in_bulk(operator, self.bits, self.values[:, left], self.values[:, right])
         hashes = self._hashes(values)
-        _, first = np.unique(hashes, return_index=True)
-        new = np.sort(first[~np.isin(hashes[first], self._seen)])
-        self._seen = np.concatenate([self._seen, hashes[new]])
+        order = np.argsort(hashes, kind="stable")
+        sorted_ = hashes[order]
+        is_new = np.ones(len(order), dtype=bool)
+        is_new[1:] = sorted_[1:] != sorted_[:-1]
+        at = np.minimum(np.searchsorted(self._seen, sorted_), len(self._seen) - 1)
+        is_new &= self._seen[at] != sorted_
+        new = np.sort(order[is_new])
+        self._seen = np.sort(np.concatenate([self._seen, sorted_[is_new]]), kind="stable")
         self.values = np.concatenate([self.values, values[:, new]], axis=1)
         self._left = np.concatenate([self._left, left[new]])
         self._right = np.concatenate([self._right, right[new]])
@@ -147,8 +154,16 @@ def enumeration(
     """Of arguments with which the rewrite fits. Raises `NotInBulk` if the formula is not one over numbers alone."""
     terms = formula.terms
     holes = [terms.variable(f"open argument {n}", space.bits) for n, space in enumerate(spaces)]
-    formulas = [BulkFormula(terms, formula.fits(case, holes), holes) for case in cases]
+    formulas = [_in_bulk(formula, case, holes) for case in cases]
     return Enumeration([Expressions(space, constants, [c.values for c in cases]) for space in spaces], formulas, budget)
+
+
+def _in_bulk(formula: OpenFormula, case: Case, holes: Sequence[Term]) -> BulkFormula:
+    """Made once for each case."""
+    kept = formula.in_bulk.get(id(case))
+    if kept is None or kept[0] is not case:
+        kept = formula.in_bulk[id(case)] = case, BulkFormula(formula.terms, formula.fits(case, holes), holes)
+    return kept[1]
 
 
 class Enumeration:

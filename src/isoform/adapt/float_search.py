@@ -11,9 +11,8 @@ from isoform.adapt.cases import UNCERTAIN, Case
 from isoform.adapt.float_space import Step, are_nans, constants, constants_of, conversions, scaled, steps
 from isoform.adapt.ignored import ignored_by_rewrite
 from isoform.adapt.opened import Opened
-from isoform.adapt.pair import Pair, plain_result
+from isoform.adapt.pair import plain_result
 from isoform.borders.convention import place_signature
-from isoform.borders.question import Options
 from isoform.model.adaptor import Adaptor, Example
 from isoform.model.budget import Budget
 from isoform.model.contract import ReturnAs
@@ -38,11 +37,12 @@ Candidate = tuple[tuple[Expression, ...], Expression]
 
 
 class FloatSearch:
-    def __init__(self, pair: Pair, options: Options, budget: Budget) -> None:
-        self._pair = pair
+    def __init__(self, opened: Opened, return_as: ReturnAs, budget: Budget) -> None:
+        """`opened` does not compare results."""
+        self._pair = pair = opened.pair
         self._budget = budget
-        self._return_as = options.return_as
-        self._opened = Opened(pair, replace(options, return_as=ReturnAs.VOID), None, budget)
+        self._return_as = return_as
+        self._opened = opened
         self._results: dict[tuple[tuple[Expression, ...], int], int | bool | None] = {}
         self._certain: dict[tuple[tuple[Expression, ...], int], bool] = {}
         self._contract = replace(self._opened.cases.question.contract, return_as=ReturnAs.VALUE)
@@ -54,10 +54,7 @@ class FloatSearch:
     @property
     def examples(self) -> list[Example]:
         """Inputs that together exclude everything that was tried."""
-        if self._pair.signatures[0].result.kind is TypeKind.VOID:
-            return [self._opened.example(case) for case in self._opened.cases.found]
-        read = self._contract.result_value
-        return [self._opened.example(c, read(c.outcome, self._readings[0])) for c in self._opened.cases.found]
+        return [self._opened.example(case) for case in self._opened.cases.found]
 
     def assumptions(self, adaptor: Adaptor) -> tuple[Assumption, ...]:
         return ()

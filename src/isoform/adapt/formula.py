@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from isoform.adapt import float_terms
 from isoform.adapt.cases import Case, entry_values
@@ -40,6 +41,9 @@ from isoform.sym.state import initial_state
 from isoform.sym.summary import CallSite
 from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS, usable_accesses
 
+if TYPE_CHECKING:
+    from isoform.adapt.bulk import BulkFormula  # numpy takes a while to import
+
 _NOT_CERTAIN = (POSSIBLE_RESULT, "same-things", "same-things-computed")
 """Goals whose failure does not imply an observable difference."""
 POINTED_BYTES = 1 << 20
@@ -66,8 +70,11 @@ class OpenFormula:
         self.parameters = arguments
         self._places = {a.name: a.places for a in question.contract.arguments}
         self._open_names = tuple(open_names)
+        self.in_bulk: dict[int, tuple[Case, BulkFormula]] = {}
+        """The formulas of cases for many numbers at once, by the identity of the case."""
         self._same = self._nothing_differs()
         self._not_covered = self.terms.any_of([gap.condition for gap in self.encoding.gaps])
+        self._same_variables = _variables(self.terms.disj(self._same, self._not_covered))
 
     @property
     def is_whole(self) -> bool:
@@ -168,22 +175,29 @@ class OpenFormula:
         """That the rewrite, called with these arguments, may do what the target does in this case: true of at least
         the arguments with which it does. Where the formula does not cover the input, they all may fit."""
         terms = self.terms
-        fits = terms.disj(terms.conj(self._same, self._writes_the_same(case)), self._not_covered)
-        given = self._at_entry(case)
+        same, written = self._same, self._writes_the_same(case)
+        variables = self._same_variables
+        if written != terms.true:
+            same = terms.conj(same, written)
+            variables = list(dict.fromkeys([*variables, *_variables(written)]))
+        given = self._at_entry(case, frozenset(variables))
         for name, value in zip(self._open_names, arguments, strict=True):
             given |= self._passed(name, value)
-        for variable in _variables(fits):
+        for variable in variables:
             if variable not in given:  # an undefined value, say: in another case it may be another
                 name = f"{variable.symbol()} in case {id(case)}"
                 given[variable] = terms.manager.mk_const(variable.sort(), name)
-        return terms.manager.substitute_term(fits, given)
+        return terms.manager.substitute_term(terms.disj(same, self._not_covered), given)
 
-    def _at_entry(self, case: Case) -> dict[Term, Term]:
+    def _at_entry(self, case: Case, used: frozenset[Term]) -> dict[Term, Term]:
+        """What these variables are there; others may be in it too."""
         terms, machine, inputs = self.terms, self._question.contract.machine, case.inputs[0]
-        found = {
-            terms.variable(name, 8 * machine.registers[name].size): terms.bv(value, 8 * machine.registers[name].size)
-            for name, value in entry_values(self._question, inputs).items()
-        }
+        found = {}
+        for name, value in entry_values(self._question, inputs).items():
+            width = 8 * machine.registers[name].size
+            variable = terms.variable(name, width)
+            if variable in used:
+                found[variable] = terms.bv(value, width)
         for places in self._places.values():
             for place in places:
                 if place.register is None:

@@ -18,9 +18,8 @@ from isoform.adapt.float_space import are_nans, is_float
 from isoform.adapt.ignored import ignored_by_rewrite
 from isoform.adapt.layout import Member, label_of, members_of
 from isoform.adapt.opened import Opened
-from isoform.adapt.pair import Pair, as_c_converts
+from isoform.adapt.pair import as_c_converts
 from isoform.borders.convention import place_signature
-from isoform.borders.question import Options
 from isoform.engines.separate import are_certain
 from isoform.model.adaptor import Adaptor, Example
 from isoform.model.budget import Budget
@@ -76,11 +75,12 @@ class Source:
 
 
 class MemorySearch:
-    def __init__(self, pair: Pair, options: Options, budget: Budget) -> None:
-        self._pair = pair
+    def __init__(self, opened: Opened, return_as: ReturnAs, budget: Budget) -> None:
+        """`opened` does not compare results."""
+        self._pair = pair = opened.pair
         self._budget = budget
-        self._return_as = options.return_as
-        self._opened = Opened(pair, replace(options, return_as=ReturnAs.VOID), None, budget)
+        self._return_as = return_as
+        self._opened = opened
         question = self._opened.cases.question
         self._question = question
         self._contract = replace(question.contract, return_as=ReturnAs.VALUE)
@@ -95,10 +95,7 @@ class MemorySearch:
 
     @property
     def examples(self) -> list[Example]:
-        if self._pair.signatures[0].result.kind is TypeKind.VOID:
-            return [self._opened.example(case) for case in self._opened.cases.found]
-        read = self._contract.result_value
-        return [self._opened.example(c, read(c.outcome, self._readings[0])) for c in self._opened.cases.found]
+        return [self._opened.example(case) for case in self._opened.cases.found]
 
     def assumptions(self, adaptor: Adaptor) -> tuple[Assumption, ...]:
         """A wrapper copies whole structures, of which the target may use a part."""

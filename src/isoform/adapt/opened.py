@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from isoform.adapt.cases import Case, Cases
@@ -10,6 +11,7 @@ from isoform.adapt.formula import OpenFormula
 from isoform.adapt.normal import normal
 from isoform.adapt.pair import Pair, posed
 from isoform.adapt.space import Space, argument_space
+from isoform.borders.convention import place_signature
 from isoform.borders.question import Options, Question
 from isoform.lift.discovery import Discovery
 from isoform.model.adaptor import Adaptor, Example, Family
@@ -19,7 +21,7 @@ from isoform.model.differences import how_it_ended
 from isoform.model.expression import Constant, Expression, Operator
 from isoform.model.microop import Space as MicroOpSpace
 from isoform.model.outcome import Status
-from isoform.model.signature import CType
+from isoform.model.signature import CType, TypeKind
 from isoform.model.verdict import Different
 from isoform.smt.solver import Answer
 
@@ -31,7 +33,7 @@ class Opened:
     """The open question, encoded, with its cases."""
 
     def __init__(self, pair: Pair, options: Options, result: Expression | None, budget: Budget) -> None:
-        self._pair = pair
+        self.pair = pair
         self.result = result
         self._budget = budget
         question, self.formula = Discovery(budget).fixpoint(partial(self._encoded, options))
@@ -45,12 +47,12 @@ class Opened:
         self._question = question
 
     def _encoded(self, options: Options, discovery: Discovery) -> tuple[Question, OpenFormula]:
-        question = posed(self._pair.open(self.result), options, self._budget, discovery)
-        return question, OpenFormula(question, self._pair.open_names, self._budget)
+        question = posed(self.pair.open(self.result), options, self._budget, discovery)
+        return question, OpenFormula(question, self.pair.open_names, self._budget)
 
     def spaces(self, family: Family, depth: int, operators: Sequence[Operator]) -> list[Space]:
         """What each argument may be. One that the rewrite ignores is 0."""
-        parameters = self._pair.typed_parameters
+        parameters = self.pair.typed_parameters
         found = []
         for number, parameter in enumerate(self._parameters):
             if number in self._used:
@@ -79,15 +81,17 @@ class Opened:
         if case is not None and arguments is not None and self.cases.fits(case, arguments):
             self.cases.found.remove(case)
 
-    def example(self, case: Case, returned: int | None = None) -> Example:
-        """`returned`: the result, where the question does not compare it."""
-        contract, outcome = self._question.contract, case.outcome
+    def example(self, case: Case) -> Example:
+        """The input, and what the target does there, with its result whether or not the question compares it."""
+        contract, outcome, wanted = self._question.contract, case.outcome, self.pair.signatures[0].result
         said = how_it_ended(outcome)
-        if outcome.status is Status.DONE and contract.results:
+        if outcome.status is Status.DONE and contract.results and contract.return_as is not ReturnAs.VOID:
             said = f"returns {contract.show_result(contract.result_value(outcome))}"
-        elif outcome.status is Status.DONE and returned is not None:
-            said = f"returns {shown_value(self._pair.signatures[0].result, returned)}"
-        kinds = {p.name: p.type for p in self._pair.signatures[0].parameters}
+        elif outcome.status is Status.DONE and wanted.kind is not TypeKind.VOID:
+            reading = place_signature(self.pair.machine, self.pair.signatures[0]).results
+            value = replace(contract, return_as=ReturnAs.VALUE).result_value(outcome, reading)
+            said = f"returns {shown_value(wanted, value)}"
+        kinds = {p.name: p.type for p in self.pair.signatures[0].parameters}
         return Example({name: shown_value(kinds[name], value) for name, value in case.values.items()}, said)
 
 

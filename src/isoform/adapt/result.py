@@ -17,7 +17,7 @@ from isoform.adapt.space import Space
 from isoform.adapt.symbolic import Tree
 from isoform.model.budget import Budget
 from isoform.model.contract import Reading, ReturnAs
-from isoform.model.expression import RESULT, Expression, Variable, parts_of
+from isoform.model.expression import RESULT, Expression, Variable, evaluate, parts_of
 from isoform.model.outcome import Outcome, Status
 from isoform.model.values import dataclass
 from isoform.smt.incremental import PathSolver
@@ -27,6 +27,8 @@ from isoform.smt.terms import Term, Terms
 MOST_CHOICES = 64
 """Of arguments that are tried."""
 MOST_OPERATORS = 7
+FIRST_KNOWN = 3
+"""Cases that the solver begins with."""
 SECONDS = 2.0
 """Counted, for one query."""
 
@@ -106,23 +108,31 @@ class ResultSearch:
         return one.wanted, self.return_as is ReturnAs.BOOL
 
     def _solved(self, returned: Sequence[Returned]) -> Expression | _Open | None:
-        """What the solver finds, with any constants; None if there is nothing."""
+        """What the solver finds, with any constants; None if there is nothing. It knows few cases at first, and each
+        one that its proposal does not fit."""
         terms = Terms()
         tree = Tree(terms, self.space, "result")
         solver = PathSolver(terms, self.budget, [*tree.rules(), tree.uses(_uses_result)])
-        path = [self._fits(terms, tree, one) for one in returned]
-        path += [tree.differs_from(expression) for expression in self.excluded]
+        path = [tree.differs_from(expression) for expression in self.excluded]
+        path += [self._fits(terms, tree, one) for one in returned[:FIRST_KNOWN]]
         size = terms.bv(0, 8)
         flags = [*tree.operators_used()]
         for flag in flags:
             size = terms.add(size, terms.flag(flag))
         for most in range(min(len(flags), MOST_OPERATORS) + 1):
-            answer = solver.check_after(path, [terms.ule(size, terms.bv(most, 8))], SECONDS)
-            if answer is Answer.SAT:
-                return tree.read(solver)
+            while (answer := solver.check_after(path, [terms.ule(size, terms.bv(most, 8))], SECONDS)) is Answer.SAT:
+                found = tree.read(solver)
+                misfit = next((one for one in returned if not self._gives(found, one)), None)
+                if misfit is None:
+                    return found
+                path.append(self._fits(terms, tree, misfit))
             if answer is Answer.UNKNOWN:
                 return _Open()
         return None
+
+    def _gives(self, expression: Expression, one: Returned) -> bool:
+        value = evaluate(expression, one.values)
+        return bool(value) == bool(one.wanted) if self.return_as is ReturnAs.BOOL else value == one.wanted
 
     def _fits(self, terms: Terms, tree: Tree, one: Returned) -> Term:
         widths = {v.name: v.bits for leaf in self.space.leaves for v in parts_of(leaf) if isinstance(v, Variable)}

@@ -16,7 +16,7 @@ from isoform.adapt.space import CHEAP, PRODUCTS, QUOTIENTS, SHIFTS, Space
 from isoform.adapt.sweep import candidates
 from isoform.adapt.symbolic import Tree
 from isoform.model.budget import Budget
-from isoform.model.expression import Expression
+from isoform.model.expression import Expression, Operator
 from isoform.model.values import dataclass
 from isoform.smt.incremental import PathSolver
 from isoform.smt.solver import Answer
@@ -26,6 +26,10 @@ TIERS = (CHEAP, (*CHEAP, *SHIFTS), (*CHEAP, *SHIFTS, *PRODUCTS), (*CHEAP, *SHIFT
 """Operators that are tried together: multiplication and division cost a solver far more than the others."""
 SMALL_CONSTANT_BITS = 7
 """Constants of up to so many bits, and a sign, are tried first: they are what a person would write."""
+FIRST_WITH_ANY_CONSTANT = 1
+"""Up to so many operators, whether anything fits is asked before whether something with small constants does."""
+FIRST_KNOWN = 4
+"""Cases that refuted proposals before, with which a further attempt begins: each one makes a query larger."""
 PROPOSE_SECONDS = 3.0
 """Counted, for one query of the first pass."""
 
@@ -58,6 +62,8 @@ class NoneFits:
 @dataclass(frozen=True)
 class Unfinished:
     why: str
+    is_for_time: bool = True
+    """Whether more time may decide it."""
 
 
 @dataclass
@@ -81,7 +87,10 @@ class Search:
         """The simplest arguments that fit, or that there are none."""
         found = self._enumerated() or self._solved()
         if isinstance(found, NoneFits) and self.excludes_unrefuted:
-            return Unfinished("some arguments make the rewrite use memory that it may not use, and others do not fit")
+            return Unfinished(
+                "some arguments make the rewrite use memory that it may not use, and others do not fit",
+                is_for_time=False,
+            )
         return found
 
     def _enumerated(self) -> Proposal | None:
@@ -135,7 +144,7 @@ class Search:
                     open_.append((size, attempt))
                 if self.budget.exhausted:
                     return Unfinished(self.budget.why_exhausted())
-        return self._remaining(attempts[-1], open_)
+        return self._remaining(open_)
 
     def first_misfit(self, arguments: Sequence[Expression]) -> Case | None:
         """A case in which these arguments do not fit."""
@@ -165,18 +174,21 @@ class Search:
         return None
 
     def _attempts(self) -> Iterator[_Attempt]:
-        """With few operators first, and at last with all."""
+        """With few operators first. Each later attempt has more operators and must use one of the new ones: the others
+        are left to the attempts before it."""
         before: list[Space] | None = None
         for tier in TIERS:
             spaces = [space.with_operators(tier) for space in self.spaces]
             if spaces != before:
-                yield _Attempt(self, spaces)
+                known = {operator for space in before or () for operator in space.operators}
+                new = {operator for space in spaces for operator in space.operators} - known
+                yield _Attempt(self, spaces, frozenset(new) if before is not None else None)
             before = spaces
 
-    def _remaining(self, whole: _Attempt, open_: Sequence[tuple[int, _Attempt]]) -> Proposal | NoneFits | Unfinished:
+    def _remaining(self, open_: Sequence[tuple[int, _Attempt]]) -> Proposal | NoneFits | Unfinished:
         """Queries that the first pass did not decide are asked again, with the whole budget."""
-        for size in dict.fromkeys(size for size, attempt in open_ if attempt is whole):
-            found = whole.of_size(size, None)
+        for size, attempt in open_:
+            found = attempt.of_size(size, None)
             if not isinstance(found, NoneFits):
                 return found
         return NoneFits()
@@ -185,8 +197,10 @@ class Search:
 class _Attempt:
     """The search in spaces of expressions with one solver, which remembers what it learned."""
 
-    def __init__(self, search: Search, spaces: Sequence[Space]) -> None:
+    def __init__(self, search: Search, spaces: Sequence[Space], required: frozenset[Operator] | None) -> None:
+        """`required`: one of these operators must be used."""
         self._search = search
+        self._required = required
         self._terms: Terms = search.formula.terms
         self._trees = [Tree(self._terms, space, f"argument {n} of {id(self)}") for n, space in enumerate(spaces)]
         flags = [flag for tree in self._trees for flag in tree.operators_used()]
@@ -218,16 +232,23 @@ class _Attempt:
             arguments = tuple(tree.read(self._solver) for tree in self._trees)
             if not self._refuted(arguments):
                 return Proposal(arguments, search.shown)
-        return Unfinished("runs refute what the formula for outside calls and memory leaves open, one by one")
+        why = "runs refute what the formula for outside calls and memory leaves open, one by one"
+        return Unfinished(why, is_for_time=False)
 
     def _propose(self, size: int, seconds: float | None) -> Answer:
         self._learn()
         assert self._solver is not None
         terms = self._terms
         small = terms.ule(self._size, terms.bv(size, 8))
-        if size == 0 and not any(True for tree in self._trees for _ in tree.constants()):
-            return self._solver.check_after(self._path, [small], seconds)
         few = [self._is_small(constant) for tree in self._trees for constant in tree.constants()]
+        if not few:
+            return self._solver.check_after(self._path, [small], seconds)
+        # What the last query leaves is what counts. Most small trees fit nothing: then one query is enough.
+        if size <= FIRST_WITH_ANY_CONSTANT:
+            answer = self._solver.check_after(self._path, [small], seconds)
+            if answer is not Answer.SAT or self._solver.check_after(self._path, [small, *few], seconds) is Answer.SAT:
+                return answer
+            return self._solver.check_after(self._path, [small], seconds)
         answer = self._solver.check_after(self._path, [small, *few], seconds)
         return answer if answer is Answer.SAT else self._solver.check_after(self._path, [small], seconds)
 
@@ -243,7 +264,11 @@ class _Attempt:
         search, terms = self._search, self._terms
         if self._solver is None:
             rules = [rule for tree in self._trees for rule in tree.rules()]
+            if self._required is not None:
+                rules.append(terms.any_of([tree.uses_operator(self._required) for tree in self._trees]))
             self._solver = PathSolver(terms, search.budget, rules)
+            for case in search.used[:FIRST_KNOWN]:
+                self._add(case)
         for arguments in search.excluded[self._excluded :]:
             differs = [tree.differs_from(e) for tree, e in zip(self._trees, arguments, strict=True)]
             self._path.append(terms.any_of(differs))

@@ -54,6 +54,11 @@ class Tree:
         for child in self._children:
             yield from child.operators_used()
 
+    def uses_operator(self, wanted: frozenset[Operator]) -> Term:
+        """Whether one of these operators is in it: nodes that are not used have none."""
+        own = [c for c, operator in zip(self._is_operator(), self._operators, strict=True) if operator in wanted]
+        return self._terms.any_of([*own, *(child.uses_operator(wanted) for child in self._children)])
+
     def constants(self) -> Iterator[Term]:
         if self._constant is not None:
             yield self._constant

@@ -21,6 +21,7 @@ from isoform.cli.question_options import (
     Returning,
     Seconds,
     Seed,
+    Shapes,
     Unrolled,
 )
 from isoform.cli.streams import Progress
@@ -48,7 +49,9 @@ def adapt(
     ],
     family: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help=f"Families to search, by comma: {FAMILIES}.", show_default=False),
+        typer.Option(
+            metavar="NAMES", help=f"Families to search, by comma, else all that apply: {FAMILIES}.", show_default=False
+        ),
     ] = None,
     depth: Annotated[int, typer.Option(metavar="N", help="Depth of expressions, 1 to 4: a leaf is 1.")] = 2,
     operators: Annotated[
@@ -67,6 +70,7 @@ def adapt(
         list[str] | None,
         typer.Option(metavar="FACT", help='The domain, in C over A\'s parameters: "0 <= x && x <= 255". Repeatable.'),
     ] = None,
+    shape: Shapes = None,
     return_as: Returning = ReturnAs.VALUE,
     memory: MemoryCompared = MemoryRule.COMPARE,
     aborts: Aborting = AbortRule.EQUAL,
@@ -97,14 +101,14 @@ def adapt(
     as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only the answer's word.")] = False,
 ) -> None:
-    from isoform.adapt.adapt import DEFAULT_FAMILIES, AdaptOptions
+    from isoform.adapt.adapt import AdaptOptions
     from isoform.adapt.space import ALL_OPERATORS
     from isoform.api import adapt as ask
     from isoform.borders.question import Options
 
     progress = Progress(enabled=not (quiet or as_json))
     how = AdaptOptions(
-        families=DEFAULT_FAMILIES if family is None else families_named(family),
+        families=None if family is None else families_named(family),
         depth=depth,
         operators=ALL_OPERATORS if operators is None else operators_named(operators),
         count=count,
@@ -112,6 +116,7 @@ def adapt(
     )
     options = Options(
         assume=tuple(assume or ()),
+        shapes=tuple(shape or ()),
         return_as=return_as,
         memory=memory,
         aborts=aborts,

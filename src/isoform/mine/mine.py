@@ -73,7 +73,7 @@ class _Mining:
         self._paths = paths
         self._options = options
         self._loading = loading
-        self._how = AdaptOptions(families=options.families, depth=options.depth)
+        AdaptOptions(families=options.families, depth=options.depth)  # refuses what is out of range
         self._digests = [sha256(library_bytes(path)).hexdigest() for path in paths]
         self._started = time.monotonic()
         self._ended = ""
@@ -164,7 +164,7 @@ class _Mining:
             self._options.progress(f"running {number} of {len(subjects)} functions")
             assert subject.needed is not None
             assert subject.decided is not None
-        return Shared(subjects, is_one, self._how)
+        return Shared(subjects, is_one, self._options.families, self._options.depth)
 
     # -- pairs ------------------------------------------------------------------------------------
 
@@ -236,7 +236,9 @@ class _Mining:
         ]
         return Task(
             kind=_PAIR,
-            key=content_key([current_versions(), parts, [f.value for f in self._how.families], self._how.depth]),
+            key=content_key(
+                [current_versions(), parts, [f.value for f in self._options.families], self._options.depth]
+            ),
             function="isoform.mine.pair:adapt_pair",
             payload=(pair[0], pair[1], budget),
             limits=Limits(budget + GRACE, PAIR_MEMORY),
@@ -274,6 +276,7 @@ def _pair(shared: Shared, pair: tuple[int, int, Likelihood], answer: Answer) -> 
         text=result.get("text", ""),
         family=result.get("family", ""),
         why=result.get("why", ""),
+        is_unfinished=result.get("unfinished", True) and result["verdict"] == "unknown",
         anything_fits=result.get("anything_fits", False),
         seconds=answer.seconds,
         assumptions=tuple(Assumption(*one) for one in result.get("assumptions", ())),

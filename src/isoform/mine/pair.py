@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from isoform.adapt.adapt import AdaptOptions, find_adaptor, unfinished
+from isoform.adapt.applicable import families_to_search
 from isoform.adapt.pair import Pair
 from isoform.borders.question import Options
 from isoform.mine.sieve import Sieve, Subject
-from isoform.model.adaptor import Adaptor, AdaptorFound, AdaptorUnknown, Answered, expression_text
+from isoform.model.adaptor import Adaptor, AdaptorFound, AdaptorUnknown, Answered, Family, NoAdaptor, expression_text
 from isoform.model.budget import Budget
 from isoform.model.errors import OutOfLimits, Unsupported, UserError
+from isoform.model.expression import RESULT, Conversion, Expression, FloatOperation, Operation, Variable
 from isoform.model.limits import enforced
 from isoform.model.values import dataclass
 
@@ -25,7 +27,8 @@ class Shared:
     subjects: Sequence[Subject]
     """By their number."""
     is_one_library: bool
-    how: AdaptOptions
+    families: tuple[Family, ...]
+    depth: int
 
     def targets_of(self, rewrite: Subject) -> list[Subject]:
         """Functions to be compared with this one: of the other library, or of the same if there is only one."""
@@ -39,7 +42,7 @@ class Shared:
 
 def sieve_rewrites(shared: Shared, numbers: Sequence[int]) -> list[tuple[int, int, str]]:
     """The pairs with these rewrites that are left: the target, the rewrite, and how likely they are to fit."""
-    sieve = Sieve(shared.how.families)
+    sieve = Sieve(shared.families)
     found = []
     for number in numbers:
         rewrite = shared.subjects[number]
@@ -56,15 +59,20 @@ def adapt_pair(shared: Shared, asked: tuple[int, int, float]) -> dict[str, Any]:
     assumptions = [one.assumption for one in (target, rewrite) if one.assumption is not None]
     pair = Pair((target.loaded, rewrite.loaded), (target.signature, rewrite.signature), tuple(assumptions))
     options, budget = Options(budget=asked[2]), Budget(asked[2])
+    applicable = families_to_search(pair, None)
+    families = tuple(family for family in shared.families if family in applicable)
+    how = AdaptOptions(families=families or None, depth=shared.depth)
     with enforced(budget, PAIR_MEMORY):
         try:
-            return _as_json(find_adaptor(pair, options, shared.how, budget))
+            if not families:
+                return {"verdict": NoAdaptor.word, "assumptions": [], "seconds": 0.0}  # nothing to adapt
+            return _as_json(find_adaptor(pair, options, how, budget))
         except (Unsupported, UserError) as reason:
-            return {"verdict": AdaptorUnknown.word, "why": str(reason)}
+            return {"verdict": AdaptorUnknown.word, "why": str(reason), "unfinished": budget.exhausted}
         except (OutOfLimits, MemoryError) as reason:
             budget.is_closed = True
             why = str(reason) or "memory ran out"
-            return _as_json(unfinished(pair, options, shared.how, budget, why))
+            return _as_json(unfinished(pair, options, how, budget, why))
 
 
 def _as_json(answer: Answered) -> dict[str, Any]:
@@ -72,6 +80,7 @@ def _as_json(answer: Answered) -> dict[str, Any]:
     found: dict[str, Any] = {"verdict": answer.word, "assumptions": assumptions, "seconds": round(answer.seconds, 4)}
     if isinstance(answer, AdaptorUnknown):
         found["why"] = answer.why
+        found["unfinished"] = answer.is_unfinished
     if isinstance(answer, AdaptorFound) and answer.adaptor is not None:
         found["family"] = answer.family.value
         found["anything_fits"] = answer.anything_fits
@@ -95,4 +104,19 @@ def call_text(found: AdaptorFound) -> str:
     arguments = [expression_text(given[p.name]) if p.name in given else "_" for p in signature.parameters]
     call = f"{found.asked.rewrite.function}({', '.join(arguments)})"
     result = found.adaptor.result
-    return call if result is None else expression_text(result).replace("result", call)
+    return call if result is None else expression_text(_with_call(result, call))
+
+
+def _with_call(expression: Expression, call: str) -> Expression:
+    """The expression with a call where the result is: as text it is a name like any other."""
+    match expression:
+        case Variable(name, bits, signed) if name == RESULT:
+            return Variable(call, bits, signed)
+        case Operation(operator, operands):
+            return Operation(operator, tuple(_with_call(operand, call) for operand in operands))
+        case FloatOperation(float_operator, (left, right)):
+            return FloatOperation(float_operator, (_with_call(left, call), _with_call(right, call)))
+        case Conversion(change, operand, bits):
+            return Conversion(change, _with_call(operand, call), bits)
+        case _:
+            return expression

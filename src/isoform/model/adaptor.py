@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from enum import Enum
 
 from isoform.model.evaluate_floats import to_float
@@ -95,6 +96,7 @@ class Asked:
     rewrite: Subject
     signatures: tuple[Signature, Signature]
     families: tuple[Family, ...]
+    """Those that were searched; of `none`, those of which it was shown that they have no adaptor."""
     depth: int
     domain: str
     """The preconditions, as text; "" where all inputs count."""
@@ -145,6 +147,8 @@ class NoAdaptor(Answered):
     """It was shown that no adaptor of the families fits all of these inputs."""
 
     counterexamples: tuple[Example, ...] = ()
+    undecided: Mapping[Family, str] = field(default_factory=dict)
+    """Further families that were searched, where none was named, and why they are not decided."""
 
     word = "none"
     exit_code = 1
@@ -156,6 +160,10 @@ class AdaptorUnknown(Answered):
     candidate: Adaptor | None = None
     """One that fits all tests, and was not proved."""
     advice: str = ""
+    excluded: tuple[Family, ...] = ()
+    """Families of which it was shown that no adaptor fits."""
+    is_unfinished: bool = True
+    """Whether time ran out, so that more of it may decide; else something stands in the way that it does not change."""
 
     word = "unknown"
     exit_code = 3

@@ -102,6 +102,8 @@ class MinedPair:
     family: str = ""
     why: str = ""
     """Of an unknown."""
+    is_unfinished: bool = False
+    """Of an unknown: whether the time ran out. Else something stands in the way that more time does not change."""
     anything_fits: bool = False
     """Whether neither function does anything that is compared."""
     seconds: float = 0.0
@@ -156,6 +158,10 @@ class Mining:
 
     def count(self, verdict: str) -> int:
         return sum(pair.verdict == verdict for pair in self.pairs)
+
+    @property
+    def unfinished(self) -> int:
+        return sum(pair.is_unfinished for pair in self.pairs)
 
     @property
     def exit_code(self) -> int:

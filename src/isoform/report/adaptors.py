@@ -54,11 +54,20 @@ def answered_as_json(answer: Answered) -> dict[str, Any]:
         "proof": proof_as_json(found.proof.proof) if found is not None and found.proof is not None else None,
         "candidate": _adaptor(unknown.candidate) if unknown is not None else None,
         "why": unknown.why if unknown is not None else None,
+        "excluded": [family.value for family in _excluded(answer)],
+        "undecided": {family.value: why for family, why in none.undecided.items()} if none is not None else {},
         "emitted": (found.emitted or None) if found is not None else None,
         "assumptions": [{"name": a.name, "why": a.why} for a in answer.assumptions],
         "seconds": round(answer.seconds, 6),
         "version": __version__,
     }
+
+
+def _excluded(answer: Answered) -> tuple[Family, ...]:
+    """Families of which it was shown that no adaptor fits."""
+    if isinstance(answer, AdaptorUnknown):
+        return answer.excluded
+    return answer.asked.families if isinstance(answer, NoAdaptor) else ()
 
 
 def dumps(answer: Answered) -> str:
@@ -156,8 +165,12 @@ def _entries(answer: Answered) -> Iterator[Labelled]:
         more = len(answer.counterexamples) - len(shown_inputs)
         shown_inputs += [f"and {more} more"] if more > 0 else []
         yield Labelled("inputs", tuple(shown_inputs) or ("(whatever the input)",))
+        if answer.undecided:
+            yield Labelled("undecided", tuple(f"{family.value}: {why}" for family, why in answer.undecided.items()))
     if isinstance(answer, AdaptorUnknown) and answer.candidate is not None:
         yield Labelled("candidate", (*_adaptor_lines(answer.candidate), "(fits all tests; not proved)"))
+    if isinstance(answer, AdaptorUnknown) and answer.excluded:
+        yield Labelled("excluded", (f"no adaptor of {_families(answer.excluded, asked.depth)}: proved",))
     if isinstance(answer, AdaptorUnknown) and answer.advice:
         yield Labelled("advice", (answer.advice,))
     yield Labelled("target", (str(asked.signatures[0]),))

@@ -62,7 +62,7 @@ def refusals_in_groups(refused: Sequence[Refused]) -> list[tuple[str, int]]:
     """Reasons without names and numbers, the most frequent first."""
     counts: dict[str, int] = {}
     for one in refused:
-        words = _VARYING.sub("…", one.why.replace(one.name, "it"))
+        words = _VARYING.sub("…", one.why.replace(one.name, "it") if one.name else one.why)
         counts[words] = counts.get(words, 0) + 1
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
@@ -73,8 +73,15 @@ def summary_lines(mining: Mining) -> Iterator[str]:
     yield (
         f"{len(mining.functions)} functions, {sieved.pairs} pairs: {sieved.refuted} refuted by runs "
         f"({sieved.rate:.0f} pairs a second), {len(asked)} asked: {mining.count('adaptor')} adaptors, "
-        f"{mining.count('none')} without one, {mining.count('unknown')} undecided within {mining.budget:g} s"
+        f"{mining.count('none')} without one, {mining.count('unknown')} undecided"
     )
+    undecided = [pair for pair in mining.pairs if pair.verdict == "unknown"]
+    if mining.unfinished:
+        yield f"{mining.unfinished} of the undecided pairs took longer than {mining.budget:g} s"
+    if mining.unfinished < len(undecided):
+        yield f"{len(undecided) - mining.unfinished} of the undecided pairs are beyond what isoform decides:"
+        reasons = [Refused(0, "", pair.why) for pair in undecided if not pair.is_unfinished]
+        yield from (f"  {count} × {why}" for why, count in refusals_in_groups(reasons)[:MOST_LISTED])
     if mining.count(""):
         by_constant = sum(pair.likelihood is Likelihood.OPEN for pair in mining.pairs if not pair.verdict)
         yield (
@@ -181,6 +188,7 @@ def mining_as_json(mining: Mining) -> dict[str, Any]:
             "adaptor": mining.count("adaptor"),
             "none": mining.count("none"),
             "unknown": mining.count("unknown"),
+            "unfinished": mining.unfinished,
             "not_asked": mining.count(""),
         },
         "pairs_a_second": round(sieved.rate, 1),
@@ -237,5 +245,6 @@ def _pair(mining: Mining, pair: MinedPair) -> dict[str, Any]:
         "diversity": None if pair.diversity is None else {"shared": round(pair.diversity.shared, 3)},
         "assumptions": [{"name": a.name, "why": a.why} for a in pair.assumptions],
         "why": pair.why or None,
+        "unfinished": pair.is_unfinished,
         "seconds": round(pair.seconds, 3),
     }
