@@ -26,7 +26,7 @@ def asked(folder: Path) -> Question:
 
 
 def is_proved(question: Question) -> bool:
-    return isinstance(Loops().answer(question, Budget(20)), Proved)
+    return isinstance(Loops().answer(question, Budget(3)), Proved)
 
 
 @pytest.fixture
@@ -50,3 +50,23 @@ def test_that_a_changed_side_keeps_to_the_rules_is_not_assumed(tmp_path: Path) -
 
 def test_a_changed_side_without_rules_is_proved_as_before(tmp_path: Path) -> None:
     assert is_proved(replace(asked(tmp_path), changed=frozenset({1})))
+
+
+LOOP = "xor eax, eax; 1: test esi, esi; jle 2f; {}; dec esi; jmp 1b; 2: ret"
+FIRST = LOOP.format("add eax, dword ptr [rdi]")
+ALSO_ELSEWHERE = LOOP.format("add eax, dword ptr [rdi]; mov ecx, dword ptr [rdx]; add eax, ecx; sub eax, ecx")
+
+
+def test_that_a_changed_side_uses_usable_addresses_is_not_assumed(tmp_path: Path) -> None:
+    path = source(tmp_path, {"target": FIRST, "rewrite": ALSO_ELSEWHERE})
+    options = Options(signature="int f(int *p, int n, int *q)")
+    question = settle(lifted(path, "target"), lifted(path, "rewrite"), options)
+    assert is_proved(question)
+    assert not is_proved(replace(question, changed=frozenset({1})))
+
+
+def test_a_changed_side_that_uses_the_addresses_of_the_other_is_proved(tmp_path: Path) -> None:
+    path = source(tmp_path, {"target": FIRST, "rewrite": FIRST})
+    options = Options(signature="int f(int *p, int n, int *q)")
+    question = settle(lifted(path, "target"), lifted(path, "rewrite"), options)
+    assert is_proved(replace(question, changed=frozenset({1})))

@@ -14,9 +14,10 @@ from isoform.engines.loops.engine import Loops
 from isoform.explain.candidates import Candidate, single_changes, that_fix
 from isoform.explain.filters import filter_of
 from isoform.explain.places import Places
+from isoform.explain.points import Point, first_iteration, first_point, reaches, stores_of
 from isoform.explain.proof import GOAL_SECONDS, Fixed, Held
 from isoform.explain.ranking import Ranking
-from isoform.explain.runs import Case, Fix, Point, Runs, first_point, reaches, stores_of
+from isoform.explain.runs import Case, Fix, Runs
 from isoform.explain.together import Accepts, Together, union
 from isoform.explain.transplant import transplants
 from isoform.lift.function import BlockId
@@ -207,9 +208,24 @@ class _Search:
         return self._up_to_here(path)
 
     def _up_to_here(self, path: Sequence[BlockId]) -> RootCause | None:
+        for point in self._points():
+            found = self._up_to(point, path)
+            if found is not None:
+                return found
+        return None
+
+    def _points(self) -> Iterator[Point]:
+        """Calls, or else stores; where no change makes these agree, iterations of loops."""
         point = first_point(self._runs, self._case)
-        if point is None:
-            return None
+        if point is not None:
+            yield point
+        is_call = point is not None and point.is_call
+        if self._question.target.has_loop and self._question.rewrite.has_loop and not is_call:
+            iteration = first_iteration(self._question, self._runs, self._case)
+            if iteration is not None:
+                yield iteration
+
+    def _up_to(self, point: Point, path: Sequence[BlockId]) -> RootCause | None:
         changes = filter(self._keeps, single_changes(self._runs, self._case))
         every = (c for c in changes if not c.fix.changes_target)
         reaching = [c for c in every if reaches(self._runs, c.fix, self._case, point)]
@@ -231,7 +247,7 @@ class _Search:
 
     def _store_at(self, fix: Fix, point: Point) -> tuple[int, int] | None:
         """The rewrite's store that is the one of a point."""
-        if point.is_call:
+        if point.is_call or point.matched:
             return None
         stores = stores_of(self._runs.rewrite.sites, self._runs.with_fix(fix, self._case).shown[1])
         return stores[point.number][2:] if len(stores) > point.number else None

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from isoform.explain.candidates import Candidate
-from isoform.explain.runs import Case, Runs, first_point
+from isoform.explain.points import first_point
+from isoform.explain.runs import Case, Runs
 from isoform.explain.sites import MOVES, Role, Site, calls_of, is_callee
 from isoform.lift.function import Function
 from isoform.model.cause import CauseFilter

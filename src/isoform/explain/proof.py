@@ -11,8 +11,9 @@ from isoform.borders.question import Question
 from isoform.engines.encoding import Encoding, encode_as
 from isoform.engines.model import pairs_from_model
 from isoform.engines.obligations import Obligations
+from isoform.explain.points import Point
 from isoform.explain.rules import Unchanged, admits_as_before
-from isoform.explain.runs import Added, Fix, Point
+from isoform.explain.runs import Added, Fix
 from isoform.explain.sites import Marked, Role, without_calls
 from isoform.explain.undefined import as_given
 from isoform.lift.function import BlockId
@@ -159,10 +160,11 @@ class Fixed:
         wanted = {*fix.values.values(), *(place for a in fix.added for place in (a.site - 1, a.site))}
         point = held.point if held is not None else None
         if point is not None and not point.is_call:
-            wanted |= {point.site - 1, point.site}
+            wanted |= {point.site - 1, point.site, *(left for left, _ in point.matched)}
         wanted |= {place for site in fix.left_out for place in (site - 1, site)}
         seen = _Occurrences(self._target, frozenset(wanted))
-        own = _Occurrences(self._rewrite, frozenset(s.number for s in self._rewrite.sites if _is_store(s.role)))
+        stores = {s.number for s in self._rewrite.sites if _is_store(s.role)}
+        own = _Occurrences(self._rewrite, frozenset(stores | {right for _, right in _matched(point)}))
         unroll = self._question.options.unroll if held is None else held.unroll
         noting = _noting(self._target, fix, seen)
         target: Policy = Unrolled(unroll=unroll, value=noting)
@@ -184,6 +186,10 @@ class Fixed:
         return encoding
 
 
+def _matched(point: Point | None) -> tuple[tuple[int, int], ...]:
+    return point.matched if point is not None else ()
+
+
 def _is_store(role: Role) -> bool:
     return role in (Role.ADDRESS, Role.STORED)
 
@@ -199,8 +205,12 @@ def _ask_only_before(encoding: Encoding, held: Held, seen: _Occurrences, own: _O
     """Nothing is asked of inputs on which the two agree at the point."""
     assert held.point is not None
     terms = encoding.world.terms
-    at_call = held.point.is_call
-    agrees = _agree_at_call(encoding, held.point) if at_call else _agree_at_store(terms, held, seen, own)
+    if held.point.is_call:
+        agrees = _agree_at_call(encoding, held.point)
+    elif held.point.matched:
+        agrees = _agree_in_iteration(terms, held.point, seen, own)
+    else:
+        agrees = _agree_at_store(terms, held, seen, own)
     apart = terms.negate(agrees)
     encoding.goals = [replace(goal, bad=terms.conj(goal.bad, apart)) for goal in encoding.goals]
     for summary in (encoding.target, encoding.rewrite):
@@ -217,6 +227,18 @@ def _agree_at_call(encoding: Encoding, point: Point) -> Term:
         return terms.false
     after = [(site.condition, site.memory) for site in encoding.rewrite.calls]
     return terms.any_of([terms.conj(c, terms.eq(there, memory)) for c, memory in after if memory is not None])
+
+
+def _agree_in_iteration(terms: Terms, point: Point, seen: _Occurrences, own: _Occurrences) -> Term:
+    """All values that correspond are the same in this iteration, and the rewrite comes to it."""
+    found: list[Term] = []
+    for left, right in point.matched:
+        theirs, mine = seen.of(left), own.of(right)
+        if point.number >= min(len(theirs), len(mine)):
+            return terms.false
+        condition, value = mine[point.number]
+        found += [condition, terms.eq(theirs[point.number][1], value)]
+    return terms.all_of(found)
 
 
 def _agree_at_store(terms: Terms, held: Held, seen: _Occurrences, own: _Occurrences) -> Term:

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from isoform.borders.question import Question
 from isoform.engines.inputs import InputMaker
-from isoform.explain.sites import Cut, Marked, Role, Site, mark, without_calls
+from isoform.explain.sites import Cut, Marked, Site, mark, without_calls
 from isoform.lift.function import BlockId
 from isoform.model.budget import Budget
 from isoform.model.contract import CallRule
 from isoform.model.evaluate import mask
-from isoform.model.outcome import CallRecord, Inputs, Outcome, Pair, Status, in_frame, mixed_number
+from isoform.model.outcome import Inputs, Outcome, Pair, Status, in_frame, mixed_number
 from isoform.model.values import dataclass
 from isoform.run.compile import Program, compile_function
 from isoform.run.runner import RunOptions, run_shown
@@ -295,74 +295,3 @@ def given_by(values: Sequence[int], size: int, is_negated: bool = False) -> Give
         return (values[number] & fitting) ^ is_negated
 
     return give
-
-
-# -- points at which the two should agree -----------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Point:
-    """The first point at which the two should agree and did not: a call to outside code, or a store."""
-
-    number: int
-    """Of the call or store, from 0 on."""
-    is_call: bool
-    site: int = -1
-    """Of a store: the target's site of the stored value."""
-    time: int = 0
-    """How often that site was executed before."""
-
-
-Store = tuple[int, int, int, int]
-"""Address, value, the site of the stored value, and how often that was executed before."""
-
-
-def first_point(runs: Runs, case: Case) -> Point | None:
-    """Calls in order, with the memory that they see; where there are none, stores."""
-    if case.target.calls or case.rewrite.calls:
-        pairs = zip(case.target.calls, case.rewrite.calls, strict=False)
-        number = next((n for n, (left, right) in enumerate(pairs) if not _same_call(left, right)), None)
-        return None if number is None else Point(number, True)
-    stores = [stores_of(m.sites, shown) for m, shown in zip(runs.marked, case.shown, strict=True)]
-    for number, (left, right) in enumerate(zip(*stores, strict=False)):
-        if left[:2] != right[:2]:
-            return Point(number, False, left[2], left[3])
-    return None
-
-
-def reaches(runs: Runs, fix: Fix, case: Case, point: Point) -> bool:
-    """Whether the fixed rewrite agrees with the target at a point."""
-    now = runs.with_fix(fix, case)
-    if point.is_call:
-        calls = now.rewrite.calls
-        return len(calls) > point.number and _same_call(case.target.calls[point.number], calls[point.number])
-    stores = stores_of(runs.rewrite.sites, now.shown[1])
-    wanted = stores_of(runs.target.sites, case.shown[0])[point.number]
-    return len(stores) > point.number and stores[point.number][:2] == wanted[:2]
-
-
-def agreement(runs: Runs, fix: Fix, case: Case, point: Point) -> int:
-    """How many arguments of a call agree with the target's; -1 if it is not that call at all."""
-    calls, wanted = runs.with_fix(fix, case).rewrite.calls, case.target.calls[point.number]
-    if len(calls) <= point.number or calls[point.number].callee != wanted.callee:
-        return -1
-    pairs = zip(calls[point.number].arguments, wanted.arguments, strict=False)
-    return sum(left == right for left, right in pairs)
-
-
-def stores_of(sites: Sequence[Site], shown: ShownValues) -> list[Store]:
-    """Stores of a run outside the frame, in order."""
-    times: dict[int, int] = {}
-    found: list[Store] = []
-    for number in shown.order:
-        time = times.get(number, 0)
-        times[number] = time + 1
-        if sites[number].role is Role.STORED:
-            address = shown.values[number - 1][time]
-            if not in_frame(address):
-                found.append((address, shown.values[number][time], number, time))
-    return found
-
-
-def _same_call(left: CallRecord, right: CallRecord) -> bool:
-    return left == right and left.sees == right.sees

@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from isoform.borders.question import Question
 from isoform.explain.candidates import Candidate, single_changes
 from isoform.explain.filters import Keeps
+from isoform.explain.points import agreement, first_point, reaches
 from isoform.explain.ranking import Ranking
-from isoform.explain.runs import Case, Fix, Runs, agreement, first_point, reaches
+from isoform.explain.runs import Case, Fix, Runs
 from isoform.explain.sites import Role
 from isoform.model.budget import Budget
 

@@ -225,3 +225,29 @@ int position_rewrite(const int *a, int n)
     }
     return -1;
 }
+
+struct both { long sum, most; };
+
+struct both totals(const int *a, int n)
+{
+    struct both r = {0, 0};
+    for (int i = 0; i < n; i++) {
+        r.sum += a[i];
+        r.most = r.most * 3 + r.sum;
+    }
+    r.sum += 5;
+    r.most ^= 9;
+    return r;
+}
+
+struct both totals_rewrite(const int *a, int n)
+{
+    struct both r = {0, 0};
+    for (int i = 0; i < n; i++) {
+        r.sum -= a[i];
+        r.most = r.most * 3 + r.sum;
+    }
+    r.sum += 6;
+    r.most ^= 10;
+    return r;
+}

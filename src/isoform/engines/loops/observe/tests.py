@@ -275,6 +275,12 @@ def _dead(function: Function, outputs: Sequence[str], stations: Collection[Block
     return {s: frozenset(n for n, mask in enumerate(masks) if not mask & live.entry[s]) for s in stations}
 
 
+def live_at(function: Function, outputs: Sequence[str], station: BlockId) -> frozenset[str]:
+    """The registers that are read after a station before they are written."""
+    dead = _dead(function, outputs, [station])[station]
+    return frozenset(name for number, name in enumerate(function.machine.containers) if number not in dead)
+
+
 def _alike(question: Question, inputs: tuple[Inputs, Inputs], stations: Stations, trace: Traces) -> tuple[Traces, ...]:
     """The same test with other data in memory, if it passes the same stations: equations that hold by chance do not
     hold there."""

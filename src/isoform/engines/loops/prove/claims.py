@@ -15,7 +15,7 @@ from isoform.model.contract import AbortRule
 from isoform.smt.terms import Term
 from isoform.sym.compare import BEFORE_FAULT, Goal, goals
 from isoform.sym.state import State
-from isoform.sym.validity import frame_bounds
+from isoform.sym.validity import frame_bounds, usable_accesses, valid_addresses
 
 STATE_AT = ("state-at-", BEFORE_FAULT)
 """Prefix of the names of goals about calls that end the program."""
@@ -88,7 +88,7 @@ class Claims:
 
     def uncovered(self, cut: Cut, followed: Pass) -> Term:
         """No edge from here is taken, and the two do not abort or end the program together either; or a side that was
-        changed does not keep to the rules for its frame."""
+        changed does not keep to the rules for memory."""
         aborts = [s.summary.aborts for s in followed.segments]
         leaving = self._routes.leaving(cut)
         covered = [self.going(followed, e) if e.to == END else self._passing(followed, e) for e in leaving]
@@ -102,9 +102,22 @@ class Claims:
                 for s in followed.segments
             ]
             covered.append(self._terms.conj(*ended))
-        sides = [followed.segments[number].side for number in self._setting.question.changed]
-        rules = [rule for side in sides for _, rule in frame_bounds(side)]
-        return self._terms.negate(self._terms.conj(self._terms.any_of(covered), self._terms.all_of(rules)))
+        kept = self._keeps_rules(followed)
+        return self._terms.negate(self._terms.conj(self._terms.any_of(covered), kept))
+
+    def _keeps_rules(self, followed: Pass) -> Term:
+        """A side that was changed stays in its frame, and uses no address that programs cannot use where the other side
+        uses none: what is assumed of code in files is not assumed of a change."""
+        changed = self._setting.question.changed
+        if not changed:
+            return self._terms.true
+        sides = [segment.side for segment in followed.segments]
+        own = [side for number, side in enumerate(sides) if number in changed]
+        frames = [rule for side in own for _, rule in frame_bounds(side)]
+        used = self._terms.all_of([rule for side in own for rule in usable_accesses(side)])
+        known = valid_addresses(*(side for number, side in enumerate(sides) if number not in changed))
+        assumed = self._terms.all_of([rule for _, rule in known])
+        return self._terms.all_of([*frames, self._terms.implies(assumed, used)])
 
     def goals_at_end(self, cut: Cut, followed: Pass) -> list[Goal]:
         """What must be the same if the two end, except whether they do: the coverage of a cut says that. A cut from
