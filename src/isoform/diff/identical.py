@@ -87,6 +87,8 @@ class Identical:
         self._meanings = Meanings(left), Meanings(right)
         self._locals: dict[Entries, _Found] = {}
         self._data: dict[Objects, _Found] = {}
+        self._unusual: dict[tuple[int, int], bool] = {}
+        """Whether a function reads its return address, by the number of its file and its entry."""
 
     @cached_property
     def why_never(self) -> str:
@@ -273,8 +275,11 @@ class Identical:
         return left.layout == right.layout
 
     def _refuse_unusual(self, entries: Entries) -> None:
-        for walker, entry in zip(self.walkers, entries, strict=True):
-            if reads_return_address(self._machine, walker.walk(entry)):
+        for side in enumerate(entries):
+            if side not in self._unusual:
+                number, entry = side
+                self._unusual[side] = reads_return_address(self._machine, self.walkers[number].walk(entry))
+            if self._unusual[side]:
                 raise Differs("a function that it calls reads the address that it returns to")
 
     # -- data -----------------------------------------------------------------------------------------
