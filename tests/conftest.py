@@ -33,6 +33,7 @@ SLOW = (
     "check/test_expansion.py::test_never_shows_a_false_identity",
     "check/test_steps.py",
     "check/test_workers.py",
+    "diff/test_composition.py",
     "diff/test_diff_command.py::test_accepted_differences",
     "diff/test_diff_command.py::test_answers_count_for_another_build",
     "diff/test_diff_command.py::test_folders",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from isoform.borders.question import Engine, Options
+from isoform.diff.compose import Shown, callees_shown, with_outside
 from isoform.diff.unit import Unit
 from isoform.engines.answer import answer, refused, subject
 from isoform.explain.explain import explainer
@@ -15,15 +17,20 @@ from isoform.lift.discovery import Discovery
 from isoform.load.image import Image
 from isoform.load.open import Loaded
 from isoform.model.budget import Budget
+from isoform.model.cause import Explain
 from isoform.model.errors import OutOfLimits, Unsupported, UserError
 from isoform.model.limits import enforced
 from isoform.model.listing import View
 from isoform.model.values import dataclass
-from isoform.model.verdict import Different, Verdict
+from isoform.model.verdict import Assumption, Different, Equivalent, Verdict
 from isoform.report.json import verdict_as_json
 
 TESTING_SECONDS = 3.0
 """For the runs that all functions are tried on before anything is proved."""
+COMPOSED_SHARE = 0.5
+"""Of the budget, for the question with callees as outside functions. What is left is for the one with all inlined."""
+LEAST_SHARE = 0.25
+"""Of the budget, for the second question, whatever the first one took."""
 MOST_LISTED = 4000
 """Instructions of one function in a listing."""
 
@@ -39,8 +46,10 @@ class Asked:
     memory_limit: int
     is_test: bool = False
     """Whether the two are only run."""
-    callees: tuple[tuple[int, int, str], ...] = ()
-    """Callees that were shown to do the same: where they are, and a name for both."""
+    callees: tuple[Shown, ...] = ()
+    """Callees that were shown to do the same."""
+    rests_on: tuple[Assumption, ...] = ()
+    """What these proofs rest on."""
 
 
 def ask(units: Sequence[Unit], asked: Asked) -> dict[str, Any]:
@@ -51,12 +60,31 @@ def ask(units: Sequence[Unit], asked: Asked) -> dict[str, Any]:
     options = Options(budget=asked.budget, seed=asked.seed, memory_limit=asked.memory_limit)
     if asked.is_test:
         options = replace(options, engine=Engine.TESTING, budget=min(options.budget, TESTING_SECONDS))
-    verdict = _verdict(loaded, options)
+    started = time.process_time()
+    verdict = proof_with_outside(loaded, options, asked)
+    if verdict is None:
+        left = options.budget - (time.process_time() - started)
+        verdict = _verdict(loaded, replace(options, budget=max(left, options.budget * LEAST_SHARE)))
     return {
         "verdict": verdict_as_json(verdict),
         "listings": _listings(verdict, loaded) if isinstance(verdict, Different) else None,
         "sources": [_source(side.image, side.symbol.address) for side in loaded],
     }
+
+
+def proof_with_outside(loaded: tuple[Loaded, Loaded], options: Options, asked: Asked) -> Verdict | None:
+    """The proof with callees as outside functions, if there is one. Nothing else is concluded from that question: a
+    compiler may use that a callee in the file keeps a register, which an outside function need not do."""
+    if not asked.callees:
+        return None
+    sides = with_outside(loaded[0], 0, asked.callees), with_outside(loaded[1], 1, asked.callees)
+    verdict = _verdict(sides, replace(options, budget=options.budget * COMPOSED_SHARE, explain=Explain.NONE))
+    if not isinstance(verdict, Equivalent):
+        return None
+    shown = callees_shown(one.name for one in asked.callees)
+    known = {one.name for one in verdict.assumptions}
+    more = (one for one in asked.rests_on if one.name not in known)
+    return replace(verdict, assumptions=(*verdict.assumptions, *more, shown))
 
 
 def _verdict(loaded: tuple[Loaded, Loaded], options: Options) -> Verdict:

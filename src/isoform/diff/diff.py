@@ -18,6 +18,7 @@ from isoform.diff.plan import Plan, PlanRow
 from isoform.diff.unit import Unit, functions_alone, opened
 from isoform.model.errors import UserError
 from isoform.model.library_diff import Answer, LibraryDiff, Place, Row
+from isoform.model.names import shown_name
 from isoform.model.verdict import Assumption
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _place(member: Member, function: Function, base: int) -> Place:
         path=member.path,
         member=member.inner,
         name=function.name,
-        shown=function.name,
+        shown=shown_name(function.name),
         version=None,
         address=function.address - base,
         size=function.symbol.size,

@@ -1,4 +1,4 @@
-"""What there is to compare: one file, or the files of a folder, matched by their names."""
+"""What there is to compare: one file, or those of a folder, static library or package, matched by their names."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 
 from isoform.isa.registry import DEFAULT
 from isoform.load.elf import parse_elf
+from isoform.load.members import ELF, is_archive, starts_as_archive
+from isoform.load.members import members_of as archived
 from isoform.load.open import SOURCE_SUFFIXES, LoadOptions
 from isoform.load.parsed import ParsedFile
 from isoform.load.resolve import read_file
@@ -16,7 +18,6 @@ from isoform.model.errors import UserError
 from isoform.model.values import dataclass
 
 MOST_MEMBERS = 10_000
-_ELF = b"\x7fELF"
 _VERSION = re.compile(r"\.so(\.[0-9.]+)?$")
 """Of a library: `libz.so.1.2.13` is the new `libz.so.1.2.11`."""
 
@@ -52,16 +53,28 @@ MemberPair = tuple[Member | None, Member | None]
 
 
 def members_of(path: str) -> list[Member]:
-    """Of a file or a folder."""
+    """Of a file, a static library, a Debian package, or a folder of these."""
     if not path:
         raise UserError("an empty path was given: name a file or a folder.")
     place = Path(path)
-    if not place.is_dir():
+    if not place.is_dir() and not starts_as_archive(place):
         return [Member(path, None, "")]
-    found = list(_in_folder(place))
+    found = list(_in_folder(place)) if place.is_dir() else list(_in_archive(read_file(place), path, "", ""))
     if not found:
         raise UserError(f"{path} has no ELF files.")
     return found
+
+
+def _in_archive(data: bytes, path: str, inner: str, label: str) -> Iterator[Member]:
+    """Also of the static libraries in a package."""
+    shown = f"{path}:{inner}" if inner else path
+    for name, content in archived(data, shown):
+        inside = f"{inner}:{name}" if inner else name
+        own = f"{label}:{_VERSION.sub('.so', name)}" if label else _VERSION.sub(".so", name)
+        if is_archive(content):
+            yield from _in_archive(content, path, inside, own)
+        else:
+            yield Member(path, inside, own, content)
 
 
 def _in_folder(folder: Path) -> Iterator[Member]:
@@ -73,8 +86,11 @@ def _in_folder(folder: Path) -> Iterator[Member]:
         count += 1
         if count > MOST_MEMBERS:
             raise UserError(f"{folder} has more than {MOST_MEMBERS} files: name a folder with fewer.")
-        if _starts_with(path, _ELF):
-            yield Member(str(path), None, _VERSION.sub(".so", path.relative_to(folder).as_posix()))
+        label = _VERSION.sub(".so", path.relative_to(folder).as_posix())
+        if _starts_with(path, ELF):
+            yield Member(str(path), None, label)
+        elif starts_as_archive(path):
+            yield from _in_archive(read_file(path), str(path), "", label)
 
 
 def _starts_with(path: Path, magic: bytes) -> bool:

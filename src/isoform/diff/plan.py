@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from isoform.diff.ask import TESTING_SECONDS, Asked
+from isoform.diff.compose import Composer, Shown
 from isoform.diff.graph import components
 from isoform.diff.matching import Matched
 from isoform.diff.options import DiffOptions
@@ -147,11 +148,15 @@ class Plan:
         from isoform.work.store import current_versions
 
         options = self._options.of_questions
-        asked = Asked(row.unit, row.entries, options.budget, options.seed, options.memory_limit, is_test)
+        callees, rests_on = ((), ()) if is_test else self._shown_callees(row)
+        asked = Asked(
+            row.unit, row.entries, options.budget, options.seed, options.memory_limit, is_test, callees, rests_on
+        )
         unit = self._units[row.unit]
         contents = unit.contents(row.entries)
         digests = [content.digest for content in contents]
         said = [digests, unit.declared(row.entries, contents), options.seed, options.memory_limit]
+        said += [[callee.name for callee in callees], [one.name for one in rests_on]]
         seconds = TESTING_SECONDS if is_test else options.budget
         return work.Task(
             kind=TEST_KIND if is_test else KIND,
@@ -164,6 +169,26 @@ class Plan:
             cost=float(row.row.size),
             label=row.row.name,
         )
+
+    def _shown_callees(self, row: PlanRow) -> tuple[tuple[Shown, ...], tuple[Assumption, ...]]:
+        """The callees that do the same, and what that rests on. Functions that call each other are not among them: the
+        proof of one would rest on that of the other."""
+        found, rests_on = [], dict[str, Assumption]()
+        own = self._component_of[row.node]
+        for node in self._callees(row.node):
+            callee = self._all.get(node)
+            if callee is None or self._component_of[node] == own or callee.row.answer not in SETTLED:
+                continue
+            assumptions = [Assumption(one["name"], one["why"]) for one in (callee.row.verdict or {})["assumptions"]]
+            shown = self._composers[row.unit].shown(callee.entries, [one.name for one in assumptions])
+            if shown is not None:
+                found.append(shown)
+                rests_on.update({one.name: one for one in assumptions})
+        return tuple(found), tuple(rests_on.values())
+
+    @cached_property
+    def _composers(self) -> list[Composer]:
+        return [Composer(unit) for unit in self._units]
 
     def _next(self, answer: work.Answer) -> list[work.Task]:
         """What an answer makes possible."""

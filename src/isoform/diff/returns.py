@@ -1,58 +1,102 @@
-"""Whether a function reads the address that it returns to, other than by returning."""
+"""What a function does with the stack above its own frame, as far as the stack pointer can be followed."""
 
 from __future__ import annotations
 
 from isoform.diff.walk import Walk
 from isoform.model.machine import Machine
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
+from isoform.model.values import dataclass
 
 _WORD = 8
 _Places = dict[Var, int]
 """Registers that hold an address in the frame, as distances from the stack pointer at entry."""
 
 
+@dataclass(frozen=True)
+class Frame:
+    """What one instruction does in the frame."""
+
+    saved: frozenset[int]
+    """Which of its micro-ops store a register in the frame that the function must restore."""
+    reads_return: bool
+    """Whether it reads the return address without returning."""
+    reads_above: bool
+    """Whether it reads what is above the return address."""
+
+
 def reads_return_address(machine: Machine, walk: Walk) -> bool:
-    """Where the stack pointer, and copies of it, can be followed. (That nothing else reads it is assumed.)"""
+    """Where that can be seen. (That nothing else reads it is assumed.)"""
+    return any(frame is not None and frame.reads_return for frame in _followed(machine, walk))
+
+
+def frames_of(machine: Machine, walk: Walk) -> list[Frame | None] | None:
+    """What each instruction does in the frame; None for all if one reads what is above it."""
+    found = _followed(machine, walk)
+    if any(frame is not None and (frame.reads_return or frame.reads_above) for frame in found):
+        return None
+    return found
+
+
+def _followed(machine: Machine, walk: Walk) -> list[Frame | None]:
+    """None for instructions that are not reached."""
     name = machine.convention.stack_pointer
-    if name is None or not walk.steps:
-        return False
-    pointer = machine.registers[name]
-    scratch = {machine.registers[register] for register in machine.convention.scratch_after_call}
-    seen: dict[int, _Places] = {0: {pointer: 0}}
+    frames: list[Frame | None] = [None] * len(walk.ops)
+    if name is None or not walk.ops:
+        return frames
+    follower = _Follower(machine, machine.registers[name])
+    seen: dict[int, _Places] = {0: {machine.registers[name]: 0}}
     pending = [0]
     while pending:
         index = pending.pop()
-        after = _after(walk.ops[index], dict(seen[index]), pointer, scratch)
-        if after is None:
-            return True
-        for follower in walk.steps[index].followers:
-            if follower not in seen and follower < len(walk.ops):
-                seen[follower] = after
-                pending.append(follower)
-    return False
+        frames[index], after = follower.step(walk.ops[index], dict(seen[index]))
+        for later in walk.steps[index].followers:
+            if later not in seen and later < len(walk.ops):
+                seen[later] = after
+                pending.append(later)
+    return frames
 
 
-def _after(ops: tuple[MicroOp, ...], known: _Places, pointer: Var, scratch: set[Var]) -> _Places | None:
-    """What is known after an instruction; None if it reads the return address."""
-    returns = any(op.kind is Kind.RETURN for op in ops)
-    calls = any(op.kind in (Kind.CALL, Kind.CALLIND) for op in ops)
-    for op in ops:
-        if op.kind is Kind.LOAD and op.out is not None and not returns:
-            place = known.get(op.ins[0])
-            if place is not None and place < _WORD and place + op.out.size > 0:
-                return None
-        if op.out is not None:
-            value = _value(op, known)
-            for var in [v for v in known if _overlap(v, op.out)]:
-                del known[var]
-            if value is not None:
-                known[op.out] = value
-    known = {var: place for var, place in known.items() if var.space is Space.REGISTER}
-    if calls:
-        known = {var: place for var, place in known.items() if not any(_overlap(var, one) for one in scratch)}
-        if pointer in known:
-            known[pointer] += _WORD
-    return known
+class _Follower:
+    def __init__(self, machine: Machine, pointer: Var) -> None:
+        convention = machine.convention
+        self._pointer = pointer
+        self._scratch = [machine.registers[name] for name in convention.scratch_after_call]
+        self._saved = {machine.registers[name] for name in convention.callee_saved if name in machine.registers}
+
+    def step(self, ops: tuple[MicroOp, ...], known: _Places) -> tuple[Frame, _Places]:
+        returns = any(op.kind is Kind.RETURN for op in ops)
+        saved: set[int] = set()
+        reads_return = reads_above = False
+        copies: dict[Var, int] = {}
+        for number, op in enumerate(ops):
+            place = known.get(op.ins[0]) if op.kind in (Kind.LOAD, Kind.STORE) else None
+            if op.kind is Kind.LOAD and op.out is not None and place is not None and not returns:
+                reads_return |= place < _WORD and place + op.out.size > 0
+                reads_above |= place + op.out.size > _WORD
+            if op.kind is Kind.STORE and place is not None and place < 0:
+                if op.ins[1] in copies:
+                    saved |= {number, copies[op.ins[1]]}
+                elif op.ins[1] in self._saved:
+                    saved.add(number)
+            if op.kind is Kind.COPY and op.out is not None and op.ins[0] in self._saved and op.out.space is Space.TEMP:
+                copies[op.out] = number
+            _write(op, known)
+        known = {var: place for var, place in known.items() if var.space is Space.REGISTER}
+        if any(op.kind in (Kind.CALL, Kind.CALLIND) for op in ops):
+            known = {v: place for v, place in known.items() if not any(_overlap(v, one) for one in self._scratch)}
+            if self._pointer in known:
+                known[self._pointer] += _WORD
+        return Frame(frozenset(saved), reads_return, reads_above), known
+
+
+def _write(op: MicroOp, known: _Places) -> None:
+    if op.out is None:
+        return
+    value = _value(op, known)
+    for var in [v for v in known if _overlap(v, op.out)]:
+        del known[var]
+    if value is not None:
+        known[op.out] = value
 
 
 def _value(op: MicroOp, known: _Places) -> int | None:

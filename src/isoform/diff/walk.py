@@ -82,7 +82,8 @@ class Walk:
     is_wide: bool = False
     """Whether an access may have to be aligned."""
     ops: tuple[tuple[MicroOp, ...], ...] = ()
-    """Of each step."""
+    places: tuple[int, ...] = ()
+    """Micro-ops and address of each step."""
 
     @property
     def callees(self) -> list[int]:
@@ -208,6 +209,7 @@ class _Walking:
             self._is_unsupported,
             self._is_wide,
             tuple(ops),
+            tuple(self._order[: len(steps)]),
         )
 
     def _step(self, address: int) -> tuple[Step, tuple[MicroOp, ...]]:
