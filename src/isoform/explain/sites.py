@@ -229,13 +229,20 @@ class _Marking:
         return found, None if constant is None else self._copy(address, constant, Role.CONSTANT)
 
     def _reads_flags(self, ops: Sequence[MicroOp]) -> bool:
-        """Whether micro-ops read flags that an earlier instruction set, as those of `cmove` and `sete` do."""
+        """Whether what micro-ops compute depends on flags that an earlier instruction set, as with `cmove` and `sete`.
+        Shifts by `cl` only keep flags that they do not set."""
+        from_flags: set[Var | str] = set()
         written: set[str] = set()
         for op in ops:
             names = [name for var in op.ins if (name := self._container(var)) is not None]
-            if any(name not in written and name not in self._kept and not self._counts(name) for name in names):
+            is_flag = any(name not in written and name not in self._kept and not self._counts(name) for name in names)
+            depends = is_flag or any(var in from_flags for var in op.ins) or any(name in from_flags for name in names)
+            name = self._container(op.out)
+            if depends and (op.out is None or (name is not None and self._counts(name))):
                 return True
-            if (name := self._container(op.out)) is not None:
+            if depends and op.out is not None:
+                from_flags.add(name or op.out)
+            if name is not None:
                 written.add(name)
         return False
 
