@@ -8,7 +8,7 @@ marked function sees the value there, and can put another one in its place.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from itertools import groupby
@@ -199,6 +199,8 @@ class _Marking:
         if any(name is not None and not self._counts(name) and name not in self._kept for name in last):
             self._flags_from = address, self._read, ()
         like, constant = self._constant(address, ops)
+        early = self._before_flags(ops, last)
+        seen = {self._container(register) for register in early.values()}
         for number, op in enumerate(ops):
             if like is not None and constant is not None:
                 op = with_operand(op, like, constant)
@@ -217,8 +219,29 @@ class _Marking:
             name = self._container(op.out)
             if op.kind is Kind.LOAD and op.out.space is Space.TEMP and not only_moves:
                 self._copy_onto_itself(address, op.out, Role.LOADED)
-            elif name is not None and last[name] == number and self._counts(name):
+            elif number in early:
+                self._copy_onto_itself(address, op.out, Role.RESULT, early[number])
+            elif name is not None and last[name] == number and self._counts(name) and name not in seen:
                 self._copy_onto_itself(address, op.out, Role.RESULT)
+
+    def _before_flags(self, ops: Sequence[MicroOp], last: Mapping[str | None, int]) -> dict[int, Var]:
+        """Results that flags are made of: by the number of the micro-op that computes one, the register that it is for.
+        With another value there the flags are those of that value, as they would be if the instruction had computed
+        it; carry and overflow come from the operands and stay."""
+        found: dict[int, Var] = {}
+        for name, number in last.items():
+            out = ops[number].out
+            if name is None or not self._counts(name) or ops[number].kind not in (Kind.COPY, Kind.INT_ZEXT):
+                continue
+            assert out is not None
+            value = ops[number].ins[0]
+            made = next((n for n in range(number) if ops[n].out == value), None)
+            if made is None or value.space is not Space.TEMP or ops[made].kind is Kind.LOAD:
+                continue
+            between = (op for op in ops[made + 1 : number] if value in op.ins)
+            if any((flag := self._container(op.out)) is not None and not self._counts(flag) for op in between):
+                found[made] = out._replace(size=value.size)
+        return found
 
     def _constant(self, address: int, ops: Sequence[MicroOp]) -> tuple[MicroOp | None, Var | None]:
         """The site of the constant that an instruction computes with, and which micro-op does."""
@@ -303,8 +326,8 @@ class _Marking:
         self._add(MicroOp(Kind.COPY, out, (value,)), address)
         return out
 
-    def _copy_onto_itself(self, address: int, value: Var, role: Role) -> None:
-        self._site(address, value, role)
+    def _copy_onto_itself(self, address: int, value: Var, role: Role, register: Var | None = None) -> None:
+        self._site(address, value, role, register)
         self._add(MicroOp(Kind.COPY, value, (value,)), address)
 
     def _leave(self, address: int, value: Var) -> None:
@@ -317,24 +340,23 @@ class _Marking:
             self._at[self._id, len(self._ops)] = known
             self._add(MicroOp(Kind.COPY, value, (value,)), address)
 
-    def _site(self, address: int, value: Var, role: Role) -> None:
+    def _site(self, address: int, value: Var, role: Role, register: Var | None = None) -> None:
         number, read, loaded, compared_at = len(self._sites), self._read, self._loaded_from, None
         flags = self._flags_from if role is Role.CONDITION and not read else self._flags
         if flags is not None:
             compared_at = flags[0]
             own = () if role is Role.CONDITION else read
             read, loaded = (*own, *flags[1]), (*loaded, *flags[2])
-        register = self._machine.register_name(value) if value.space is Space.REGISTER else ""
-        whole = self._container(value) or ""
+        held = value if register is None else register
+        name = self._machine.register_name(held) if held.space is Space.REGISTER else ""
+        whole = self._container(held) or ""
         self._at[self._id, len(self._ops)] = number
         moves = role is not Role.CONDITION and self._flags is None and _is_moved(self._of_instruction, value)
         constant = role is Role.CONSTANT or (moves and _is_constant(self._of_instruction, value))
         if role is Role.CONSTANT:
             read, loaded, compared_at = (), (), None
         self._sites.append(
-            Site(
-                number, self._id, address, role, register, whole, value.size, read, loaded, moves, compared_at, constant
-            )
+            Site(number, self._id, address, role, name, whole, value.size, read, loaded, moves, compared_at, constant)
         )
 
     def _add(self, op: MicroOp, address: int) -> None:
