@@ -10,9 +10,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from browser import Browser
 from diff_samples import HOSTILE, different, many, sample
 
+from browser import Browser, chromium
 from isoform.model.library_diff import Answer, LibraryDiff
 from isoform.report.diff_html import MOST_LINES, library_diff_as_html
 
@@ -103,7 +103,10 @@ def test_unfinished_work_is_said() -> None:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    made = Browser(tmp_path_factory.mktemp("browser"))
+    program = chromium()
+    if program is None:
+        pytest.skip("there is no chromium on this machine (Debian's package chromium)")
+    made = Browser(program, tmp_path_factory.mktemp("browser"))
     yield made
     made.close()
 

@@ -1,4 +1,5 @@
-"""A real browser for tests of pages: Debian's chromium, headless, driven through pipes (the DevTools protocol)."""
+"""A real browser for tests and measurements of pages: Debian's chromium, headless, driven through pipes (the DevTools
+protocol)."""
 
 from __future__ import annotations
 
@@ -11,25 +12,20 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 SIZE = "--window-size=1400,900"
 SECONDS = 60.0
 """For one answer of the browser, on a busy machine."""
 
 
-def chromium() -> str:
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found is None:
-        pytest.skip("there is no chromium on this machine (Debian's package chromium)")
-    return found
+def chromium() -> str | None:
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 class Browser:
     """One page in a browser without a window."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, program: str, folder: Path) -> None:
         to_browser, self._commands = os.pipe()
         self._answers, from_browser = os.pipe()
         high = os.dup(to_browser), os.dup(from_browser)  # 3 and 4 may be ends of these pipes themselves
@@ -43,7 +39,7 @@ class Browser:
         flags = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage", SIZE)
         profile = f"--user-data-dir={folder / 'profile'}"
         self._process = subprocess.Popen(
-            [chromium(), *flags, "--remote-debugging-pipe", profile, "about:blank"],
+            [program, *flags, "--remote-debugging-pipe", profile, "about:blank"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             preexec_fn=place,
