@@ -238,10 +238,11 @@ class Companions:
             whys.append(f"{', '.join(alone)}, which only one of the files defines, holds the same on both sides")
         if unlike and not self.initial:
             whys.append(f"{', '.join(unlike)} holds the same on both sides, though at first it does not (--data any)")
-        unseen = self._unseen_initialisers() if data and self.initial else []
+        touched = contents.writable(self._compared.data) if self.initial else {}
+        unseen = self._unseen_initialisers() if touched else []
         if unseen:
             what = f"{', '.join(unseen)}, which run when the files are loaded,"
-            whys.append(f"{what} leave the same in {', '.join(data)} on both sides")
+            whys.append(f"{what} leave the same in {', '.join(data or touched)} on both sides")
         if whys:
             yield Assumption("same-data", "; ".join(whys))
         other = sorted(self._replaceable_on_one_side())
@@ -267,7 +268,9 @@ class Companions:
         if one.name == other.name and are_alike(one, self.images, self._initialisers, self._functions_apart()):
             return []
         for first in (first for side in self._initialisers for first in side):
-            if _overlap(first.uses.named, compared.named):
+            if first.is_piece:
+                raise Unsupported("code in section .init runs when the file is loaded, and is not followed")
+            if _overlap(_meant(first.uses), _meant(compared)):
                 raise Unsupported(
                     f"{first.name} runs when the file is loaded, uses the same data, and is not the same code"
                 )
@@ -365,6 +368,11 @@ def _names(images: Images, entries: Entries) -> Names:
 def _is_in(image: Image, symbol: Symbol, ranges: Collection[Range]) -> bool:
     start = image.shared_address(symbol.address)
     return any(low <= start < high for low, high in ranges)
+
+
+def _meant(uses: Reach) -> frozenset[Range]:
+    """The objects that addresses mean or may mean, without those that are only near."""
+    return uses.named | uses.unsure
 
 
 def _overlap(some: Iterable[Range], others: Collection[Range]) -> bool:

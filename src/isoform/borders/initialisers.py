@@ -1,14 +1,15 @@
-"""Constructors: functions that run when a file is loaded. They may change data before anything else reads it, so that
-its contents are no longer those in the file."""
+"""Constructors, resolvers (`ifunc`) and other code that runs when a file is loaded. It may change data before anything
+else reads it, so that its contents are no longer those in the file."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from isoform.borders.apart import Apart
 from isoform.borders.contents import SharedContents
+from isoform.borders.objects import DataObjects, Range
 from isoform.borders.reach import Reach, reach
 from isoform.borders.same_code import is_same_code
 from isoform.lift.function import Call, Function
@@ -18,13 +19,17 @@ from isoform.load.image import Image
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.machine import Machine
 from isoform.model.microop import Kind, number_of
+from isoform.model.outcome import THREAD_POINTER
 from isoform.model.values import dataclass
 
 _TABLES = (".preinit_array", ".init_array", ".ctors")
 _OF_THE_COMPILER = frozenset({"frame_dummy"})
 """Added to every linked file by the compiler."""
 _REGISTERS_CLONES = "_ITM_registerTMCloneTable"
+_STARTS_PROFILING = "__gmon_start__"
+_LEAST_ADDRESS = 4096
 _WORD = 8
+_THREAD_WORD = (THREAD_POINTER, THREAD_POINTER + _WORD)
 _NO_PRIORITY = 65535
 """The lowest that a compiler gives."""
 
@@ -34,6 +39,8 @@ class Initialiser:
     name: str
     entry: int
     uses: Reach
+    is_piece: bool = False
+    """Whether it is a piece of what a linker puts together from the sections `.init` of all files."""
 
 
 def initialisers(machine: Machine, image: Image) -> tuple[Initialiser, ...]:
@@ -44,12 +51,36 @@ def initialisers(machine: Machine, image: Image) -> tuple[Initialiser, ...]:
         try:
             function = lift(image, machine, name, entry)
         except (Unsupported, UserError):
-            found.append(Initialiser(name, entry, Reach(frozenset(), frozenset(), complete=False)))
+            section = image.section_at(entry)
+            is_piece = section is not None and section.name == ".init"
+            found.append(Initialiser(name, entry, Reach(frozenset(), frozenset(), complete=False), is_piece))
             continue
-        if not (image.is_linked and _only_registers_clones(function)):
-            uses = reach(function)
+        if not (image.is_linked and (_only_registers_clones(function) or _only_starts_profiling(function))):
+            uses = _without_threads(function, reach(function))
             found.append(Initialiser(name, entry, replace(uses, complete=False) if is_refused(function) else uses))
     return tuple(found)
+
+
+def _without_threads(function: Function, uses: Reach) -> Reach:
+    """Without the word that holds the thread pointer, which nothing writes; and in code that does not use the thread
+    pointer without the thread-local data to which its small numbers would be distances."""
+    areas = [_THREAD_WORD]
+    local = DataObjects(function.image).of_threads
+    if not any(_is_in(local, number) or number == THREAD_POINTER for number in _numbers(function)):
+        areas += local
+    data, named = (frozenset(one for one in found if not _is_in(areas, one[0])) for found in (uses.data, uses.named))
+    return replace(uses, data=data, named=named)
+
+
+def _is_in(areas: Iterable[Range], address: int) -> bool:
+    return any(low <= address < high for low, high in areas)
+
+
+def _numbers(function: Function) -> Iterator[int]:
+    """The numbers in the code."""
+    for instruction in function.instructions.values():
+        found = (number_of(var) for op in instruction.ops for var in op.ins)
+        yield from (number for number in found if number is not None)
 
 
 def _only_registers_clones(function: Function) -> bool:
@@ -65,6 +96,20 @@ def _only_registers_clones(function: Function) -> bool:
     return named == {_REGISTERS_CLONES} and not calls and not kinds[Kind.STORE] and reads_only_return_address
 
 
+def _only_starts_profiling(function: Function) -> bool:
+    """Whether it is the `_init` that the C library's files add to every linked file. It has no address but that of
+    `__gmon_start__`, which it calls if there is one; and it stores only where that call returns to."""
+    externals = function.image.externals
+    for instruction in function.instructions.values():
+        calls = any(op.kind in (Kind.CALL, Kind.CALLIND) for op in instruction.ops)
+        for op in instruction.ops:
+            numbers = {number_of(var) for var in op.ins} - {None, instruction.next_address if calls else None}
+            named = {externals.get(number) for number in numbers if number is not None and number >= _LEAST_ADDRESS}
+            if not named <= {_STARTS_PROFILING} or (op.kind is Kind.STORE and not calls):
+                return False
+    return True
+
+
 def are_alike(
     machine: Machine,
     images: tuple[Image, Image],
@@ -74,13 +119,28 @@ def are_alike(
     """Whether the initialisers of both sides are the same code with the same constants in the same order, and use
     nothing that is `apart`."""
     contents = SharedContents(*images)
-    return len(sides[0]) == len(sides[1]) and all(
-        one.uses.complete
-        and not contents.apart(one.uses.data, apart)
-        and not any(part.low in one.uses.functions for part in apart)
-        and is_same_code(machine, images, (one.entry, other.entry))
-        for one, other in zip(*sides, strict=True)
+    is_ordered = all(_has_known_order(image, side) for image, side in zip(images, sides, strict=True))
+    return (
+        is_ordered
+        and len(sides[0]) == len(sides[1])
+        and all(
+            one.uses.complete
+            and not contents.apart(one.uses.data, apart)
+            and not any(part.low in one.uses.functions for part in apart)
+            and is_same_code(machine, images, (one.entry, other.entry))
+            for one, other in zip(*sides, strict=True)
+        )
     )
+
+
+def _has_known_order(image: Image, found: Sequence[Initialiser]) -> bool:
+    """Whether it does not matter which resolver runs first: each uses other data."""
+    seen: set[Range] = set()
+    for one in (one for one in found if one.entry in image.at_loading):
+        if seen & one.uses.data:
+            return False
+        seen |= one.uses.data
+    return True
 
 
 def initialiser_entries(image: Image) -> Iterator[int]:

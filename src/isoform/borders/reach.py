@@ -31,7 +31,7 @@ class Reach:
     data: frozenset[Range]
     """Objects at or near one of the addresses, or to which one of them may be relative."""
     named: frozenset[Range] = frozenset()
-    """Those of them that an address is in."""
+    """Those of them that an address is in, or that its relocation says is meant."""
     complete: bool = True
     """False where there were more objects than are looked at."""
     chosen: frozenset[int] = frozenset()
@@ -114,9 +114,10 @@ class _Code:
         for instruction in self._instructions.values():
             named = self._named_by(instruction)
             for _, _, var, number in _constants(instruction):
-                if named and var.space is Space.ADDRESS and not any(a - NEAR <= number < b + NEAR for a, b in named):
-                    continue
-                found |= {number, THREAD_POINTER + as_signed(number)}
+                meant = {number, THREAD_POINTER + as_signed(number)}
+                if named and var.space is Space.ADDRESS:
+                    meant = {n for n in meant if any(a - NEAR <= n < b + NEAR for a, b in named)}
+                found |= meant
         return found
 
     def _named_by(self, instruction: Instruction) -> tuple[Range, ...]:
@@ -192,6 +193,7 @@ def reach_from(image: Image, numbers: Iterable[int], code: _Code | None = None) 
     search = _Search(image)
     wanted = [number for number in numbers if search.is_wanted(number)]
     aims = code.aims(search.objects) if code is not None else _Aims()
+    search.named |= {extent for area in aims.sure for extent in search.objects.overlapping(area)}
     search.follow(wanted, aims.sure)
     sure = frozenset(search.seen)
     search.perhaps += aims.perhaps

@@ -138,11 +138,9 @@ class _Parser:
         return marked or any(name == ".interp" for name, _ in headers)
 
     def _at_loading(self, headers: list[tuple[str, Any]]) -> Iterator[int]:
-        """What the loader calls first, unless it is the usual code of the C library, in a section of its own."""
-        usual = [range(h["sh_addr"], h["sh_addr"] + h["sh_size"]) for name, h in headers if name == ".init"]
-        for tag, value in self._dynamic(headers):
-            if tag == _INIT and not any(value in addresses for addresses in usual):
-                yield value
+        """What the loader calls first. A static program calls the code of section `.init` itself."""
+        named = [value for tag, value in self._dynamic(headers) if tag == _INIT]
+        yield from named or (header["sh_addr"] for name, header in headers if name == ".init")
 
     def _binds_itself(self, headers: list[tuple[str, Any]]) -> bool:
         return any(

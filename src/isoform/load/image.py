@@ -116,7 +116,8 @@ class Image:
     """Whether something in the file handles exceptions that a call throws, or cleans up after them."""
 
     at_loading: tuple[int, ...] = ()
-    """Addresses of code that runs when the file is loaded, except what tables of functions lead to."""
+    """Addresses of code that runs when the file is loaded, except what tables of functions lead to: the resolvers of
+    `ifunc` functions, in an order that is not known, and then the code of section `.init`, or what `DT_INIT` names."""
     base: int = 0
     """What was added to the file's own addresses (for a position-independent linked file)."""
     is_linked: bool = False

@@ -63,7 +63,10 @@ class LinkedImage:
             references=gathered.references,
             weak=gathered.weak,
             weak_fields=gathered.weak_fields,
-            at_loading=tuple(self._base + address for address in self._file.at_loading),
+            at_loading=(
+                *sorted({*gathered.resolvers.values(), *self._imports.resolver_entries()}),
+                *(self._base + address for address in self._file.at_loading),
+            ),
             base=self._base,
             is_linked=True,
             is_fixed=self._file.fixed,

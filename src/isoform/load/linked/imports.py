@@ -67,6 +67,10 @@ class Imports:
         self._gathered.resolvers[address] = self._moves.base + resolver
         return address
 
+    def resolver_entries(self) -> Iterator[int]:
+        """Of all functions with a name, used in this file or not."""
+        return (self._moves.base + resolver for resolver in self._resolved_names)
+
     @cached_property
     def _resolved_names(self) -> dict[int, set[str]]:
         """Names of functions by their resolvers' addresses."""

@@ -8,7 +8,7 @@ from isoform.load.blocks import DataBlock, is_name
 from isoform.load.gathered import Gathered
 from isoform.load.image import Image, Section, Symbol
 from isoform.load.objects import PlacedObjects
-from isoform.load.parsed import COMMON_SECTION, LOCAL, NOTYPE, FileSection, FileSymbol, Relocation
+from isoform.load.parsed import COMMON_SECTION, IFUNC, LOCAL, NOTYPE, FileSection, FileSymbol, Relocation
 from isoform.load.relocatable.data import DataTargets
 from isoform.load.relocatable.extents import Extents
 from isoform.load.relocatable.fields import RelocatedFields
@@ -62,7 +62,10 @@ class ObjectImage:
             meant=gathered.meant,
             relocated=gathered.relocated,
             statics=self._fields.statics.found(),
-            at_loading=tuple(section.address for section in sections if section.name == ".init" and section.size),
+            at_loading=(
+                *sorted(set(self._resolver_entries())),
+                *(section.address for section in sections if section.name == ".init" and section.size),
+            ),
             weak=gathered.weak,
             weak_fields=gathered.weak_fields,
             moved=moved,
@@ -132,6 +135,12 @@ class ObjectImage:
             size = s.size or self._functions.extent(s)
             address = self._code[s.section] + s.value
             yield Symbol(s.name, address, size, True, is_replaceable(s), s.binding == LOCAL)
+
+    def _resolver_entries(self) -> Iterator[int]:
+        yield from self._gathered.resolvers.values()
+        for symbol in self._file.symbols:
+            if symbol.kind == IFUNC and symbol.section in self._code:
+                yield self._code[symbol.section] + symbol.value
 
     def _data_symbols(self) -> Iterator[Symbol]:
         functions = set(self._functions.symbols)
