@@ -270,7 +270,7 @@ class Companions:
         for first in (first for side in self._initialisers for first in side):
             if first.is_piece:
                 raise Unsupported("code in section .init runs when the file is loaded, and is not followed")
-            if _overlap(_meant(first.uses), _meant(compared)):
+            if _overlap(first.uses.meant, compared.meant):
                 raise Unsupported(
                     f"{first.name} runs when the file is loaded, uses the same data, and is not the same code"
                 )
@@ -370,11 +370,6 @@ def _is_in(image: Image, symbol: Symbol, ranges: Collection[Range]) -> bool:
     return any(low <= start < high for low, high in ranges)
 
 
-def _meant(uses: Reach) -> frozenset[Range]:
-    """The objects that addresses mean or may mean, without those that are only near."""
-    return uses.named | uses.unsure
-
-
 def _overlap(some: Iterable[Range], others: Collection[Range]) -> bool:
     return any(low < other_high and other_low < high for low, high in some for other_low, other_high in others)
 
@@ -396,8 +391,9 @@ def _union(parts: Sequence[Reach]) -> Reach:
     chosen: frozenset[int] = frozenset().union(*(part.chosen for part in parts))
     sure: frozenset[Range] = frozenset().union(*(part.data - part.unsure for part in parts))
     known: frozenset[int] = frozenset().union(*(part.functions - part.strays for part in parts))
+    meant: frozenset[Range] = frozenset().union(*(part.meant for part in parts))
     complete = all(part.complete for part in parts)
-    return Reach(functions, data, named, complete, chosen, data - sure, functions - known)
+    return Reach(functions, data, named, complete, chosen, data - sure, meant, functions - known)
 
 
 def _sides(found: Companion) -> tuple[str, str]:

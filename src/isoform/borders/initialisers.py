@@ -12,8 +12,9 @@ from isoform.borders.contents import SharedContents
 from isoform.borders.objects import DataObjects, Range
 from isoform.borders.reach import Reach, reach
 from isoform.borders.same_code import is_same_code
-from isoform.lift.function import Call, Function
+from isoform.lift.function import Branch, Call, Function, Goto, Return
 from isoform.lift.lift import lift
+from isoform.lift.pointers import stack_alignments
 from isoform.lift.refusals import is_refused
 from isoform.load.image import Image
 from isoform.model.errors import Unsupported, UserError
@@ -44,7 +45,7 @@ class Initialiser:
 
 
 def initialisers(machine: Machine, image: Image) -> tuple[Initialiser, ...]:
-    """In the order in which they run, without the compiler's own."""
+    """In the order in which they run, without the compiler's own and those that change nothing."""
     found = []
     for entry in initialiser_entries(image):
         name = _name(image, entry)
@@ -55,10 +56,23 @@ def initialisers(machine: Machine, image: Image) -> tuple[Initialiser, ...]:
             is_piece = section is not None and section.name == ".init"
             found.append(Initialiser(name, entry, Reach(frozenset(), frozenset(), complete=False), is_piece))
             continue
-        if not (image.is_linked and (_only_registers_clones(function) or _only_starts_profiling(function))):
+        of_compiler = image.is_linked and (_only_registers_clones(function) or _only_starts_profiling(function))
+        if not of_compiler and not _changes_nothing(function):
             uses = _without_threads(function, reach(function))
             found.append(Initialiser(name, entry, replace(uses, complete=False) if is_refused(function) else uses))
     return tuple(found)
+
+
+def _changes_nothing(function: Function) -> bool:
+    """Whether it calls nothing outside and stores only on its own stack: many resolvers only choose."""
+    if not all(isinstance(block.exit, (Goto, Branch, Return)) for block in function.blocks.values()):
+        return False
+    on_stack = {(number, index) for number, index, _ in stack_alignments(function)}
+    return all(
+        op.kind is not Kind.STORE or (number, index) in on_stack
+        for number, block in function.blocks.items()
+        for index, op in enumerate(block.ops)
+    )
 
 
 def _without_threads(function: Function, uses: Reach) -> Reach:
@@ -68,8 +82,10 @@ def _without_threads(function: Function, uses: Reach) -> Reach:
     local = DataObjects(function.image).of_threads
     if not any(_is_in(local, number) or number == THREAD_POINTER for number in _numbers(function)):
         areas += local
-    data, named = (frozenset(one for one in found if not _is_in(areas, one[0])) for found in (uses.data, uses.named))
-    return replace(uses, data=data, named=named)
+    data, named, meant = (
+        frozenset(one for one in found if not _is_in(areas, one[0])) for found in (uses.data, uses.named, uses.meant)
+    )
+    return replace(uses, data=data, named=named, meant=meant)
 
 
 def _is_in(areas: Iterable[Range], address: int) -> bool:

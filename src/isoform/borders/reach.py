@@ -38,6 +38,8 @@ class Reach:
     """Those of the functions that are called, and that a resolver chooses."""
     unsure: frozenset[Range] = frozenset()
     """Those of the objects that are reached only because an address may mean any object of a section or file."""
+    meant: frozenset[Range] = frozenset()
+    """Those of the objects that an address means or may mean, without those that are only near one."""
     strays: frozenset[int] = frozenset()
     """Those of the functions that are reached only because a table of constructors or destructors is near an object."""
 
@@ -198,7 +200,7 @@ def reach_from(image: Image, numbers: Iterable[int], code: _Code | None = None) 
     sure = frozenset(search.seen)
     search.perhaps += aims.perhaps
     search.follow_all()
-    known = frozenset(search.functions)
+    known, perhaps = frozenset(search.functions), frozenset(search.seen) - sure
     search.follow_tables()
     return Reach(
         frozenset(search.functions),
@@ -206,6 +208,7 @@ def reach_from(image: Image, numbers: Iterable[int], code: _Code | None = None) 
         frozenset(search.named),
         search.complete,
         unsure=frozenset(search.seen) - sure,
+        meant=frozenset(search.named) | perhaps,
         strays=frozenset(search.functions) - known,
     )
 

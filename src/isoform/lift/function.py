@@ -248,6 +248,8 @@ class Function:
     """The callees about which something is known (`known_calls.py`)."""
     refused: dict[int, str] = field(default_factory=dict)
     """Instructions, by address, that have semantics but are not followed, and why (`alignment.py`)."""
+    assumes_alignment: bool = False
+    """Whether an instruction needs an aligned address, and it is not known whether its address is aligned."""
     inlines: bool = True
     """Whether calls to code that is present became part of it."""
     hints: Hints = field(default_factory=dict)

@@ -8,7 +8,7 @@ from isoform.smt.rules.widths import signed
 from isoform.smt.terms import Term
 from isoform.sym.recursion import calls_itself
 from isoform.sym.side import Side
-from isoform.sym.state import State
+from isoform.sym.state import VALID_MEMORY, State
 from isoform.sym.summary import Fault, Gap, GapKind, Summary
 
 
@@ -16,6 +16,8 @@ class Scope:
     """One function on one side, what is known about its callees, and the summary as far as it is complete."""
 
     def __init__(self, side: Side, function: Function, callees: Callees) -> None:
+        if function.assumes_alignment:
+            side.world.assume(VALID_MEMORY)
         self.side = side
         self.terms = side.terms
         self.function = function
