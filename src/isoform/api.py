@@ -14,9 +14,10 @@ from isoform import __version__
 from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
 from isoform.engines.answer import Explainer, answer, explained, lifted, refused, seconds_for_explaining
-from isoform.isa.registry import DEFAULT, TEXT_ISAS
+from isoform.isa.registry import DEFAULT, TEXT_ISAS, machine
 from isoform.lift.discovery import Discovery
 from isoform.lift.function import Function
+from isoform.lift.lift import lift
 from isoform.load.code import DISPLAYED, Code
 from isoform.load.open import SOURCE_SUFFIXES, Kept, Loaded, LoadOptions, open_one, open_pair
 from isoform.load.resolve import split_spec
@@ -412,6 +413,7 @@ def check(
 ) -> CheckReport:
     """Re-check a certificate with another solver: with `target` and `rewrite`, each `path[:function]`, also whether it
     is about this code."""
+    from isoform.borders.unwritten import UNWRITTEN
     from isoform.check.certificate import check_certificate, read_index
 
     if (target is None) != (rewrite is None):
@@ -421,10 +423,35 @@ def check(
         index = read_index(Path(folder))
         specs = [(target, index["target"], load_target), (rewrite, index["rewrite"], load_rewrite)]
         sides = [replace(side or LoadOptions(), function=said["function"]) for _, said, side in specs]
-        with _limited(SHOWING_SECONDS):
+        with _limited(SHOWING_SECONDS) as budget:
             loaded = open_pair(target, rewrite, sides[0], sides[1])
+            if any(isinstance(one, dict) and one.get("name") == UNWRITTEN for one in index.get("assumptions", ())):
+                loaded = _with_constants(loaded, index, budget)
             at_hand = _at_hand(loaded[0], index), _at_hand(loaded[1], index)
     return check_certificate(Path(folder), jobs, progress, seconds, at_hand)
+
+
+def _with_constants(loaded: tuple[Loaded, Loaded], index: Mapping[str, Any], budget: Budget) -> tuple[Loaded, Loaded]:
+    """Both files with the static variables as constants that nothing writes. That depends on the whole file, so that it
+    is found anew and not taken from the certificate."""
+    from isoform.borders.unwritten import with_constants
+
+    inline = _rules(index)[0] is not CallRule.UNINTERPRETED
+    one, other = (
+        lift(one.image, machine(one.image.machine), one.symbol.name, one.symbol.address, inline, None, budget)
+        for one in loaded
+    )
+    left, right = with_constants((one, other), inline, budget).functions
+    return replace(loaded[0], image=left.image), replace(loaded[1], image=right.image)
+
+
+def _rules(index: Mapping[str, Any]) -> tuple[CallRule, DataRule, BoundsRule]:
+    said = index.get("contract")
+    said = said if isinstance(said, dict) else {}
+    try:
+        return CallRule(said.get("calls")), DataRule(said.get("data")), BoundsRule(said.get("bounds"))
+    except ValueError:
+        raise UserError("the contract in the certificate's index cannot be read; write the certificate again") from None
 
 
 def _at_hand(loaded: Loaded, index: Mapping[str, Any]) -> AtHand:
@@ -432,12 +459,7 @@ def _at_hand(loaded: Loaded, index: Mapping[str, Any]) -> AtHand:
     from isoform.borders.parts import declared, parts_of
     from isoform.check.certificate import AtHand, Part
 
-    said = index.get("contract")
-    said = said if isinstance(said, dict) else {}
-    try:
-        rules = CallRule(said.get("calls")), DataRule(said.get("data")), BoundsRule(said.get("bounds"))
-    except ValueError:
-        raise UserError("the contract in the certificate's index cannot be read; write the certificate again") from None
     image, name = loaded.image, loaded.symbol.name
-    parts = [Part(part.kind, part.name, part.sha256) for part in parts_of(image, loaded.symbol.address, *rules)]
+    found = parts_of(image, loaded.symbol.address, *_rules(index))
+    parts = [Part(part.kind, part.name, part.sha256) for part in found]
     return AtHand(loaded.display_path, name, image.machine, declared(image, name), parts)

@@ -127,6 +127,22 @@ def test_another_function_of_the_same_files(folder: Path) -> None:
     assert report.problems == [f"The certificate is about twice, not about worded of {folder}/plain-O0.o."]
 
 
+UNWRITTEN = "static int kept = 5;\nint plus(int x) { return x + kept; }\n"
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+@pytest.mark.parametrize("change", ["", "void set(int v) { kept = v; }\n", "int *give(void) { return &kept; }\n"])
+def test_that_nothing_writes_a_variable_is_found_anew(tmp_path: Path, change: str) -> None:
+    target, rewrite = build(tmp_path, "plain", UNWRITTEN)
+    other, _ = build(tmp_path, "other", UNWRITTEN + change)
+    found = compare(f"{target}:plus", f"{rewrite}:plus", cert=str(tmp_path / "certificate"), engine="loopfree")
+    assert isinstance(found, Equivalent), found
+    assert "unwritten-data" in {one.name for one in found.assumptions}
+    report = check(tmp_path / "certificate", f"{other}:plus", f"{rewrite}:plus")
+    assert report.ok is (not change)
+    assert report.problems == ([f"What kept holds in {other} is not what the certificate is about."] if change else [])
+
+
 def test_sides_the_other_way_round(folder: Path) -> None:
     report = check(folder / "twice", f"{folder}/plain-O2.o", f"{folder}/plain-O0.o")
     assert not report.ok

@@ -29,6 +29,8 @@ from isoform.model.microop import number_of
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption
 
+UNWRITTEN = "unwritten-data"
+"""The name of the assumption."""
 _FAR = 1 << 16
 """Bytes beside a section in which the base of an index into it may lie."""
 
@@ -78,7 +80,7 @@ def with_constants(functions: Functions, inline: bool, budget: Budget) -> Consta
     ]
     names = ", ".join(dict.fromkeys(name for own in found for name in own))
     why = f"no code of the file writes {names} or gives its address away: it keeps what it holds at first"
-    return Constants((again[0], again[1]), (*assumptions, Assumption("unwritten-data", why)), tuple(unclear))
+    return Constants((again[0], again[1]), (*assumptions, Assumption(UNWRITTEN, why)), tuple(unclear))
 
 
 def _defined_elsewhere(function: Function, other: Image) -> Iterator[tuple[str, int, bytes]]:
