@@ -91,14 +91,41 @@ class Walk:
 
 
 class _Known(NamedTuple):
-    """What the same bytes are everywhere: nothing in them depends on their address."""
+    """What the same bytes are everywhere, up to the targets of jumps in them, which move with the instruction."""
 
     instruction: Instruction
+    is_fixed: bool
+    """Whether nothing in it moves."""
+
+    def at(self, address: int) -> Instruction:
+        found = self.instruction
+        ops = found.ops if self.is_fixed else tuple(self._moved(op, address) for op in found.ops)
+        return Instruction(address, found.length, found.text, ops, found.masks_memory)
+
+    def _moved(self, op: MicroOp, address: int) -> MicroOp:
+        if not any(self._moves(var) for var in op.ins):
+            return op
+        by = address - self.instruction.address
+        ins = (Var(var.space, var.offset + by, var.size) if self._moves(var) else var for var in op.ins)
+        return MicroOp(op.kind, op.out, tuple(ins))
+
+    def _moves(self, var: Var) -> bool:
+        return var.space is Space.CODE or (var.space is Space.CONST and var.offset == self.instruction.next_address)
+
+
+def _known(plain: Instruction, moved: Instruction) -> _Known | None:
+    """From the same bytes at two addresses; None if something else in them depends on the address."""
+    if plain.ops == moved.ops and plain.text == moved.text:
+        return _Known(plain, is_fixed=True)
+    if any(op.kind is Kind.UNSUPPORTED for op in plain.ops):
+        return None
+    found = _Known(plain, is_fixed=False)
+    return found if found.at(moved.address).ops == moved.ops else None
 
 
 class Decoder:
-    """Instructions of one machine. Bytes whose meaning does not depend on their address are decoded once for all
-    files."""
+    """Instructions of one machine. Bytes whose meaning does not depend on their address, but for the targets of jumps,
+    are decoded once for all files."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -107,27 +134,31 @@ class Decoder:
     def at(self, image: Image, address: int) -> tuple[Instruction, Instruction, bool]:
         """The instruction as it is, with the addresses that both sides share, and whether it depends on its address."""
         code = image.code_at(address)
-        for length in range(1, LONGEST + 1):
-            known = self._known.get(code[:length], False)
-            if known is not False:
-                break
-        else:
-            known = False
-        is_filled = any(place in image.relocated for place in range(address, address + LONGEST))
-        if isinstance(known, _Known) and not is_filled:
-            found = known.instruction
-            here = Instruction(address, found.length, found.text, found.ops, found.masks_memory)
-            return here, here, False
+        known, is_new = self._look_up(code)
+        if known is not None and not self._is_filled(image, address, known.instruction.length):
+            here = known.at(address)
+            return here, here, not known.is_fixed
         plain = self.machine.decode(code, address)
         if plain.length > len(code):
             raise Unsupported("it ends in the middle of an instruction")
-        if known is False and not any(place in image.relocated for place in range(address, plain.next_address)):
-            moved = self.machine.decode(code, address + _ELSEWHERE)
-            same = plain.ops == moved.ops and plain.text == moved.text
-            self._known[code[: plain.length]] = _Known(plain) if same else None
-            if same:
-                return plain, plain, False
+        if is_new and not self._is_filled(image, address, plain.length):
+            known = _known(plain, self.machine.decode(code, address + _ELSEWHERE))
+            self._known[code[: plain.length]] = known
+            if known is not None:
+                return plain, plain, not known.is_fixed
         return plain, with_addresses(self.machine, image, code, plain), True
+
+    def _look_up(self, code: bytes) -> tuple[_Known | None, bool]:
+        """What is known of the instruction that begins there, and whether it was never seen. (No instruction is the
+        beginning of another one.)"""
+        for length in range(1, LONGEST + 1):
+            if code[:length] in self._known:
+                return self._known[code[:length]], False
+        return None, True
+
+    def _is_filled(self, image: Image, address: int, length: int) -> bool:
+        """Whether a relocation says what is in there."""
+        return any(place in image.relocated for place in range(address, address + length))
 
 
 class Walker:
