@@ -34,6 +34,8 @@ SLOW = (
     "check/test_steps.py",
     "check/test_workers.py",
     "diff/test_composition.py",
+    "diff/test_diff_command.py::test_the_same_files_are_not_read_twice",
+    "diff/test_diff_faults.py",
     "diff/test_diff_command.py::test_accepted_differences",
     "diff/test_diff_command.py::test_answers_count_for_another_build",
     "diff/test_diff_command.py::test_folders",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -112,8 +113,6 @@ def test_accepted_differences(sources: tuple[str, str], tmp_path: Path, capsys: 
 
 
 def test_folders(sources: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    import subprocess
-
     for side in ("old", "new"):
         (tmp_path / side).mkdir()
         subprocess.run(["cc", "-c", "-O1", sources[0], "-o", str(tmp_path / side / "a.o")], check=True)
@@ -149,3 +148,21 @@ def test_bad_input(
     told = capsys.readouterr().err
     assert sentence in told
     assert told.count("\n") == 1
+
+
+def test_the_same_files_are_not_read_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in (("old.c", OLD), ("new.c", NEW)):
+        (tmp_path / name).write_text(text)
+        subprocess.run(["cc", "-c", "-O0", str(tmp_path / name), "-o", str(tmp_path / name) + ".o"], check=True)
+    words = (str(tmp_path / "old.c.o"), str(tmp_path / "new.c.o"), "--store", str(tmp_path / "kept.sqlite"))
+    _, first = asked(capsys, *words)
+    with monkeypatch.context() as patch:
+        patch.setattr("isoform.diff.diff.opened", None)
+        _, second = asked(capsys, *words)
+    assert statuses(first) == statuses(second)
+    assert {row["name"] for row in second["functions"] if row["kept"]} == {"changed", "refactored"}
+    (tmp_path / "new.c.o").write_bytes((tmp_path / "old.c.o").read_bytes())
+    _, third = asked(capsys, *words)
+    assert set(statuses(third).values()) == {"identical"}

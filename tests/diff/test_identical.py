@@ -229,3 +229,22 @@ f:
     libraries.same(old, old, suffix="s")
     with pytest.raises(Differs):
         libraries.same(old, new, suffix="s")
+
+
+def test_thread_local_data(libraries: Built) -> None:
+    """Its place is a number in the code, which does not say whose it is."""
+    source = "static __thread int a = 1, b = 1;\nint f(void) { return a++; }\nint g(void) { return b++; }\n"
+    with pytest.raises(Differs):
+        libraries.same(source, source.replace("a++", "b++"))
+
+
+def test_code_that_is_read(objects: Built) -> None:
+    source = "  .text\n  .globl f\n  .type f, @function\nf:\n  mov f(%rip), %eax\n  ret\n  .size f, . - f\n"
+    with pytest.raises(Differs):
+        objects.same(source, "  .zero 16\n" + source, suffix="s")
+
+
+def test_exceptions_are_for_the_engines(tmp_path: Path) -> None:
+    source = "int g(int); int f(int x) { try { return g(x); } catch (int) { return 1; } }\n"
+    with pytest.raises(Differs, match="exceptions"):
+        Built(tmp_path).same(source, source, "_Z1fi", suffix="cpp")

@@ -16,6 +16,7 @@ from isoform.diff.members import Member, MemberPair, matched_members, members_of
 from isoform.diff.options import DiffOptions
 from isoform.diff.plan import Plan, PlanRow
 from isoform.diff.unit import Unit, functions_alone, opened
+from isoform.diff.whole import Whole
 from isoform.model.errors import UserError
 from isoform.model.library_diff import Answer, LibraryDiff, Place, Row
 from isoform.model.names import shown_name
@@ -37,28 +38,20 @@ class _Diffing:
         self._old, self._new = old, new
         self._options = options
         self._started = time.monotonic()
+        self._why_ended = ""
 
     def result(self) -> LibraryDiff:
         options = self._options
         accepted = read_accepted(options.accept) if options.accept is not None else ()
         with ExitStack() as context:
             store = context.enter_context(self._store()) if options.store is not None else None
-            rows: list[Row] = []
-            units: list[Unit] = []
-            plans: list[PlanRow] = []
-            for members in self._members():
-                if members[0] is None or members[1] is None:
-                    rows += self._alone(members)
-                    continue
-                unit = opened(len(units), (members[0], members[1]), options.loading)
-                units.append(unit)
-                settled, asked = self._matched(unit)
-                rows += settled
-                plans += asked
-            if not rows and not any(plan.is_wanted for plan in plans):
-                raise UserError(self._nothing())
-            plan = Plan(units, plans, options, store)
-            rows += plan.rows()
+            members = self._members()
+            whole = Whole(store, members, options)
+            rows = whole.rows()
+            if rows is None:
+                rows = self._compared(members, store)
+                if not self._why_ended:
+                    whole.keep(rows)
         rows = [_with_acceptance(row, accepted) for row in rows]
         return LibraryDiff(
             old=self._old,
@@ -66,9 +59,29 @@ class _Diffing:
             rows=tuple(rows),
             seconds=time.monotonic() - self._started,
             options=options.as_json(),
-            complete=not plan.why_ended,
-            why_ended=plan.why_ended,
+            complete=not self._why_ended,
+            why_ended=self._why_ended,
         )
+
+    def _compared(self, members: Sequence[MemberPair], store: Store | None) -> list[Row]:
+        rows: list[Row] = []
+        units: list[Unit] = []
+        plans: list[PlanRow] = []
+        for pair in members:
+            if pair[0] is None or pair[1] is None:
+                rows += self._alone(pair)
+                continue
+            unit = opened(len(units), (pair[0], pair[1]), self._options.loading)
+            units.append(unit)
+            settled, asked = self._matched(unit)
+            rows += settled
+            plans += asked
+        if not rows and not any(plan.is_wanted for plan in plans):
+            raise UserError(self._nothing())
+        plan = Plan(units, plans, self._options, store)
+        rows += plan.rows()
+        self._why_ended = plan.why_ended
+        return rows
 
     def _nothing(self) -> str:
         if self._options.only or self._options.skip:
@@ -99,16 +112,15 @@ class _Diffing:
         rows = [*self._of_one_version(unit, matching)]
         asked: list[PlanRow] = []
         for pair in matching.pairs:
-            if not self._options.has(*pair.old.aliases, *pair.new.aliases):
-                asked.append(PlanRow(unit.number, pair, self._empty(unit, pair), is_wanted=False))
-                continue
+            is_wanted = self._options.has(*pair.old.aliases, *pair.new.aliases)
             try:
                 assumptions = unit.identical.assumptions((pair.old.address, pair.new.address))
-            except Differs as reason:
-                asked.append(PlanRow(unit.number, pair, self._empty(unit, pair), why_not=str(reason)))
+            except Differs:
+                asked.append(PlanRow(unit.number, pair, self._empty(unit, pair), is_wanted))
                 continue
-            rows.append(self._identical(unit, pair, assumptions))
-            asked.append(PlanRow(unit.number, pair, rows[-1], is_wanted=False, assumptions=assumptions))
+            row = self._identical(unit, pair, assumptions)
+            asked.append(PlanRow(unit.number, pair, row, is_wanted=False))  # its callers may rest on it
+            rows += [row] if is_wanted else []
         return rows, asked
 
     def _of_one_version(self, unit: Unit, matching: Matching) -> Iterator[Row]:

@@ -19,6 +19,7 @@ from dataclasses import field
 from functools import cached_property
 
 from isoform.borders.initialisers import are_alike, initialisers
+from isoform.borders.objects import is_thread_local
 from isoform.diff.meaning import Code, Meaning, Meanings, Object, Outside, Slot, Unnamed
 from isoform.diff.returns import reads_return_address
 from isoform.diff.walk import Decoder, Reference, Role, Walk, Walker, is_walked
@@ -37,11 +38,12 @@ from isoform.sym.state import VALID_MEMORY
 RETURN_ADDRESSES = Assumption(
     "return-addresses-unread", "no function reads the address that it, or another one, returns to"
 )
-JUMP_TABLES = Assumption("jump-tables", "a jump through a table uses one of its entries")
+JUMP_TABLES = Assumption("jump-tables", "a jump through a table uses one of its entries, and only jumps use the table")
 TEXTS = Assumption("texts-end-at-zero", "a text among the constants of a linked file ends at its first zero")
 SAME_UNSUPPORTED = Assumption(
     "same-unsupported", "an instruction that isoform has no semantics for does the same on the same state"
 )
+TLS_ADDRESS = "__tls_get_addr"
 _LINE = 64
 """Bytes to which the operand of an instruction may have to be aligned."""
 _DISTANCE = 4
@@ -132,7 +134,8 @@ class Identical:
             for extent in found.objects:
                 if extent not in objects:
                     objects[extent] = None
-                    _refuse_mixed(sides, extent)
+                    if self._is_writable(extent):
+                        _refuse_mixed(sides, extent)
                     pending.append(self._required(self._of_objects(extent)))
         return list(functions), list(objects)
 
@@ -185,6 +188,10 @@ class Identical:
         left, right = (m.of(r.number) for m, r in zip(self._meanings, (one, other), strict=True))
         if left is None or right is None:
             raise Differs("what an address in it stands for is not known")
+        if is_thread_local(one.number) or is_thread_local(other.number):
+            raise Differs("it uses thread-local data")
+        if one.role is Role.ACCESS and (isinstance(left, Code) or isinstance(right, Code)):
+            raise Differs("it reads code as data")
         if isinstance(left, Unnamed) and isinstance(right, Unnamed):
             self._unnamed(left, right, one.size if one.role is Role.ACCESS else 0, found)
             return False
@@ -207,6 +214,8 @@ class Identical:
         if left != right:
             raise Differs(f"one refers to {left.name} and the other to {right.name}")
         said = library_function(left.name.lstrip("_"))
+        if left.name == TLS_ADDRESS:
+            raise Differs("it uses thread-local data")
         if said.returns_twice or left.name.startswith(HELPERS):
             raise Differs(f"it uses {left.name}, which does not return like other functions")
         versions = [image.versions.get(left.name) for image in self._images]

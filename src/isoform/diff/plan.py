@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -42,11 +42,8 @@ class PlanRow:
     unit: int
     pair: Matched
     row: Row
-    why_not: str = ""
-    """Why it is not the same code."""
     is_wanted: bool = True
     """Whether it is asked about: not if it is settled, or left out."""
-    assumptions: tuple[Assumption, ...] = field(default=())
     is_done: bool = False
 
     @property

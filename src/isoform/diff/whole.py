@@ -1,0 +1,64 @@
+"""A whole comparison in the store: the same command on the same files has the same rows, and reads nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from isoform.diff.members import Member, MemberPair
+from isoform.diff.options import DiffOptions
+from isoform.load.open import SOURCE_SUFFIXES
+from isoform.load.resolve import read_file
+from isoform.model.library_diff import OPEN, Answer, Row, row_as_json, row_from_json
+from isoform.work import task as work
+
+if TYPE_CHECKING:
+    from isoform.work.store import Store
+
+KIND = "diff-whole"
+_ASKED = (*OPEN, Answer.DIFFERENT, Answer.EQUIVALENT)
+
+
+class Whole:
+    """`key` is empty where nothing is kept: sources have to be compiled, and headers may have changed."""
+
+    def __init__(self, store: Store | None, members: Sequence[MemberPair], options: DiffOptions) -> None:
+        self._store = store
+        self._options = options
+        self.key = self._key(members) if store is not None else ""
+
+    def _key(self, members: Sequence[MemberPair]) -> str:
+        from isoform.work.store import current_versions
+
+        both = [member for pair in members for member in pair if member is not None]
+        if any(member.data is None and Path(member.path).suffix in SOURCE_SUFFIXES for member in both):
+            return ""
+        said = [[None if member is None else _digest(member) for member in pair] for pair in members]
+        options = {name: value for name, value in self._options.as_json().items() if name != "time"}
+        return work.content_key([current_versions(), said, options, self._options.memory_limit])
+
+    def rows(self) -> list[Row] | None:
+        if self._store is None or not self.key or self._options.retry:
+            return None
+        kept = self._store.get(KIND, self.key)
+        if kept is None:
+            return None
+        rows = [row_from_json(content) for content in kept.result]
+        return [replace(row, is_kept=True) if row.answer in _ASKED else row for row in rows]
+
+    def keep(self, rows: Sequence[Row]) -> None:
+        if self._store is None or not self.key:
+            return
+        limits = work.Limits(0.0, 0)
+        task = work.Task(KIND, self.key, "", None, limits, self._options.budget, label="a whole comparison")
+        result = [row_as_json(row) for row in rows]
+        is_final = not any(row.answer in OPEN for row in rows)
+        self._store.put(work.Answer(task, self.key, work.Ending.DONE, result, is_final=is_final))
+
+
+def _digest(member: Member) -> tuple[str, str | None, str]:
+    data = member.data if member.data is not None else read_file(Path(member.path))
+    return member.path, member.inner, sha256(data).hexdigest()
