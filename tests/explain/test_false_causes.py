@@ -262,3 +262,20 @@ def test_a_store_is_made_where_it_is_missing(tmp_path: Path) -> None:
     added = [candidate.fix for candidate in tried.candidates() if candidate.fix.added]
     assert {tried.fixed.holds(fix) for fix in added if fix.added[0].before is None} == {False}
     assert any(tried.fixed.holds(fix) for fix in added if fix.added[0].before is not None)
+
+
+def test_a_change_that_agrees_at_the_next_call_and_then_aborts(tmp_path: Path) -> None:
+    """With the target's value in `ebx` the call is the same, and the division behind it is one by zero."""
+    tried = Tried(
+        tmp_path,
+        "push rbx; push rbp; push rax; mov ebp, edi; lea ebx, [rdi+1]; mov edi, ebx; call one; mov eax, ebp; "
+        "pop rcx; pop rbp; pop rbx; ret",
+        "push rbx; push rbp; push rax; mov ebp, edi; lea ebx, [rdi+2]; mov edi, ebx; call one; sub ebx, ebp; dec ebx; "
+        "mov eax, 77; cdq; idiv ebx; pop rcx; pop rbp; pop rbx; ret",
+        prototype("int f(int x)"),
+        arguments(rdi=5),
+    )
+    aborting = tried.fix("lea ebx", "lea ebx")
+    assert tried.runs.with_fix(aborting, tried.case).rewrite.calls == tried.case.target.calls
+    found = root_cause_of(tried)
+    assert found == ("lea ebx,[rdi + 0x1]", "mov edi,ebx")

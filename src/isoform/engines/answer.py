@@ -81,7 +81,8 @@ def answer_question(
     verdict = replace(verdict, asked=Asked(({}, {}), _saved(question.options), code_hashes(question)))
     if explainer is None:
         return verdict
-    question.options.so_far(verdict)
+    ended = RootCause(None, (), 0.0, why_not="no cause found: the search was ended early")
+    question.options.so_far(replace(verdict, root_cause=ended))
     return with_cause(question, verdict, explainer, budget)
 
 

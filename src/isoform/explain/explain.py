@@ -228,7 +228,7 @@ class _Search:
     def _up_to(self, point: Point, path: Sequence[BlockId]) -> RootCause | None:
         changes = filter(self._keeps, single_changes(self._runs, self._case))
         every = (c for c in changes if not c.fix.changes_target)
-        reaching = [c for c in every if reaches(self._runs, c.fix, self._case, point)]
+        reaching = [c for c in every if reaches(self._runs, c.fix, self._case, point) and self._ends_alike(c.fix)]
         self._counts["agree at the first point that differed"] = len(reaching)
         for candidate in self._ranking.sort(reaching)[:MOST_ASKED]:
             if self._budget.exhausted:
@@ -236,6 +236,12 @@ class _Search:
             if self._fixed.holds(candidate.fix, self._held(candidate.fix, path, point)):
                 return self._found(Strength.UP_TO_HERE, [candidate], reaching)
         return None
+
+    def _ends_alike(self, fix: Fix) -> bool:
+        """Whether the changed rewrite ends as the target does, in runs of the same path: one that agrees at a point and
+        then aborts, or runs for ever, is not fixed."""
+        cases = self._case, *self._same_path
+        return all(self._runs.with_fix(fix, case).rewrite.status is case.target.status for case in cases)
 
     def _held(self, fix: Fix, path: Sequence[BlockId], point: Point | None = None) -> Held:
         """The target's path, with as many iterations of the rewrite's loops as it takes on the witness."""

@@ -18,7 +18,7 @@ def sentences_of(root: RootCause) -> Iterator[str]:
         return
     if len(root.causes) > 1:
         yield f"{len(root.causes)} changes together; with them {root.strength.promise} ({root.strength.value}):"
-        yield from (f"{number}. {_should(cause)}" for number, cause in enumerate(root.causes, 1))
+        yield from (f"{number}. {_should(cause)}{_left_out(cause)}" for number, cause in enumerate(root.causes, 1))
         return
     cause = root.causes[0]
     trivial = " (The rewrite only passes the result on there.)" if cause.is_trivial else ""
@@ -29,6 +29,14 @@ def _change(cause: Cause) -> str:
     if not cause.is_left_out:
         return "with that change"
     return "without these two calls" if cause.target is not None and cause.rewrite is not None else "without it"
+
+
+def _left_out(cause: Cause) -> str:
+    """Of one of several changes: that what was shown is about the two without something."""
+    if not cause.is_left_out:
+        return ""
+    is_pair = cause.target is not None and cause.rewrite is not None
+    return "; both calls are left out" if is_pair else "; it is left out"
 
 
 def _none(root: RootCause) -> Iterator[str]:
