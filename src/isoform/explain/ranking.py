@@ -22,6 +22,11 @@ _PASSED_ON = (Role.ARGUMENT, Role.RETURNED, Role.LEFT)
 """Roles of values that were made elsewhere."""
 
 
+_FEWEST = {Role.CONSTANT: 1, Role.CONDITION: 2}
+"""How many values a constant and a condition must have had in the runs to be right, if their instructions read the
+same."""
+
+
 class Ranking:
     """Sorts candidates by what they look like on the witness."""
 
@@ -154,8 +159,8 @@ def _right_values(
     target: Sequence[Site], rewrite: Sequence[Site], cases: Sequence[Case], functions: tuple[Function, Function]
 ) -> frozenset[int]:
     """Sites of the rewrite that have the values which a site of the target has as well, in all runs. Where the rewrite
-    only moves a value, or has a constant, the target may have it at another place: it is right if it is the same
-    instruction of the two. A value that is the same in all runs says nothing else: it may be the same by chance."""
+    only moves a value, has a constant or a condition, the target may have it at another place: it is right if it is
+    the same instruction of the two. A value that is the same in all runs says nothing else: that may be chance."""
     left, right = (_moves(sites, f) for sites, f in zip((target, rewrite), functions, strict=True))
     counts = [Counter(text for text, _ in moves.values()) for moves in (left, right)]
     common = {text for text in counts[0] if counts[0][text] == counts[1][text]}
@@ -165,7 +170,7 @@ def _right_values(
     return frozenset(
         site.number
         for site, values in found
-        if (values, right.get(site.number)) in seen and (site.role is Role.CONSTANT or len(set(values[1:])) > 2)
+        if (values, right.get(site.number)) in seen and len(set(values[1:])) >= _FEWEST.get(site.role, 3)
     )
 
 
@@ -186,7 +191,7 @@ _Moves = Mapping[int, tuple[str, int]]
 
 
 def _says_much(site: Site, moves: _Moves, common: Collection[str]) -> bool:
-    is_copied = site.only_moves or site.role is Role.CONSTANT
+    is_copied = site.only_moves or site.role in _FEWEST
     return not is_copied or (site.number in moves and moves[site.number][0] in common)
 
 
@@ -194,11 +199,20 @@ def _moves(sites: Sequence[Site], function: Function) -> _Moves:
     counts: Counter[str] = Counter()
     found: dict[int, tuple[str, int]] = {}
     for site in sorted(sites, key=lambda site: site.address):
-        if site.role is Role.CONSTANT or (site.role in (Role.STORED, Role.RESULT) and site.only_moves):
-            text = f"{site.role.value} {function.instructions[site.address].text}"
+        if site.role in _FEWEST or (site.role in (Role.STORED, Role.RESULT) and site.only_moves):
+            text = f"{site.role.value} {_text(site, function)}"
             found[site.number] = text, counts[text]
             counts[text] += 1
     return found
+
+
+def _text(site: Site, function: Function) -> str:
+    """How its instruction reads; of a condition, the comparison and what is done with it, wherever that leads."""
+    text = function.instructions[site.address].text
+    if site.role is not Role.CONDITION:
+        return text
+    compared = function.instructions[site.compared_at].text if site.compared_at is not None else ""
+    return f"{compared}; {text.split()[0]}"
 
 
 def _signature(site: Site, runs: Sequence[Values]) -> tuple[object, ...]:
