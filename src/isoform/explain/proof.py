@@ -252,8 +252,9 @@ def _agree_at_store(terms: Terms, held: Held, seen: _Occurrences, own: _Occurren
             return terms.false
         sides.append((addresses[time], values[time]))
     (left_at, left), (right_at, right) = sides
-    same = [terms.eq(left_at[1], right_at[1]), terms.eq(left[1], right[1])]
-    return terms.conj(right[0], terms.conj(*same)) if terms.width(left[1]) == terms.width(right[1]) else terms.false
+    if terms.width(left[1]) != terms.width(right[1]):
+        return terms.false  # stores of other widths are no one point
+    return terms.all_of([right[0], terms.eq(left_at[1], right_at[1]), terms.eq(left[1], right[1])])
 
 
 def _noting(marked: Marked, fix: Fix, seen: _Occurrences) -> ValueRule:
