@@ -279,3 +279,15 @@ def test_a_change_that_agrees_at_the_next_call_and_then_aborts(tmp_path: Path) -
     assert tried.runs.with_fix(aborting, tried.case).rewrite.calls == tried.case.target.calls
     found = root_cause_of(tried)
     assert found == ("lea ebx,[rdi + 0x1]", "mov edi,ebx")
+
+
+def test_stores_of_other_widths_are_not_the_same_point(tmp_path: Path) -> None:
+    """With the target's number the rewrite stores it to the same address, but in eight bytes."""
+    tried = Tried(
+        tmp_path,
+        "mov dword ptr [rdi], esi; mov dword ptr [rdi+8], esi; mov eax, esi; ret",
+        "mov eax, esi; inc rax; mov qword ptr [rdi], rax; mov dword ptr [rdi+8], 7; mov eax, 3; ret",
+        prototype("int f(int *p, int x)"),
+        Inputs({"rdi": BUFFER, "rsi": 5}, {}),
+    )
+    assert root_cause_of(tried) is None
