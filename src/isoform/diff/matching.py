@@ -91,8 +91,9 @@ class _Matcher:
             if len(rest[0]) == len(rest[1]):
                 for one, other in zip(*rest, strict=True):
                     self._add(one, other, f"the same name, one of {len(left[name])} in their order", IN_ORDER)
+        uses = [Counter(name for f in side for name in f.aliases) for side in (self._old, self._new)]
         old, new = self._left()
-        aliases = {name: f for f in new for name in f.aliases}
+        aliases = {name: f for f in new for name in f.aliases if uses[0][name] == uses[1][name] == 1}
         for one in old:
             other = next((aliases[name] for name in one.aliases if name in aliases), None)
             if other is not None and not self._is_taken(other, False):

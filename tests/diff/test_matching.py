@@ -1,0 +1,140 @@
+"""Which function of the new version is which of the old one; what differences affect; the order of questions."""
+
+from __future__ import annotations
+
+import pytest
+
+from isoform.diff.accept import Accepted, read_accepted
+from isoform.diff.functions import Function
+from isoform.diff.graph import components
+from isoform.diff.matching import Matched, match
+from isoform.diff.options import DiffOptions
+from isoform.diff.plan import Plan, PlanRow
+from isoform.load.image import Symbol
+from isoform.model.errors import UserError
+from isoform.model.library_diff import Answer, Place, Row
+
+
+def function(name: str, address: int, digest: str = "", callees: tuple[int, ...] = (), words: str = "") -> Function:
+    symbol = Symbol(name, address, 16, True)
+    return Function(symbol, (name,), digest or f"{name} {address}", callees, frozenset(words.split()))
+
+
+def matched(old: list[Function], new: list[Function], *forced: tuple[str, str]) -> dict[tuple[int, int], str]:
+    return {(pair.old.address, pair.new.address): pair.how for pair in match(old, new, forced).pairs}
+
+
+def test_names_come_first() -> None:
+    old = [function("f", 1, "x"), function("g", 2, "y")]
+    new = [function("f", 11, "y"), function("g", 12, "x")]
+    assert matched(old, new) == {(1, 11): "the same name", (2, 12): "the same name"}
+
+
+def test_several_functions_of_one_name() -> None:
+    """Those of the same code belong together, and the others are in their order."""
+    old = [function("f", 1, "x"), function("f", 2, "y"), function("f", 3, "z")]
+    new = [function("f", 11, "z"), function("f", 12, "other"), function("f", 13, "x")]
+    found = matched(old, new)
+    assert found.keys() == {(1, 13), (3, 11), (2, 12)}
+    assert found[2, 12].endswith("in their order")
+    assert match(old, new[:2]).removed == (old[0], old[1])
+
+
+def test_renamed_functions() -> None:
+    assert matched([function("a", 1, "x")], [function("b", 11, "x")]) == {(1, 11): "the same code"}
+    assert matched([function("f.part.0", 1)], [function("f.part.3", 11)]).keys() == {(1, 11)}
+    assert not matched([function("f.part.0", 1)], [function("f.constprop.0", 11)])
+    twice = [function("b", 11, "x"), function("c", 12, "x")]
+    assert not matched([function("a", 1, "x")], twice)
+
+
+def test_what_functions_use() -> None:
+    """A function is recognised by what it refers to, unless another one is as good."""
+    old = [function("a", 1, words='open read "no such file" close'), function("main", 9, callees=(1,))]
+    new = [function("b", 11, words='open read "no such file"'), function("main", 19, callees=(11,))]
+    pairs = {pair.old.name: pair for pair in match(old, new).pairs}
+    assert pairs["a"].new.name == "b"
+    assert pairs["a"].confidence < 0.9
+    rivals = [*new, function("c", 12, words='open read "no such file"')]
+    rivals[1] = function("main", 19, callees=(11, 12))
+    assert "a" not in {pair.old.name for pair in match(old, rivals).pairs}
+
+
+def test_forced_matches() -> None:
+    old, new = [function("a", 1), function("b", 2)], [function("a", 11), function("b", 12)]
+    assert matched(old, new, ("a", "b")) == {(1, 12): "--match"}
+    with pytest.raises(UserError, match="the new version has no function c"):
+        matched(old, new, ("a", "c"))
+    with pytest.raises(UserError, match="matched already"):
+        matched(old, new, ("a", "b"), ("a", "a"))
+
+
+def test_components_come_after_what_they_call() -> None:
+    edges = {"main": ["even", "leaf"], "even": ["odd"], "odd": ["even", "leaf"], "leaf": []}
+    found = [frozenset(component) for component in components(edges)]
+    assert set(found) == {frozenset({"main"}), frozenset({"even", "odd"}), frozenset({"leaf"})}
+    assert found.index(frozenset({"leaf"})) < found.index(frozenset({"even", "odd"})) < found.index(frozenset({"main"}))
+
+
+def plan_row(name: str, address: int, answer: Answer, callees: tuple[int, ...] = ()) -> PlanRow:
+    old, new = function(name, address, callees=callees), function(name, address, callees=callees)
+    place = Place("lib.so", None, name, name, None, address, 16)
+    return PlanRow(0, Matched(old, new, "", 1.0), Row(place, place, answer, why="time ran out"))
+
+
+def test_what_differences_affect() -> None:
+    rows = [
+        plan_row("changed", 1, Answer.DIFFERENT),
+        plan_row("caller", 2, Answer.UNKNOWN, (1,)),
+        plan_row("outer", 3, Answer.BOUNDED, (2,)),
+        plan_row("proved", 4, Answer.EQUIVALENT, (1,)),
+        plan_row("above", 5, Answer.UNKNOWN, (4,)),
+        plan_row("elsewhere", 6, Answer.UNKNOWN),
+        plan_row("ping", 7, Answer.UNKNOWN, (8,)),
+        plan_row("pong", 8, Answer.UNKNOWN, (7, 1)),
+    ]
+    plan = Plan([None], rows, DiffOptions(), None)  # type: ignore[list-item]
+    found = {row.row.name: (row.row.answer, row.row.affected_by) for row in plan._with_effects()}
+    assert found == {
+        "changed": (Answer.DIFFERENT, ()),
+        "caller": (Answer.AFFECTED, ("changed",)),
+        "outer": (Answer.AFFECTED, ("changed",)),
+        "proved": (Answer.EQUIVALENT, ()),
+        "above": (Answer.UNKNOWN, ()),
+        "elsewhere": (Answer.UNKNOWN, ()),
+        "ping": (Answer.AFFECTED, ("changed",)),
+        "pong": (Answer.AFFECTED, ("changed",)),
+    }
+
+
+ENTRY = {"function": "f", "answer": "different", "old": "0" * 12, "new": "1" * 12, "reason": "meant"}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"answer": "identical"}, "answer must be one of"),
+        ({"old": "00"}, "at least 12 digits"),
+        ({"reason": ""}, "must be a text"),
+        ({"extra": "x"}, "nothing else"),
+    ],
+)
+def test_bad_entries(change: dict[str, str], sentence: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("accept") / "accepted.toml"
+    path.write_text("[[accepted]]\n" + "".join(f'{name} = "{value}"\n' for name, value in (ENTRY | change).items()))
+    with pytest.raises(UserError, match=sentence):
+        read_accepted(str(path))
+
+
+def test_an_entry_is_about_one_code() -> None:
+    accepted = Accepted("f", Answer.DIFFERENT, "a" * 12, "b" * 12, "meant")
+    place = Place("lib.so", None, "f", "f", None, 0, 16)
+    row = Row(place, place, Answer.DIFFERENT)
+
+    def with_digests(old: str, new: str) -> Row:
+        left, right = (Place("lib.so", None, "f", "f", None, 0, 16, digest=digest) for digest in (old, new))
+        return Row(left, right, Answer.DIFFERENT)
+
+    assert accepted.fits(with_digests("a" * 64, "b" * 64))
+    assert not accepted.fits(with_digests("a" * 64, "c" * 64))
+    assert not accepted.fits(row)
