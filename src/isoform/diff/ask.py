@@ -64,7 +64,7 @@ def ask(units: Sequence[Unit], asked: Asked) -> dict[str, Any]:
     verdict = proof_with_outside(loaded, options, asked)
     if verdict is None:
         left = options.budget - (time.process_time() - started)
-        verdict = _verdict(loaded, replace(options, budget=max(left, options.budget * LEAST_SHARE)))
+        verdict = _verdict(loaded, replace(options, budget=round(max(left, options.budget * LEAST_SHARE), 1)))
     return {
         "verdict": verdict_as_json(verdict),
         "listings": _listings(verdict, loaded) if isinstance(verdict, Different) else None,

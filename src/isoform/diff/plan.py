@@ -18,6 +18,7 @@ from isoform.diff.graph import components
 from isoform.diff.matching import Matched
 from isoform.diff.options import DiffOptions
 from isoform.diff.unit import Unit
+from isoform.engines.same_code import SAME_CODE
 from isoform.model.library_diff import OPEN, SETTLED, Answer, Row
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption
@@ -273,13 +274,18 @@ def _answered(row: Row, answer: work.Answer) -> Row:
         row,
         old=old,
         new=new,
-        answer=Answer(verdict["verdict"]),
+        answer=_answer(verdict),
         why=_why(verdict),
         seconds=answer.seconds,
         verdict=verdict,
         listings=answer.result["listings"],
         is_kept=is_kept,
     )
+
+
+def _answer(verdict: Mapping[str, Any]) -> Answer:
+    """`compare` has an argument about the same code, too, which holds on more machines."""
+    return Answer.IDENTICAL if verdict["engine"] == SAME_CODE else Answer(verdict["verdict"])
 
 
 def _why(verdict: Mapping[str, Any]) -> str:
