@@ -40,3 +40,12 @@ def test_a_place_that_cannot_be_written_is_said_before_the_work(capsys: pytest.C
     for option in ("--html", "--sarif"):
         assert run_command(["diff", "old.c", "new.c", option, "missing/file"]) == 2
         assert f"{option} missing/file cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("sources")
+def test_addresses_are_those_of_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of an object file, offsets in its section: not where isoform places it."""
+    assert run_command(["diff", "old.c", "new.c", "--json", "--only", "same", "--cflags", "-O1"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["functions"]
+    assert int(row["old"]["address"], 16) < 0x100
+    assert int(row["new"]["address"], 16) < 0x100

@@ -74,7 +74,7 @@ def _functions_of(
             shown=shown_name(symbol.name),
             aliases=tuple(sorted({s.name for s in symbols} - {symbol.name})),
             section="" if section is None else section.name,
-            address=_own_address(image, address),
+            address=image.address_in_file(address),
             size=symbol.size,
             is_local=symbol.is_local,
             signature=signature,
@@ -87,11 +87,6 @@ def _functions_of(
 
 def _fits(name: str, only: Sequence[str]) -> bool:
     return not only or any(fnmatchcase(n, pattern) for n in (name, shown_name(name)) for pattern in only)
-
-
-def _own_address(image: Image, address: int) -> int:
-    section = image.section_at(address)
-    return address - (image.base if image.is_linked or section is None else section.address)
 
 
 def _semantics(image: Image, symbol: Symbol) -> tuple[int, tuple[str, ...]]:

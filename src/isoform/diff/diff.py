@@ -17,6 +17,7 @@ from isoform.diff.options import DiffOptions
 from isoform.diff.plan import Plan, PlanRow
 from isoform.diff.unit import Unit, functions_alone, opened
 from isoform.diff.whole import Whole
+from isoform.load.image import Image
 from isoform.model.errors import UserError
 from isoform.model.library_diff import Answer, LibraryDiff, Place, Row
 from isoform.model.names import shown_name
@@ -102,9 +103,10 @@ class _Diffing:
         side = 0 if members[1] is None else 1
         member = members[side]
         assert member is not None
-        for function in functions_alone(member, self._options.loading[side]):
+        image, functions = functions_alone(member, self._options.loading[side])
+        for function in functions:
             if self._options.has(*function.aliases):
-                yield _row_alone(_place(member, function, 0), side)
+                yield _row_alone(_place(member, function, image), side)
 
     def _matched(self, unit: Unit) -> tuple[list[Row], list[PlanRow]]:
         self._options.progress(f"comparing the code of {unit.members[0].shown}")
@@ -125,14 +127,14 @@ class _Diffing:
 
     def _of_one_version(self, unit: Unit, matching: Matching) -> Iterator[Row]:
         for side, functions in ((0, matching.removed), (1, matching.added)):
-            base = unit.pair.images[side].base
+            image = unit.pair.images[side]
             for function in functions:
                 if self._options.has(*function.aliases):
-                    yield _row_alone(_place(unit.members[side], function, base), side)
+                    yield _row_alone(_place(unit.members[side], function, image), side)
 
     def _empty(self, unit: Unit, pair: Matched) -> Row:
         old, new = (
-            _place(member, function, image.base)
+            _place(member, function, image)
             for member, function, image in zip(unit.members, (pair.old, pair.new), unit.pair.images, strict=True)
         )
         return Row(old, new, Answer.UNKNOWN, pair.how, pair.confidence, "it was not asked about")
@@ -147,14 +149,14 @@ class _Diffing:
         return replace(row, answer=Answer.IDENTICAL, why=IDENTICAL, verdict=verdict)
 
 
-def _place(member: Member, function: Function, base: int) -> Place:
+def _place(member: Member, function: Function, image: Image) -> Place:
     return Place(
         path=member.path,
         member=member.inner,
         name=function.name,
         shown=shown_name(function.name),
         version=None,
-        address=function.address - base,
+        address=image.address_in_file(function.address),
         size=function.symbol.size,
         digest=function.digest,
     )

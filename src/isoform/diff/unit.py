@@ -72,7 +72,7 @@ def opened(number: int, members: tuple[Member, Member], loading: tuple[LoadOptio
     return Unit(number, members, (left, right))
 
 
-def functions_alone(member: Member, loading: LoadOptions) -> list[Function]:
+def functions_alone(member: Member, loading: LoadOptions) -> tuple[Image, list[Function]]:
     """Of a file that only one version has."""
     image = place_files([member.parsed(loading)])[0].image
-    return functions_of(image, None)
+    return image, functions_of(image, None)

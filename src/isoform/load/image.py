@@ -226,6 +226,12 @@ class Image:
         index = bisect_right(starts, address) - 1
         return ordered[index] if index >= 0 and address < ordered[index].end else None
 
+    def address_in_file(self, address: int) -> int:
+        """An address of this image as the file has it: of a linked file its own, of an object file the offset in the
+        section."""
+        section = self.section_at(address)
+        return address - (self.base if self.is_linked or section is None else section.address)
+
     def code_at(self, address: int, limit: int = 16) -> bytes:
         """Up to `limit` bytes of executable code at `address`; empty where there is none."""
         section = self.section_at(address)
