@@ -9,7 +9,7 @@ from isoform.diff.content import Content, Contents
 from isoform.diff.functions import Function, functions_of
 from isoform.diff.identical import Identical
 from isoform.diff.members import Member
-from isoform.load.image import Symbol
+from isoform.load.image import Image, Symbol
 from isoform.load.library_pair import LibraryPair
 from isoform.load.open import LoadOptions
 from isoform.load.parsed import ParsedFile
