@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import random
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from built import build
 
 from isoform.load.inside import located
-from isoform.load.members import Member, members, read_member
+from isoform.load.members import Member, members, members_of, read_member
 from isoform.load.open import LoadOptions, library_bytes, open_libraries, open_one, open_pair
 from isoform.model.errors import UserError
 
@@ -166,3 +167,28 @@ def test_what_is_unpacked_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path = package(tmp_path / "x.deb", ".xz", lzma.compress, {"big": bytes(4 << 20)})
     with pytest.raises(UserError, match="unpacks to more than 1 MiB"):
         list(members(path))
+
+
+@pytest.mark.parametrize("kind", ["library", "package", "packed"])
+def test_damaged_archives_are_refused_in_a_sentence(tmp_path: Path, kind: str) -> None:
+    """Nothing but `UserError`, whatever is changed."""
+    content = b"\x7fELF" + bytes(200)
+    if kind == "library":
+        names = (b"//", b"a_name_of_more_than_sixteen.o/\n")
+        whole = archive(names, (b"/0", content), (b"#1/8", b"ccccc.o\0" + content))
+    else:
+        suffix, pack = ("", bytes) if kind == "package" else (".xz", lzma.compress)
+        whole = package(tmp_path / "x.deb", suffix, pack, {"a.o": content, "b.o": content}).read_bytes()
+    chance = random.Random(17)
+    refused = 0
+    for number in range(400):
+        damaged = bytearray(whole)
+        for _ in range(chance.randint(1, 3)):
+            damaged[chance.randrange(len(damaged))] = chance.choice((0, 32, 47, 48, 57, 255))
+        if number % 4 == 0:
+            del damaged[chance.randrange(len(damaged)) :]
+        try:
+            assert all(isinstance(name, str) for name, _ in members_of(bytes(damaged), "x"))
+        except UserError:
+            refused += 1
+    assert 50 < refused < 400
