@@ -14,7 +14,7 @@ from isoform.diff.identical import Differs
 from isoform.diff.members import Member
 from isoform.diff.unit import Unit, opened
 from isoform.load.open import LoadOptions
-from isoform.model.verdict import Verdict
+from isoform.model.verdict import Assumption, Verdict
 
 HARD = """
 int total;
@@ -45,7 +45,8 @@ def proof(unit: Unit) -> Verdict | None:
     """That two callers do the same with a callee that counts as the same."""
     shown = Composer(unit).shown(entries(unit, "g"), ())
     assert shown is not None
-    asked = Asked(0, entries(unit, "f"), 4.0, 1, 1 << 31, callees=(shown,))
+    rests_on = (Assumption("valid-memory", "what the callee uses"), Assumption("jump-tables", "of the callee"))
+    asked = Asked(0, entries(unit, "f"), 4.0, 1, 1 << 31, callees=(shown,), rests_on=rests_on)
     loaded = unit.pair.loaded(unit.symbols(asked.entries))
     return proof_with_outside(loaded, Options(budget=asked.budget), asked)
 
@@ -54,7 +55,10 @@ def test_a_caller_is_proved_without_its_callee(tmp_path: Path) -> None:
     f = "int f(int *p, int n, int k) { int a = g(p, n); return a * 2 + k; }\n"
     found = proof(unit_of(tmp_path, HARD + f, HARD + f.replace("a * 2 + k", "k + a + a")))
     assert found is not None
-    assert "callees-shown" in [one.name for one in found.assumptions]
+    said = {one.name: one.why for one in found.assumptions}
+    assert said["callees-shown"].startswith("g: ")
+    assert said["jump-tables"] == "of the callee"
+    assert "what the callee uses" in said["valid-memory"]
     assert proof(unit_of(tmp_path, HARD + f, HARD + f.replace("a * 2 + k", "k + a"))) is None
 
 

@@ -248,3 +248,19 @@ def test_exceptions_are_for_the_engines(tmp_path: Path) -> None:
     source = "int g(int); int f(int x) { try { return g(x); } catch (int) { return 1; } }\n"
     with pytest.raises(Differs, match="exceptions"):
         Built(tmp_path).same(source, source, "_Z1fi", suffix="cpp")
+
+
+def test_an_address_that_is_meant_for_another_object(libraries: Built) -> None:
+    """`t[i - 1000]` and `u[i + 24]` have one base if `t` lies so; where `t` lies elsewhere they are not the same."""
+    data = "  .data\n  .type u, @object\nu: .zero 4096\n  .size u, 4096\n"
+    data += "{0}  .type t, @object\nt: .zero 64\n  .size t, 64\n"
+    between = "  .type v, @object\nv: .zero 64\n  .size v, 64\n"
+    code = "  .text\n  .globl f\n  .type f, @function\nf:\n  lea {0}(%rip), %rax\n"
+    code += "  mov (%rax,%rdi,4), %eax\n  ret\n  .size f, . - f\n"
+    old = code.format("t - 4000") + data.format("")
+    assert libraries.same(old, FIRST_CODE + old, suffix="s")
+    with pytest.raises(Differs):
+        libraries.same(old, code.format("u + 96") + data.format(between), suffix="s")
+
+
+FIRST_CODE = "  .text\n  .zero 64\n"

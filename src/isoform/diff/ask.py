@@ -10,6 +10,7 @@ from typing import Any
 
 from isoform.borders.question import Engine, Options
 from isoform.diff.compose import Shown, callees_shown, with_outside
+from isoform.diff.identical import merged
 from isoform.diff.unit import Unit
 from isoform.engines.answer import answer, refused, subject
 from isoform.explain.explain import explainer
@@ -82,9 +83,7 @@ def proof_with_outside(loaded: tuple[Loaded, Loaded], options: Options, asked: A
     if not isinstance(verdict, Equivalent):
         return None
     shown = callees_shown(one.name for one in asked.callees)
-    known = {one.name for one in verdict.assumptions}
-    more = (one for one in asked.rests_on if one.name not in known)
-    return replace(verdict, assumptions=(*verdict.assumptions, *more, shown))
+    return replace(verdict, assumptions=merged((*verdict.assumptions, *asked.rests_on, shown)))
 
 
 def _verdict(loaded: tuple[Loaded, Loaded], options: Options) -> Verdict:

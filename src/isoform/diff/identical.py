@@ -14,7 +14,7 @@ nothing reads them is assumed (`return-addresses-unread`), and refused where it 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 from functools import cached_property
 
@@ -117,7 +117,7 @@ class Identical:
             self._refuse_other_initialisers()
         if objects:
             found += [VALID_MEMORY] if VALID_MEMORY not in found else []
-        return _merged(found)
+        return merged(found)
 
     def _closure(self, entries: Entries) -> tuple[list[Entries], list[Objects]]:
         functions, objects = {entries: None}, dict[Objects, None]()
@@ -423,7 +423,8 @@ def _refuse_mixed(sides: tuple[dict[int, int], dict[int, int]], pair: Objects) -
             raise Differs("one object on one side is two on the other")
 
 
-def _merged(assumptions: list[Assumption]) -> tuple[Assumption, ...]:
+def merged(assumptions: Iterable[Assumption]) -> tuple[Assumption, ...]:
+    """Each name once, with everything that is said under it."""
     said: dict[str, list[str]] = {}
     for one in assumptions:
         whys = said.setdefault(one.name, [])

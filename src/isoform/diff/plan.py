@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from isoform.diff.ask import TESTING_SECONDS, Asked
 from isoform.diff.compose import Composer, Shown
 from isoform.diff.graph import components
+from isoform.diff.identical import merged
 from isoform.diff.matching import Matched
 from isoform.diff.options import DiffOptions
 from isoform.diff.unit import Unit
@@ -171,7 +172,7 @@ class Plan:
     def _shown_callees(self, row: PlanRow) -> tuple[tuple[Shown, ...], tuple[Assumption, ...]]:
         """The callees that do the same, and what that rests on. Functions that call each other are not among them: the
         proof of one would rest on that of the other."""
-        found, rests_on = [], dict[str, Assumption]()
+        found, rests_on = list[Shown](), list[Assumption]()
         own = self._component_of[row.node]
         for node in self._callees(row.node):
             callee = self._all.get(node)
@@ -181,8 +182,8 @@ class Plan:
             shown = self._composers[row.unit].shown(callee.entries, [one.name for one in assumptions])
             if shown is not None:
                 found.append(shown)
-                rests_on.update({one.name: one for one in assumptions})
-        return tuple(found), tuple(rests_on.values())
+                rests_on += assumptions
+        return tuple(found), merged(rests_on)
 
     @cached_property
     def _composers(self) -> list[Composer]:
