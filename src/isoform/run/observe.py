@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import field, replace
+from itertools import count
 from typing import Any
 
 from isoform.lift.function import BlockId
@@ -66,12 +67,72 @@ def observe(
     """Run, and take a snapshot at entry and at each arrival at a block in `watched`. Raises TooManySnapshotsError if
     there are more than `most`."""
     taken: list[Snapshot] = []
-    code = list(program.code)
-    for block in {program.function.entry, *watched}:
-        index = program.index[block]
-        code[index] = _watching(code[index], block, taken, program.function.machine, most)
-    outcome = run(replace(program, code=tuple(code)), inputs, options, callees)
+    watching = {
+        block: _watching(program.code[program.index[block]], block, taken, program.function.machine, most)
+        for block in {program.function.entry, *watched}
+    }
+    outcome = _run_with(program, watching, inputs, options, callees)
     return taken, outcome
+
+
+def visits(
+    program: Program, inputs: Inputs, options: RunOptions, callees: Callees, watched: Collection[BlockId], most: int
+) -> tuple[list[BlockId], Outcome]:
+    """Run, and list the entry and the arrivals at blocks in `watched`. Raises TooManySnapshotsError if there are more
+    than `most`."""
+    passed: list[BlockId] = []
+
+    def note(block: BlockId) -> BlockCode:
+        inner = program.code[program.index[block]]
+
+        def noting(registers: list[int], memory: Any) -> int:
+            if len(passed) >= most:
+                raise TooManySnapshotsError
+            passed.append(block)
+            return inner(registers, memory)
+
+        return noting
+
+    outcome = _run_with(program, {b: note(b) for b in {program.function.entry, *watched}}, inputs, options, callees)
+    return passed, outcome
+
+
+def observe_some(
+    program: Program,
+    inputs: Inputs,
+    options: RunOptions,
+    callees: Callees,
+    watched: Collection[BlockId],
+    wanted: Collection[int],
+) -> dict[int, Snapshot]:
+    """Run, and take a snapshot at those of the arrivals that `visits` lists whose numbers are `wanted`."""
+    taken: dict[int, Snapshot] = {}
+    numbers = count()
+    machine = program.function.machine
+    take = _without_frame if machine.convention.stack_pointer is None else _with_frame
+
+    def note(block: BlockId) -> BlockCode:
+        inner = program.code[program.index[block]]
+
+        def noting(registers: list[int], memory: Any) -> int:
+            number = next(numbers)
+            if number in wanted:
+                taken[number] = take(block, registers, memory, machine.byte_order)
+            return inner(registers, memory)
+
+        return noting
+
+    _run_with(program, {b: note(b) for b in {program.function.entry, *watched}}, inputs, options, callees)
+    return taken
+
+
+def _run_with(
+    program: Program, changed: Mapping[BlockId, BlockCode], inputs: Inputs, options: RunOptions, callees: Callees
+) -> Outcome:
+    code = list(program.code)
+    for block, replaced in changed.items():
+        code[program.index[block]] = replaced
+    return run(replace(program, code=tuple(code)), inputs, options, callees)
 
 
 def _watching(inner: BlockCode, block: BlockId, taken: list[Snapshot], machine: Machine, most: int) -> BlockCode:

@@ -21,6 +21,17 @@ TEST_FUEL_STEPS = 3000
 """Steps of one side in a test, if `--fuel` does not allow fewer."""
 LONGEST_TRACE, LONGEST_RARE_TRACE = 60, 130
 """Stations of one side in a test that is used; and if a loop iterates rarely, as a vectorised loop does."""
+LONG_TESTS, LONG_VARIATIONS = 4, 1
+"""If all tests have longer traces: so many are used, in windows, each run again so many times with other data."""
+MOST_TOO_LONG = 24
+"""Tests that all have longer traces after which no shorter ones are expected."""
+LONG_FUEL_STEPS, MOST_VISITS = 1_000_000, 100_000
+"""Steps and stations of one side in such a test: half a second."""
+ITERATIONS_IN_WINDOW, LONGEST_HALF_WINDOW = 4, 48
+"""Iterations of the side that passes fewer stations, before and after the station for which there is a window; and
+stations of the other side."""
+NEW_STEPS_SEEN, MOST_WINDOWS = 2, 10
+"""Times that one station follows another that have a window, and windows of one run."""
 FEW_TIMES, SOME_TIMES = 4, 2
 """Iterations, or tests. A loop that iterated less than a few times, or in fewer tests, hardly shows its behaviour; a
 single iteration in straight code is seen enough in some tests."""
@@ -70,6 +81,8 @@ PAIRING_PASSES = 4
 """Passes over all tests, so that all learn from all."""
 FEWEST_TESTS = 5
 """Tests that must be left for a second alignment without those that alone take some edge."""
+FIRST_ITERATIONS = 3
+"""Iterations at the beginning of a window of a long run in which its first pair may be."""
 SEVERAL_VISITS = 2
 """Visits of two stations from which on they may be paired as one loop."""
 MOST_PARTNERS = 6
@@ -86,6 +99,8 @@ CHANGE_COST, WAITING_COST, UNPAIRED_COST = 1.0, 5.0, 4.0
 """Of moving from one loop to another, of an edge on which one side waits, and of stations that both pass unpaired."""
 MEMORY_COST = 40.0
 """Of a pair of stations at which memory differs."""
+PHASE_COST = 40.0
+"""Of a pair in a later window of a long run, if one side is ahead of the other by more than in the first window."""
 MOST_AGREEMENT, DISAGREEMENT_COST, SETTLED_DISAGREEMENT_COST = 2.0, 1.5, 5.0
 """The most that two stations can agree; what it costs if they agree less, and how much more once it is known which
 places agree."""

@@ -15,13 +15,14 @@ from dataclasses import field, replace
 from functools import cached_property
 from itertools import islice
 
-from isoform.engines.loops.align.cuts import END, ENTRY, Alignment, Cut, Edge
+from isoform.engines.loops.align.cuts import END, ENTRY, LEFT_OUT, Alignment, Cut, Edge
 from isoform.engines.loops.observe.traces import Traces, Words
 from isoform.engines.loops.tuning import (
     CHANGE_COST,
     DISAGREEMENT_COST,
     EDGE_COST,
     FEWEST_TESTS,
+    FIRST_ITERATIONS,
     ITERATION_COST,
     MEMORY_COST,
     MOST_AGREEMENT,
@@ -30,6 +31,7 @@ from isoform.engines.loops.tuning import (
     MOSTLY_SHARE,
     MUCH_WORSE,
     PAIRING_PASSES,
+    PHASE_COST,
     SETTLED_DISAGREEMENT_COST,
     SEVERAL_VISITS,
     STATION_COST,
@@ -147,7 +149,7 @@ def _by_cost(
 def _hypotheses(tests: Sequence[Traces]) -> Iterator[Ratios]:
     """How many iterations of one loop correspond to one of the other, for each pair of loops that iterated: as counted
     over the tests, and one to one."""
-    counts = [(Counter(s.point for s in t.target[1:]), Counter(s.point for s in t.rewrite[1:])) for t in tests]
+    counts = [test.counts for test in tests]
     pairs = list(
         dict.fromkeys(
             (p, q) for left, right in counts for p in left for q in right if min(left[p], right[q]) >= SEVERAL_VISITS
@@ -198,6 +200,8 @@ class _Preference:
     """Stations that each side passes before the first that is paired."""
     longest: Ratio = (2, 2)
     """Stations of each side in any test, with the entry."""
+    phases: dict[Cut, int] = field(default_factory=dict)
+    """By how many iterations one side is ahead of the other at a cut, at the beginning of long runs."""
     edge_costs: dict[tuple[object, int, int, object], float] = field(default_factory=dict)
     """Costs of edges computed so far, by the numbers of their cuts and the steps."""
 
@@ -216,31 +220,39 @@ def _align(
     Yields nothing if the first pass costs more than `most`."""
     known: Counter[Edge] = Counter()
     # Tests of medium length first: their alignment is the least ambiguous.
-    ordered = sorted(range(len(tests)), key=lambda n: abs(len(tests[n].target) - TYPICAL_LENGTH))
+    ordered = sorted(range(len(tests)), key=lambda n: (not tests[n].begins, abs(len(tests[n].target) - TYPICAL_LENGTH)))
     paths: dict[int, list[tuple[Edge, int, int]]] = {}
     agreeing: Agreeing = {}
     longest = max(len(t.target) for t in tests), max(len(t.rewrite) for t in tests)
+    phases: dict[Cut, int] = {}
     for _ in range(PAIRING_PASSES):
         used: Counter[Edge] = Counter()
-        settled = _Preference(ratios, known, agreeing, shift, longest) if known else None
+        settled = _Preference(ratios, known, agreeing, shift, longest, phases) if known else None
         for number in ordered:
-            path = _cheapest(tests[number], settled or _Preference(ratios, used, agreeing, shift, longest))
+            path = _cheapest(tests[number], settled or _Preference(ratios, used, agreeing, shift, longest, phases))
             if path is None:
                 return
             paths[number] = path
+            if tests[number].begins and not tests[number].ends:
+                phases |= {edge.to: _phase(tests[number], ratios, edge.to, i, j) for edge, i, j in path}
             used.update({edge for edge, _, _ in path})
         if used == known:
             break
         first = not known
         known, agreeing = used, _agreeing(tests, paths)
-        if first and _alignment(tests, paths, _Preference(ratios, known, agreeing, shift, longest)).cost > most:
+        if first and _alignment(tests, paths, _Preference(ratios, known, agreeing, shift, longest, phases)).cost > most:
             return
-    preference = _Preference(ratios, known, agreeing, shift, longest)
+    preference = _Preference(ratios, known, agreeing, shift, longest, phases)
     yield _alignment(tests, paths, preference)
     # A test that is the only one to take an edge may be aligned badly: without it the proof finds the missing edges.
     common = {n: p for n, p in paths.items() if all(known[edge] > 1 for edge, _, _ in p)}
     if FEWEST_TESTS <= len(common) < len(paths) and _paired(common) == _paired(paths):
         yield _alignment(tests, common, preference)
+
+
+def _phase(test: Traces, ratios: Ratios, cut: Cut, i: int, j: int) -> int:
+    ratio = _ratio_at(ratios, cut)
+    return ratio[1] * test.iterations[0][i] - ratio[0] * test.iterations[1][j]
 
 
 def _paired(paths: Paths) -> set[BlockId | None]:
@@ -250,9 +262,11 @@ def _paired(paths: Paths) -> set[BlockId | None]:
 
 
 def _alignment(tests: Sequence[Traces], paths: Paths, preference: _Preference) -> Alignment:
-    edges = dict.fromkeys(edge for path in paths.values() for edge, _, _ in path)
+    edges = dict.fromkeys(edge for path in paths.values() for edge, _, _ in path if edge.source != LEFT_OUT)
     matched = [[(e.to, i, j) for e, i, j in paths.get(n, ()) if e.to != END] for n in range(len(tests))]
-    costs = [_cost(tests[n], preference, e, i, j) for n, path in paths.items() for e, i, j in path]
+    costs = [
+        _cost(tests[n], preference, e, i, j) for n, path in paths.items() for e, i, j in path if e.source != LEFT_OUT
+    ]
     # Of the paths from a cut to the end only the longest counts: proving it covers the others.
     apart = {(e.source, e.to) if e.to == END else e for e in edges}
     cost = EDGE_COST * len(apart) + sum(costs) * len(tests) / max(1, len(paths))
@@ -274,7 +288,8 @@ def _edge_order(edge: Edge) -> tuple[bool, bool, str, str, int, int]:
 
 
 def _cheapest(test: Traces, preference: _Preference) -> list[tuple[Edge, int, int]] | None:
-    """The cheapest path from entry to end through pairs of stations (Dijkstra)."""
+    """The cheapest path from entry to end through pairs of stations (Dijkstra). If stations before or after the trace
+    were left out, it begins or ends with a pair near there."""
     goal = (len(test.target), len(test.rewrite))
     best: dict[tuple[int, int], float] = {(0, 0): 0.0}
     came: dict[tuple[int, int], tuple[int, int]] = {}
@@ -282,8 +297,8 @@ def _cheapest(test: Traces, preference: _Preference) -> list[tuple[Edge, int, in
     arriving: dict[tuple[int, int], float] = {goal: 0.0}
     while queue:
         cost, i, j = heapq.heappop(queue)
-        if (i, j) == goal:
-            return _path(test, came, goal)
+        if (i, j) == goal or _is_last(test, preference, i, j):
+            return _path(test, came, (i, j))
         if cost > best[i, j]:
             continue
         here = _number_of_cut(test, i, j)
@@ -297,14 +312,22 @@ def _cheapest(test: Traces, preference: _Preference) -> list[tuple[Edge, int, in
             if total >= known:
                 continue
             edge = here, pair[0] - i, pair[1] - j, None if pair == goal else _number_of_cut(test, *pair)
-            if edge not in preference.edge_costs:
-                preference.edge_costs[edge] = _cost_of_edge(preference, _edge(test, (i, j), pair))
-            total += preference.edge_costs[edge]
+            if here is not None or test.begins:
+                if edge not in preference.edge_costs:
+                    preference.edge_costs[edge] = _cost_of_edge(preference, _edge(test, (i, j), pair))
+                total += preference.edge_costs[edge]
             if total < known:
                 best[pair] = total
                 came[pair] = i, j
                 heapq.heappush(queue, (total, *pair))
     return None
+
+
+def _is_last(test: Traces, preference: _Preference, i: int, j: int) -> bool:
+    """Whether no pair of an iteration is left in a trace whose end was left out."""
+    if test.ends:
+        return False
+    return len(test.target) - i <= preference.most[0] + 1 and len(test.rewrite) - j <= preference.most[1] + 1
 
 
 def _path(
@@ -323,6 +346,8 @@ def _edge(test: Traces, source: tuple[int, int], to: tuple[int, int]) -> Edge:
     steps = to[0] - source[0], to[1] - source[1]
     if to == (len(test.target), len(test.rewrite)):
         return Edge(_cut_at(test, *source), steps[0] - 1, steps[1] - 1, END)
+    if source == (0, 0) and not test.begins:
+        return Edge(LEFT_OUT, 0, 0, _cut_at(test, *to))
     return Edge(_cut_at(test, *source), *steps, _cut_at(test, *to))
 
 
@@ -379,12 +404,15 @@ def _moves(test: Traces, preference: _Preference, i: int, j: int) -> Iterator[tu
     """Pairs of stations that both may reach next, or the end."""
     ratios = preference.ratios
     ends = len(test.target), len(test.rewrite)
+    if i == j == 0 and not test.begins:
+        yield from _first_pairs(test, preference)
+        return
     if min(preference.longest) == 1:
         # One side has no loops: it waits until the other one is done.
         yield ends if i + j + 1 == max(ends) else (i + (ends[0] > 1), j + (ends[1] > 1))
         return
     here = _cut_at(test, i, j)
-    if ends[0] - i <= MOST_STEPS + 1 and ends[1] - j <= MOST_STEPS + 1:
+    if test.ends and ends[0] - i <= MOST_STEPS + 1 and ends[1] - j <= MOST_STEPS + 1:
         yield ends
     ratio = _ratio_at(ratios, here)
     k, m = i + ratio[0], j + ratio[1]
@@ -402,6 +430,16 @@ def _moves(test: Traces, preference: _Preference, i: int, j: int) -> Iterator[tu
         for m in range(j + left_out[1], min(j + reach[1] + 1, ends[1])):
             if (elsewhere or m == j or number is None or rights[m] != number[1]) and (k, m) != (i, j):
                 yield k, m
+
+
+def _first_pairs(test: Traces, preference: _Preference) -> Iterator[tuple[int, int]]:
+    """Pairs in the first iterations of each side in a trace whose beginning was left out: it is only about known where
+    one side is while the other one is elsewhere."""
+    last = len(test.target) - 1, len(test.rewrite) - 1
+    reach = min(FIRST_ITERATIONS * preference.most[0], last[0]), min(FIRST_ITERATIONS * preference.most[1], last[1])
+    for k in range(min(1, last[0]), reach[0] + 1):
+        for m in range(min(1, last[1]), reach[1] + 1):
+            yield k, m
 
 
 def _cost(test: Traces, preference: _Preference, edge: Edge, k: int, m: int) -> float:
@@ -441,6 +479,8 @@ def _cost_of_pair(test: Traces, preference: _Preference, cut: Cut, k: int, m: in
     if cut == END:
         return 0.0
     cost = MEMORY_COST if test.digests[0][k] != test.digests[1][m] else 0.0
+    if cut in preference.phases and test.iterations[0]:
+        cost += PHASE_COST * (_phase(test, preference.ratios, cut, k, m) != preference.phases[cut])
     pairs = preference.agreeing.get(cut)
     if not preference.agreeing:
         common = test.moving[0][k] & test.moving[1][m]

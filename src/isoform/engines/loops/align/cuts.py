@@ -27,6 +27,8 @@ class Cut:
 Stop = tuple[int, BlockId]
 """A station, and its number on the path."""
 ENTRY, END = Cut(None, None, "entry"), Cut(None, None, "end")
+LEFT_OUT = Cut(None, None, "left out")
+"""Stands for the stations before the first that were observed of a long run. No edge of an alignment begins there."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Alignment:
             ends = len(test.target), len(test.rewrite)
             if not matched and Edge(ENTRY, ends[0] - 1, ends[1] - 1, END) not in self.edges:
                 continue  # it was left out
-            pairs = [(ENTRY, 0, 0), *matched, (END, *ends)]
+            pairs = [*([(ENTRY, 0, 0)] if test.begins else []), *matched, *([(END, *ends)] if test.ends else [])]
             for (cut, i, j), (_, k, m) in pairwise(pairs):
                 found[cut][0].update((n - i, test.target[n].point) for n in range(i + 1, k))
                 found[cut][1].update((n - j, test.rewrite[n].point) for n in range(j + 1, m))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import chain, islice, pairwise
 from random import Random
@@ -12,13 +12,17 @@ from isoform.borders.question import Question
 from isoform.engines.loops.observe.inputs import LoopInputs
 from isoform.engines.loops.observe.stations import Stations, body_of, heads, straight_iterations
 from isoform.engines.loops.observe.traces import Dead, Traces
+from isoform.engines.loops.observe.windows import long_run, windows_of
 from isoform.engines.loops.tuning import (
     FEW_TIMES,
     GATHERING_SECONDS,
     LARGER_TESTS,
+    LONG_TESTS,
+    LONG_VARIATIONS,
     LONGEST_RARE_TRACE,
     LONGEST_TRACE,
     MOST_TESTS_TRIED,
+    MOST_TOO_LONG,
     OFTEN_STATIONS,
     SOME_TIMES,
     STRETCH,
@@ -46,10 +50,16 @@ class GatheredTraces:
 
     traces: list[Traces] = field(default_factory=list)
     inputs: list[tuple[Inputs, Inputs]] = field(default_factory=list)
+    long: list[tuple[Inputs, Inputs]] = field(default_factory=list)
+    """Inputs of runs that are too long, of which windows are observed."""
+    long_kinds: Counter[frozenset[Head]] = field(default_factory=Counter)
+    """How many such runs pass some stations and no others."""
     differing: tuple[Inputs, Inputs] | None = None
     """Inputs on which the outcomes of the two differ."""
     differs: bool = False
     """Whether the difference is certain, so that nothing else need be tried."""
+    is_long: bool = False
+    """Whether it shows in a long run only."""
     ended: Counter[str] = field(default_factory=Counter)
     """How useless runs ended, and how many of each kind."""
     ran: int = 0
@@ -81,15 +91,21 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
     enough = TESTS_WANTED + FEW_TIMES * gathering.loops
     wanted = max(enough, min(len(own), enough) + TESTS_WANTED // 2)
     for both in chain(own, islice(inputs, MOST_TESTS_TRIED)):
-        if len(found.traces) >= wanted or is_over():
+        if len(found.traces) >= wanted or is_over() or gathering.is_always_too_long:
             break
         gathering.take(both)
     gathering.missing = gathering.seldom()
     for both in islice(inputs, MOST_TESTS_TRIED // 2 if gathering.missing else 0):
-        if not gathering.missing or is_over():
+        if not gathering.missing or is_over() or gathering.is_always_too_long:
             break
         gathering.take(both)
         gathering.missing = gathering.seldom()
+    if gathering.missing and gathering.too_long:
+        for both in islice(LoopInputs(question, seed), MOST_TESTS_TRIED):
+            if not gathering.missing or is_over():
+                break
+            gathering.take_long(both)
+            gathering.missing = gathering.seldom()
     gathering.missing = frozenset()
     rare = gathering.rare()
     if not rare or found.differs:
@@ -108,7 +124,10 @@ def add_test(question: Question, found: GatheredTraces, inputs: Inputs) -> bool:
     gathering = _Gathering(question, found)
     before = {step for trace in found.traces for step in gathering.transitions(trace)}
     count = len(found.traces)
-    gathering.take((inputs, replace(inputs, side_seed=inputs.side_seed + 1)))
+    both = inputs, replace(inputs, side_seed=inputs.side_seed + 1)
+    gathering.take(both)
+    if gathering.too_long and found.long:
+        return gathering.take_long(both) or found.differs
     return found.differs or any(not gathering.transitions(trace) <= before for trace in found.traces[count:])
 
 
@@ -133,6 +152,8 @@ class _Gathering:
         which it makes a few: a remainder loop never makes more."""
         self._no_more = 0
         """How many of the latter there are."""
+        self.too_long = 0
+        """Runs that were too long to be used."""
         self.missing: frozenset[Head] = frozenset()
         """If not empty: only tests are kept that reach one of these blocks."""
 
@@ -140,11 +161,32 @@ class _Gathering:
     def loops(self) -> int:
         return len(self._bodies)
 
+    @property
+    def is_always_too_long(self) -> bool:
+        """Whether it seems that no test will do: trip counts do not depend on the input."""
+        return self.too_long >= MOST_TOO_LONG and self.too_long == self._found.ran
+
+    def take_long(self, inputs: tuple[Inputs, Inputs]) -> bool:
+        """Run a test however often the loops iterate. True if it is the first of its kind."""
+        if self._found.differs or not self._question.admits(inputs[0]):
+            return False
+        ran = long_run(self._question, inputs, self._stations)
+        if ran is None or not self._agree(inputs, *ran.outcomes, self._number):
+            self._found.is_long |= self._found.differs
+            return False
+        heads = frozenset((side, point) for side, passed in enumerate(ran.passed) for point in passed[1:])
+        self._found.long_kinds[heads] += 1
+        if self._found.long_kinds[heads] <= LONG_TESTS:
+            self._found.long.append(inputs)
+        return self._found.long_kinds[heads] == 1
+
     def seldom(self) -> frozenset[Head]:
         """Iterations in straight code that too few tests execute, and loops that too few reach."""
         seen: Counter[Head] = Counter()
         for trace in self._found.traces:
             seen.update(self._passed(trace))
+        for passed, times in self._found.long_kinds.items():
+            seen.update(dict.fromkeys(passed, times))
         blocks = {(side, block) for side, single in enumerate(self._single) for block in single}
         found = [block for block in blocks if seen[block] < SOME_TIMES]
         return frozenset(found).union(head for head in self._bodies if seen[head] < FEW_TIMES)
@@ -204,6 +246,7 @@ class _Gathering:
         most = MOST_SNAPSHOTS if is_own else LONGEST_RARE_TRACE + 1
         ran = _observe(self._question, inputs, self._options, self._stations, most)
         if ran is None:
+            self.too_long += 1
             why = _why_so_long(self._question, inputs) if is_own else f"{_TOO_LONG} {LONGEST_RARE_TRACE} iterations"
             found.note(why, number)
             return
@@ -215,6 +258,7 @@ class _Gathering:
         """Whether both ended, with the same outcome."""
         found, differ = self._found, _differ(self._question, target, rewrite)
         if target.status is not Status.DONE or rewrite.status is not Status.DONE:
+            self.too_long += Status.OUT_OF_FUEL in (target.status, rewrite.status)
             found.note(_how_it_ended(target, rewrite, self._options.fuel), number)
             if target.status is not rewrite.status and differ:
                 found.differing = found.differing or _without_results(inputs)
@@ -265,7 +309,23 @@ def traced_again(question: Question, gathered: GatheredTraces, stations: Station
         trace = _trace(question, inputs, stations)
         if trace is not None and max(len(trace.target), len(trace.rewrite)) <= LONGEST_RARE_TRACE:
             found.append(replace(trace, alike=_alike(question, inputs, stations, trace), dead=dead))
+    for inputs in gathered.long:
+        found += [replace(trace, dead=dead) for trace in _windows(question, inputs, stations)]
     return found
+
+
+def _windows(question: Question, inputs: tuple[Inputs, Inputs], stations: Stations) -> list[Traces]:
+    """A long run in windows, each with what it shows if other data is in memory."""
+    run = long_run(question, inputs, stations)
+    if run is None or not run.is_done:
+        return []
+    others = []
+    for left, right in islice(_with_other_data(question, inputs), LONG_VARIATIONS):
+        other = long_run(question, (left, right), stations)
+        if other is not None and other.passed == run.passed:
+            others.append(windows_of(question, (left, right), other))
+    shown = enumerate(windows_of(question, inputs, run))
+    return [replace(trace, alike=tuple(other[n] for other in others)) for n, trace in shown]
 
 
 def _dead(function: Function, outputs: Sequence[str], stations: Collection[BlockId]) -> Dead:
@@ -284,17 +344,23 @@ def live_at(function: Function, outputs: Sequence[str], station: BlockId) -> fro
 def _alike(question: Question, inputs: tuple[Inputs, Inputs], stations: Stations, trace: Traces) -> tuple[Traces, ...]:
     """The same test with other data in memory, if it passes the same stations: equations that hold by chance do not
     hold there."""
-    if len(trace.target) <= 2 or not inputs[0].memory:
+    if len(trace.target) <= 2:
         return ()
     found = []
-    for number in range(VARIATIONS):
-        random = Random(number)
-        memory = {address: random.getrandbits(8) for address in inputs[0].memory}
-        left, right = (replace(side, memory=memory) for side in inputs)
-        other = _trace(question, (left, right), stations) if question.admits(left) else None
+    for both in _with_other_data(question, inputs):
+        other = _trace(question, both, stations)
         if other is not None and _points(other) == _points(trace):
             found.append(other)
     return tuple(found)
+
+
+def _with_other_data(question: Question, inputs: tuple[Inputs, Inputs]) -> Iterator[tuple[Inputs, Inputs]]:
+    for number in range(VARIATIONS if inputs[0].memory else 0):
+        random = Random(number)
+        memory = {address: random.getrandbits(8) for address in inputs[0].memory}
+        left, right = (replace(side, memory=memory) for side in inputs)
+        if question.admits(left):
+            yield left, right
 
 
 def _points(trace: Traces) -> tuple[list[object], list[object]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
@@ -27,6 +28,19 @@ class Traces:
     alike: tuple[Traces, ...] = ()
     """Traces of other tests that pass the same stations: further data, aligned in the same way."""
     dead: tuple[Dead, Dead] = field(default_factory=lambda: ({}, {}))
+    begins: bool = True
+    """Whether the first stations are those after the entry. If not, some before them were left out."""
+    ends: bool = True
+    """Whether the last stations are those before the end."""
+    in_all: tuple[Counter[BlockId], Counter[BlockId]] | None = None
+    """How often the whole run passed each station, if some were left out."""
+    iterations: tuple[Sequence[int], Sequence[int]] = ((), ())
+    """For each station, if some were left out: how many iterations of its loop there were since another one."""
+
+    @cached_property
+    def counts(self) -> tuple[Counter[BlockId], Counter[BlockId]]:
+        """How often each side passed each station."""
+        return self.in_all or (Counter(s.point for s in self.target[1:]), Counter(s.point for s in self.rewrite[1:]))
 
     @cached_property
     def digests(self) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from isoform.borders.question import Question
 from isoform.engines.finding import Failed, Found, Proved
@@ -16,7 +16,7 @@ from isoform.engines.loops.prove.claims import STATE_AT
 from isoform.engines.loops.prove.result import MORE_TIME, Shown
 from isoform.engines.loops.prove.words import cuts, invariants
 from isoform.engines.loops.schedule.slices import TimeSlices
-from isoform.engines.loops.tuning import MOST_LEARNED
+from isoform.engines.loops.tuning import LONG_FUEL_STEPS, MOST_LEARNED
 from isoform.engines.separate import differs
 from isoform.engines.witness import confirm
 from isoform.model.budget import Budget
@@ -50,11 +50,13 @@ class Proving:
         if not (heads(self.question.target) or heads(self.question.rewrite)):
             return Failed("neither function has a loop")
         gathered = self._gather()
-        if gathered.differing is not None and differs(self.question, gathered.differing):
-            result = confirm(self.question, gathered.differing, self.budget)
-            if isinstance(result, Witness):
-                return _found(result)
-        if len(gathered.traces) < 2:
+        if gathered.differing is not None:
+            question = _with_long_runs(self.question) if gathered.is_long else self.question
+            if differs(question, gathered.differing):
+                result = confirm(question, gathered.differing, self.budget)
+                if isinstance(result, Witness):
+                    return _found(result)
+        if len(gathered.inputs) + len(gathered.long) < 2:
             return _too_few(gathered)
         return self._prove(gathered)
 
@@ -73,7 +75,8 @@ class Proving:
             if not slices.run(gathered) or slices.is_settled:
                 break
             if gathered.differs and gathered.differing is not None:
-                result = confirm(self.question, gathered.differing, self.budget)
+                question = _with_long_runs(self.question) if gathered.is_long else self.question
+                result = confirm(question, gathered.differing, self.budget)
                 if isinstance(result, Witness):
                     return _found(result)
                 break
@@ -81,16 +84,22 @@ class Proving:
         self.timings["solve"] = time.perf_counter() - started - slices.guess_seconds
         if slices.shown is None:
             return self._failed(gathered, slices)
-        return _proved(slices.shown, len(gathered.traces))
+        return _proved(slices.shown, len(gathered.inputs) + len(gathered.long))
 
     def _failed(self, gathered: GatheredTraces, slices: TimeSlices) -> Failed:
         """What stopped the strongest attempt, of several the first."""
         if not slices.reasons:
             return Failed("the traces of the two could not be aligned", _helps(gathered, ""))
         reason = max(slices.reasons, key=lambda r: (r[1].helps != MORE_TIME, r[0]))[1]
-        missed = untaken(self.question, gathered.inputs) if not self.budget.exhausted else []
+        missed = untaken(self.question, gathered.inputs + gathered.long) if not self.budget.exhausted else []
         why = f"no proof was found for the loops: {reason.why}"
         return Failed(f"{why}; {missed[0]}" if missed else why, _helps(gathered, reason.helps, bool(missed)))
+
+
+def _with_long_runs(question: Question) -> Question:
+    """The question, for a difference that shows after many iterations."""
+    fuel = max(LONG_FUEL_STEPS, question.options.fuel)
+    return replace(question, options=replace(question.options, fuel=fuel))
 
 
 def _proved(shown: Shown, tests: int) -> Proved:

@@ -1,0 +1,76 @@
+"""Windows of long runs: where they are, and that their alignment has no edges across what was left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from isoform.engines.loops.align.alignments import alignments
+from isoform.engines.loops.align.cuts import END, ENTRY, Alignment, Cut
+from isoform.engines.loops.observe.traces import Traces
+from isoform.engines.loops.observe.windows import windows
+from isoform.lift.function import BlockId
+from isoform.run.observe import Snapshot
+
+START, OUTER, INNER, OTHER = (BlockId((), address, 0) for address in (0, 0x10, 0x20, 0x30))
+
+
+def test_a_long_loop_is_seen_at_its_beginning_and_at_its_end() -> None:
+    first, last = windows([START, *[INNER] * 4096], [START, *[OTHER] * 1024])
+    assert (first.begins, first.ends, last.begins, last.ends) == (True, False, False, True)
+    assert first.target.start == first.rewrite.start == 1
+    assert (last.target.stop, last.rewrite.stop) == (4097, 1025)
+    assert len(first.target) + len(last.target) < 130
+    assert abs(last.target.start - 4 * last.rewrite.start) <= 8
+
+
+def test_nested_loops_are_seen_where_the_outer_one_iterates() -> None:
+    passed = [START, *[OUTER, *[INNER] * 200] * 100]
+    found = list(windows(passed, passed))
+    steps = {(passed[n - 1], passed[n]) for w in found for n in w.target}
+    assert steps == {(START, OUTER), (OUTER, INNER), (INNER, INNER), (INNER, OUTER)}
+    assert all(w.target == w.rewrite for w in found)
+
+
+def test_loops_one_after_the_other_are_matched_one_by_one() -> None:
+    found = windows([START, *[OUTER] * 1000, *[INNER] * 1000], [START, *[OUTER] * 1000, *[INNER] * 250])
+    (change,) = [w for w in found if 1001 in w.target]
+    assert 1001 in change.rewrite
+
+
+def test_a_side_without_loops_has_empty_windows() -> None:
+    assert all(not w.rewrite for w in windows([START, *[INNER] * 500], [START]))
+
+
+def window(first: int, count: int, begins: bool, ends: bool) -> Traces:
+    """Four iterations against one, of which each side shows a counter of its own."""
+
+    def side(point: BlockId, numbers: range, factor: int) -> tuple[Snapshot, ...]:
+        return tuple(
+            Snapshot(p, (v,), b"", {}, lambda a: 0, "little")
+            for p, v in [(START, 7), *((point, factor * n) for n in numbers)]
+        )
+
+    target, rewrite = range(first, first + count), range(first // 4, (first + count) // 4)
+    counts = {INNER: 4000}, {OTHER: 1000}
+    return Traces(
+        side(INNER, target, 0x1000),
+        side(OTHER, rewrite, 0x700),
+        begins=begins,
+        ends=ends,
+        in_all=(Counter(counts[0]), Counter(counts[1])),
+        iterations=([0, *target], [0, *rewrite]),
+    )
+
+
+def test_no_edge_crosses_what_was_left_out() -> None:
+    tests = [window(0, 32, True, False), window(3950, 50, False, True)]
+    alignment: Alignment = next(alignments(tests))
+    loop = Cut(INNER, OTHER)
+    assert {(e.source, e.to, e.target_steps, e.rewrite_steps) for e in alignment.edges} == {
+        (ENTRY, loop, 1, 1),
+        (loop, loop, 4, 1),
+        (loop, END, 3, 0),
+    }
+    passed = alignment.passed(tests)
+    assert passed[ENTRY] == (set(), set())
+    assert max(number for number, _ in passed[loop][0]) == 3
