@@ -137,9 +137,17 @@ def test_a_loop_that_turns_alone_needs_a_reason_to_end() -> None:
     waits = Edge(loop, 1, 0, loop)
     both = Edge(loop, 1, 1, loop)
     leads_on = Edge(loop, 0, 1, other)
-    assert stuttering([waits, both, leads_on]) == [waits]
+    assert stuttering([waits, both, leads_on]) == [[waits]]
     round_trip = [Edge(loop, 0, 1, other), Edge(other, 0, 1, loop)]
-    assert stuttering(round_trip) == round_trip
+    assert stuttering(round_trip) == [round_trip]
+
+
+def test_only_edges_in_cycles_need_one_together_if_the_cycles_are_connected() -> None:
+    first, second = Cut(head(0x10), head(0x20)), Cut(head(0x30), head(0x20))
+    alone = Edge(first, 1, 0, first), Edge(second, 1, 0, second)
+    onward, back = Edge(first, 1, 0, second), Edge(second, 1, 0, first)
+    assert stuttering([alone[0], onward, alone[1]]) == [[alone[0]], [alone[1]]]
+    assert stuttering([alone[0], onward, alone[1], back]) == [[alone[0], onward, alone[1], back]]
 
 
 def test_what_is_left_over_in_a_register_does_not_count() -> None:

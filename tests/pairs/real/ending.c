@@ -48,3 +48,24 @@ int idle_rewrite(int x, int n) {
 int idle_broken(int x, int n) {
     return x + (n == 4);
 }
+
+int nested(unsigned rows, unsigned columns) {
+    int seven = 7;
+    for (unsigned i = 0; i < rows; i++)
+        for (unsigned j = 0; j < columns; j++) {}
+    return seven;
+}
+int nested_rewrite(unsigned rows, unsigned columns) {
+    (void)rows;
+    (void)columns;
+    return 7;
+}
+int nested_broken(unsigned rows, unsigned columns) {
+    return 7 + (rows == 3 && columns == 2);
+}
+int nested_forever(unsigned rows, unsigned columns) {
+    for (unsigned i = 0; i < rows; i++)
+        for (unsigned j = 0; j < columns; j++)
+            if (j == 9 && rows == 12) j = 3;
+    return 7;
+}

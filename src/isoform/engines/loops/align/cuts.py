@@ -82,19 +82,32 @@ class Alignment:
         return found
 
 
-def stuttering(edges: Sequence[Edge]) -> list[Edge]:
-    """Edges of cycles in which one side iterates while the other waits: each needs a ranking function."""
-    found: list[Edge] = []
+def stuttering(edges: Sequence[Edge]) -> list[list[Edge]]:
+    """Edges on which one side iterates while the other waits, for ever if nothing stops it: those of each strongly
+    connected component. They need ranking functions."""
     inner = [e for e in edges if e.to != END]
-    for still in ([e for e in inner if not e.target_steps], [e for e in inner if not e.rewrite_steps]):
-        found += _in_cycles(still)
+    still = [e for e in inner if not e.target_steps], [e for e in inner if not e.rewrite_steps]
+    return [component for side in still for component in components(side)]
+
+
+def components(edges: Sequence[Edge]) -> list[list[Edge]]:
+    """The edges that are in cycles, by strongly connected component."""
+    onward = {e.source: _reached(e.source, edges) for e in edges}
+    found: dict[frozenset[Cut], list[Edge]] = {}
+    for edge in edges:
+        if edge.source in onward.get(edge.to, ()):
+            both = frozenset(c for c in onward[edge.source] if edge.source in onward.get(c, ()))
+            found.setdefault(both, []).append(edge)
+    return list(found.values())
+
+
+def _reached(start: Cut, edges: Sequence[Edge]) -> set[Cut]:
+    """The cuts to which a path of at least one edge leads."""
+    found: set[Cut] = set()
+    pending = [start]
+    while pending:
+        here = pending.pop()
+        more = {e.to for e in edges if e.source == here} - found
+        found |= more
+        pending += more
     return found
-
-
-def _in_cycles(edges: list[Edge]) -> list[Edge]:
-    """The edges that are left after those that lead nowhere or come from nowhere are removed."""
-    while True:
-        kept = [e for e in edges if any(f.source == e.to for f in edges) and any(f.to == e.source for f in edges)]
-        if len(kept) == len(edges):
-            return kept
-        edges = kept

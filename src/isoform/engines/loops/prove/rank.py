@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from isoform.engines.loops.align.cuts import Cut, Edge, stuttering
+from isoform.engines.loops.align.cuts import Cut, Edge, components, stuttering
 from isoform.engines.loops.guess.facts import ConstantFact, OnStack
 from isoform.engines.loops.guess.features import Column, Show, Values
 from isoform.engines.loops.prove.cases import Cases
@@ -36,13 +36,24 @@ class Measure:
         return left if self.right is None else f"{left} - {self.right.text(show)}"
 
 
-def measures(simulation: Simulation, cut: Cut) -> Iterator[Measure]:
-    """Candidate ranking functions at a cut: features, and differences between them or an argument and one of them."""
-    node = simulation.nodes[cut]
+@dataclass(frozen=True)
+class Decrease:
+    """On an edge a number decreases, or does not grow if it need not decrease there."""
+
+    edge: Edge
+    measure: Measure
+    is_strict: bool
+
+
+def measures(simulation: Simulation, cuts: Collection[Cut]) -> Iterator[Measure]:
+    """Candidate ranking functions at some cuts: features that they all have, and differences between them or an
+    argument and one of them."""
+    nodes = [simulation.nodes[cut] for cut in cuts]
     moving = [
         f
-        for f in node.features
-        if not isinstance(node.invariant.definitions.get(f, (None,))[0], ConstantFact | OnStack)
+        for f in nodes[0].features
+        if all(f in node.features for node in nodes)
+        and not all(isinstance(node.invariant.definitions.get(f, (None,))[0], ConstantFact | OnStack) for node in nodes)
     ]
     for bits in (32, 64):
         mine = [Column(f) for f in moving if f.bits == bits][:MOST_MEASURED]
@@ -56,49 +67,58 @@ def measures(simulation: Simulation, cut: Cut) -> Iterator[Measure]:
 
 
 class RankingSearch:
-    """Finds a ranking function for each cycle in which one side waits."""
+    """Finds ranking functions for the cycles in which one side waits."""
 
     def __init__(self, simulation: Simulation, cases: Cases) -> None:
         self._simulation = simulation
         self._terms = simulation.setting.terms
         self._cases = cases
 
-    def find(self) -> dict[Edge, Measure]:
-        """For each cycle in which one side waits, a ranking function."""
-        simulation = self._simulation
-        found = {}
-        cycles = stuttering(simulation.routes.edges)
-        for edge in cycles:
-            if edge.source != edge.to:
-                raise NotShownError(f"one side iterates from {at(simulation, edge.source)} while the other waits")
-            if edge in found:
-                continue
-            # Cycles that alternate need one ranking function together: each could undo the decrease of the other.
-            still = bool(edge.target_steps)
-            together = [e for e in cycles if e.source == edge.source and bool(e.target_steps) == still]
-            measure = self._measure(together)
-            if measure is None:
-                where = at(simulation, edge.source)
-                raise NotShownError(
-                    f"at {where} one side iterates while the other waits, and no reason was found why that ends"
-                )
-            found.update(dict.fromkeys(together, measure))
-        return found
+    def find(self) -> list[Decrease]:
+        """For each set of cycles in which one side waits, numbers that decrease: on a path that stays in it for ever,
+        one that never grows would decrease for ever."""
+        cycles = stuttering(self._simulation.routes.edges)
+        return [decrease for component in cycles for decrease in self._rank(component)]
 
-    def _measure(self, edges: Sequence[Edge]) -> Measure | None:
-        """A number that decreases on each of some cycles through one cut."""
-        followed = self._simulation.passes.followed(edges[0].source)
-        for measure in measures(self._simulation, edges[0].source):
-            grows = self._terms.any_of([self.not_smaller(edge, measure, followed) for edge in edges])
-            if self._cases.ask(followed.assumed, grows, QUICK_SECONDS) is Answer.UNSAT:
-                return measure
-        return None
+    def _rank(self, edges: Sequence[Edge]) -> list[Decrease]:
+        """Lexicographic: a number that decreases on some edges and grows on none; then others for the cycles that the
+        remaining edges form. Which number is taken first does not matter, since any of them leaves fewer edges."""
+        for measure in measures(self._simulation, dict.fromkeys(edge.source for edge in edges)):
+            found = self._decreases(edges, measure)
+            if found is not None:
+                rest = [decrease.edge for decrease in found if not decrease.is_strict]
+                return [*found, *(more for component in components(rest) for more in self._rank(component))]
+        where = at(self._simulation, edges[0].source)
+        raise NotShownError(
+            f"at {where} one side iterates while the other waits, and no reason was found why that ends"
+        )
 
-    def not_smaller(self, edge: Edge, measure: Measure, followed: Pass) -> Term:
-        simulation = self._simulation
+    def _decreases(self, edges: Sequence[Edge], measure: Measure) -> list[Decrease] | None:
+        """Where a number decreases; None if that is nowhere, or if it grows somewhere."""
+        found = []
+        for edge in edges:
+            decrease = next((d for d in self._candidates(edge, measure, len(edges)) if self._holds(d)), None)
+            if decrease is None:
+                return None
+            found.append(decrease)
+        return found if any(decrease.is_strict for decrease in found) else None
+
+    def _candidates(self, edge: Edge, measure: Measure, edges: int) -> Iterator[Decrease]:
+        yield Decrease(edge, measure, is_strict=True)
+        if edges > 1:
+            yield Decrease(edge, measure, is_strict=False)
+
+    def _holds(self, decrease: Decrease) -> bool:
+        followed = self._simulation.passes.followed(decrease.edge.source)
+        return self._cases.ask(followed.assumed, self.broken(decrease, followed), QUICK_SECONDS) is Answer.UNSAT
+
+    def broken(self, decrease: Decrease, followed: Pass) -> Term:
+        """The number does not decrease on the edge, or grows."""
+        simulation, terms, edge = self._simulation, self._terms, decrease.edge
         arrived = followed.arrivals(edge)
         if arrived is None:
-            return self._terms.false
-        before = measure.term(self._terms, followed.value)
-        after = measure.term(self._terms, simulation.claims.arrival_values(arrived))
-        return self._terms.conj(simulation.claims.going(followed, edge), self._terms.ule(before, after))
+            return terms.false
+        before = decrease.measure.term(terms, followed.value)
+        after = decrease.measure.term(terms, simulation.claims.arrival_values(arrived))
+        grows = terms.ule(before, after) if decrease.is_strict else terms.ult(before, after)
+        return terms.conj(simulation.claims.going(followed, edge), grows)

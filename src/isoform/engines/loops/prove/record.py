@@ -12,7 +12,7 @@ from isoform.engines.loops.prove.cases import Cases
 from isoform.engines.loops.prove.claims import STATE_AT
 from isoform.engines.loops.prove.node import Horizon, Pass
 from isoform.engines.loops.prove.questions import Refutation
-from isoform.engines.loops.prove.rank import Measure, RankingSearch
+from isoform.engines.loops.prove.rank import Decrease, RankingSearch
 from isoform.engines.loops.prove.result import MORE_TIME, NotShownError, Shown
 from isoform.engines.loops.prove.simulation import Simulation
 from isoform.engines.loops.prove.words import FeatureNames, at, model_in_words
@@ -30,14 +30,14 @@ class Recording:
         self._cases = cases
         self._ranking = ranking
 
-    def finish(self, ranks: Mapping[Edge, Measure]) -> Shown:
+    def finish(self, ranks: Sequence[Decrease]) -> Shown:
         shown = Shown(self._simulation)
         numbers = {cut: number for number, cut in enumerate((ENTRY, *self._simulation.nodes))}
         for cut in numbers:
             self._show_cut(shown, cut, numbers)
-        for edge, measure in ranks.items():
-            shown.place = {"from": numbers[edge.source]}
-            self._show_end(shown, edge, measure)
+        for decrease in ranks:
+            shown.place = {"from": numbers[decrease.edge.source]}
+            self._show_end(shown, decrease)
         return shown
 
     def _show_cut(self, shown: Shown, cut: Cut, numbers: Mapping[Cut, int]) -> None:
@@ -69,12 +69,13 @@ class Recording:
         self._show(shown, edge.source, place, ("invariant", "the invariant is kept"), going, kept, horizon)
         self._show(shown, edge.source, place, ("memory", "memory stays the same"), going, same, horizon)
 
-    def _show_end(self, shown: Shown, edge: Edge, measure: Measure) -> None:
-        simulation = self._simulation
-        text = measure.text(FeatureNames(simulation, simulation.nodes[edge.source]).show)
-        named = "ends", f"{text} decreases each time one side iterates alone"
-        grows = partial(self._ranking.not_smaller, edge, measure)
-        self._show(shown, edge.source, f"at {at(simulation, edge.source)}", named, self._terms.true, grows)
+    def _show_end(self, shown: Shown, decrease: Decrease) -> None:
+        simulation, edge = self._simulation, decrease.edge
+        text = decrease.measure.text(FeatureNames(simulation, simulation.nodes[edge.source]).show)
+        verb = "decreases" if decrease.is_strict else "does not grow"
+        named = "ends", f"{text} {verb} each time one side iterates alone"
+        broken = partial(self._ranking.broken, decrease)
+        self._show(shown, edge.source, f"at {at(simulation, edge.source)}", named, self._terms.true, broken)
 
     def _show(
         self,

@@ -29,7 +29,8 @@ HOW = (
     "that a claim fails after it; each is unsatisfiable. 'addresses' shows which addresses are equal, and the others "
     "write equal addresses as one term. 'covered' shows that both reach the same next cut, or abort or end together; "
     "'invariant' and 'memory' that what is claimed at the next cut holds there; the others that all observables agree "
-    "at the end. 'ends' shows that a number decreases whenever one side iterates while the other waits. By induction "
+    "at the end. 'ends' shows that a number decreases whenever one side iterates while the other waits; if loops are "
+    "nested, one that never grows decreases in some, and others in the cycles that remain. By induction "
     "from the entry, the two stay together for ever or end alike."
 )
 
