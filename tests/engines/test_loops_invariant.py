@@ -15,12 +15,15 @@ from isoform.engines.loops.guess.facts import (
     OnStack,
     Relation,
     Same,
+    SameNumber,
     Within,
 )
 from isoform.engines.loops.guess.features import Cell, Column, Extend, Feature, Row
 from isoform.engines.loops.guess.guess import guess
 from isoform.engines.loops.guess.invariant import GivenAtEntry, Invariant, Kinds, Order
+from isoform.model.budget import Budget
 from isoform.model.outcome import STACK_POINTER
+from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Terms
 
 POINTER = Feature("", "rsp", 0, 64)
@@ -211,3 +214,30 @@ def test_words_of_memory_at_one_address_are_like_arguments() -> None:
     fact, _ = invariant.definitions[CURSOR]
     assert isinstance(fact, Linear)
     assert set(fact.features()) == {word, I, CURSOR}
+
+
+NAN, OTHER_NAN, ONE = 0x7FC00000, 0xFFC00001, 0x3F800000
+
+
+def test_floats_that_differ_only_in_which_nan_they_are() -> None:
+    rows = rows_of_a_sum()
+    assert Same(TOTAL_HERE, TOTAL) in guess(rows, [TOTAL, TOTAL_HERE], GIVEN).facts
+    rows.append({**rows[0], TOTAL: NAN, TOTAL_HERE: OTHER_NAN})
+    fact = SameNumber(TOTAL_HERE, TOTAL)
+    assert fact in guess(rows, [TOTAL, TOTAL_HERE], GIVEN).facts
+    rows.append({**rows[0], TOTAL: NAN, TOTAL_HERE: ONE})
+    assert fact not in guess(rows, [TOTAL, TOTAL_HERE], GIVEN).facts
+
+
+def test_the_same_number_as_a_definition_is_as_much_as_the_fact_says() -> None:
+    """Over all pairs of some floats: the definition can give the left one exactly where the fact holds."""
+    fact = SameNumber(TOTAL_HERE, TOTAL)
+    floats = (0, 1 << 31, ONE, 0x7F800000, NAN, OTHER_NAN, 0x7F800001)
+    for left in floats:
+        for right in floats:
+            terms = Terms()
+            values = {TOTAL_HERE: terms.bv(left, 32), TOTAL: terms.bv(right, 32)}
+            is_so = fact.term(terms, values.__getitem__) == terms.true
+            defined = fact.definition(terms, values.__getitem__)
+            solver = Solver(terms, Budget(10))
+            assert (solver.check([terms.eq(defined, values[TOTAL_HERE])]) is Answer.SAT) == is_so

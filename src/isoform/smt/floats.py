@@ -274,6 +274,13 @@ def with_one_nan(t: Terms, x: Term) -> Term:
     return t.ite(is_nan_term(t, x), t.bv(canonical_nan(width // 8), width), x)
 
 
+def with_any_nan(t: Terms, x: Term, choice: Term) -> Term:
+    """x if it is a number, else any NaN: `choice` if that is one."""
+    x, width = number_of(t, x), t.width(x)
+    some = t.ite(_is_nan(t, choice), choice, t.bv(canonical_nan(width // 8), width))
+    return t.ite(_is_nan(t, x), some, x)
+
+
 def _simpler_sum(t: Terms, width: int, values: Sequence[Term]) -> Term | None:
     """x + (-0) = x, for zeros of both signs."""
     return with_one_nan(t, values[0]) if t.value(values[1]) == sign_bit(width // 8) else None

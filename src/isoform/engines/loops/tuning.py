@@ -158,6 +158,8 @@ GLANCE_SECONDS, QUICK_SECONDS = 0.3, 1.0
 """Seconds for a question of which many are asked, and for one that decides more."""
 EXPANDED_SECONDS = 0.3
 """Seconds for a question with sums of monomials: that helps at once or never."""
+MEANING_SECONDS = 0.1
+"""Seconds for whether a model is one of the theory of floating point, while invariants are looked for."""
 MERGING_SECONDS, SWEEP_SECONDS, MOST_SWEEP_SECONDS = 0.1, 1.0, 10.0
 """Seconds before equal parts of both sides are merged, where that was needed before; for merging; and for merging
 where nothing else is left to try."""

@@ -7,6 +7,7 @@ from enum import Enum
 
 from isoform.engines.loops.guess.features import Column, Feature, Row, Show, Values
 from isoform.model.values import dataclass
+from isoform.smt.floats import with_any_nan, with_one_nan
 from isoform.smt.terms import Term, Terms
 
 
@@ -90,6 +91,30 @@ class Same(Fact):
 
     def text(self, show: Show) -> str:
         return f"{show(self.left)} = {show(self.right)}"
+
+
+@dataclass(frozen=True)
+class SameNumber(Fact):
+    """Two floats are the same number, or both are NaNs: which NaN a sum is depends on the order of its operands."""
+
+    left: Feature
+    right: Feature
+
+    def features(self) -> Iterator[Feature]:
+        yield from (self.left, self.right)
+
+    def term(self, terms: Terms, value: Values) -> Term:
+        return terms.eq(with_one_nan(terms, value(self.left)), with_one_nan(terms, value(self.right)))
+
+    def definition(self, terms: Terms, value: Values) -> Term:
+        """The left one by the right one. If that is a NaN, the left one is any, so this assumes no more than the
+        fact."""
+        left = self.left
+        choice = terms.variable(f"{left.tag}.{left.place}.{left.low}.{left.bits}.nan", left.bits)
+        return with_any_nan(terms, value(self.right), choice)
+
+    def text(self, show: Show) -> str:
+        return f"{show(self.left)} = {show(self.right)} (or both are NaN)"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from isoform.engines.loops.guess.facts import (
     Linear,
     OnStack,
     Same,
+    SameNumber,
 )
 from isoform.engines.loops.guess.features import Cell, Column, Feature, Values
 from isoform.model.values import dataclass
@@ -73,7 +74,7 @@ class Invariant:
                 return value(other)
             case AtEntry():
                 return fact.first
-            case OnStack() | Fold():
+            case OnStack() | Fold() | SameNumber():
                 return fact.definition(terms, value)
             case ExclusiveOrFact():
                 return fact.rest(terms, value)

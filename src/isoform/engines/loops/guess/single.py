@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from isoform.engines.loops.guess.data import Data
-from isoform.engines.loops.guess.facts import ConstantFact, Linear, OnStack, Same
+from isoform.engines.loops.guess.facts import ConstantFact, Linear, OnStack, Same, SameNumber
 from isoform.engines.loops.guess.features import Cell, Column, Extend, Feature, ObjectStart
+from isoform.model.evaluate_floats import canonical_nan, is_nan
 from isoform.model.outcome import FRAME_LIMIT
 
 
@@ -61,6 +62,16 @@ class Single:
                 self._invariant.define(feature, Same(feature, start) if not distance else fact, unit)
                 return True
         return False
+
+    def numbers(self) -> None:
+        """Features that always are the same float as another one, if any NaN counts as any other."""
+        seen: dict[tuple[int, tuple[int, ...]], Feature] = {}
+        for feature in (f for f in self._data.free() if f.bits in (32, 64)):
+            size = feature.bits // 8
+            values = tuple(canonical_nan(size) if is_nan(v, size) else v for v in self._data.values(feature))
+            other = seen.setdefault((feature.bits, values), feature)
+            if other != feature and len(set(values)) > 1:
+                self._invariant.define(feature, SameNumber(feature, other))
 
     def extensions(self) -> None:
         """Words that always equal another feature, extended as machines do as a side effect."""

@@ -27,6 +27,7 @@ class Prover:
 
     def prove(self) -> Shown:
         self._cases.resume()
+        self._cases.is_searching = True
         for _ in range(MOST_REPAIRS):
             # If the guessed facts do not suffice, fewer of them do not either.
             if not self._coverage.is_complete(glance=True):
@@ -37,4 +38,5 @@ class Prover:
         else:
             raise NotShownError("the two keep taking paths on which they were not aligned")
         self.settled = True
+        self._cases.is_searching = False
         return self._recording.finish(self._ranking.find())

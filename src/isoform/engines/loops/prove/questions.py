@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from isoform.engines.loops.tuning import EXPANDED_SECONDS, GLANCE_SECONDS, MERGING_SECONDS, SWEEP_SECONDS
+from isoform.engines.loops.tuning import (
+    EXPANDED_SECONDS,
+    GLANCE_SECONDS,
+    MEANING_SECONDS,
+    MERGING_SECONDS,
+    SWEEP_SECONDS,
+)
 from isoform.model.budget import Budget
 from isoform.model.values import dataclass
 from isoform.smt.float_definitions import definitions
@@ -45,6 +51,9 @@ class Questions:
         self.proof: Refutation
         """Of the last question that was asked, if the answer was no."""
         self._opaque, self._symmetric = Opaque(terms), Opaque(terms, symmetric=True)
+        self.is_searching = False
+        """Whether invariants are still being looked for. Then a model counts even if it was not found out in a short
+        time whether the floating-point operations in it may have these results: to claim less is always sound."""
         self._merging = False
         """Whether some question was decided only with equal subterms of both sides merged."""
         self._swept: dict[Skeleton, bool] = {}
@@ -101,7 +110,11 @@ class Questions:
         answer = self.solver.check(asserted, seconds)
         meaning = definitions(self._terms, [*(t for _, t in assumed), bad]) if answer is Answer.SAT else []
         if meaning:
-            answer = self.solver.check([*asserted, *(normalizer.normalize(term) for term in meaning)], seconds)
+            limit = MEANING_SECONDS if self.is_searching else seconds
+            exact = self.solver.check([*asserted, *(normalizer.normalize(term) for term in meaning)], limit)
+            if exact is Answer.UNKNOWN and self.is_searching:
+                return self.solver.check(asserted, seconds)
+            return exact
         return answer
 
     def settle(self, assumed: Assumed, bad: Term, seconds: float, sweeping: float = SWEEP_SECONDS) -> Answer:
