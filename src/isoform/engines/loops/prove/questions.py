@@ -114,6 +114,8 @@ class Questions:
             exact = self.solver.check([*asserted, *(normalizer.normalize(term) for term in meaning)], limit)
             if exact is Answer.UNKNOWN and self.is_searching:
                 return self.solver.check(asserted, seconds)
+            defined = [(f"float-{number}", term) for number, term in enumerate(meaning, 1)]
+            self.proof = Refutation("", [*assumed, *defined], bad)
             return exact
         return answer
 
@@ -137,7 +139,7 @@ class Questions:
             return answer
         swept = sweep(self._terms, self.solver, [bad], min(sweeping, self._budget.left / 4), self._swept)
         answer = self._ask(assumed, swept.roots[0], seconds)
-        self.proof = Refutation("", assumed, bad, swept.steps, swept.roots[0])
+        self.proof = Refutation("", self.proof.assumed, bad, swept.steps, swept.roots[0])
         self._merging = self._merging or (answer is Answer.UNSAT and bool(swept.steps))
         return answer
 
