@@ -9,6 +9,7 @@ from dataclasses import field, replace
 from isoform.borders.question import Question
 from isoform.engines.finding import Failed, Found, Proved
 from isoform.engines.grounds import Grounds
+from isoform.engines.loops.observe.many import differing_after_many_iterations
 from isoform.engines.loops.observe.stations import heads
 from isoform.engines.loops.observe.tests import GatheredTraces, gather
 from isoform.engines.loops.observe.untaken import untaken
@@ -84,8 +85,18 @@ class Proving:
         self.timings["guess"] = slices.guess_seconds
         self.timings["solve"] = time.perf_counter() - started - slices.guess_seconds
         if slices.shown is None:
-            return self._failed(gathered, slices)
+            return self._after_many_iterations(slices) or self._failed(gathered, slices)
         return _proved(slices.shown, len(gathered.inputs) + len(gathered.long))
+
+    def _after_many_iterations(self, slices: TimeSlices) -> Found | None:
+        """A difference that shows only after very many iterations, as where a narrow counter wraps."""
+        if slices.is_settled:
+            return None
+        self.question.options.progress("looking for a difference after many iterations")
+        question = _with_long_runs(self.question)
+        inputs = differing_after_many_iterations(question, self.budget)
+        result = confirm(question, inputs, self.budget) if inputs is not None else None
+        return _found(result) if isinstance(result, Witness) else None
 
     def _failed(self, gathered: GatheredTraces, slices: TimeSlices) -> Failed:
         """What stopped the strongest attempt, of several the first."""
