@@ -34,7 +34,8 @@ def guess(
     data = Data(rows, features, given, constants, kinds or Kinds(), Invariant(banned=banned))
     single, linear, lanes = Single(data), LinearFacts(data), Lanes(data)
     single.find()
-    single.numbers()
+    if data.kinds.floats:
+        single.numbers()
     single.extensions()
     lanes.flags()
     for bits in (64, 32, 16, 8):

@@ -133,3 +133,5 @@ class Kinds:
     """Whether one side does several iterations at once here."""
     letters: tuple[int, ...] = ()
     """Bytes that the code distinguishes, in order."""
+    floats: bool = False
+    """Whether the code computes with floats."""

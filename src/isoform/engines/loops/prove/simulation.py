@@ -71,6 +71,7 @@ class Simulation:
             node.loose,
             any(edge.target_steps != edge.rewrite_steps for edge in cycles),
             self.setting.letters,
+            self.setting.terms.uses_floats,
         )
 
     # -- routes ---------------------------------------------------------------------------------
