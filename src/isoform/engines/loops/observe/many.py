@@ -6,7 +6,7 @@ from itertools import islice
 
 from isoform.borders.question import Question
 from isoform.engines.loops.observe.inputs import LoopInputs
-from isoform.engines.loops.tuning import MANY_SECONDS, MANY_STEPS, MANY_STRETCH, MANY_TESTS
+from isoform.engines.loops.tuning import MANY_SECONDS, MANY_SHARE, MANY_STEPS, MANY_STRETCH, MANY_TESTS
 from isoform.engines.separate import differs
 from isoform.model.budget import Budget
 from isoform.model.outcome import Pair, Status
@@ -14,7 +14,7 @@ from isoform.model.outcome import Pair, Status
 
 def differing_after_many_iterations(question: Question, budget: Budget) -> Pair | None:
     """Inputs on which loops make tens of thousands of iterations and the two end differently."""
-    until = budget.left - MANY_SECONDS
+    until = budget.left - min(MANY_SECONDS, MANY_SHARE * budget.left)
     inputs = LoopInputs(question, question.options.seed)
     inputs.stretch = MANY_STRETCH
     steps = 0

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
-from isoform.borders.question import Question
+from isoform.borders.question import Options, Question
 from isoform.engines.loops.observe.stations import Stations
 from isoform.engines.loops.observe.traces import Traces
 from isoform.engines.loops.tuning import (
@@ -94,8 +94,14 @@ def windows_of(question: Question, inputs: Both, run: LongRun) -> list[Traces]:
     ]
 
 
+def long_fuel(question: Question) -> int:
+    """Steps of a long run. Who asks for shorter runs than usual gets no longer ones."""
+    fuel = question.options.fuel
+    return fuel if fuel < Options.fuel else max(fuel, LONG_FUEL_STEPS)
+
+
 def _options(question: Question) -> RunOptions:
-    return RunOptions(LONG_FUEL_STEPS, False, False, question.contract.stack_argument_bytes)
+    return RunOptions(long_fuel(question), False, False, question.contract.stack_argument_bytes)
 
 
 def windows(target: Sequence[BlockId], rewrite: Sequence[BlockId]) -> Iterator[Window]:

@@ -13,11 +13,12 @@ from isoform.engines.loops.observe.many import differing_after_many_iterations
 from isoform.engines.loops.observe.stations import heads
 from isoform.engines.loops.observe.tests import GatheredTraces, gather
 from isoform.engines.loops.observe.untaken import untaken
+from isoform.engines.loops.observe.windows import long_fuel
 from isoform.engines.loops.prove.claims import STATE_AT
 from isoform.engines.loops.prove.result import MORE_TIME, Shown
 from isoform.engines.loops.prove.words import cuts, invariants
 from isoform.engines.loops.schedule.slices import TimeSlices
-from isoform.engines.loops.tuning import LONG_FUEL_STEPS, MOST_LEARNED
+from isoform.engines.loops.tuning import MOST_LEARNED
 from isoform.engines.separate import differs
 from isoform.engines.witness import confirm
 from isoform.model.budget import Budget
@@ -110,8 +111,7 @@ class Proving:
 
 def _with_long_runs(question: Question) -> Question:
     """The question, for a difference that shows after many iterations."""
-    fuel = max(LONG_FUEL_STEPS, question.options.fuel)
-    return replace(question, options=replace(question.options, fuel=fuel))
+    return replace(question, options=replace(question.options, fuel=long_fuel(question)))
 
 
 def _proved(shown: Shown, tests: int) -> Proved:
