@@ -174,6 +174,8 @@ class _Finding:
         for family, why in self.undecided:
             if family is not None:
                 found.setdefault(family, why)
+        if Family.WIDTH in self.searched and Family.WIDTH not in found:
+            found.pop(Family.SUBSTITUTION, None)  # every adaptor of it is one of `width`
         return found
 
     def _excluded(self) -> tuple[Family, ...]:
@@ -215,7 +217,8 @@ class _Finding:
         if key not in self.opened:
             options = replace(self.options, return_as=return_as)
             try:
-                self.opened[key] = Opened(self.pair, options, result, self.budget)
+                before = next((one for one in self.opened.values() if one is not None), None)
+                self.opened[key] = Opened(self.pair, options, result, self.budget, before)
             except Unsupported as reason:
                 self.why_closed[key] = str(reason)
                 self.opened[key] = None
@@ -385,7 +388,7 @@ class _Finding:
             self.pair.assumptions,
             why=why,
             candidate=self.unproved[0] if self.unproved else None,
-            advice="a larger --budget may help" if self.budget.exhausted else "",
+            advice="a larger --budget may help" if self.budget.exhausted and not self.budget.interrupted else "",
             excluded=self._excluded(),
             is_unfinished=self.is_unfinished or self.budget.exhausted,
         )

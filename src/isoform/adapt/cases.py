@@ -8,8 +8,9 @@ from itertools import islice
 
 from isoform.borders.convention import place_signature
 from isoform.borders.question import Question
+from isoform.engines.bools import rests_on_bools
 from isoform.engines.inputs import InputMaker
-from isoform.engines.separate import OPEN_BYTES, are_certain, differs
+from isoform.engines.separate import OPEN_BYTES, are_certain, differs, in_own_frame, is_stack_argument, shows_frame
 from isoform.model.contract import Argument, BoundsRule, Reading, ReturnAs, argument_value
 from isoform.model.expression import Expression, evaluate
 from isoform.model.outcome import Inputs, Outcome, Status
@@ -23,6 +24,10 @@ FIRST_CASES = 12
 """Made-up inputs that a search begins with."""
 MOST_TRIED = 400
 """Of which so many are tried: preconditions may exclude most."""
+FILLS = (0, 1)
+"""Of memory, where it is tried whether the target depends on a parameter: an index into a table shows in the second."""
+MOST_VALUES = 3
+"""Of a parameter that are tried for this."""
 UNCERTAIN = "some results rest on undefined values or outside functions, of which runs show one possibility only"
 """Why a family that is searched by runs has not excluded everything."""
 
@@ -43,6 +48,8 @@ class Cases:
     question: Question
     open_names: Sequence[str]
     found: list[Case] = field(default_factory=list)
+    needed: list[str] = field(default_factory=list)
+    """Parameters of the target on which some argument of the rewrite must depend."""
 
     def __post_init__(self) -> None:
         arguments = {argument.name: argument for argument in self.question.contract.arguments}
@@ -58,25 +65,89 @@ class Cases:
             if self.question.admits(inputs[0]):
                 self.add(inputs)
 
-    def add(self, inputs: InputPair) -> Case | None:
-        """The case of these inputs, unless it decides nothing or is there already."""
+    def add(self, inputs: InputPair, fills_differ: bool = False) -> Case | None:
+        """The case of these inputs, unless it decides nothing or is there already. `fills_differ`: whether inputs with
+        other contents of the memory that they do not name are another case."""
         values = {argument.name: argument_value(argument, inputs[0]) for argument in self._own}
+        outcome = self._of_target(inputs[0])
+        if outcome is None:
+            return None
+        case = Case(inputs, values, outcome)
+        same = (one for one in self.found if one.values == values and one.inputs[0].memory == inputs[0].memory)
+        if any(not fills_differ or one.inputs[0].fill_seed == inputs[0].fill_seed for one in same):
+            return None
+        self.found.append(case)
+        return case
+
+    def _of_target(self, inputs: Inputs) -> Outcome | None:
+        """What the target does; None if that is not certain: then nothing can be held against it."""
         question = self.question
         options = replace(question.run_options(0), record_reads=True)
-        outcome = run(question.programs[0], inputs[0], options, question.callees)
+        outcome = run(question.programs[0], inputs, options, question.callees)
         if outcome.status in (Status.OUT_OF_FUEL, Status.UNSUPPORTED):
             return None
         if outcome.outside and question.contract.bounds is BoundsRule.ASSUME:
             return None
-        others = (replace(inputs[0], side_seed=-byte) for byte in OPEN_BYTES)
+        others = (replace(inputs, side_seed=-byte) for byte in OPEN_BYTES)
         again = (run(question.programs[0], one, options, question.callees) for one in others)
         if any(question.differences(outcome, one) or not _is_same_result(question, outcome, one) for one in again):
-            return None  # it depends on values that are undefined: nothing can be held against it
-        case = Case(inputs, values, outcome)
-        if any(one.values == values and one.inputs[0].memory == inputs[0].memory for one in self.found):
+            return None  # it depends on values that are undefined
+        return outcome
+
+    def take_over(self, others: Cases) -> None:
+        """The cases of another question about the same target, and what they showed."""
+        for case in others.found:
+            self.add(case.inputs, fills_differ=True)
+        if others.question.contract.return_as is self.question.contract.return_as:
+            self.needed = [*others.needed]
+
+    def with_fill(self, case: Case, seed: int) -> Case | None:
+        """The same case with other contents of the memory that its input does not name."""
+        left, right = (replace(one, fill_seed=seed) for one in case.inputs)
+        return self.add((left, right), fills_differ=True) if self.question.admits(left) else None
+
+    # -- parameters that must be passed on --------------------------------------------------------
+
+    def find_needed(self, case: Case) -> None:
+        """Note parameters on which the target depends, as two runs show that are the same in all else. If no argument
+        of the rewrite depended on such a parameter, it would do the same in both."""
+        for argument in self._own:
+            if argument.name not in self.needed and self._depends_on(case, argument):
+                self.needed.append(argument.name)
+
+    def _depends_on(self, case: Case, argument: Argument) -> bool:
+        others = dict.fromkeys(one.values[argument.name] for one in self.found)
+        values = [value for value in others if value != case.values[argument.name]][:MOST_VALUES]
+        for fill in dict.fromkeys((case.inputs[0].fill_seed, *FILLS)):
+            first = replace(case.inputs[0], fill_seed=fill)
+            seen = self._certain(first)
+            if seen is None:
+                continue
+            for value in values:
+                registers, memory = dict(first.registers), dict(first.memory)
+                _put(self.question, argument, value, registers, memory)
+                other = self._certain(replace(first, registers=registers, memory=memory))
+                if other is not None and self.question.contract.of(0).differences(seen, other):
+                    return True
+        return False
+
+    def _certain(self, inputs: Inputs) -> Outcome | None:
+        """What the target does, if nothing that is made up has a part in it."""
+        question = self.question
+        if not question.admits(inputs) or rests_on_bools(question, (inputs, inputs)):
             return None
-        self.found.append(case)
-        return case
+        outcome = self._of_target(inputs)
+        if outcome is None or outcome.status is not Status.DONE:
+            return None
+        if outcome.calls or outcome.results or outcome.overlaps or shows_frame(question.contract.of(0), outcome):
+            return None
+        touched = (*outcome.reads, *outcome.writes)
+        is_valid = all(
+            LOWEST_ADDRESS <= at < HIGHEST_ADDRESS and not in_own_frame(question, at)
+            for at in touched
+            if not is_stack_argument(question, at)
+        )
+        return outcome if is_valid else None
 
     def fits(self, case: Case, arguments: Sequence[Expression]) -> bool:
         """Whether the rewrite, called with these arguments, does there what the target does. True where that is not
@@ -92,12 +163,15 @@ class Cases:
         """The same by one run alone, which is quick: False may be wrong."""
         return not self.question.differences(case.outcome, self.outcome(case, arguments))
 
-    def keeps_to_memory(self, case: Case, arguments: Sequence[Expression]) -> bool:
-        """Whether the rewrite, called with these arguments, uses no memory there that no program may use."""
+    def misuses_memory(self, case: Case, arguments: Sequence[Expression]) -> bool:
+        """Whether the rewrite, called with these arguments, uses memory there that no program may use, where the target
+        does not."""
+        if case.outcome.status is not Status.DONE or not _is_usable(case.outcome):
+            return False
         question = self.question
         options = replace(question.run_options(1), record_reads=True)
-        outcome = run(question.programs[1], self._passed(case, arguments)[1], options, question.callees)
-        return all(LOWEST_ADDRESS <= address < HIGHEST_ADDRESS for address in (*outcome.reads, *outcome.writes))
+        inputs = self._passed(case, arguments)[1]
+        return not _is_usable(run(question.programs[1], inputs, options, question.callees))
 
     def are_certain(self, case: Case, arguments: Sequence[Expression], readings: Sequence[Reading]) -> bool:
         """Whether what the two return there rests on nothing that is undefined or made up."""
@@ -120,6 +194,10 @@ class Cases:
 
 def _put(question: Question, argument: Argument, value: int, registers: dict[str, int], memory: dict[int, int]) -> None:
     put_argument(question.contract.machine, argument, value, registers, memory, 0)
+
+
+def _is_usable(outcome: Outcome) -> bool:
+    return all(LOWEST_ADDRESS <= address < HIGHEST_ADDRESS for address in (*outcome.reads, *outcome.writes))
 
 
 def entry_values(question: Question, inputs: Inputs) -> dict[str, int]:

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 _NOT_CERTAIN = (POSSIBLE_RESULT, "same-things", "same-things-computed")
 """Goals whose failure does not imply an observable difference."""
+LONGER_SECONDS = 2.0
+"""The same for a candidate that nothing else refutes and that no comparison will see."""
 POINTED_BYTES = 1 << 20
 """Bytes after each pointer of the target that are assumed to be accessible."""
 MOST_CELLS = 512
@@ -233,7 +235,9 @@ class OpenFormula:
 
     # -- one candidate ----------------------------------------------------------------------------
 
-    def verify(self, arguments: Sequence[Expression]) -> tuple[Answer, list[InputPair]]:
+    def verify(
+        self, arguments: Sequence[Expression], seconds: float = VERIFY_SECONDS
+    ) -> tuple[Answer, list[InputPair]]:
         """UNSAT if the rewrite with these arguments does what the target does, as far as the formula goes; SAT with
         inputs that may show otherwise."""
         values = [expression_term(self.terms, e, self.parameters) for e in arguments]
@@ -243,7 +247,7 @@ class OpenFormula:
         world = replace(self.encoding.world, constraints=[*self.encoding.world.constraints, *same])
         encoding = Encoding(world, self.encoding.target, self.encoding.rewrite, self._certain_goals())
         obligations = Obligations(self._question, self._budget, encoding)
-        answer = obligations.all_hold(VERIFY_SECONDS)
+        answer = obligations.all_hold(seconds)
         if answer is not Answer.SAT:
             return answer, []
         return answer, [*pairs_from_model(self._question, encoding, obligations.solver)]

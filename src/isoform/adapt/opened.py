@@ -32,14 +32,25 @@ _ANY_NUMBERS = (0, 1, 0x5A5A_0137_9C3B_0100)
 class Opened:
     """The open question, encoded, with its cases."""
 
-    def __init__(self, pair: Pair, options: Options, result: Expression | None, budget: Budget) -> None:
+    def __init__(
+        self,
+        pair: Pair,
+        options: Options,
+        result: Expression | None,
+        budget: Budget,
+        before: Opened | None = None,
+    ) -> None:
+        """`before`: another open question about the pair, whose cases are cases here too."""
         self.pair = pair
         self.result = result
         self._budget = budget
         question, self.formula = Discovery(budget).fixpoint(partial(self._encoded, options))
         self.formula.refuse_impossible_preconditions()
         self.cases = Cases(question, pair.open_names)
-        self.cases.make(options.seed)
+        if before is None:
+            self.cases.make(options.seed)
+        else:
+            self.cases.take_over(before.cases)
         self._parameters = pair.signatures[1].parameters
         compares = options.return_as is not ReturnAs.VOID
         self._used = [n for n, _ in enumerate(self._parameters) if not compares or self.formula.depends_on(n)]

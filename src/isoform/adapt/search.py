@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field
+from functools import partial
+from itertools import product
 
 from isoform.adapt.cases import Case, Cases
-from isoform.adapt.formula import OpenFormula
+from isoform.adapt.formula import LONGER_SECONDS, VERIFY_SECONDS, OpenFormula
 from isoform.adapt.space import CHEAP, PRODUCTS, QUOTIENTS, SHIFTS, Space
 from isoform.adapt.sweep import candidates
 from isoform.adapt.symbolic import Tree
 from isoform.model.budget import Budget
-from isoform.model.expression import Expression, Operator
+from isoform.model.expression import Expression, Operator, Variable, parts_of
 from isoform.model.values import dataclass
 from isoform.smt.incremental import PathSolver
 from isoform.smt.solver import Answer
@@ -27,7 +29,8 @@ TIERS = (CHEAP, (*CHEAP, *SHIFTS), (*CHEAP, *SHIFTS, *PRODUCTS), (*CHEAP, *SHIFT
 SMALL_CONSTANT_BITS = 7
 """Constants of up to so many bits, and a sign, are tried first: they are what a person would write."""
 FIRST_WITH_ANY_CONSTANT = 1
-"""Up to so many operators, whether anything fits is asked before whether something with small constants does."""
+"""With so many operators, whether anything fits is asked before whether something with small constants does: mostly
+nothing does. Without operators the constants are all there is, and small ones need fewer counterexamples."""
 FIRST_KNOWN = 4
 """Cases that refuted proposals before, with which a further attempt begins: each one makes a query larger."""
 PROPOSE_SECONDS = 3.0
@@ -41,6 +44,9 @@ SWEEP_SHARE = 0.2
 """Of the budget, for candidates on runs."""
 KEPT_CASES = 6
 """Cases on which the addresses that a proposal makes the rewrite access are checked."""
+NEARBY_CASES = 3
+NEARBY_FILLS = (1, 2, 3, 4)
+"""Cases that refuted something, and contents of memory with which they are tried where no query refutes a candidate."""
 ENUMERATIONS = 4
 """How often small expressions are enumerated: each time with the counterexamples that the last one led to."""
 
@@ -78,20 +84,30 @@ class Search:
     """Numbers that occur in the code of the two functions."""
     shown: bool = False
     """Whether the formula shows that the arguments that were checked last fit."""
-    excludes_unrefuted: bool = False
-    """Whether something was excluded that no case refutes: then nothing shows that there is no adaptor."""
+    unrefuted: list[tuple[Expression, ...]] = field(default_factory=list)
+    """Arguments that were excluded when no case refuted them."""
+    in_bulk: bool = True
+    """Whether the formula is one over numbers alone. If there is memory in it, a case may refute a single constant
+    only, and it helps to know which parameters must be passed on."""
     used: list[Case] = field(default_factory=list)
     """The cases that the solver knows."""
 
     def run(self) -> Proposal | NoneFits | Unfinished:
         """The simplest arguments that fit, or that there are none."""
         found = self._enumerated() or self._solved()
-        if isinstance(found, NoneFits) and self.excludes_unrefuted:
+        if isinstance(found, NoneFits) and not all(map(self._is_refuted, self.unrefuted)):
             return Unfinished(
                 "some arguments make the rewrite use memory that it may not use, and others do not fit",
                 is_for_time=False,
             )
         return found
+
+    def _is_refuted(self, arguments: tuple[Expression, ...]) -> bool:
+        """Whether what was learned since they were excluded refutes them."""
+        for name in self.cases.needed:
+            if not any(_is_of(name, argument) for argument in arguments):
+                return True
+        return self.first_misfit(arguments) is not None or self.misuses_memory(arguments)
 
     def _enumerated(self) -> Proposal | None:
         """Small expressions with usual constants, on all cases at once."""
@@ -104,6 +120,7 @@ class Search:
             try:
                 proposals = enumeration(self.formula, self.spaces, constants, self.cases.found, self.budget).proposals()
             except NotInBulk:
+                self.in_bulk = False
                 return self._swept(constants)
             for arguments in proposals:
                 if arguments in self.excluded or self.first_misfit(arguments) is not None:
@@ -153,13 +170,33 @@ class Search:
     def keeps_to_memory(self, arguments: Sequence[Expression]) -> bool:
         """Whether the rewrite accesses only addresses that a program may use. Other arguments are not useful as an
         adaptor, although the comparison may accept them: it assumes valid accesses, and so ignores these inputs."""
-        return all(self.cases.keeps_to_memory(case, arguments) for case in self.cases.found[:KEPT_CASES]) and (
+        seen = self.cases.found[:KEPT_CASES]
+        return not any(self.cases.misuses_memory(case, arguments) for case in seen) and (
             self.formula.keeps_to_memory(arguments)
         )
 
-    def counterexample(self, arguments: Sequence[Expression]) -> Case | None:
+    def nearby(self, arguments: Sequence[Expression]) -> Case | None:
+        """A case with other contents of memory in which these arguments do not fit. Inputs that the formula gave lead
+        to valid memory, and what else is there may be anything."""
+        if self.in_bulk:
+            return None
+        for case, seed in product(self.used[-NEARBY_CASES:], NEARBY_FILLS):
+            near = self.cases.with_fill(case, seed)
+            if near is None:
+                continue
+            if not self.cases.fits(near, arguments):
+                return near
+            self.cases.found.remove(near)
+        return None
+
+    def misuses_memory(self, arguments: Sequence[Expression]) -> bool:
+        """Whether a run shows that the rewrite accesses addresses that no program may use, where the target does not:
+        so called it does not do what the target does."""
+        return any(self.cases.misuses_memory(case, arguments) for case in self.cases.found)
+
+    def counterexample(self, arguments: Sequence[Expression], seconds: float = VERIFY_SECONDS) -> Case | None:
         """A new case in which these arguments do not fit, from the formula; None if there is none, or none is found."""
-        answer, inputs = self.formula.verify(arguments)
+        answer, inputs = self.formula.verify(arguments, seconds)
         self.shown = answer is Answer.UNSAT
         if answer is not Answer.SAT:
             return None
@@ -211,6 +248,8 @@ class _Attempt:
         self._known: list[Case] = []
         """The cases in the formula: only those that refuted something."""
         self._excluded = 0
+        self._needed = 0
+        """How many of the needed parameters the formula knows."""
 
     def _sum(self, flags: Sequence[Term]) -> Term:
         total = self._terms.bv(0, 8)
@@ -244,7 +283,7 @@ class _Attempt:
         if not few:
             return self._solver.check_after(self._path, [small], seconds)
         # What the last query leaves is what counts. Most small trees fit nothing: then one query is enough.
-        if size <= FIRST_WITH_ANY_CONSTANT:
+        if size == FIRST_WITH_ANY_CONSTANT:
             answer = self._solver.check_after(self._path, [small], seconds)
             if answer is not Answer.SAT or self._solver.check_after(self._path, [small, *few], seconds) is Answer.SAT:
                 return answer
@@ -273,6 +312,9 @@ class _Attempt:
             differs = [tree.differs_from(e) for tree, e in zip(self._trees, arguments, strict=True)]
             self._path.append(terms.any_of(differs))
         self._excluded = len(search.excluded)
+        for name in search.cases.needed[self._needed :]:
+            self._path.append(terms.any_of([tree.uses(partial(_is_of, name)) for tree in self._trees]))
+        self._needed = len(search.cases.needed)
 
     def _add(self, case: Case) -> None:
         formula, terms = self._search.formula, self._terms
@@ -282,18 +324,28 @@ class _Attempt:
         self._known.append(case)
         if not any(case is one for one in self._search.used):
             self._search.used.append(case)
+            if not self._search.in_bulk:
+                self._search.cases.find_needed(case)
 
     def _refuted(self, arguments: tuple[Expression, ...]) -> bool:
         """Whether an input shows that these arguments do not fit; it is a case from then on."""
         search = self._search
-        case = search.first_misfit(arguments) or search.counterexample(arguments)
+        case = search.first_misfit(arguments) or search.nearby(arguments) or search.counterexample(arguments)
         if case is None and search.keeps_to_memory(arguments):
             return False
+        if case is None and not search.misuses_memory(arguments):
+            case = None if search.shown else search.counterexample(arguments, LONGER_SECONDS)
+            search.unrefuted += [arguments] if case is None else []
         if case is None:
-            search.excludes_unrefuted, search.excluded = True, [*search.excluded, arguments]
+            search.excluded.append(arguments)
             return True
         if any(case is one for one in self._known):  # the formula admits more than runs do
             search.excluded.append(arguments)
         else:
             self._add(case)
         return True
+
+
+def _is_of(name: str, leaf: Expression) -> bool:
+    """Whether a leaf is made of this parameter."""
+    return any(isinstance(part, Variable) and part.name == name for part in parts_of(leaf))

@@ -85,7 +85,7 @@ def _is_one_outcome(question: Question, side: int, reading: Reading, outcomes: S
             return False
         if contract.result_value(one, reading) != contract.result_value(first, reading):
             return False
-    return not _shows_frame(replace(contract, results=reading), first)
+    return not shows_frame(replace(contract, results=reading), first)
 
 
 def gives_objects(question: Question, inputs: Pair) -> bool:
@@ -118,7 +118,7 @@ def _differs(question: Question, inputs: Pair) -> bool:
         return False
     if not question.contract.differences(*outcomes) and not _depends_on_what_differs(question, inputs, outcomes):
         return False
-    if any(_shows_frame(question.contract.of(side), outcome) for side, outcome in enumerate(outcomes)):
+    if any(shows_frame(question.contract.of(side), outcome) for side, outcome in enumerate(outcomes)):
         return False
     if rests_on_bools(question, inputs):
         return False
@@ -206,7 +206,7 @@ def _are_extended(question: Question, inputs: Inputs) -> bool:
     return all(inputs.registers.get(name, 0) < 1 << (bits - 1) for name, bits in question.contract.narrow)
 
 
-def _shows_frame(contract: Contract, outcome: Outcome) -> bool:
+def shows_frame(contract: Contract, outcome: Outcome) -> bool:
     """Whether a run leaves an address of its own frame behind: its value differs without any meaning."""
     words = [sum(outcome.writes.get(a + i, 0) << (8 * i) for i in range(8)) for a in outcome.writes]
     results = [outcome.registers.get(result.register, 0) for result in contract.results]
