@@ -10,7 +10,8 @@ from isoform.borders.convention import place_signature
 from isoform.borders.question import Question
 from isoform.engines.bools import rests_on_bools
 from isoform.engines.inputs import InputMaker
-from isoform.engines.separate import OPEN_BYTES, are_certain, differs, in_own_frame, is_stack_argument, shows_frame
+from isoform.engines.open_bytes import OPEN_BYTES
+from isoform.engines.separate import are_certain, differs, in_own_frame, is_stack_argument, shows_frame
 from isoform.model.contract import Argument, BoundsRule, Reading, ReturnAs, argument_value
 from isoform.model.expression import Expression, evaluate
 from isoform.model.outcome import Inputs, Outcome, Status

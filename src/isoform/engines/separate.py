@@ -13,6 +13,7 @@ from isoform.borders.result_space import with_space_apart
 from isoform.engines.aligned import differs_aligned
 from isoform.engines.bools import as_if_bools, rests_on_bools
 from isoform.engines.inputs import BUFFERS
+from isoform.engines.open_bytes import OPEN_BYTES, rests_on_open_arguments
 from isoform.engines.replaceable import rests_on_replaceable_calls
 from isoform.load.image import Image
 from isoform.model.contract import BoundsRule, Contract, Reading, ReturnAs, argument_value
@@ -34,8 +35,6 @@ from isoform.sym.validity import HIGHEST_ADDRESS, LOWEST_ADDRESS
 NOT_COMPARED = "the runs differ only in what is not compared, such as padding or undefined values"
 """For runs that end differently for a reason on which no `different` may rest: they show nothing."""
 
-OPEN_BYTES = (0, 1, 0xA5, 0xFF)
-"""What every byte of undefined values may be, the same on both sides, in a run that refutes something."""
 _FILLED_BYTES = (4, 8, 64, 16, 1, 2, 12, 32, -64)
 """Sizes in bytes that a callee may write into a local whose size is not known. A difference must be visible for each of
 them: otherwise what the local held before the call (an older variable, a pushed register) may be all that differs. The
@@ -53,10 +52,12 @@ def differs(question: Question, inputs: Pair) -> bool:
         _differs(question, as_callers_pass(question, _filled(inputs, size))) for size in sizes
     ):
         return False
-    return all(
+    if not all(
         any(_differs(question, as_callers_pass(question, variant)) for variant in variants)
         for variants in as_if_bools(question, inputs)
-    )
+    ):
+        return False
+    return not rests_on_open_arguments(question, as_callers_pass(question, inputs))
 
 
 def are_certain(question: Question, inputs: Pair, readings: Sequence[Reading]) -> bool:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from isoform.borders.padding import leave_out
 from isoform.borders.question import Question
@@ -14,6 +13,7 @@ from isoform.check.replay import independent_runner
 from isoform.check.surroundings import Surroundings
 from isoform.engines.bools import rests_on_bools
 from isoform.engines.minimise import minimise
+from isoform.engines.open_bytes import OPEN_BYTES, with_open_bytes
 from isoform.engines.outside import outside_results, show_value
 from isoform.engines.placement import differ_by_placement, rests_on_placement, without_private
 from isoform.engines.separate import as_callers_pass, differs, gives_objects, in_own_frame, is_stack_argument
@@ -26,11 +26,8 @@ from isoform.model.outcome import THROUGH_A_POINTER, Inputs, Outcome, Pair, Stat
 from isoform.model.values import dataclass
 from isoform.model.verdict import Witness
 
-_WORD_BYTES = 8
 _OPEN_TEXT = (0,)
 _OPEN_BYTES_FILLED = (0, 1)
-_OPEN_BYTES = (0, 1, 0xA5, 0xFF)
-"""What every byte of undefined values may be in a witness."""
 
 
 @dataclass(frozen=True)
@@ -88,29 +85,16 @@ def replayed(question: Question, inputs: Pair) -> Witness | NotConfirmed:
 def _alike(question: Question, inputs: Pair) -> Pair | None:
     """Inputs that are the same for both sides to the last undefined value, wherever a side keeps it: a function never
     differs from itself. An object of the frame that an outside function fills holds what any type may hold."""
-    open_bytes: tuple[int, ...] = _OPEN_BYTES
+    open_bytes: tuple[int, ...] = OPEN_BYTES
     if gives_objects(question, inputs):
         # The text that is written may be what a callee put into the frame: a zero ends it.
         calls = [call for outcome in question.run_both(inputs) for call in outcome.calls]
         open_bytes = _OPEN_TEXT if any(call.output is not None for call in calls) else _OPEN_BYTES_FILLED
     for byte in open_bytes:
-        left, right = (_with_open_bytes(question, side, byte) for side in inputs)
+        left, right = (with_open_bytes(question, side, byte) for side in inputs)
         if differs(question, (left, right)):
             return left, right
     return None
-
-
-def _with_open_bytes(question: Question, inputs: Inputs, byte: int) -> Inputs:
-    """The inputs in which everything undefined consists of `byte`, including registers that hold no argument and need
-    not be preserved: code that makes room by pushing one leaves its value in a local."""
-    machine, convention = question.contract.machine, question.contract.machine.convention
-    arguments = {place.register for argument in question.contract.arguments for place in argument.places}
-    scratch = {*convention.integer_arguments, *convention.scratch_after_call, *convention.result[:1]} - arguments
-    sizes = {name: machine.registers[name].size for name in scratch if name is not None}
-    open_ = {
-        name: int.from_bytes(bytes([byte]) * size, "little") for name, size in sizes.items() if size == _WORD_BYTES
-    }
-    return replace(inputs, side_seed=-byte, registers={**inputs.registers, **open_})
 
 
 # -- replay ---------------------------------------------------------------------------------------
