@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from isoform.lift.function import Call
 from isoform.load.image import Image
 from isoform.load.known import known_signature
-from isoform.model.allocation import Allocating, AllocationCall, Blocks
+from isoform.model.allocation import Allocating, AllocationCall, Blocks, LibraryCall
 from isoform.model.callee import LONGEST_FORMAT, ArgumentPart, Callee, Callees, Parts
 from isoform.model.contract import NoValueError, OutputCall, PureCall, Result, stored_size, system_callee
 from isoform.model.evaluate import mask
@@ -41,6 +41,7 @@ class OutsideCalls:
     def __init__(
         self,
         image: Image,
+        library: Iterable[LibraryCall],
         machine: Machine,
         registers: list[int],
         memory: RunningMemory,
@@ -50,6 +51,7 @@ class OutsideCalls:
         outside_frame: Callable[[dict[int, int]], dict[int, int]],
     ) -> None:
         self._image = image
+        self._allocating = {call.name: call for call in library if isinstance(call, AllocationCall)}
         self._machine = machine
         self._position = machine.container_positions
         self._registers = registers
@@ -97,8 +99,11 @@ class OutsideCalls:
         if not name:
             arguments, shown = (self._memory.target, *arguments), (self._memory.target, *shown)
         name = name or THROUGH_A_POINTER
-        if call.allocation is not None:
-            self._allocate(call.allocation, arguments)
+        # A register may lead to a function of the allocator as well: compilers keep its address over several calls.
+        is_pointer = call.callee is None and call.then is not None
+        allocation = self._allocating.get(name) if is_pointer else call.allocation
+        if allocation is not None:
+            self._allocate(allocation, arguments)
             return False
         again = self._repeated(callee, name, arguments)
         if again is not None:

@@ -129,6 +129,7 @@ class _Run:
             self._memory.stores = set()
         self._outside = OutsideCalls(
             program.function.image,
+            program.function.library,
             machine,
             self._registers,
             self._memory,
