@@ -356,7 +356,8 @@ class _Search:
 
     def _why_not(self) -> str:
         if self._budget.exhausted:
-            return f"no cause found in {self._budget.seconds:.2g} s"
+            # On a busy machine the wall clock may end it before its processor time is spent.
+            return f"no cause found in {min(self._budget.spent, self._budget.seconds):.2g} s"
         return "no single change makes the two equivalent, not even on this path"
 
     def _all_counts(self) -> dict[str, int]:
