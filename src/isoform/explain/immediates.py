@@ -22,13 +22,18 @@ _COMPUTING = frozenset(
         Kind.INT_SEXT,
     }
 )
-"""Micro-ops of which a constant operand is one of the instruction. Shifts are left out, because their flags are made of
-other constants that follow from this one, and so are the scales of addresses. Multiplications extend theirs."""
+"""Micro-ops of which a constant operand is one of the instruction. Scales of addresses are left out; multiplications
+extend theirs."""
+_SHIFTS = frozenset({Kind.INT_LEFT, Kind.INT_RIGHT, Kind.INT_SRIGHT})
+"""Left out: their flags are made of other constants that follow from the one that is written, or, with `cl`, of the
+mask of the count."""
 
 
 def computing_with_constant(ops: Sequence[MicroOp]) -> MicroOp | None:
     """The first micro-op of an instruction that computes from data and a constant, if it is the first that computes at
     all. Addresses do not count: what is loaded, and where something is stored, are values of their own."""
+    if any(op.kind in _SHIFTS for op in ops):
+        return None
     addresses = {op.ins[0] for op in ops if op.kind in (Kind.LOAD, Kind.STORE)}
     for op in ops:
         if op.kind in _COMPUTING and op.out not in addresses:
