@@ -36,6 +36,7 @@ SLOW = (
     "diff/test_composition.py",
     "diff/test_diff_command.py::test_the_same_files_are_not_read_twice",
     "diff/test_diff_faults.py",
+    "diff/test_diff_cluster.py",
     "diff/test_diff_command.py::test_accepted_differences",
     "diff/test_diff_command.py::test_answers_count_for_another_build",
     "diff/test_diff_command.py::test_folders",

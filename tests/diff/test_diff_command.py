@@ -166,3 +166,15 @@ def test_the_same_files_are_not_read_twice(
     (tmp_path / "new.c.o").write_bytes((tmp_path / "old.c.o").read_bytes())
     _, third = asked(capsys, *words)
     assert set(statuses(third).values()) == {"identical"}
+
+
+def test_one_file_is_not_compared_with_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("old.o", "new.o"):
+        (tmp_path / "f.c").write_text(OLD)
+        subprocess.run(["cc", "-c", "-O1", str(tmp_path / "f.c"), "-o", str(tmp_path / name)], check=True)
+    monkeypatch.setattr("isoform.diff.unit.Identical", None)
+    code, found = asked(capsys, str(tmp_path / "old.o"), str(tmp_path / "new.o"))
+    assert (code, set(statuses(found).values())) == (0, {"identical"})
+    assert {row["why"] for row in found["functions"]} == {"both files are the same"}

@@ -9,14 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from isoform.diff.accept import Accepted, read_accepted
-from isoform.diff.functions import Function
+from isoform.diff.functions import Function, functions_of
 from isoform.diff.identical import Differs
-from isoform.diff.matching import Matched, Matching, match
+from isoform.diff.matching import SURE, Matched, Matching, match
 from isoform.diff.members import Member, MemberPair, matched_members, members_of
 from isoform.diff.options import DiffOptions
 from isoform.diff.plan import Plan, PlanRow
 from isoform.diff.unit import Unit, functions_alone, opened
 from isoform.diff.whole import Whole
+from isoform.engines.same_code import SAME_UNDEFINED
 from isoform.load.image import Image
 from isoform.model.errors import UserError
 from isoform.model.library_diff import Answer, LibraryDiff, Place, Row
@@ -26,6 +27,7 @@ from isoform.model.verdict import Assumption
 if TYPE_CHECKING:
     from isoform.work.store import Store
 
+SAME_FILE = "both files are the same"
 IDENTICAL = "both are the same instructions, and all that they name is the same"
 
 
@@ -110,6 +112,8 @@ class _Diffing:
 
     def _matched(self, unit: Unit) -> tuple[list[Row], list[PlanRow]]:
         self._options.progress(f"comparing the code of {unit.members[0].shown}")
+        if unit.digests[0] == unit.digests[1] and not self._options.matches:
+            return [*self._of_one_file(unit)], []
         matching = match(*unit.functions, self._options.matches)
         rows = [*self._of_one_version(unit, matching)]
         asked: list[PlanRow] = []
@@ -124,6 +128,13 @@ class _Diffing:
             asked.append(PlanRow(unit.number, pair, row, is_wanted=False))  # its callers may rest on it
             rows += [row] if is_wanted else []
         return rows, asked
+
+    def _of_one_file(self, unit: Unit) -> Iterator[Row]:
+        """Both versions are the same bytes, so that every function is the same whatever is in it."""
+        for function in functions_of(unit.pair.images[0], None):
+            if self._options.has(*function.aliases):
+                pair = Matched(function, function, "the same file", SURE)
+                yield replace(self._identical(unit, pair, (SAME_UNDEFINED,)), why=SAME_FILE)
 
     def _of_one_version(self, unit: Unit, matching: Matching) -> Iterator[Row]:
         for side, functions in ((0, matching.removed), (1, matching.added)):
