@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from isoform.engines.loops.align.alignments import alignments
 from isoform.engines.loops.align.cuts import END, ENTRY, Alignment, Cut
@@ -74,3 +75,17 @@ def test_no_edge_crosses_what_was_left_out() -> None:
     passed = alignment.passed(tests)
     assert passed[ENTRY] == (set(), set())
     assert max(number for number, _ in passed[loop][0]) == 3
+
+
+def test_a_pair_that_nothing_leads_to_is_left_out() -> None:
+    first = window(0, 32, True, False)
+    last = window(3950, 50, False, True)
+    elsewhere = replace(
+        last,
+        target=tuple(replace(s, point=OUTER) if s.point == INNER else s for s in last.target),
+        in_all=first.counts,
+    )
+    alignment = next(alignments([first, elsewhere]))
+    assert alignment.cuts == [Cut(INNER, OTHER)]
+    assert alignment.matched[1] == []
+    assert set(alignment.passed([first, elsewhere])) == {ENTRY, Cut(INNER, OTHER)}

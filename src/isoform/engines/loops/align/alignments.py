@@ -15,7 +15,7 @@ from dataclasses import field, replace
 from functools import cached_property
 from itertools import islice
 
-from isoform.engines.loops.align.cuts import END, ENTRY, LEFT_OUT, Alignment, Cut, Edge
+from isoform.engines.loops.align.cuts import END, ENTRY, LEFT_OUT, Alignment, Cut, Edge, reached
 from isoform.engines.loops.observe.traces import Traces, Words
 from isoform.engines.loops.tuning import (
     CHANGE_COST,
@@ -262,11 +262,12 @@ def _paired(paths: Paths) -> set[BlockId | None]:
 
 
 def _alignment(tests: Sequence[Traces], paths: Paths, preference: _Preference) -> Alignment:
-    edges = dict.fromkeys(edge for path in paths.values() for edge, _, _ in path if edge.source != LEFT_OUT)
-    matched = [[(e.to, i, j) for e, i, j in paths.get(n, ()) if e.to != END] for n in range(len(tests))]
-    costs = [
-        _cost(tests[n], preference, e, i, j) for n, path in paths.items() for e, i, j in path if e.source != LEFT_OUT
-    ]
+    every = dict.fromkeys(edge for path in paths.values() for edge, _, _ in path)
+    # A window of a long run may begin with a pair that no path from the entry leads to.
+    cuts = {ENTRY} | reached(ENTRY, list(every))
+    edges = [edge for edge in every if edge.source in cuts]
+    matched = [[(e.to, i, j) for e, i, j in paths.get(n, ()) if e.to in cuts - {END}] for n in range(len(tests))]
+    costs = [_cost(tests[n], preference, e, i, j) for n, path in paths.items() for e, i, j in path if e.source in cuts]
     # Of the paths from a cut to the end only the longest counts: proving it covers the others.
     apart = {(e.source, e.to) if e.to == END else e for e in edges}
     cost = EDGE_COST * len(apart) + sum(costs) * len(tests) / max(1, len(paths))

@@ -92,7 +92,7 @@ def stuttering(edges: Sequence[Edge]) -> list[list[Edge]]:
 
 def components(edges: Sequence[Edge]) -> list[list[Edge]]:
     """The edges that are in cycles, by strongly connected component."""
-    onward = {e.source: _reached(e.source, edges) for e in edges}
+    onward = {e.source: reached(e.source, edges) for e in edges}
     found: dict[frozenset[Cut], list[Edge]] = {}
     for edge in edges:
         if edge.source in onward.get(edge.to, ()):
@@ -101,7 +101,7 @@ def components(edges: Sequence[Edge]) -> list[list[Edge]]:
     return list(found.values())
 
 
-def _reached(start: Cut, edges: Sequence[Edge]) -> set[Cut]:
+def reached(start: Cut, edges: Sequence[Edge]) -> set[Cut]:
     """The cuts to which a path of at least one edge leads."""
     found: set[Cut] = set()
     pending = [start]
