@@ -264,3 +264,109 @@ def test_an_address_that_is_meant_for_another_object(libraries: Built) -> None:
 
 
 FIRST_CODE = "  .text\n  .zero 64\n"
+
+
+def test_tables_without_a_name(tmp_path: Path) -> None:
+    """In a stripped library, a table may begin like a text."""
+    source = "static const int t[8] = {0, 8, 9, 10, 5, 6, 7, 8};\nint f(unsigned i) { return t[i & 7]; }\n"
+    stripped = Built(tmp_path, linked=True, flags=("-O1", "-s"))
+    stripped.same(source, source)
+    with pytest.raises(Differs, match="without a name"):
+        stripped.same(source, source.replace("9, 10", "9, 11"))
+
+
+COLD = """
+void die(int) __attribute__((cold, noreturn));
+int h(int);
+int f(unsigned x, int a) {
+  switch (x) {
+  case 0: return h(a + 3); case 1: die(4); case 2: return h(a * 5); case 3: return h(a - 9) + 1;
+  case 4: return h(a ^ 77); case 5: return h(a | 5) + 3; case 6: return h(a & 99); case 7: return h(a / 3);
+  }
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_jump_table_that_leads_to_a_part_elsewhere(tmp_path: Path, linked: bool) -> None:
+    """The entries after it count, too."""
+    assembly = tmp_path / "f.s"
+    (tmp_path / "f.c").write_text(COLD)
+    subprocess.run(["gcc-12", "-O2", "-fPIC", "-S", str(tmp_path / "f.c"), "-o", str(assembly)], check=True)
+    lines = assembly.read_text().splitlines(keepends=True)
+    entries = [number for number, line in enumerate(lines) if ".long" in line and "-.L" in line]
+    assert len(entries) == 8
+    assert "f.cold" in assembly.read_text()
+    swapped = list(lines)
+    swapped[entries[4]], swapped[entries[5]] = lines[entries[5]], lines[entries[4]]
+    built = Built(tmp_path, linked)
+    assert "jump-tables" in built.same("".join(lines), "".join(lines), suffix="s")
+    with pytest.raises(Differs, match="not the same"):
+        built.same("".join(lines), "".join(swapped), suffix="s")
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_addresses_of_two_constants_of_the_same_contents(tmp_path: Path, linked: bool) -> None:
+    source = "const int a[4] = {1, 2}, b[4] = {1, 2};\nconst int *f(void) { return a; }\n"
+    built = Built(tmp_path, linked)
+    built.same(source, FIRST + source)
+    with pytest.raises(Differs, match="address of a"):
+        built.same(source, source.replace("return a", "return b"))
+
+
+BEFORE = """
+  .text
+  .globl f
+  .type f, @function
+f:
+  lea t-16(%rip), %rax
+  mov (%rax,%rdi,4), %eax
+  ret
+  .size f, . - f
+  .section .rodata
+  .globl other
+  .hidden other
+  .type other, @object
+other: .long 1, 2, 3, 4, 5, 6
+  .size other, . - other
+  .globl t
+  .hidden t
+  .type t, @object
+t: .long 1, 2, 3, 4
+  .size t, . - t
+"""
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_base_in_another_object(tmp_path: Path, linked: bool) -> None:
+    """`t[i - 4]`: both files have the same layout, and the address is in an object that did not change."""
+    built = Built(tmp_path, linked)
+    built.same(BEFORE, BEFORE, suffix="s")
+    with pytest.raises(Differs, match="beside it"):
+        built.same(BEFORE, BEFORE.replace("t: .long 1", "t: .long 7"), suffix="s")
+
+
+def test_jump_tables_with_a_name(libraries: Built) -> None:
+    source = """
+  .text
+  .globl f
+  .type f, @function
+f:
+  lea t(%rip), %rax
+  and $1, %edi
+  movslq (%rax,%rdi,4), %rcx
+  add %rcx, %rax
+  jmp *%rax
+1: mov $1, %eax
+  ret
+2: mov $2, %eax
+  ret
+  .size f, . - f
+  .section .rodata
+  .type t, @object
+t: .long 1b - t, 2b - t
+  .size t, . - t
+"""
+    with pytest.raises(Differs, match="computed jump"):
+        libraries.same(source, source.replace("mov $2", "mov $3"), suffix="s")

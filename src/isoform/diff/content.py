@@ -8,9 +8,12 @@ answered about another file counts.
 
 from __future__ import annotations
 
+from functools import cached_property
 from hashlib import sha256
 
-from isoform.diff.meaning import Code, Meaning, Meanings, Object, Outside, Slot, Unnamed
+from isoform.borders.initialisers import initialiser_entries
+from isoform.diff.meaning import LEAST_SAME, Code, Meaning, Meanings, Object, Outside, Slot, Unnamed
+from isoform.diff.unnamed import Unnameds
 from isoform.diff.walk import Role, Walk, Walker
 from isoform.load.image import Image
 from isoform.model.values import dataclass
@@ -37,8 +40,34 @@ class Contents:
         self._meanings = Meanings(image)
 
     def of(self, entry: int) -> Content:
-        found = _Closure(self._image, self._walker, self._meanings).content(entry) if self._walker is not None else None
+        found = None
+        if self._walker is not None and self._unnameds is not None:
+            found = _Closure(self._image, self._walker, self._meanings, self._unnameds, self._all_data).content(entry)
         return found if found is not None else Content(f"{self._whole} {entry:#x}")
+
+    @cached_property
+    def _unnameds(self) -> Unnameds | None:
+        return None if self._walker is None else Unnameds(self._meanings, self._walker)
+
+    @cached_property
+    def _all_data(self) -> str:
+        """Where everything with a name is and what is in there: an index from an address in code may lead to any of it.
+        (In a file without the names of static variables, it may lead anywhere.)"""
+        if not self._image.names_variables:
+            return self._whole
+        said = [repr(self._meanings.layout)]
+        said += [_plain(self._image, self._meanings, s.address, s.size).hex() for s in self._image.data_symbols[1]]
+        return sha256("\n".join(said).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _plain(image: Image, meanings: Meanings, start: int, size: int) -> bytes:
+    """Contents without the addresses in them."""
+    content = bytearray(meanings.content(start, size))
+    for at in range(len(content)):
+        known = image.relocated.get(start + at)
+        if known is not None:
+            content[at : at + known.width] = bytes(len(content[at : at + known.width]))
+    return bytes(content)
 
 
 class _Unclear(Exception):
@@ -46,9 +75,10 @@ class _Unclear(Exception):
 
 
 class _Closure:
-    def __init__(self, image: Image, walker: Walker | None, meanings: Meanings) -> None:
-        assert walker is not None
-        self._image, self._walker, self._meanings = image, walker, meanings
+    def __init__(self, image: Image, walker: Walker, meanings: Meanings, unnameds: Unnameds, all_data: str) -> None:
+        self._image, self._walker, self._meanings, self._unnameds = image, walker, meanings, unnameds
+        self._all_data = all_data
+        self._has_variables = False
         self._numbers: dict[tuple[str, int], int] = {}
         """Functions and data in the order in which they are found."""
         self._pending: list[tuple[str, int, int]] = []
@@ -69,8 +99,11 @@ class _Closure:
                     forms |= any(one.role is Role.FORM for one in walk.references)
                 else:
                     said.append(self._data(place, size))
+                if not self._pending and self._has_variables:
+                    for at_start in initialiser_entries(self._image):
+                        self._number("code", at_start, 0)
             if forms:
-                said.append(repr(self._meanings.layout))
+                said.append(self._all_data)
         except _Unclear:
             return None
         digest = sha256("\n".join(said).encode("utf-8", "surrogateescape")).hexdigest()
@@ -86,7 +119,7 @@ class _Closure:
         return self._numbers[key]
 
     def _code(self, walk: Walk) -> str:
-        if walk.refused:
+        if walk.refused or walk.jumps_anywhere:
             raise _Unclear
         said = [repr(walk.steps), repr(sorted(walk.ended))]
         for role, number, size, _ in walk.references:
@@ -104,11 +137,12 @@ class _Closure:
             return f"code {sorted(meaning.names)} {replaced} {self._number('code', meaning.entry, 0)}"
         if isinstance(meaning, Object):
             where = self._number("data", meaning.start, meaning.size)
+            self._has_variables |= meaning.is_writable
             how = (sorted(meaning.names), meaning.offset, meaning.size, meaning.is_writable, meaning.is_unique)
             return f"data {how} {where}"
         if isinstance(meaning, Unnamed) and size:
             return f"constant {self._meanings.content(meaning.own, size).hex()}"
-        text = self._meanings.text(meaning.own) if isinstance(meaning, Unnamed) else None
+        text = self._unnameds.text(meaning.own) if isinstance(meaning, Unnamed) else None
         if text is None:
             raise _Unclear
         return f"text {text!r}"
@@ -127,4 +161,7 @@ class _Closure:
             number = int.from_bytes(self._meanings.content(start + at, _WORD), self._image.byte_order)
             said.append(f"{at} {self._said(self._meanings.of(number), 0)}")
             content[at : at + _WORD] = bytes(len(content[at : at + _WORD]))
+        section = self._image.section_at(start)
+        if self._image.is_linked and section is not None and not section.writable:
+            said += [self._said(meaning, LEAST_SAME) for meaning in self._meanings.led_to(start, bytes(content))]
         return f"{bytes(content).hex()} {said} {start % 64}"

@@ -13,21 +13,22 @@ nothing reads them is assumed (`return-addresses-unread`), and refused where it 
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from functools import cached_property
 
 from isoform.borders.initialisers import are_alike, initialisers
 from isoform.borders.objects import is_thread_local
-from isoform.diff.meaning import Code, Meaning, Meanings, Object, Outside, Slot, Unnamed
+from isoform.diff.meaning import DISTANCE, Code, Meaning, Meanings, Object, Outside, Slot, Unnamed
 from isoform.diff.returns import reads_return_address
-from isoform.diff.walk import Decoder, Reference, Role, Walk, Walker, is_walked
+from isoform.diff.unnamed import Unnameds
+from isoform.diff.walk import LONGEST, Decoder, Reference, Role, Walk, Walker, is_walked
 from isoform.engines.same_code import SAME_UNDEFINED
 from isoform.isa.registry import machine
 from isoform.lift.lift import lift
-from isoform.lift.refusals import has_ambiguous_bases
-from isoform.load.image import NO_VARIABLES
+from isoform.lift.refusals import has_ambiguous_bases, leaves_objects
 from isoform.load.library_pair import LibraryPair
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.library import HELPERS, library_function
@@ -39,14 +40,18 @@ RETURN_ADDRESSES = Assumption(
     "return-addresses-unread", "no function reads the address that it, or another one, returns to"
 )
 JUMP_TABLES = Assumption("jump-tables", "a jump through a table uses one of its entries, and only jumps use the table")
-TEXTS = Assumption("texts-end-at-zero", "a text among the constants of a linked file ends at its first zero")
+TEXTS = Assumption(
+    "texts-end-at-zero",
+    "a text or table without a name among the constants of a linked file ends where something else begins that the "
+    "file refers to, or at zeros before that",
+)
 SAME_UNSUPPORTED = Assumption(
     "same-unsupported", "an instruction that isoform has no semantics for does the same on the same state"
 )
 TLS_ADDRESS = "__tls_get_addr"
 _LINE = 64
 """Bytes to which the operand of an instruction may have to be aligned."""
-_DISTANCE = 4
+_NUMBER = re.compile(r"\.\d+$")
 MOST_OBJECT = 1 << 22
 """Bytes of an object that is compared."""
 
@@ -70,6 +75,11 @@ class _Found:
     objects: set[Objects] = field(default_factory=set)
     assumptions: list[Assumption] = field(default_factory=list)
     is_wide: bool = False
+    forms: bool = False
+    """Whether it computes with addresses of data."""
+    jumps_anywhere: bool = False
+    leads_to_code: bool = False
+    """For data: whether it may hold distances to instructions."""
     why_not: str = ""
 
     def rests_on(self, *assumptions: Assumption) -> None:
@@ -87,8 +97,10 @@ class Identical:
         decoder = decoder or Decoder(self._machine)
         self.walkers = Walker(left, decoder), Walker(right, decoder)
         self._meanings = Meanings(left), Meanings(right)
+        self._unnameds = [Unnameds(m, walker) for m, walker in zip(self._meanings, self.walkers, strict=True)]
         self._locals: dict[Entries, _Found] = {}
         self._data: dict[Objects, _Found] = {}
+        self._ambiguous: dict[Entries, str] = {}
         self._unusual: dict[tuple[int, int], bool] = {}
         """Whether a function reads its return address, by the number of its file and its entry."""
 
@@ -107,21 +119,30 @@ class Identical:
         """What it rests on that two functions are the same. Raises `Differs` if they are not."""
         if self.why_never:
             raise Differs(self.why_never)
-        functions, objects = self._closure(entries)
+        functions, objects = self._closure([entries])
+        for pair in functions:
+            if self._local(pair).forms and not self._has_same_data:
+                self._refuse_ambiguous(pair)
         found: list[Assumption] = []
         for one in (*(self._local(pair) for pair in functions), *(self._of_objects(pair) for pair in objects)):
             found += [a for a in one.assumptions if a not in found]
         if any(self._local(pair).is_wide for pair in functions):
             self._refuse_other_alignment(objects)
+        if any(self._local(pair).jumps_anywhere for pair in functions):
+            self._refuse_jumps(objects)
         if any(self._is_writable(pair) for pair in objects):
             self._refuse_other_initialisers()
         if objects:
             found += [VALID_MEMORY] if VALID_MEMORY not in found else []
         return merged(found)
 
-    def _closure(self, entries: Entries) -> tuple[list[Entries], list[Objects]]:
-        functions, objects = {entries: None}, dict[Objects, None]()
-        pending: list[_Found] = [self._required(self._local(entries))]
+    def _closure(
+        self, entries: Sequence[Entries], first: Sequence[Objects] = ()
+    ) -> tuple[list[Entries], list[Objects]]:
+        """All that these functions and objects lead to."""
+        functions, objects = dict.fromkeys(entries), dict.fromkeys(first)
+        pending = [self._required(self._local(pair)) for pair in entries]
+        pending += [self._required(self._of_objects(pair)) for pair in first]
         sides: tuple[dict[int, int], dict[int, int]] = ({}, {})
         while pending:
             found = pending.pop()
@@ -162,15 +183,14 @@ class Identical:
             raise Differs(left.refused or right.refused)
         if left.steps != right.steps or len(left.references) != len(right.references):
             raise Differs("the instructions are not the same")
-        found.is_wide = left.is_wide
+        found.is_wide, found.jumps_anywhere = left.is_wide, left.jumps_anywhere
         self._note(left, found)
         forms = False
         for one, other in zip(left.references, right.references, strict=True):
             if one.role is not other.role or one.size != other.size:
                 raise Differs("the instructions are not the same")
             forms |= self._refer(one, other, found)
-        if forms:
-            self._refuse_ambiguous(entries)
+        found.forms = forms
 
     def _note(self, walk: Walk, found: _Found) -> None:
         if walk.is_undefined:
@@ -195,10 +215,12 @@ class Identical:
         if isinstance(left, Unnamed) and isinstance(right, Unnamed):
             self._unnamed(left, right, one.size if one.role is Role.ACCESS else 0, found)
             return False
-        self._alike(left, right, found, is_call=one.role is Role.CALL)
+        self._alike(left, right, found, is_call=one.role is Role.CALL, is_read=one.role is Role.ACCESS)
         return one.role is Role.FORM and isinstance(left, Object)
 
-    def _alike(self, left: Meaning, right: Meaning, found: _Found, is_call: bool = False) -> None:
+    def _alike(
+        self, left: Meaning, right: Meaning, found: _Found, is_call: bool = False, is_read: bool = False
+    ) -> None:
         if isinstance(left, Slot) and isinstance(right, Slot):
             self._alike(left.holds, right.holds, found)
         elif isinstance(left, Outside) and isinstance(right, Outside):
@@ -206,7 +228,7 @@ class Identical:
         elif isinstance(left, Code) and isinstance(right, Code):
             self._code(left, right, found, is_call)
         elif isinstance(left, Object) and isinstance(right, Object):
-            self._objects(left, right, found)
+            self._objects(left, right, found, is_read)
         else:
             raise Differs("a name in it stands for different kinds of things")
 
@@ -239,12 +261,15 @@ class Identical:
             why = f"other files could replace the definitions of {names} when they are linked, and do not"
             found.rests_on(Assumption("not-interposed", why))
 
-    def _objects(self, left: Object, right: Object, found: _Found) -> None:
+    def _objects(self, left: Object, right: Object, found: _Found, is_read: bool) -> None:
+        """`is_read`: its address goes nowhere. Otherwise two constants of the same contents are still two."""
         shown = min(left.names)
         if left.is_writable != right.is_writable or left.size != right.size or left.offset != right.offset:
             raise Differs(f"{shown} is not the same on both sides")
         if left.is_writable and not (left.names & right.names and left.is_unique and right.is_unique):
             raise Differs(f"{shown} and {min(right.names)} need not be the same variable")
+        if not is_read and not _plain_names(left) & _plain_names(right):
+            raise Differs(f"it has the address of {shown} on one side and of {min(right.names)} on the other")
         if left.size > MOST_OBJECT:
             raise Differs(f"{shown} is too large to be compared")
         found.objects.add((left.start, right.start, left.size))
@@ -255,28 +280,60 @@ class Identical:
         if size:
             found.objects.add((left.own, right.own, size))
             return
-        texts = [m.text(place.own) for m, place in zip(self._meanings, (left, right), strict=True)]
+        texts = [u.text(place.own) for u, place in zip(self._unnameds, (left, right), strict=True)]
         if texts[0] is None or texts[0] != texts[1]:
             raise Differs("it uses constants without a name")
         found.rests_on(TEXTS)
 
     def _refuse_ambiguous(self, entries: Entries) -> None:
-        """`t[i - 1000]` has a base that may be in another object. Where all data has the same layout in both files, it
-        has the same meaning in both; otherwise the rules of the engines apply."""
-        if self._has_same_layout:
-            return
+        """`t[i - 1000]` has a base that may be in another object. Where all data is the same in both files, it has the
+        same meaning in both; otherwise the address must be clear."""
+        if entries not in self._ambiguous:
+            self._ambiguous[entries] = self._why_ambiguous(entries)
+        if self._ambiguous[entries]:
+            raise Differs(self._ambiguous[entries])
+
+    def _why_ambiguous(self, entries: Entries) -> str:
         if not self._images[0].is_linked or not self._images[1].is_linked:
-            raise Differs("data lies differently in the two files, and an address may be meant for any of it")
+            if all(self._names_objects(side, entry) for side, entry in enumerate(entries)):
+                return ""
+            if not self._has_same_layout:
+                return "data lies differently in the two files, and an address may be meant for any of it"
         try:
             sides = [
                 lift(image, self._machine, "a function", entry, inline=False)
                 for image, entry in zip(self._images, entries, strict=True)
             ]
-            ambiguous = has_ambiguous_bases(*sides)
+            ambiguous = has_ambiguous_bases(*sides) or any(leaves_objects(side) for side in sides)
         except (Unsupported, UserError) as reason:
-            raise Differs(str(reason)) from None
-        if ambiguous:
-            raise Differs("an address in it may be meant for one object or for another beside it")
+            return str(reason)
+        return "an address in it may be meant for one object or for another beside it" if ambiguous else ""
+
+    def _names_objects(self, side: int, entry: int) -> bool:
+        """Whether the relocations of an object file name the objects that its addresses are in."""
+        image, meanings = self._images[side], self._meanings[side]
+        for one in self.walkers[side].walk(entry).references:
+            meaning = meanings.of(one.number)
+            if one.role is Role.FORM and isinstance(meaning, Object):
+                fields = range(one.place, one.place + LONGEST)
+                meant = next((image.meant[place] for place in fields if place in image.meant), None)
+                if meant is None or not meant.is_one or not any(a <= meaning.start < b for a, b in meant.ranges):
+                    return False
+        return True
+
+    @cached_property
+    def _has_same_data(self) -> bool:
+        """Whether all data is the same, at the same distances."""
+        left, right = self._meanings
+        if not self._has_same_layout or left.gaps is None or left.gaps != right.gaps:
+            return False
+        if not self._initialisers_are_alike:
+            return False
+        try:
+            self._closure((), [*zip(left.places, right.places, left.sizes, strict=True)])
+        except Differs:
+            return False
+        return True
 
     @cached_property
     def _has_same_layout(self) -> bool:
@@ -356,12 +413,15 @@ class Identical:
         then lead to the same on both sides."""
         if not all(image.is_linked for image in self._images):
             return
-        for at in range(0, len(held[0]) - _DISTANCE + 1, _DISTANCE):
-            distance = int.from_bytes(held[0][at : at + _DISTANCE], self._images[0].byte_order, signed=True)
+        for at in range(0, len(held[0]) - DISTANCE + 1, DISTANCE):
+            distance = int.from_bytes(held[0][at : at + DISTANCE], self._images[0].byte_order, signed=True)
             if not distance:
                 continue
             for base in {0, at}:
-                meanings = [self._started(side, pair[side] + base + distance) for side in (0, 1)]
+                found.leads_to_code |= any(self._images[s].code_at(pair[s] + base + distance, 1) for s in (0, 1))
+                meanings = [
+                    m.begun_at(start + base + distance) for m, start in zip(self._meanings, pair[:2], strict=True)
+                ]
                 left, right = meanings
                 inside = 0 <= base + distance < pair[2]
                 if inside or (left is None and right is None):
@@ -373,21 +433,10 @@ class Identical:
                 else:
                     self._alike(left, right, found)
 
-    def _started(self, side: int, own: int) -> Meaning | None:
-        """What begins at an address of one file."""
-        image = self._images[side]
-        section = image.section_at(own)
-        if section is None or section.name.startswith(NO_VARIABLES):
-            return None
-        meaning = self._meanings[side].of(image.shared_address(own))
-        if isinstance(meaning, Object) and meaning.offset:
-            return None
-        return meaning if isinstance(meaning, Code | Object | Unnamed) else None
-
     def _same_start(self, left: Unnamed, right: Unnamed) -> None:
         held = [m.content(place.own, _LINE) for m, place in zip(self._meanings, (left, right), strict=True)]
         texts = [m.text(place.own) for m, place in zip(self._meanings, (left, right), strict=True)]
-        if held[0] != held[1] and (texts[0] is None or texts[0] != texts[1]):
+        if held[0] != held[1] and (not texts[0] or texts[0] != texts[1]):
             raise Differs("a number in its constants may be a distance to other constants")
 
     def _is_writable(self, pair: Objects) -> bool:
@@ -396,6 +445,11 @@ class Identical:
     def _refuse_other_alignment(self, objects: list[Objects]) -> None:
         if any(left % _LINE != right % _LINE for left, right, _ in objects):
             raise Differs("data is aligned differently in the two files, and an instruction may need its alignment")
+
+    def _refuse_jumps(self, objects: list[Objects]) -> None:
+        """A jump through a table that has a name: what it leads to was not followed."""
+        if any(self._of_objects(pair).leads_to_code for pair in objects):
+            raise Differs("a computed jump may use numbers in its constants as distances to code")
 
     def _refuse_other_initialisers(self) -> None:
         if not self._initialisers_are_alike:
@@ -414,6 +468,11 @@ class _Places:
     def __call__(self, start: int, size: int) -> Iterator[int]:
         """Of relocated fields that begin in an object."""
         yield from self._ordered[bisect_left(self._ordered, start) : bisect_left(self._ordered, start + size)]
+
+
+def _plain_names(item: Object) -> frozenset[str]:
+    """Without the numbers that a compiler adds to the names of constants (`t.0`, `CSWTCH.12`)."""
+    return frozenset(_NUMBER.sub("", name) for name in item.names)
 
 
 def _refuse_mixed(sides: tuple[dict[int, int], dict[int, int]], pair: Objects) -> None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from isoform.load.image import Image, Section, Symbol
+from isoform.load.image import NO_VARIABLES, Image, Section, Symbol
 
 _SLOTS = ".got"
 _WORD = 8
+DISTANCE = 4
+"""Bytes of a distance in a table."""
+LEAST_SAME = 64
+"""Bytes that count at what is neither a text nor has a name."""
 MOST_TEXT = 1 << 12
 
 
@@ -126,6 +131,25 @@ class Meanings:
         end = min(at + size, section.size)
         return section.data[at:end].ljust(end - at, b"\0")
 
+    def begun_at(self, own: int) -> Meaning | None:
+        """What begins at an address of the file, of what a table of distances may lead to."""
+        section = self.image.section_at(own)
+        if section is None or section.name.startswith(NO_VARIABLES):
+            return None
+        meaning = self.of(self.image.shared_address(own))
+        if isinstance(meaning, Object) and meaning.offset:
+            return None
+        return meaning if isinstance(meaning, Code | Object | Unnamed) else None
+
+    def led_to(self, start: int, content: bytes) -> Iterator[Meaning]:
+        """What the numbers in some constants lead to, if they are distances from the constants or from themselves."""
+        for at in range(0, len(content) - DISTANCE + 1, DISTANCE):
+            distance = int.from_bytes(content[at : at + DISTANCE], self.image.byte_order, signed=True)
+            for base in {0, at} if distance else ():
+                meaning = self.begun_at(start + base + distance)
+                if meaning is not None and not 0 <= base + distance < len(content):
+                    yield meaning
+
     def text(self, own: int) -> bytes | None:
         """The text that begins at an address, if there is one."""
         content = self.content(own, MOST_TEXT)
@@ -139,8 +163,39 @@ class Meanings:
         return any(s.replaceable for s in self.image.symbols if s.name in names)
 
     @cached_property
+    def _ordered(self) -> list[Symbol]:
+        symbols = [s for symbols in self._objects.values() for s in symbols]
+        return sorted(symbols, key=lambda s: (s.name, s.address, s.size))
+
+    @property
+    def places(self) -> list[int]:
+        return [s.address for s in self._ordered]
+
+    @property
+    def sizes(self) -> list[int]:
+        return [s.size for s in self._ordered]
+
+    @cached_property
     def layout(self) -> list[tuple[str, int, int]]:
         """Name, place and size of all data with a name, counted from the first of them."""
         first = self._starts[0] if self._starts else 0
-        found = [(s.name, s.address - first, s.size) for symbols in self._objects.values() for s in symbols]
-        return sorted(found)
+        return [(s.name, s.address - first, s.size) for s in self._ordered]
+
+    @cached_property
+    def gaps(self) -> list[tuple[int, bytes]] | None:
+        """Place and contents of all other data; None if addresses are in it."""
+        first, found = self._starts[0] if self._starts else 0, list[tuple[int, bytes]]()
+        for section in self.image.sections:
+            if not section.executable and not section.name.startswith(NO_VARIABLES):
+                content = bytearray(section.data.ljust(section.size, b"\0"))
+                for symbol in self._ordered:
+                    if section.address <= symbol.address < section.end:
+                        at = symbol.address - section.address
+                        content[at : at + symbol.size] = bytes(symbol.size)
+                found.append((section.address - first, bytes(content)))
+                if any(self._is_in_gap(section, place) for place in self.image.relocated):
+                    return None
+        return found
+
+    def _is_in_gap(self, section: Section, place: int) -> bool:
+        return section.address <= place < section.end and self._object(place, section) is None

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
+from functools import cached_property
 from typing import NamedTuple
 
-from isoform.diff.tables import table_targets
+from isoform.diff.tables import Extents, Parts, table_targets
 from isoform.lift.addresses import with_addresses
 from isoform.lift.returning import leaves
 from isoform.load.image import Image, Symbol
@@ -81,6 +82,8 @@ class Walk:
     """Whether some instruction has no semantics here."""
     is_wide: bool = False
     """Whether an access may have to be aligned."""
+    jumps_anywhere: bool = False
+    """Whether it has a computed jump, and no table of its own for it."""
     ops: tuple[tuple[MicroOp, ...], ...] = ()
     places: tuple[int, ...] = ()
     """Micro-ops and address of each step."""
@@ -172,6 +175,7 @@ class Walker:
         thread = self._machine.thread_pointer
         self._thread_register = None if thread is None else self._machine.registers[thread]
         self._functions = {s.address: s for s in image.symbols if s.is_function}
+        self.parts = Parts(image)
 
     def walk(self, entry: int) -> Walk:
         if entry not in self._walks:
@@ -239,6 +243,7 @@ class _Walking:
             self._is_undefined,
             self._is_unsupported,
             self._is_wide,
+            self._has_jump and not self._has_table,
             tuple(ops),
             tuple(self._order[: len(steps)]),
         )
@@ -255,11 +260,10 @@ class _Walking:
             for position, var in enumerate(op.ins):
                 if var.space is Space.CODE:
                     ins.append(self._code(op, var.offset, address, followers))
+                elif depends and calls and number_of(raw.ins[position]) == plain.next_address:
+                    ins.append("after")
                 elif depends and self._is_reference(var, raw.ins[position], instruction, plain):
-                    if calls and number_of(raw.ins[position]) == plain.next_address:
-                        ins.append("after")
-                    else:
-                        ins.append(self._address(op, position, var, instruction, followers))
+                    ins.append(self._address(op, position, var, instruction, followers))
                 else:
                     ins.append(var)
             shape.append((op.kind, op.out, tuple(ins)))
@@ -317,7 +321,7 @@ class _Walking:
         is_access = op.kind in (Kind.LOAD, Kind.STORE) and position == 0
         accessed = (op.out if op.kind is Kind.LOAD else op.ins[1]) if is_access else None
         if not is_access:
-            targets = table_targets(self._image, number, self._extent)
+            targets = table_targets(self._image, number, self._entry, self._walker.parts)
             if targets:
                 self._has_table = True
                 followers += [self._reached(target) for target in targets]
@@ -326,11 +330,6 @@ class _Walking:
         role = Role.ACCESS if is_access else Role.FORM
         self._references.append(Reference(role, number, size, instruction.address))
         return (role, op.kind, size)
-
-    @property
-    def _extent(self) -> tuple[int, int]:
-        symbol = self._walker.function_at(self._entry)
-        return self._entry, self._entry + (symbol.size if symbol is not None else 0)
 
     def _ends(self, op: MicroOp, instruction: Instruction) -> bool:
         """Whether control does not continue after the instruction. After a call it does, unless the callee is known not
@@ -342,15 +341,14 @@ class _Walking:
         name = self._image.externals.get(self._walker.real(op.ins[0].offset)) if op.kind is Kind.CALL else None
         if name is not None and (name in self._image.signatures or is_reserved(name)) and leaves(self._image, name):
             return True
-        if instruction.next_address in self._ends_of_functions():
+        if any(instruction.next_address == high for _, high in self._extents):
             self._ended.add(name or "a function")
             return True
         return False
 
-    def _ends_of_functions(self) -> frozenset[int]:
-        """Where the function that the walk is in ends."""
-        low, high = self._extent
-        return frozenset({high}) if high > low else frozenset()
+    @cached_property
+    def _extents(self) -> Extents:
+        return self._walker.parts.of(self._entry)
 
 
 def references_of(walk: Walk, role: Role) -> Iterator[Reference]:

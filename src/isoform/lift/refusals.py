@@ -64,6 +64,13 @@ def has_ambiguous_bases(*functions: Function) -> bool:
     return any(_other_meaning(function) for function in functions)
 
 
+def leaves_objects(function: Function) -> bool:
+    """Whether code may count from an address in it to beyond the named object that is there. It may then be meant for
+    any other."""
+    places, moving = _Places(function.image), moving_bases(function)
+    return any(places.leaves(number, most) for number, most in moving.bases.items())
+
+
 def _other_meaning(function: Function) -> str:
     """An object that an address in the code may be meant for, though it is in or at another one."""
     image = function.image
@@ -140,7 +147,7 @@ class _Places:
         end."""
         own = self._image.own_address(number)
         most, is_given = moving.bases.get(number, 0), number in moving.given
-        leaves = most is None or not any(start <= own and own + most < end for start, end in self._named_at(own))
+        leaves = self.leaves(number, most)
         for start, end, distance, name in self._objects:
             if distance == number - own:
                 continue
@@ -149,6 +156,10 @@ class _Places:
             if is_given and end == own:
                 return name
         return ""
+
+    def leaves(self, number: int, most: int | None) -> bool:
+        own = self._image.own_address(number)
+        return most is None or not any(start <= own and own + most < end for start, end in self._named_at(own))
 
     def _named_at(self, own: int) -> Iterator[tuple[int, int]]:
         return ((start, end) for start, ends in self._ends.items() if start <= own for end in ends)

@@ -1,0 +1,61 @@
+"""Constants without a name: how far they go.
+
+A linked file does not say where a constant ends whose name was removed. What lies there is a text, or a table whose
+first bytes look like one. So all of it counts up to where something else begins, as far as the file shows that: there
+is a named object, or code or data holds the address.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cached_property
+
+from isoform.diff.meaning import Meanings
+from isoform.diff.walk import Role, Walker
+
+_WORD = 8
+_TEXTS = ".rodata.str"
+"""Sections of object files where nothing but texts is."""
+
+
+class Unnameds:
+    """Of one file."""
+
+    def __init__(self, meanings: Meanings, walker: Walker) -> None:
+        self._meanings, self._walker = meanings, walker
+
+    def text(self, own: int) -> bytes | None:
+        """What is at an address, if it begins as a text: all of it that may belong together, without zeros at its
+        end."""
+        text = self._meanings.text(own)
+        section = self._meanings.image.section_at(own)
+        if text is None or section is None or section.name.startswith(_TEXTS):
+            return text
+        index = bisect_right(self._starts, own)
+        end = self._starts[index] if index < len(self._starts) else section.end
+        size = max(min(end, section.end) - own, len(text) + 1)
+        return self._meanings.content(own, size).rstrip(b"\0")
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        image = self._meanings.image
+        found = {symbol.address for symbol in image.data_symbols[1]}
+        found |= {image.own_address(number) for number in self._formed()}
+        for place, known in image.relocated.items():
+            section = image.section_at(place)
+            if section is not None and not section.executable and known.width == _WORD and not known.relative:
+                held = int.from_bytes(self._meanings.content(place, _WORD), image.byte_order)
+                found.add(image.own_address(held))
+        return sorted(found)
+
+    def _formed(self) -> set[int]:
+        """Addresses that code computes with, in all functions."""
+        pending = [symbol.address for symbol in self._meanings.image.symbols if symbol.is_function]
+        seen, found = set(pending), set[int]()
+        while pending:
+            walk = self._walker.walk(pending.pop())
+            found |= {one.number for one in walk.references if one.role is Role.FORM}
+            more = [entry for entry in walk.callees if entry not in seen and self._meanings.image.code_at(entry)]
+            seen |= {*more}
+            pending += more
+        return found
