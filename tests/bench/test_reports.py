@@ -45,7 +45,8 @@ def test_the_sample_has_every_borderline_pair_and_every_folder() -> None:
     pairs = [pair for pair in chosen([str(PAIRS)]) if not pair.missing]
     found = sample(pairs, 40, 1)
     assert {pair.name for pair in found} >= {name for name in BORDERLINE if name in {pair.name for pair in pairs}}
-    assert {pair.path.parent.name for pair in found} == {pair.path.parent.name for pair in pairs}
+    quick = [pair for pair in pairs if not {"long", "todo"} & pair.fields.keys()]
+    assert {pair.path.parent.name for pair in found} == {pair.path.parent.name for pair in quick}
     assert len(found) == 40
 
 

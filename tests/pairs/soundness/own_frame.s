@@ -7,3 +7,10 @@ unwritten:
     add rax, rdi
     ret
 .size unwritten, .-unwritten
+
+# Ends otherwise, whatever the frame holds.
+.globl unwritten_aborts
+.type unwritten_aborts, @function
+unwritten_aborts:
+    ud2
+.size unwritten_aborts, .-unwritten_aborts

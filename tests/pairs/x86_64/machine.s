@@ -153,6 +153,9 @@
         seto    al
         movzx   eax, al
         leave_function undefined_flag_other
+        entry   undefined_flag_broken
+        mov     eax, 2
+        leave_function undefined_flag_broken
 # The same flag, overwritten before it is read.
         entry   defined_flag
         mov     eax, edi
