@@ -370,3 +370,39 @@ t: .long 1b - t, 2b - t
 """
     with pytest.raises(Differs, match="computed jump"):
         libraries.same(source, source.replace("mov $2", "mov $3"), suffix="s")
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_an_access_beyond_an_object(tmp_path: Path, linked: bool) -> None:
+    code = "  .text\n  .globl f\n  .type f, @function\nf:\n  mov t(%rip), %rax\n  ret\n  .size f, . - f\n"
+    data = "  .section .rodata\n  .type t, @object\nt: .long 1\n  .size t, 4\n"
+    data += "  .type u, @object\nu: .long 5\n  .size u, 4\n"
+    with pytest.raises(Differs, match="more than t"):
+        Built(tmp_path, linked).same(code + data, code + data.replace("5", "6"), suffix="s")
+
+
+FALLS = """
+  .text
+  .globl f
+  .type f, @function
+f:
+  push %rbx
+  call g
+  .size f, . - f
+  add $1, %eax
+  pop %rbx
+  ret
+  .type g, @function
+g:
+  {0}
+  .size g, . - g
+"""
+
+
+def test_code_that_goes_on_after_its_end(objects: Built) -> None:
+    """Nothing follows a call that ends a function only if the callee does not return."""
+    returns = FALLS.format("lea 3(%rdi), %eax\n  ret")
+    with pytest.raises(Differs, match="continues"):
+        objects.same(returns, returns.replace("add $1", "add $2"), suffix="s")
+    loops = FALLS.format("jmp g")
+    assert "does-not-return" in objects.same(loops, loops.replace("add $1", "add $2"), suffix="s")

@@ -184,6 +184,8 @@ class Identical:
         if left.steps != right.steps or len(left.references) != len(right.references):
             raise Differs("the instructions are not the same")
         found.is_wide, found.jumps_anywhere = left.is_wide, left.jumps_anywhere
+        if any(self.walkers[0].walk(callee).returns for callee in left.ended_at):
+            raise Differs("it continues in what lies after it")
         self._note(left, found)
         forms = False
         for one, other in zip(left.references, right.references, strict=True):
@@ -215,6 +217,8 @@ class Identical:
         if isinstance(left, Unnamed) and isinstance(right, Unnamed):
             self._unnamed(left, right, one.size if one.role is Role.ACCESS else 0, found)
             return False
+        if one.role is Role.ACCESS and isinstance(left, Object) and left.offset + one.size > left.size:
+            raise Differs(f"it accesses more than {min(left.names)}")
         self._alike(left, right, found, is_call=one.role is Role.CALL, is_read=one.role is Role.ACCESS)
         return one.role is Role.FORM and isinstance(left, Object)
 

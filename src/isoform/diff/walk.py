@@ -76,6 +76,8 @@ class Walk:
     refused: str = ""
     ended: frozenset[str] = frozenset()
     """Callees after which no code follows."""
+    ended_at: frozenset[int] = frozenset()
+    """Addresses of those in the file."""
     is_undefined: bool = False
     """Whether it computes a value that the manual leaves undefined."""
     is_unsupported: bool = False
@@ -87,6 +89,10 @@ class Walk:
     ops: tuple[tuple[MicroOp, ...], ...] = ()
     places: tuple[int, ...] = ()
     """Micro-ops and address of each step."""
+
+    @property
+    def returns(self) -> bool:
+        return any(op.kind is Kind.RETURN for ops in self.ops for op in ops)
 
     @property
     def callees(self) -> list[int]:
@@ -217,6 +223,7 @@ class _Walking:
         self._order = [entry]
         self._references: list[Reference] = []
         self._ended: set[str] = set()
+        self._ended_at: set[int] = set()
         self._is_undefined = self._is_unsupported = self._is_wide = False
         self._has_table = self._has_jump = False
 
@@ -240,6 +247,7 @@ class _Walking:
             tuple(self._references),
             refused,
             frozenset(self._ended),
+            frozenset(self._ended_at),
             self._is_undefined,
             self._is_unsupported,
             self._is_wide,
@@ -343,6 +351,8 @@ class _Walking:
             return True
         if any(instruction.next_address == high for _, high in self._extents):
             self._ended.add(name or "a function")
+            if name is None and op.kind is Kind.CALL:
+                self._ended_at.add(self._walker.real(op.ins[0].offset))
             return True
         return False
 
