@@ -119,11 +119,15 @@ class _Closure:
         return self._numbers[key]
 
     def _code(self, walk: Walk) -> str:
-        if walk.refused or walk.jumps_anywhere:
+        continues = any(self._walker.walk(callee).returns for callee in walk.ended_at)
+        if walk.refused or walk.jumps_anywhere or continues:
             raise _Unclear
         said = [repr(walk.steps), repr(sorted(walk.ended))]
         for role, number, size, _ in walk.references:
-            said += [f"{role.value} {size} {self._said(self._meanings.of(number), size)}"]
+            meaning = self._meanings.of(number)
+            if isinstance(meaning, Object) and meaning.offset + size > meaning.size:
+                raise _Unclear
+            said += [f"{role.value} {size} {self._said(meaning, size)}"]
         return "\n".join(said)
 
     def _said(self, meaning: Meaning | None, size: int) -> str:
