@@ -22,6 +22,7 @@ from isoform.cli.options import (
     checked_seconds,
     engine_named,
     load_options,
+    optional_seconds,
     size_in_bytes,
 )
 from isoform.cli.question_options import (
@@ -145,7 +146,7 @@ def compare(
         cert=str(cert) if cert else None,
         shapes=tuple(shape or ()),
         explain=explain,
-        explain_budget=explain_budget if explain_budget is None else checked_seconds(explain_budget),
+        explain_budget=optional_seconds(explain_budget, "--explain-budget"),
         causes=causes,
         cause_filter=checked_filter(cause_filter),
         narrate=verbose and not as_json,

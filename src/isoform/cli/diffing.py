@@ -7,18 +7,18 @@ from typing import Annotated, Literal
 
 import typer
 
-from isoform.cli.options import Cc, Cflags, Isa, checked_seconds, load_options, size_in_bytes
+from isoform.cli.options import Cc, Cflags, Isa, checked_seconds, load_options, optional_seconds, size_in_bytes
 from isoform.cli.streams import Progress, refuse_unwritable, write_whole
 from isoform.model.errors import UserError
 from isoform.model.library_diff import Answer, LibraryDiff
 
 DIFF_HELP = """Which functions of a library changed what they do?
 
-OLD and NEW are two files (object files, libraries, programs, C sources) or two folders of them. Functions are matched
-by name, and what is left by their code and what they use. Functions whose code is the same are settled at once; each of
-the others is run on the same inputs, and then asked about as `compare` does, in a process of its own, callees first.
-With --store the command can be interrupted, and the same command does the rest; answers count for later versions, too,
-as long as the code that they are about does not change.
+OLD and NEW are two files (object files, libraries, programs, C or assembly sources), or two folders, static libraries
+or Debian packages of ELF files. Functions are matched by name, and what is left by their code and what they use.
+Functions whose code is the same are settled at once; each of the others is run on the same inputs, and then asked about
+as `compare` does, in a process of its own, callees first. With --store the command can be interrupted, and the same
+command does the rest; answers count for later versions, too, as long as the code that they are about does not change.
 
 Exit code: 0 all are the same, 1 some differ, 3 some are open, 2 trouble."""
 
@@ -26,7 +26,7 @@ RETRIED = (Answer.UNKNOWN, Answer.BOUNDED)
 
 
 def diff(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="A file or a folder of files.", show_default=False)],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="A file, folder or package.", show_default=False)],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The same in another version.", show_default=False)],
     budget: Annotated[
         float, typer.Option(metavar="SECONDS", help="Seconds of processor time for each function.", min=0.01)
@@ -94,7 +94,7 @@ def diff(
     progress = Progress(enabled=not (quiet or as_json or as_lines))
     options = DiffOptions(
         budget=checked_seconds(budget),
-        seconds=time,
+        seconds=optional_seconds(time, "--time"),
         jobs=jobs,
         store=store,
         cluster=cluster,

@@ -15,7 +15,7 @@ from isoform.cli.options import (
     Explaining,
     FilterOfCauses,
     checked_filter,
-    checked_seconds,
+    optional_seconds,
     size_in_bytes,
 )
 from isoform.cli.question_options import AsJson, HtmlFile, OnlyVerdict
@@ -53,7 +53,7 @@ def explain(
     verdict = ask(
         file,
         explain=explain,
-        explain_budget=explain_budget if explain_budget is None else checked_seconds(explain_budget),
+        explain_budget=optional_seconds(explain_budget, "--explain-budget"),
         causes=causes,
         cause_filter=checked_filter(cause_filter),
         memory_limit=size_in_bytes(memory_limit),

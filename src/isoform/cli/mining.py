@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from isoform.cli.adapting import families_named
-from isoform.cli.options import Cc, Cflags, Isa, checked_seconds, load_options
+from isoform.cli.options import Cc, Cflags, Isa, checked_seconds, load_options, optional_seconds
 from isoform.cli.streams import Progress, refuse_unwritable, write_whole
 from isoform.model.errors import UserError
 
@@ -78,7 +78,7 @@ def mine(
         families=families_named(family),
         depth=depth,
         budget=checked_seconds(budget),
-        seconds=time,
+        seconds=optional_seconds(time, "--time"),
         jobs=jobs,
         store=store,
         only=tuple(only or ()),

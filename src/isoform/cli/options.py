@@ -92,10 +92,14 @@ def engine_named(name: str) -> Engine:
         raise UserError(f"--engine '{name}' is not an engine of this version: {known}.") from None
 
 
-def checked_seconds(budget: float) -> float:
-    if not math.isfinite(budget):
-        raise UserError("--budget must be a number of seconds.")
-    return budget
+def checked_seconds(seconds: float, option: str = "--budget") -> float:
+    if not math.isfinite(seconds):
+        raise UserError(f"{option} must be a number of seconds.")
+    return seconds
+
+
+def optional_seconds(seconds: float | None, option: str) -> float | None:
+    return None if seconds is None else checked_seconds(seconds, option)
 
 
 def size_in_bytes(text: str) -> int:
