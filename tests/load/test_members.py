@@ -8,14 +8,14 @@ import io
 import lzma
 import random
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from built import build
 
-from isoform.load.inside import located
-from isoform.load.members import Member, members, members_of, read_member
+from isoform.load.inside import content_of, located
+from isoform.load.members import Member, members_of
 from isoform.load.open import LoadOptions, library_bytes, open_libraries, open_one, open_pair
 from isoform.model.errors import UserError
 
@@ -23,6 +23,10 @@ FIRST = (
     "__attribute__((noinline)) static int hidden(int x) { return x + 1; } int twice(int x) { return hidden(x) * 2; }"
 )
 SECOND = "int thrice(int x) { return x * 3; } int other(int x) { return x; }"
+
+
+def members(path: Path) -> Iterator[tuple[str, bytes]]:
+    return members_of(path.read_bytes(), str(path))
 
 
 def entry(name: bytes, content: bytes) -> bytes:
@@ -74,7 +78,7 @@ def test_long_and_repeated_names(tmp_path: Path, objects: list[bytes]) -> None:
     found = dict(members(path))
     assert list(found) == ["a_name_of_more_than_sixteen_letters.o", "another_long_name.o", "a.o", "a.o#2"]
     assert list(found.values()) == [objects[0], objects[1], objects[0], objects[1]]
-    assert read_member(Member(path, ("a.o#2",))) == objects[1]
+    assert content_of(Member(path, ("a.o#2",))) == objects[1]
 
 
 def test_a_member_is_named_or_found(library: Path) -> None:
@@ -115,7 +119,7 @@ def test_packages(
     nested = open_one(f"{path}:usr/lib/libx.a:second.o:thrice")
     assert (nested.symbol.name, nested.display_path) == ("thrice", f"{path}:usr/lib/libx.a:second.o")
     assert open_one(f"{path}:libx.a:thrice").display_path == nested.display_path
-    assert read_member(Member(path, ("usr/lib/libx.a", "second.o"))) == objects[1]
+    assert content_of(Member(path, ("usr/lib/libx.a", "second.o"))) == objects[1]
 
 
 def test_zstd_is_read_or_refused_in_one_sentence(tmp_path: Path, objects: list[bytes]) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 from isoform.borders.question import Engine, Options
 from isoform.diff.compose import Shown, callees_shown, with_outside
-from isoform.diff.identical import merged
 from isoform.diff.unit import Unit
 from isoform.engines.answer import answer, refused, subject
 from isoform.explain.explain import explainer
@@ -23,7 +22,7 @@ from isoform.model.errors import OutOfLimits, Unsupported, UserError
 from isoform.model.limits import enforced
 from isoform.model.listing import View
 from isoform.model.values import dataclass
-from isoform.model.verdict import Assumption, Different, Equivalent, Verdict
+from isoform.model.verdict import Assumption, Different, Equivalent, Verdict, merged_assumptions
 from isoform.report.json import verdict_as_json
 
 TESTING_SECONDS = 3.0
@@ -83,7 +82,7 @@ def proof_with_outside(loaded: tuple[Loaded, Loaded], options: Options, asked: A
     if not isinstance(verdict, Equivalent):
         return None
     shown = callees_shown(one.name for one in asked.callees)
-    return replace(verdict, assumptions=merged((*verdict.assumptions, *asked.rests_on, shown)))
+    return replace(verdict, assumptions=merged_assumptions((*verdict.assumptions, *asked.rests_on, shown)))
 
 
 def _verdict(loaded: tuple[Loaded, Loaded], options: Options) -> Verdict:

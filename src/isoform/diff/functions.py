@@ -11,8 +11,6 @@ from isoform.load.image import Image, Symbol
 from isoform.load.resolve import STARTUP
 from isoform.model.values import dataclass
 
-MOST_FUNCTIONS = 50_000
-
 
 @dataclass(frozen=True)
 class Function:

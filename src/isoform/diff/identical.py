@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from functools import cached_property
 
@@ -33,7 +33,7 @@ from isoform.load.library_pair import LibraryPair
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.library import HELPERS, library_function
 from isoform.model.values import dataclass
-from isoform.model.verdict import Assumption
+from isoform.model.verdict import Assumption, merged_assumptions
 from isoform.sym.state import VALID_MEMORY
 
 RETURN_ADDRESSES = Assumption(
@@ -134,7 +134,7 @@ class Identical:
             self._refuse_other_initialisers()
         if objects:
             found += [VALID_MEMORY] if VALID_MEMORY not in found else []
-        return merged(found)
+        return merged_assumptions(found)
 
     def _closure(
         self, entries: Sequence[Entries], first: Sequence[Objects] = ()
@@ -484,13 +484,3 @@ def _refuse_mixed(sides: tuple[dict[int, int], dict[int, int]], pair: Objects) -
     for side in (0, 1):
         if sides[side].setdefault(pair[side], pair[1 - side]) != pair[1 - side]:
             raise Differs("one object on one side is two on the other")
-
-
-def merged(assumptions: Iterable[Assumption]) -> tuple[Assumption, ...]:
-    """Each name once, with everything that is said under it."""
-    said: dict[str, list[str]] = {}
-    for one in assumptions:
-        whys = said.setdefault(one.name, [])
-        if one.why not in whys:
-            whys.append(one.why)
-    return tuple(Assumption(name, "; ".join(whys)) for name, whys in said.items())

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 from isoform.diff.ask import TESTING_SECONDS, Asked
 from isoform.diff.compose import Composer, Shown
 from isoform.diff.graph import components
-from isoform.diff.identical import merged
 from isoform.diff.matching import Matched
 from isoform.diff.options import DiffOptions
 from isoform.diff.unit import Unit
+from isoform.engines.answer import seconds_for_explaining
 from isoform.engines.same_code import SAME_CODE
 from isoform.model.library_diff import OPEN, SETTLED, Answer, Row
 from isoform.model.values import dataclass
-from isoform.model.verdict import Assumption
+from isoform.model.verdict import Assumption, merged_assumptions
 from isoform.work import task as work
 from isoform.work.queue import Progress, Queue, Rules
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 KIND, TEST_KIND = "diff", "diff-test"
 GRACE_SECONDS = 10.0
-"""Beyond its budget and the search for a cause, after which the process of a question is ended."""
+"""After its budget and the search for a cause, until the process of a question is ended."""
 _FINAL = ("equivalent", "different")
 
 Node = tuple[int, int]
@@ -68,7 +68,9 @@ class Plan:
         self._all = {row.node: row for row in rows}
         self._asked = {row.node: row for row in rows if row.is_wanted}
         self._waits = {node: self._unsettled_callees(node) for node in self._asked}
+        """For each function that is asked about: the callees that are not answered yet."""
         self._tested: set[Node] = set()
+        """Functions that were run without a difference, and wait for their callees."""
         self.why_ended = ""
 
     # -- the call graph -------------------------------------------------------------------------------
@@ -96,7 +98,7 @@ class Plan:
         return {node: number for number, nodes in enumerate(self._components) for node in nodes}
 
     def _unsettled_callees(self, node: Node) -> set[Node]:
-        """Those that are asked first. Functions that call each other do not wait for each other."""
+        """Callees that are asked about first. Functions that call each other do not wait for each other."""
         own = self._component_of[node]
         return {c for c in self._callees(node) if c in self._asked and self._component_of[c] != own}
 
@@ -157,12 +159,13 @@ class Plan:
         said = [digests, unit.declared(row.entries, contents), options.seed, options.memory_limit]
         said += [[callee.name for callee in callees], [one.name for one in rests_on]]
         seconds = TESTING_SECONDS if is_test else options.budget
+        explaining = seconds_for_explaining(replace(options, budget=seconds))
         return work.Task(
             kind=TEST_KIND if is_test else KIND,
             key=work.content_key([current_versions(), said]),
             function="isoform.diff.ask:ask",
             payload=asked,
-            limits=work.Limits(seconds + max(5.0, seconds / 3) + GRACE_SECONDS, options.memory_limit),
+            limits=work.Limits(seconds + explaining + GRACE_SECONDS, options.memory_limit),
             effort=seconds,
             priority=0 if is_test else 1,
             cost=float(row.row.size),
@@ -183,14 +186,14 @@ class Plan:
             if shown is not None:
                 found.append(shown)
                 rests_on += assumptions
-        return tuple(found), merged(rests_on)
+        return tuple(found), merged_assumptions(rests_on)
 
     @cached_property
     def _composers(self) -> list[Composer]:
         return [Composer(unit) for unit in self._units]
 
     def _next(self, answer: work.Answer) -> list[work.Task]:
-        """What an answer makes possible."""
+        """Note an answer. Returns the tasks that can be asked now."""
         asked: Asked = answer.task.payload
         row = self._all[asked.unit, asked.entries[0]]
         verdict = answer.result["verdict"]["verdict"] if answer.ending is work.Ending.DONE else "unknown"

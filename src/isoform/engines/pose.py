@@ -3,7 +3,6 @@ address they take may be questions of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from isoform.borders.apart import Border
@@ -19,7 +18,7 @@ from isoform.model.budget import Budget
 from isoform.model.contract import AbortRule, CallRule, DataRule, MemoryRule, ReturnAs
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.values import dataclass
-from isoform.model.verdict import Assumption, Subject, Unknown, Verdict
+from isoform.model.verdict import Subject, Unknown, Verdict, merged_assumptions
 
 SHARE, SHARE_OF_ALL = 0.2, 0.5
 """Shares of the remaining budget: for one companion, and for all of them."""
@@ -43,23 +42,13 @@ def _posed(
     images = border.mark_in((functions[0].image, functions[1].image))
     left, right = (replace(f, image=image) for f, image in zip(functions, images, strict=True))
     question = settle(left, right, options)
-    assumptions = _merged((*question.assumptions, *border.assumptions))
+    assumptions = merged_assumptions((*question.assumptions, *border.assumptions))
     question = replace(question, border=border, assumptions=assumptions, discovery=discovery)
     versions = tuple(
         replace(version, border=border, assumptions=assumptions, discovery=discovery) for version in question.versions
     )
     contract = replace(question.contract, data_names=border.data)
     return replace(question, contract=contract, versions=versions)
-
-
-def _merged(assumptions: Sequence[Assumption]) -> tuple[Assumption, ...]:
-    """Each name once, with everything that is said under it."""
-    said: dict[str, list[str]] = {}
-    for assumption in assumptions:
-        whys = said.setdefault(assumption.name, [])
-        if assumption.why not in whys:
-            whys.append(assumption.why)
-    return tuple(Assumption(name, "; ".join(whys)) for name, whys in said.items())
 
 
 @dataclass

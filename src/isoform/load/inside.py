@@ -52,10 +52,12 @@ def every_file(spec: str) -> list[str]:
                 pending.append((f"{shown}:{name}", dict(members_of(data, f"{shown}:{name}"))))
             else:
                 found.append(f"{shown}:{name}")
-    wanted = [file for file in found if rest is None or _begins(file, str(located(path, rest, None)[0]))]
-    if not wanted:
+    if not found:
         raise UserError(f"{path} has no object files, libraries or programs in it.")
-    return wanted
+    if rest is None:
+        return found
+    meant = str(located(path, rest, None)[0])
+    return [file for file in found if _begins(file, meant)]
 
 
 def _in_archive(

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from isoform.load.elf import FILE_LIMIT
-from isoform.load.resolve import read_file
 from isoform.model.errors import UserError
 from isoform.model.values import dataclass
 
@@ -60,27 +59,13 @@ def starts_as_archive(path: Path) -> bool:
         return False
 
 
-def members(path: Path) -> Iterator[tuple[str, bytes]]:
-    """The ELF files and static libraries in an archive, by name. A second member of one name has `#2` added."""
-    return members_of(read_file(path), str(path))
-
-
 def members_of(data: bytes, shown: str) -> Iterator[tuple[str, bytes]]:
+    """The ELF files and static libraries in an archive, by name. A second member of one name has `#2` added."""
     seen: dict[str, int] = {}
     for name, content in _packaged(data, shown) if _is_package(data) else _archived(data, shown):
         if content.startswith((ELF, ARCHIVE)):
             seen[name] = seen.get(name, 0) + 1
             yield name if seen[name] == 1 else f"{name}#{seen[name]}", content
-
-
-def read_member(member: Member) -> bytes:
-    data, shown = read_file(member.path), str(member.path)
-    for name in member.inside:
-        found = next((content for own, content in members_of(data, shown) if own == name), None)
-        if found is None:
-            raise UserError(f"there is no member '{name}' in {shown}.")
-        data, shown = found, f"{shown}:{name}"
-    return data
 
 
 def _unusable(shown: str, why: str) -> UserError:

@@ -6,6 +6,7 @@ proof, `Different` a witness that was replayed, `Bounded` its bound and `Unknown
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import field
 from typing import Any, ClassVar
 
@@ -24,6 +25,16 @@ class Assumption:
 
     name: str
     why: str
+
+
+def merged_assumptions(assumptions: Iterable[Assumption]) -> tuple[Assumption, ...]:
+    """Each name once, with everything that is said under it."""
+    said: dict[str, list[str]] = {}
+    for one in assumptions:
+        whys = said.setdefault(one.name, [])
+        if one.why not in whys:
+            whys.append(one.why)
+    return tuple(Assumption(name, "; ".join(whys)) for name, whys in said.items())
 
 
 DEFAULT_ROUNDING_MODE = Assumption(

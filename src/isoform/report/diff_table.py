@@ -7,22 +7,13 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from isoform.model.library_diff import Answer, LibraryDiff, Row
+from isoform.report.diff_words import SYMBOLS, place_in_words
 from isoform.report.summary import duration
 from isoform.report.terminal import ASCII, printable
 
 FOLDED = (Answer.EQUIVALENT, Answer.IDENTICAL)
 """Answers of which only the number is shown."""
 MOST_NAME = 40
-_MARKS = {
-    Answer.DIFFERENT: "✗",
-    Answer.AFFECTED: "▸",
-    Answer.UNKNOWN: "?",
-    Answer.BOUNDED: "?",
-    Answer.ADDED: "+",
-    Answer.REMOVED: "-",
-    Answer.EQUIVALENT: "✓",
-    Answer.IDENTICAL: "✓",
-}
 
 
 def print_diff(found: LibraryDiff, quiet: bool = False, verbose: bool = False, stream: TextIO | None = None) -> None:
@@ -49,7 +40,7 @@ def _lines(found: LibraryDiff, quiet: bool, verbose: bool) -> Iterator[str]:
 def _row(row: Row, width: int, several: bool) -> Iterator[str]:
     accepted = f" (accepted: {row.accepted})" if row.accepted is not None else ""
     where = f"  [{row.place.file}]" if several else ""
-    yield f"{_MARKS[row.answer]} {row.answer.value:10} {row.name:{width}}  {row.why}{accepted}{where}"
+    yield f"{SYMBOLS[row.answer]} {row.answer.value:10} {row.name:{width}}  {row.why}{accepted}{where}"
     if row.confidence < 1:
         yield f"  {'':10} {'':{width}}  matched by {row.how_matched}, {row.confidence:.0%} sure"
     cause = _cause(row)
@@ -58,20 +49,16 @@ def _row(row: Row, width: int, several: bool) -> Iterator[str]:
 
 
 def _cause(row: Row) -> str:
-    """Where the two part, if that was found."""
+    """The first cause, if one was found."""
     root = (row.verdict or {}).get("root_cause")
     if not root or not root.get("causes"):
         return ""
     sides = [("old", root["causes"][0].get("target")), ("new", root["causes"][0].get("rewrite"))]
-    said = [f"{side}: {_place(place)}" for side, place in sides if place]
+    said = [f"{side}: {place_in_words(place)}" for side, place in sides if place]
     return f"cause: {'; '.join(said)}" if said else ""
-
-
-def _place(place: dict[str, object]) -> str:
-    source = f" ({str(place['file']).rpartition('/')[2]}:{place['line']})" if place.get("file") else ""
-    return f"`{place.get('text')}`{source}"
 
 
 def summary_line(found: LibraryDiff) -> str:
     counts = ", ".join(f"{number} {answer.value}" for answer, number in found.counts.items())
-    return f"{len(found.rows)} functions: {counts}; in {duration(found.seconds)}"
+    functions = len(found.rows)
+    return f"{functions} function{'' if functions == 1 else 's'}: {counts}; in {duration(found.seconds)}"

@@ -104,13 +104,15 @@ def _cause(cause: Mapping[str, Any]) -> str:
     old, new = cause.get("target"), cause.get("rewrite")
     if new is None or old is None:
         side, place, other = ("new", new, "old") if old is None else ("old", old, "new")
-        return f"The {side} version's {_place(_mapping(place))} has no counterpart in the {other} one."
+        return f"The {side} version's {place_in_words(_mapping(place))} has no counterpart in the {other} one."
     values = f" ({_mapping(old).get('value')}, not {_mapping(new).get('value')})"
     what = "the opposite of what" if cause.get("negated") else "what"
-    return f"The new version's {_place(new)} should hold {what} the old version's {_place(old)} holds{values}."
+    sides = place_in_words(old), place_in_words(new)
+    return f"The new version's {sides[1]} should hold {what} the old version's {sides[0]} holds{values}."
 
 
-def _place(place: Mapping[str, Any]) -> str:
+def place_in_words(place: Mapping[str, Any]) -> str:
+    """An instruction, with its source line if that is known."""
     source = f" ({str(place['file']).rpartition('/')[2]}:{place.get('line')})" if place.get("file") else ""
     return f"`{place.get('text')}`{source}"
 
