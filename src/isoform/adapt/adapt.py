@@ -46,9 +46,9 @@ MOST_UNPROVED = 3
 MOST_SHOWN = 12
 """Counterexamples in an answer."""
 OF_ARGUMENTS = (Family.SUBSTITUTION, Family.WIDTH, Family.ARITHMETIC)
-"""Where no family is named, that there is none in these is an answer, whether or not the others are decided."""
+"""If no family is named, the answer is `none` once these are excluded, whether or not the others are decided."""
 SHARE = 0.5
-"""Of what is left of the budget, for one family before the last."""
+"""Of the remaining budget, the most for a family that is not the last."""
 
 
 @dataclass(frozen=True)

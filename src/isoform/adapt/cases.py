@@ -26,9 +26,10 @@ FIRST_CASES = 12
 MOST_TRIED = 400
 """Of which so many are tried: preconditions may exclude most."""
 FILLS = (0, 1)
-"""Of memory, where it is tried whether the target depends on a parameter: an index into a table shows in the second."""
+"""Contents of memory with which it is tried whether the target depends on a parameter. In the second, an index into a
+table shows."""
 MOST_VALUES = 3
-"""Of a parameter that are tried for this."""
+"""Values of a parameter that are tried for this."""
 UNCERTAIN = "some results rest on undefined values or outside functions, of which runs show one possibility only"
 """Why a family that is searched by runs has not excluded everything."""
 

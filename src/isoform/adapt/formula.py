@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
 _NOT_CERTAIN = (POSSIBLE_RESULT, "same-things", "same-things-computed")
 """Goals whose failure does not imply an observable difference."""
-LONGER_SECONDS = 2.0
-"""The same for a candidate that nothing else refutes and that no comparison will see."""
 POINTED_BYTES = 1 << 20
 """Bytes after each pointer of the target that are assumed to be accessible."""
 MOST_CELLS = 512
@@ -57,6 +55,8 @@ MOST_WRITES = 64
 VERIFY_SECONDS = 0.2
 """Counted, for one goal about a candidate. Most counterexamples take milliseconds; what is not decided then is left to
 the comparison of the wrapper, which has the rest of the budget."""
+LONGER_SECONDS = 2.0
+"""The same for a candidate that nothing else refutes and that no comparison will see."""
 
 
 class OpenFormula:
@@ -154,8 +154,8 @@ class OpenFormula:
         return terms.conj(site.condition, terms.negate(terms.any_of(made)))
 
     def _same_arguments(self, left: CallSite, right: CallSite) -> Term:
-        """Of a system call the first is the number of the service, which says what else it reads. Addresses of a side's
-        own frame are its own affair."""
+        """Of a system call the first is the number of the service, which says what else it reads. Addresses in a
+        side's own frame are not compared."""
         terms = self.terms
         ours, theirs = left.keys[0][1], right.keys[0][1]
         if left.callee == SYSTEM_CALL:

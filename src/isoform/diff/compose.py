@@ -43,7 +43,7 @@ class Shown:
 
 def callees_shown(names: Iterable[str]) -> Assumption:
     listed = ", ".join(sorted(names))
-    why = "shown by questions of their own to do the same, use nothing but their arguments and memory"
+    why = "shown to do the same by questions of their own, and taken to use nothing but their arguments and memory"
     return Assumption(_NAME, f"{listed}: {why}")
 
 

@@ -130,7 +130,7 @@ class _Diffing:
         return rows, asked
 
     def _of_one_file(self, unit: Unit) -> Iterator[Row]:
-        """Both versions are the same bytes, so that every function is the same whatever is in it."""
+        """Both versions are the same bytes, so every function is the same, whatever it does."""
         for function in functions_of(unit.pair.images[0], None):
             if self._options.has(*function.aliases):
                 pair = Matched(function, function, "the same file", SURE)

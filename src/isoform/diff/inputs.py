@@ -1,7 +1,7 @@
 """What a function finds at its entry and uses: bytes of registers, and what is above its own frame.
 
-A function that was compared with another one started in the same state as that. Where it is called from different code,
-only its arguments and memory are the same. So it counts as the same function there only if it uses nothing else.
+Two functions that are compared start in the same state. If different code calls them, only their arguments and memory
+are the same. So they count as the same function for their callers only if they use nothing else.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from isoform.model.errors import UserError
 from isoform.model.values import dataclass
 
 SURE, SAME_CODE, SAME_PART, IN_ORDER = 1.0, 0.95, 0.8, 0.7
+"""How sure a match is: by name, by code under another name, by a name up to its number, by order among equal names."""
 LEAST_ALIKE = 0.6
 """Of what two functions refer to, the share that they must have in common to be taken for one."""
 _NUMBER = re.compile(r"\.\d+")

@@ -15,7 +15,7 @@ _WORD = 8
 DISTANCE = 4
 """Bytes of a distance in a table."""
 LEAST_SAME = 64
-"""Bytes that count at what is neither a text nor has a name."""
+"""Bytes that are compared at an address where there is neither a text nor a named object."""
 MOST_TEXT = 1 << 12
 
 
@@ -132,7 +132,7 @@ class Meanings:
         return section.data[at:end].ljust(end - at, b"\0")
 
     def begun_at(self, own: int) -> Meaning | None:
-        """What begins at an address of the file, of what a table of distances may lead to."""
+        """The function, object or unnamed constant that begins at an address, as a distance in a table leads to."""
         section = self.image.section_at(own)
         if section is None or section.name.startswith(NO_VARIABLES):
             return None
@@ -177,13 +177,13 @@ class Meanings:
 
     @cached_property
     def layout(self) -> list[tuple[str, int, int]]:
-        """Name, place and size of all data with a name, counted from the first of them."""
+        """Name, distance from the first object, and size of all named data."""
         first = self._starts[0] if self._starts else 0
         return [(s.name, s.address - first, s.size) for s in self._ordered]
 
     @cached_property
     def gaps(self) -> list[tuple[int, bytes]] | None:
-        """Place and contents of all other data; None if addresses are in it."""
+        """Place and contents of the data without names; None if there are addresses in it."""
         first, found = self._starts[0] if self._starts else 0, list[tuple[int, bytes]]()
         for section in self.image.sections:
             if not section.executable and not section.name.startswith(NO_VARIABLES):

@@ -19,7 +19,7 @@ from isoform.model.values import dataclass
 
 MOST_MEMBERS = 10_000
 _VERSION = re.compile(r"\.so(\.[0-9.]+)?$")
-"""Of a library: `libz.so.1.2.13` is the new `libz.so.1.2.11`."""
+"""What a library's name ends in: `libz.so.1.2.13` is the new `libz.so.1.2.11`."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Member:
     path: str
     """The file that the user named, or one in the folder."""
     inner: str | None
-    """In an archive or package: the file in there."""
+    """The name inside an archive or package; None for a file of its own."""
     label: str
     """What the two sides are matched by."""
     data: bytes | None = None
-    """Of a file in an archive."""
+    """The contents, if it is in an archive."""
 
     @property
     def shown(self) -> str:
@@ -66,7 +66,7 @@ def members_of(path: str) -> list[Member]:
 
 
 def _in_archive(data: bytes, path: str, inner: str, label: str) -> Iterator[Member]:
-    """Also of the static libraries in a package."""
+    """The files of an archive, and of the static libraries in it."""
     shown = f"{path}:{inner}" if inner else path
     for name, content in archived(data, shown):
         inside = f"{inner}:{name}" if inner else name
@@ -78,7 +78,7 @@ def _in_archive(data: bytes, path: str, inner: str, label: str) -> Iterator[Memb
 
 
 def _in_folder(folder: Path) -> Iterator[Member]:
-    """Links lead to files that are in the folder anyway, or to others that are not meant."""
+    """ELF files and archives. Links are left out: they lead to files in the folder, or to others that are not meant."""
     count = 0
     for path in sorted(folder.rglob("*")):
         if path.is_symlink() or not path.is_file():

@@ -28,7 +28,7 @@ class DiffOptions:
     matches: tuple[tuple[str, str], ...] = ()
     """Pairs of names that belong together."""
     retry: frozenset[Answer] = frozenset()
-    """Answers in the store that do not count, unless they are final."""
+    """Answers in the store that are asked about again."""
     accept: str | None = None
     """A file of differences that are meant."""
     memory_limit: int = DEFAULT_MEMORY

@@ -17,7 +17,7 @@ class Frame:
     """What one instruction does in the frame."""
 
     saved: frozenset[int]
-    """Which of its micro-ops store a register in the frame that the function must restore."""
+    """Numbers of the micro-ops that save a callee-saved register in the frame."""
     reads_return: bool
     """Whether it reads the return address without returning."""
     reads_above: bool
@@ -38,7 +38,7 @@ def frames_of(machine: Machine, walk: Walk) -> list[Frame | None] | None:
 
 
 def _followed(machine: Machine, walk: Walk) -> list[Frame | None]:
-    """None for instructions that are not reached."""
+    """Each instruction with what is known on the first path that leads to it; None for those that are not reached."""
     name = machine.convention.stack_pointer
     frames: list[Frame | None] = [None] * len(walk.ops)
     if name is None or not walk.ops:

@@ -7,7 +7,6 @@ placeholder is the same on both sides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
@@ -27,12 +26,12 @@ LONGEST = 15
 """Bytes of an instruction of the machines that this is for."""
 _ELSEWHERE = 1 << 24
 _CALLS = (Kind.CALL, Kind.CALLIND)
-_UNPLAIN = ("fnstenv", "fstenv", "fsave", "fnsave", "fxsave", "xsave", "xbegin", "iret", "lret", "ret", "call", "jmp")
-"""Beginnings of instructions without semantics that store or use the address of code."""
+_ON_CODE = ("fnstenv", "fstenv", "fsave", "fnsave", "fxsave", "xsave", "xbegin", "iret", "lret", "ret", "call", "jmp")
+"""How the texts of instructions begin that have no semantics here and store or use the address of code."""
 _STACK_CHECK = 0x28
-"""Where the C library keeps the number that guards frames, from the thread pointer on."""
+"""The offset of the stack protector's number from the thread pointer."""
 _WIDE = 16
-"""Bytes of an access that may have to be aligned."""
+"""Bytes from which on an access may have to be aligned."""
 
 
 def is_walked(machine: Machine) -> bool:
@@ -88,7 +87,7 @@ class Walk:
     """Whether it has a computed jump, and no table of its own for it."""
     ops: tuple[tuple[MicroOp, ...], ...] = ()
     places: tuple[int, ...] = ()
-    """Micro-ops and address of each step."""
+    """Of each step: its micro-ops, and its address."""
 
     @property
     def returns(self) -> bool:
@@ -270,7 +269,7 @@ class _Walking:
                     ins.append(self._code(op, var.offset, address, followers))
                 elif depends and calls and number_of(raw.ins[position]) == plain.next_address:
                     ins.append("after")
-                elif depends and self._is_reference(var, raw.ins[position], instruction, plain):
+                elif depends and self._is_reference(var, raw.ins[position], instruction):
                     ins.append(self._address(op, position, var, instruction, followers))
                 else:
                     ins.append(var)
@@ -285,14 +284,14 @@ class _Walking:
         self._has_jump |= op.kind is Kind.BRANCHIND
         self._is_undefined |= op.kind is Kind.UNDEFINED
         if op.kind is Kind.UNSUPPORTED:
-            if instruction.text.lower().startswith(_UNPLAIN):
+            if instruction.text.lower().startswith(_ON_CODE):
                 raise Unsupported(f"it has `{instruction.text}`")
             self._is_unsupported = True
         if op.kind in (Kind.LOAD, Kind.STORE):
             var = op.out if op.kind is Kind.LOAD else op.ins[1]
             self._is_wide |= var is not None and var.size >= _WIDE
 
-    def _is_reference(self, var: Var, raw: Var, instruction: Instruction, plain: Instruction) -> bool:
+    def _is_reference(self, var: Var, raw: Var, instruction: Instruction) -> bool:
         """Whether a number depends on where something is: relocations fill it, or it moves with the instruction."""
         if var.space is Space.ADDRESS:
             return True
@@ -359,7 +358,3 @@ class _Walking:
     @cached_property
     def _extents(self) -> Extents:
         return self._walker.parts.of(self._entry)
-
-
-def references_of(walk: Walk, role: Role) -> Iterator[Reference]:
-    return (one for one in walk.references if one.role is role)

@@ -1,4 +1,4 @@
-"""A whole comparison in the store: the same command on the same files has the same rows, and reads nothing else."""
+"""A whole comparison in the store: the same command on the same files has the same rows, and compares nothing again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _ASKED = (*OPEN, Answer.DIFFERENT, Answer.EQUIVALENT)
 
 
 class Whole:
-    """`key` is empty where nothing is kept: sources have to be compiled, and headers may have changed."""
+    """The rows of one comparison, under a key of all that they depend on. The key is empty, and nothing is kept, if
+    there is no store, or if a file is a source: headers that it includes may have changed."""
 
     def __init__(self, store: Store | None, members: Sequence[MemberPair], options: DiffOptions) -> None:
         self._store = store

@@ -47,7 +47,7 @@ def rests_on_open_arguments(question: Question, inputs: Pair) -> bool:
 
 
 def _without(unequal: list[int], record: CallRecord, outcome: Outcome, place: int) -> list[int]:
-    """The bits of arguments that are the same in another run of one side."""
+    """The unequal bits, without those that change with the undefined values of one side."""
     again = outcome.calls[place] if place < len(outcome.calls) else None
     if again is None or again.callee != record.callee or len(again.arguments) != len(record.arguments):
         return unequal

@@ -54,7 +54,7 @@ def _replaced(runs: Runs, case: Case, site: Site) -> Iterator[Candidate]:
 
 
 def _is_place_in_frame(runs: Runs, case: Case, constant: Site) -> bool:
-    """Whether an instruction computes with a constant where a variable is in the frame."""
+    """Whether an instruction computes the address of a variable in the frame with a constant."""
     same = (other for other in runs.rewrite.sites if other.address == constant.address and other.role is Role.RESULT)
     return any(in_frame(value) for other in same for value in case.own.get(other.number, ()))
 
@@ -72,8 +72,8 @@ def _first_difference(own: Sequence[int], given: Sequence[int]) -> int | None:
 
 def _widths_fit(target: Site, rewrite: Site) -> bool:
     """Whether it is clear what the value of one is at the width of the other: the low part, or extended with zeros. A
-    condition is a number only where the other one is a condition, too, or a byte that is computed, as by `sete`. In the
-    place of a constant there is another constant."""
+    condition is a number only where the other one is a condition, too, or a byte that is computed, as by `sete`. A
+    constant is replaced only by another constant."""
     if Role.CONSTANT in (target.role, rewrite.role) and not (target.is_constant and rewrite.is_constant):
         return False
     others = [site for site in (target, rewrite) if site.role is not Role.CONDITION]

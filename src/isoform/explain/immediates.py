@@ -22,8 +22,8 @@ _COMPUTING = frozenset(
         Kind.INT_SEXT,
     }
 )
-"""Micro-ops of which a constant operand is one of the instruction. Scales of addresses are left out; multiplications
-extend theirs."""
+"""Micro-ops whose constant operand is written in the instruction. INT_SEXT stands for multiplications, which
+extend their constant first; INT_MULT itself also scales addresses, and is left out."""
 _SHIFTS = frozenset({Kind.INT_LEFT, Kind.INT_RIGHT, Kind.INT_SRIGHT})
 """Left out: their flags are made of other constants that follow from the one that is written, or, with `cl`, of the
 mask of the count."""

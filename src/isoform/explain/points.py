@@ -17,7 +17,7 @@ from isoform.model.values import dataclass
 from isoform.run.running import ShownValues
 
 _FEWEST_VALUES = 3
-"""That a site has in all runs: with fewer two sites may have the same by chance."""
+"""Different values of a site in all runs: with fewer, two sites may have the same values by chance."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,11 @@ def _same_call(left: CallRecord, right: CallRecord) -> bool:
 
 
 def first_iteration(question: Question, runs: Runs, case: Case) -> Point | None:
-    """The first iteration of two loops that correspond in which they compute other values. Loops correspond as the loop
-    engine aligns them on inputs on which the two functions agree, and values if they are the same in all iterations
-    there. Where the two never agree, all inputs are used, and values correspond whose instructions read the same."""
-    agreeing = [other for other in runs.others if not other.is_apart and _iterates(runs, other)]
+    """The first iteration in which two corresponding loops compute different values. Loops correspond as the loop
+    engine aligns them on inputs on which the two functions agree; values correspond if they are equal in all iterations
+    there. If the two never agree, all inputs are used, and values correspond whose instructions have the same
+    operands."""
+    agreeing = [other for other in runs.others if not other.is_apart and _iterates(other)]
     for left, right in _paired_loops(question, agreeing or [case, *runs.others]):
         bodies = [
             _carried(question, runs, (case, *(agreeing or runs.others)), side, head)
@@ -127,7 +128,7 @@ def _paired_loops(question: Question, cases: Sequence[Case]) -> Iterator[tuple[B
             yield cut.target, cut.rewrite
 
 
-def _iterates(runs: Runs, case: Case) -> bool:
+def _iterates(case: Case) -> bool:
     """Whether some instruction of each side is executed several times."""
     return all(any(len(values) > 1 for values in shown.values.values()) for shown in case.shown)
 
@@ -189,7 +190,7 @@ def _carried(question: Question, runs: Runs, cases: Sequence[Case], side: int, h
 
 
 def _first_apart(case: Case, pair: tuple[int, int]) -> int | None:
-    """In which iteration two sites have other values for the first time."""
+    """The first iteration in which two sites have different values."""
     left, right = case.values.get(pair[0], ()), case.own.get(pair[1], ())
     apart = (n for n, (mine, its) in enumerate(zip(left, right, strict=False)) if mine != its)
     return next(apart, min(len(left), len(right)) if len(left) != len(right) else None)

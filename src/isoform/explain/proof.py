@@ -253,7 +253,7 @@ def _agree_at_store(terms: Terms, held: Held, seen: _Occurrences, own: _Occurren
         sides.append((addresses[time], values[time]))
     (left_at, left), (right_at, right) = sides
     if terms.width(left[1]) != terms.width(right[1]):
-        return terms.false  # stores of other widths are no one point
+        return terms.false  # stores of different widths are not the same point
     return terms.all_of([right[0], terms.eq(left_at[1], right_at[1]), terms.eq(left[1], right[1])])
 
 

@@ -23,8 +23,8 @@ _PASSED_ON = (Role.ARGUMENT, Role.RETURNED, Role.LEFT)
 
 
 _FEWEST = {Role.CONSTANT: 1, Role.CONDITION: 2}
-"""How many values a constant and a condition must have had in the runs to be right, if their instructions read the
-same."""
+"""How many different values a constant and a condition must have had in the runs to count as right, if their
+instructions read the same."""
 
 
 class Ranking:
@@ -69,7 +69,7 @@ class Ranking:
         return all(in_frame(address) for address in self._case.shown[side].values.get(store.number - 1, ()))
 
     def _is_elsewhere(self, side: int, store: Site) -> bool:
-        """Whether the other side stores to the same address as often, only another number of bytes."""
+        """Whether the other side stores to the same address as often, only with another width."""
         counts = [self._stores(0), self._stores(1)]
         addresses = self._case.shown[side].values.get(store.number - 1, ())
         return all(counts[side][address] <= counts[1 - side][address] for address in addresses)
@@ -105,7 +105,7 @@ class Ranking:
         )
 
     def _unpaired(self, is_born: bool) -> int:
-        """When something happens that only the target does: first, unless the rewrite does it in another form."""
+        """The place in the run of what only the target does: first, or last if the rewrite does it in another form."""
         return 0 if is_born else len(self._case.shown[1].order)
 
     def _only_reloads(self, side: int, site: Site, time: int) -> bool:
@@ -160,7 +160,7 @@ def _right_values(
 ) -> frozenset[int]:
     """Sites of the rewrite that have the values which a site of the target has as well, in all runs. Where the rewrite
     only moves a value, has a constant or a condition, the target may have it at another place: it is right if it is
-    the same instruction of the two. A value that is the same in all runs says nothing else: that may be chance."""
+    the same instruction of the two. Otherwise a value that is equal in all runs says nothing: it may be chance."""
     left, right = (_moves(sites, f) for sites, f in zip((target, rewrite), functions, strict=True))
     counts = [Counter(text for text, _ in moves.values()) for moves in (left, right)]
     common = {text for text in counts[0] if counts[0][text] == counts[1][text]}

@@ -53,7 +53,7 @@ class Place:
     source_file: str | None = None
     source_line: int | None = None
     digest: str = ""
-    """Of its code and of all that its answer depends on: equal digests, equal functions."""
+    """If it was asked about: of its code and of all that its answer depends on. Else of its own code, or empty."""
 
     @property
     def file(self) -> str:

@@ -35,7 +35,7 @@ ITERATIONS_IN_WINDOW, LONGEST_HALF_WINDOW = 4, 48
 """Iterations of the side that passes fewer stations, before and after the station for which there is a window; and
 stations of the other side."""
 NEW_STEPS_SEEN, MOST_WINDOWS = 2, 10
-"""Times that one station follows another that have a window, and windows of one run."""
+"""How many occurrences of a step from one station to another get a window, and windows of one run."""
 FEW_TIMES, SOME_TIMES = 4, 2
 """Iterations, or tests. A loop that iterated less than a few times, or in fewer tests, hardly shows its behaviour; a
 single iteration in straight code is seen enough in some tests."""
@@ -163,7 +163,8 @@ GLANCE_SECONDS, QUICK_SECONDS = 0.3, 1.0
 EXPANDED_SECONDS = 0.3
 """Seconds for a question with sums of monomials: that helps at once or never."""
 MEANING_SECONDS = 0.1
-"""Seconds for whether a model is one of the theory of floating point, while invariants are looked for."""
+"""Seconds to find out whether floating-point operations can have the results of a model, while invariants are looked
+for."""
 MERGING_SECONDS, SWEEP_SECONDS, MOST_SWEEP_SECONDS = 0.1, 1.0, 10.0
 """Seconds before equal parts of both sides are merged, where that was needed before; for merging; and for merging
 where nothing else is left to try."""

@@ -325,7 +325,7 @@ def _cheapest(test: Traces, preference: _Preference) -> list[tuple[Edge, int, in
 
 
 def _is_last(test: Traces, preference: _Preference, i: int, j: int) -> bool:
-    """Whether no pair of an iteration is left in a trace whose end was left out."""
+    """Whether, in a trace whose end was left out, there is no room for the pair of another iteration."""
     if test.ends:
         return False
     return len(test.target) - i <= preference.most[0] + 1 and len(test.rewrite) - j <= preference.most[1] + 1
@@ -434,8 +434,8 @@ def _moves(test: Traces, preference: _Preference, i: int, j: int) -> Iterator[tu
 
 
 def _first_pairs(test: Traces, preference: _Preference) -> Iterator[tuple[int, int]]:
-    """Pairs in the first iterations of each side in a trace whose beginning was left out: it is only about known where
-    one side is while the other one is elsewhere."""
+    """Pairs in the first iterations of each side, in a trace whose beginning was left out: which stations of the two
+    are passed at the same time is known only roughly."""
     last = len(test.target) - 1, len(test.rewrite) - 1
     reach = min(FIRST_ITERATIONS * preference.most[0], last[0]), min(FIRST_ITERATIONS * preference.most[1], last[1])
     for k in range(min(1, last[0]), reach[0] + 1):

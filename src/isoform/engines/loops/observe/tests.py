@@ -53,7 +53,7 @@ class GatheredTraces:
     long: list[tuple[Inputs, Inputs]] = field(default_factory=list)
     """Inputs of runs that are too long, of which windows are observed."""
     long_kinds: Counter[frozenset[Head]] = field(default_factory=Counter)
-    """How many such runs pass some stations and no others."""
+    """How many such runs pass exactly these stations."""
     differing: tuple[Inputs, Inputs] | None = None
     """Inputs on which the outcomes of the two differ."""
     differs: bool = False

@@ -35,7 +35,7 @@ class Traces:
     in_all: tuple[Counter[BlockId], Counter[BlockId]] | None = None
     """How often the whole run passed each station, if some were left out."""
     iterations: tuple[Sequence[int], Sequence[int]] = ((), ())
-    """For each station, if some were left out: how many iterations of its loop there were since another one."""
+    """If stations were left out: for each station, how many times in a row it was passed before."""
 
     @cached_property
     def counts(self) -> tuple[Counter[BlockId], Counter[BlockId]]:

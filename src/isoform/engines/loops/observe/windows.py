@@ -52,7 +52,7 @@ class LongRun:
 
 
 def long_run(question: Question, inputs: Both, stations: Stations) -> LongRun | None:
-    """Run both on inputs that make their loops iterate often. None if that is too long even so."""
+    """Run both on inputs that make their loops iterate often. None if even that takes too many iterations."""
     try:
         left, right = (
             visits(program, side, _options(question), question.callees, watched, MOST_VISITS)
@@ -95,7 +95,7 @@ def windows_of(question: Question, inputs: Both, run: LongRun) -> list[Traces]:
 
 
 def long_fuel(question: Question) -> int:
-    """Steps of a long run. Who asks for shorter runs than usual gets no longer ones."""
+    """Steps of a long run. A `--fuel` below the default is respected."""
     fuel = question.options.fuel
     return fuel if fuel < Options.fuel else max(fuel, LONG_FUEL_STEPS)
 
@@ -105,7 +105,7 @@ def _options(question: Question) -> RunOptions:
 
 
 def windows(target: Sequence[BlockId], rewrite: Sequence[BlockId]) -> Iterator[Window]:
-    """Windows of the side that passes more stations, and what the other side does meanwhile. Neither must be exact: an
+    """Windows of the side that passes more stations, and what the other side does meanwhile. Neither need be exact: an
     alignment begins and ends in a window where both agree."""
     sides = target, rewrite
     lead = 0 if len(target) >= len(rewrite) else 1
@@ -135,7 +135,7 @@ def _new_steps(passed: Sequence[BlockId]) -> list[int]:
 
 
 def _iterations(passed: Sequence[BlockId]) -> list[int]:
-    """For each station how many times in a row it was passed."""
+    """For each station, how many times in a row it was passed before."""
     return [0, *(number for _, run in groupby(passed[1:]) for number, _ in enumerate(run))]
 
 
@@ -155,8 +155,8 @@ def _merged(centres: Sequence[int], half: int, last: int) -> Iterator[tuple[int,
 
 
 class _Meanwhile:
-    """Where the other side is, about, while one side passes a station. If both move as often from one loop to another,
-    loop by loop."""
+    """An estimate of where the other side is while one side passes a station: in proportion to the whole run, or
+    loop by loop if both move equally often from one loop to another."""
 
     def __init__(self, passed: Sequence[BlockId], other: Sequence[BlockId]) -> None:
         self._own, self._others = _starts(passed), _starts(other)

@@ -75,8 +75,8 @@ class RankingSearch:
         self._cases = cases
 
     def find(self) -> list[Decrease]:
-        """For each set of cycles in which one side waits, numbers that decrease: on a path that stays in it for ever,
-        one that never grows would decrease for ever."""
+        """For each set of cycles in which one side waits, numbers that decrease. A path that stays there for ever would
+        make one of them, which never grows, decrease for ever; but they are unsigned."""
         cycles = stuttering(self._simulation.routes.edges)
         return [decrease for component in cycles for decrease in self._rank(component)]
 
