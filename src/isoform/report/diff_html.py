@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from isoform.model.library_diff import Answer, LibraryDiff, Row
+from isoform.model.library_diff import SETTLED, LibraryDiff, Row
 from isoform.report.diff_page import DIFF_SCRIPT, DIFF_STYLE
 from isoform.report.diff_words import SYMBOLS, entries_of, matched_in_words, observables_of, title_of
 from isoform.report.html import STYLE, escaped
@@ -26,8 +26,6 @@ MOST_LINES = 400
 BEFORE_PATH = 20
 """Lines that are kept before the first one of interest, where a listing is cut."""
 LONGEST_LINE = 300
-FOLDED = (Answer.EQUIVALENT, Answer.IDENTICAL)
-"""Answers whose rows are hidden at first, unless there are no others."""
 
 
 def library_diff_as_html(diff: LibraryDiff) -> str:
@@ -63,10 +61,11 @@ def _unfinished(diff: LibraryDiff) -> str:
 
 def _bar(diff: LibraryDiff) -> str:
     counts = diff.counts
-    folds = any(answer not in FOLDED for answer in counts)
+    # What is the same is hidden at first, unless there is nothing else.
+    folds = any(answer not in SETTLED for answer in counts)
     boxes = "".join(
         f'<label class="{answer.value}"><input type="checkbox" value="{answer.value}"'
-        f"{'' if folds and answer in FOLDED else ' checked'}> {SYMBOLS[answer]} {answer.value} {count}</label>"
+        f"{'' if folds and answer in SETTLED else ' checked'}> {SYMBOLS[answer]} {answer.value} {count}</label>"
         for answer, count in counts.items()
     )
     search = '<input type="search" placeholder="name, file or reason" aria-label="filter">'

@@ -6,13 +6,11 @@ import sys
 from collections.abc import Iterator
 from typing import TextIO
 
-from isoform.model.library_diff import Answer, LibraryDiff, Row
+from isoform.model.library_diff import SETTLED, LibraryDiff, Row
 from isoform.report.diff_words import SYMBOLS, place_in_words
 from isoform.report.summary import duration
 from isoform.report.terminal import ASCII, printable
 
-FOLDED = (Answer.EQUIVALENT, Answer.IDENTICAL)
-"""Answers of which only the number is shown."""
 MOST_NAME = 40
 
 
@@ -25,7 +23,7 @@ def print_diff(found: LibraryDiff, quiet: bool = False, verbose: bool = False, s
 
 
 def _lines(found: LibraryDiff, quiet: bool, verbose: bool) -> Iterator[str]:
-    rows = [row for row in found.ordered if verbose or row.answer not in FOLDED]
+    rows = [row for row in found.ordered if verbose or row.answer not in SETTLED]
     several = len({row.place.file for row in found.rows}) > 2
     width = min(max((len(row.name) for row in rows), default=0), MOST_NAME)
     for row in rows if not quiet else ():

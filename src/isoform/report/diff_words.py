@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from isoform.model.library_diff import Answer, LibraryDiff, Row
+from isoform.model.library_diff import OPEN, Answer, LibraryDiff, Row
 from isoform.report.summary import duration
 
 SYMBOLS = {
@@ -54,7 +54,7 @@ def entries_of(row: Row) -> Iterator[tuple[str, list[str]]]:
         if verdict.get(key) and verdict[key] != row.why:
             yield label, [str(verdict[key])]
     tried = [f"{t.get('engine')}: {t.get('said')}" for t in _sequence(verdict.get("tried"))]
-    if tried and row.answer in (Answer.UNKNOWN, Answer.BOUNDED, Answer.AFFECTED):
+    if tried and row.answer in OPEN:
         yield "tried", tried
     if witness.get("replayed_on"):
         yield "replayed on", [", ".join(map(str, witness["replayed_on"]))]
