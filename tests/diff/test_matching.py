@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from isoform.diff.accept import Accepted, read_accepted
@@ -124,6 +126,12 @@ def test_bad_entries(change: dict[str, str], sentence: str, tmp_path_factory: py
     path.write_text("[[accepted]]\n" + "".join(f'{name} = "{value}"\n' for name, value in (ENTRY | change).items()))
     with pytest.raises(UserError, match=sentence):
         read_accepted(str(path))
+
+
+def test_nothing_may_be_accepted_yet(tmp_path: Path) -> None:
+    path = tmp_path / "accepted.toml"
+    path.write_text("# differences that are meant\n")
+    assert read_accepted(str(path)) == ()
 
 
 def test_an_entry_is_about_one_code() -> None:

@@ -50,14 +50,17 @@ def adapt(
     family: Annotated[
         str | None,
         typer.Option(
-            metavar="NAMES", help=f"Families to search, by comma, else all that apply: {FAMILIES}.", show_default=False
+            metavar="NAMES",
+            help=f"Families to search, separated by commas: {FAMILIES}. Without it, all that apply.",
+            show_default=False,
         ),
     ] = None,
     depth: Annotated[int, typer.Option(metavar="N", help="Depth of expressions, 1 to 4: a leaf is 1.")] = 2,
     operators: Annotated[
         str | None,
         typer.Option(
-            metavar="LIST", help="Operators to use, by comma, of all: + - * & | ^ /u /s %u %s << >>u >>s neg ~"
+            metavar="LIST",
+            help="Operators to use, separated by commas, of all: + - * & | ^ /u /s %u %s << >>u >>s neg ~",
         ),
     ] = None,
     count: Annotated[

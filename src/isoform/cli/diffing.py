@@ -45,14 +45,16 @@ def diff(
     ] = None,
     retry: Annotated[
         str | None,
-        typer.Option(metavar="ANSWERS", help="Ask again what the store has as unknown or bounded, by comma."),
+        typer.Option(
+            metavar="ANSWERS", help="Answers in the store to ask about again: unknown, bounded; separated by commas."
+        ),
     ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Only functions with such names: 'inflate*'. Repeatable."),
     ] = None,
     skip: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="No functions with such names. Repeatable.")
+        list[str] | None, typer.Option(metavar="PATTERN", help="Leave out functions with such names. Repeatable.")
     ] = None,
     match: Annotated[
         list[str] | None,

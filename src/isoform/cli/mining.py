@@ -32,7 +32,7 @@ def mine(
         str | None, typer.Argument(metavar="LIB2", help="Another: then only pairs between the two.", show_default=False)
     ] = None,
     family: Annotated[
-        str, typer.Option(metavar="NAMES", help="Families to search, by comma, as for adapt.")
+        str, typer.Option(metavar="NAMES", help="Families to search, separated by commas, as for adapt.")
     ] = "substitution,width",
     depth: Annotated[int, typer.Option(metavar="N", help="Depth of expressions, 1 to 4, as for adapt.")] = 2,
     budget: Annotated[

@@ -47,8 +47,8 @@ def read_accepted(path: str) -> tuple[Accepted, ...]:
         content = tomllib.loads(read_file(Path(path)).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"--accept {path} is not TOML: {error}.") from None
-    entries = content.get("accepted")
-    if not isinstance(entries, list) or content.keys() != {"accepted"}:
+    entries = content.get("accepted", [])
+    if not isinstance(entries, list) or content.keys() - {"accepted"}:
         raise UserError(f"--accept {path} must have nothing but [[accepted]] tables.")
     return tuple(_entry(entry, path, number) for number, entry in enumerate(entries, 1))
 
