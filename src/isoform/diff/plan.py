@@ -298,7 +298,7 @@ def _why(verdict: Mapping[str, Any]) -> str:
         witness = verdict["witness"]
         inputs = ", ".join(f"{name} = {value}" for name, value in witness["inputs"].items())
         first = witness["differences"][0]
-        given = f"for {inputs} " if inputs else ""
+        given = f"for {inputs}: " if inputs else ""
         return f"{given}{first['what']} is {first['target']} in the old version and {first['rewrite']} in the new one"
     if verdict["verdict"] == "equivalent":
         return f"proved by {verdict['engine']}"
