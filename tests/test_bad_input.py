@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -328,3 +329,18 @@ def test_a_report_over_a_submission(refused: Refused, tmp_path: Path, option: st
     (tmp_path / "in" / "one.asm").write_text(PROGRAM)
     assert "is one of the submissions" in refused("grade", "reference.asm", "in", option, "in/one.asm")
     assert (tmp_path / "in" / "one.asm").read_text() == PROGRAM
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("compare", "missing.o:f", "other.o:f", "--json"),
+        ("diff", "missing.o", "other.o", "--jsonl"),
+        ("adapt", "missing.o:f", "other.o:f", "--json"),
+        ("compare", "--no-such-option", "--json"),
+    ],
+)
+def test_a_mistake_is_an_object_for_programs(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(list(words)) == 2
+    captured = capsys.readouterr()
+    assert json.loads(captured.out) == {"error": captured.err.removeprefix("isoform: ").strip()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import traceback
@@ -65,8 +66,15 @@ def _root(
 
 def main() -> None:
     if sys.argv[1:2] == ["compare"] and hasattr(os, "fork"):
-        sys.exit(supervise.supervised(run_command, show_verdict, lambda why: complain(as_sentence(why))))
+        sys.exit(supervise.supervised(run_command, show_verdict, lambda why: _refuse(as_sentence(why), sys.argv[1:])))
     sys.exit(run_command())
+
+
+def _refuse(sentence: str, words: list[str] | None) -> None:
+    """One sentence, and for a program that reads our output an object as well."""
+    complain(sentence)
+    if {"--json", "--jsonl"} & set(sys.argv[1:] if words is None else words):
+        print(json.dumps({"error": sentence}))
 
 
 def run_command(words: list[str] | None = None) -> int:
@@ -79,9 +87,9 @@ def run_command(words: list[str] | None = None) -> int:
             complain("interrupted.")
         return code if isinstance(code, int) else 0
     except USAGE_ERROR as error:
-        complain(as_sentence(error.format_message()))
+        _refuse(as_sentence(error.format_message()), words)
     except (UserError, Unsupported) as error:
-        complain(as_sentence(str(error)))
+        _refuse(as_sentence(str(error)), words)
     except (BrokenPipeError, SystemExit) as ended:
         if isinstance(ended, SystemExit) and ended.code == 0:  # a shell asked how a word may be completed
             return 0
