@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from isoform.api import compare
 from isoform.diff.identical import Differs, Identical
+from isoform.diff.meaning import Meanings
 from isoform.load.elf import parse_elf
 from isoform.load.library_pair import LibraryPair
 
@@ -406,3 +408,74 @@ def test_code_that_goes_on_after_its_end(objects: Built) -> None:
         objects.same(returns, returns.replace("add $1", "add $2"), suffix="s")
     loops = FALLS.format("jmp g")
     assert "does-not-return" in objects.same(loops, loops.replace("add $1", "add $2"), suffix="s")
+
+
+ENDS_IN_A_CALL = """
+.text
+.globl g
+.type g, @function
+g: sub $8, %rsp
+   call f
+.size g, .-g
+   mov $NUMBER, %eax
+   add $8, %rsp
+   ret
+.type f, @function
+f: jmp puts
+.size f, .-f
+.section .note.GNU-stack,"",@progbits
+"""
+
+
+def test_a_callee_that_ends_in_an_outside_function_returns(objects: Built) -> None:
+    one, other = (ENDS_IN_A_CALL.replace("NUMBER", number) for number in "12")
+    with pytest.raises(Differs, match="continues"):
+        objects.same(one, other, "g", suffix="s")
+
+
+PLAIN_NUMBER = """
+.text
+.skip PAD, 0x90
+.globl g
+.type g, @function
+g: mov $7, %eax
+   ret
+.size g, .-g
+.globl f
+.type f, @function
+f: movq $PLACE, x(%rip)
+   ret
+.size f, .-f
+.bss
+.globl x
+.type x, @object
+.size x, 8
+x: .zero 8
+.section .note.GNU-stack,"",@progbits
+"""
+
+
+def test_a_number_that_happens_to_be_a_place_is_a_number(objects: Built, tmp_path: Path) -> None:
+    drafts = [PLAIN_NUMBER.replace("PAD", pad).replace("PLACE", "0x7000000") for pad in ("0", "16")]
+    left, right = (objects._built(draft, side, "s") for draft, side in zip(drafts, ("old", "new"), strict=True))
+    places = [side.image.functions["g"].address for side in LibraryPair((left, right), ("old", "new")).together]
+    assert places[0] != places[1]
+    assert all(place < 1 << 31 for place in places)
+    sources = [draft.replace("0x7000000", hex(place)) for draft, place in zip(drafts, places, strict=True)]
+    with pytest.raises(Differs):
+        objects.same(sources[0], sources[1], suffix="s")
+    for name, source in zip(("a.s", "b.s"), sources, strict=True):
+        (tmp_path / name).write_text(source)
+    assert compare(f"{tmp_path}/a.s:f", f"{tmp_path}/b.s:f").verdict != "equivalent"
+
+
+def test_an_address_between_objects_leads_to_the_same(libraries: Built) -> None:
+    between = '__asm__(".data\\n.balign 8\\n.quad t + 4\\n.text");\n'
+    source = "int t[4] = {1, 2, 3, 4};\n" + between + "int f(unsigned i) { return t[i]; }\n"
+    sources = {"old": FIRST + source, "new": source, "other": source.replace("t + 4", "t + 8")}
+    old, new, other = (libraries._built(text, side, "c") for side, text in sources.items())
+    same, different = LibraryPair((old, new), ("old", "new")), LibraryPair((old, other), ("old", "other"))
+    gaps = [Meanings(library.image).gaps for library in same.together]
+    assert gaps[0] is not None
+    assert gaps[0] == gaps[1]
+    assert gaps[0] != Meanings(different.together[1].image).gaps

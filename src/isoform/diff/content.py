@@ -119,7 +119,7 @@ class _Closure:
         return self._numbers[key]
 
     def _code(self, walk: Walk) -> str:
-        continues = any(self._walker.walk(callee).returns for callee in walk.ended_at)
+        continues = any(self._walker.walk(callee).may_return for callee in walk.ended_at)
         if walk.refused or walk.jumps_anywhere or continues:
             raise _Unclear
         said = [repr(walk.steps), repr(sorted(walk.ended))]

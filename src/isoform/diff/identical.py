@@ -184,9 +184,10 @@ class Identical:
         if left.steps != right.steps or len(left.references) != len(right.references):
             raise Differs("the instructions are not the same")
         found.is_wide, found.jumps_anywhere = left.is_wide, left.jumps_anywhere
-        if any(self.walkers[0].walk(callee).returns for callee in left.ended_at):
+        if any(self.walkers[0].walk(callee).may_return for callee in left.ended_at):
             raise Differs("it continues in what lies after it")
-        self._note(left, found)
+        for walk in (left, right):
+            self._note(walk, found)
         forms = False
         for one, other in zip(left.references, right.references, strict=True):
             if one.role is not other.role or one.size != other.size:

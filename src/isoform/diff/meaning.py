@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from isoform.load.image import NO_VARIABLES, Image, Section, Symbol
+from isoform.model.outcome import THREAD_POINTER
 
 _SLOTS = ".got"
 _WORD = 8
@@ -183,19 +184,35 @@ class Meanings:
 
     @cached_property
     def gaps(self) -> list[tuple[int, bytes]] | None:
-        """Place and contents of the data without names; None if there are addresses in it."""
+        """Place and contents of all other data, with addresses of data in it as distances; None if it has others."""
         first, found = self._starts[0] if self._starts else 0, list[tuple[int, bytes]]()
         for section in self.image.sections:
-            if not section.executable and not section.name.startswith(NO_VARIABLES):
+            is_own = section.address == THREAD_POINTER  # the same on both sides, whatever the files are
+            if not section.executable and not section.name.startswith(NO_VARIABLES) and not is_own:
                 content = bytearray(section.data.ljust(section.size, b"\0"))
                 for symbol in self._ordered:
                     if section.address <= symbol.address < section.end:
                         at = symbol.address - section.address
                         content[at : at + symbol.size] = bytes(symbol.size)
+                for place in [place for place in self.image.relocated if self._is_in_gap(section, place)]:
+                    at = place - section.address
+                    target = self._data_at(place, bytes(content[at : at + 8]))
+                    if target is None:
+                        return None
+                    content[at : at + 8] = bytes(8)
+                    found.append((place - first, (target - first).to_bytes(9, "little", signed=True)))
                 found.append((section.address - first, bytes(content)))
-                if any(self._is_in_gap(section, place) for place in self.image.relocated):
-                    return None
         return found
+
+    def _data_at(self, place: int, content: bytes) -> int | None:
+        """Where in data the address at this place leads."""
+        known = self.image.relocated[place]
+        if known.width != 8 or known.relative or known.name or len(content) < 8:
+            return None
+        own = self.image.own_address(int.from_bytes(content, self.image.byte_order))
+        section = self.image.section_at(own)
+        is_data = section is not None and not section.executable and not section.name.startswith(NO_VARIABLES)
+        return own if is_data else None
 
     def _is_in_gap(self, section: Section, place: int) -> bool:
         return section.address <= place < section.end and self._object(place, section) is None

@@ -7,6 +7,7 @@ placeholder is the same on both sides.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
@@ -89,9 +90,14 @@ class Walk:
     places: tuple[int, ...] = ()
     """Of each step: its micro-ops, and its address."""
 
+    jumps_outside: bool = False
+    """Whether it ends in a jump to an outside function, which returns in its place."""
+
     @property
-    def returns(self) -> bool:
-        return any(op.kind is Kind.RETURN for ops in self.ops for op in ops)
+    def may_return(self) -> bool:
+        if self.refused or self.jumps_outside:
+            return True
+        return any(op.kind in (Kind.RETURN, Kind.BRANCHIND) for ops in self.ops for op in ops)
 
     @property
     def callees(self) -> list[int]:
@@ -193,6 +199,13 @@ class Walker:
     def real(self, address: int) -> int:
         return self.image.aliases.get(address, address)
 
+    def elsewhere(self, code: bytes, plain: Instruction) -> Instruction:
+        """The same bytes at another address."""
+        found = self._machine.decode(code, plain.address + _ELSEWHERE)
+        if [len(op.ins) for op in found.ops] != [len(op.ins) for op in plain.ops]:
+            raise Unsupported("an instruction in it has another meaning elsewhere")
+        return found
+
     def decoded(self, address: int) -> tuple[Instruction, Instruction, bool]:
         if not self.image.code_at(address):
             raise Unsupported("it leads to where there is no code")
@@ -221,6 +234,7 @@ class _Walking:
         self._index: dict[int, int] = {entry: 0}
         self._order = [entry]
         self._references: list[Reference] = []
+        self._jumps_outside = False
         self._ended: set[str] = set()
         self._ended_at: set[int] = set()
         self._is_undefined = self._is_unsupported = self._is_wide = False
@@ -253,6 +267,7 @@ class _Walking:
             self._has_jump and not self._has_table,
             tuple(ops),
             tuple(self._order[: len(steps)]),
+            self._jumps_outside,
         )
 
     def _step(self, address: int) -> tuple[Step, tuple[MicroOp, ...]]:
@@ -261,6 +276,7 @@ class _Walking:
         followers: list[int] = []
         is_end = False
         calls = any(op.kind in _CALLS for op in plain.ops)
+        is_reference = self._references_in(instruction, plain) if depends else lambda var, raw: False
         for op, raw in zip(instruction.ops, plain.ops, strict=True):
             self._note(op, instruction)
             ins = []
@@ -269,7 +285,7 @@ class _Walking:
                     ins.append(self._code(op, var.offset, address, followers))
                 elif depends and calls and number_of(raw.ins[position]) == plain.next_address:
                     ins.append("after")
-                elif depends and self._is_reference(var, raw.ins[position], instruction):
+                elif is_reference(var, raw.ins[position]):
                     ins.append(self._address(op, position, var, instruction, followers))
                 else:
                     ins.append(var)
@@ -291,16 +307,32 @@ class _Walking:
             var = op.out if op.kind is Kind.LOAD else op.ins[1]
             self._is_wide |= var is not None and var.size >= _WIDE
 
-    def _is_reference(self, var: Var, raw: Var, instruction: Instruction) -> bool:
-        """Whether a number depends on where something is: relocations fill it, or it moves with the instruction."""
-        if var.space is Space.ADDRESS:
-            return True
-        number = number_of(raw)
-        if number is None or raw.size < 4:
-            return False
-        if any(place in self._image.relocated for place in range(instruction.address, instruction.next_address)):
-            return self._leads(number)
-        return self._leads(number) and var.size == 8
+    def _references_in(self, instruction: Instruction, plain: Instruction) -> Callable[[Var, Var], bool]:
+        """Which of its numbers depend on where something is: those that relocations fill, and those that move with the
+        instruction. Another number may happen to be an address, and is one on neither side."""
+        code = self._image.code_at(plain.address)
+        elsewhere = self._walker.elsewhere(code, plain)
+        pairs = [
+            (var, raw, other)
+            for op, before, after in zip(instruction.ops, plain.ops, elsewhere.ops, strict=True)
+            for var, raw, other in zip(op.ins, before.ins, after.ins, strict=True)
+        ]
+        moving = {raw for _, raw, other in pairs if raw != other and number_of(raw) is not None}
+        if moving & {raw for _, raw, other in pairs if raw == other}:
+            raise Unsupported("a number in it is also an address in it")
+        places = range(instruction.address, instruction.next_address)
+        filled = sum(place in self._image.relocated for place in places)
+        known = len(moving | {raw for var, raw, _ in pairs if var.space is Space.ADDRESS})
+
+        def is_reference(var: Var, raw: Var) -> bool:
+            if var.space is Space.ADDRESS:
+                return True
+            number = number_of(raw)
+            if number is None or raw.size < 4 or not self._leads(number):
+                return False
+            return raw in moving or known < filled
+
+        return is_reference
 
     def _leads(self, number: int) -> bool:
         image = self._image
@@ -310,6 +342,7 @@ class _Walking:
     def _code(self, op: MicroOp, target: int, address: int, followers: list[int]) -> object:
         real = self._walker.real(target)
         name = self._image.externals.get(real)
+        self._jumps_outside |= name is not None and op.kind is not Kind.CALL
         if name is not None or op.kind is Kind.CALL:
             self._references.append(Reference(Role.CALL, real, 0, address))
             return Role.CALL

@@ -81,8 +81,21 @@ def _relative(machine: Machine, image: Image, code: bytes, instruction: Instruct
             if elsewhere is None:
                 elsewhere = machine.decode(code, instruction.address + _CHANGE)
             moves = elsewhere.ops[index].ins[position] != var
-            ins[position] = _in_linked(image, var, moves)
+            # Elsewhere than at fixed addresses a number that no relocation fills is a number.
+            if moves or image.is_fixed or _is_filled(machine, image, code, instruction, (index, position)):
+                ins[position] = _in_linked(image, var, moves)
         yield MicroOp(op.kind, op.out, tuple(ins))
+
+
+def _is_filled(machine: Machine, image: Image, code: bytes, instruction: Instruction, where: tuple[int, int]) -> bool:
+    """Whether a relocation says what this operand of a micro-op is."""
+    index, position = where
+    for place in range(instruction.address, instruction.next_address):
+        if place in image.relocated:
+            other = machine.decode(_changed(code, place - instruction.address, image.byte_order), instruction.address)
+            if other.ops[index].ins[position] != instruction.ops[index].ins[position]:
+                return True
+    return False
 
 
 def _refuse_unclear(image: Image, instruction: Instruction, op: MicroOp) -> None:
