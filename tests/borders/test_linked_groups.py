@@ -154,6 +154,7 @@ OPEN int f(int n) { int s = 0; w[1] = n; for (int i = 2; i <= n; i++) s += t[i -
 """
 
 
+@pytest.mark.long
 def test_a_run_from_one_object_into_the_next_shows_no_difference(tmp_path: Path) -> None:
     """Past the end of `t` is `w`, which the optimised code writes later."""
     one, two = (built(tmp_path, level, CROSSING, *LIBRARY, level, how="static") for level in ("-O1", "-O3"))

@@ -114,7 +114,14 @@ def test_a_changed_submission_is_done_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "value"), [("$.standing", "excellent"), ("$.inputs", 3), ("$.executed", "a"), ("$.listing", 7)]
+    ("path", "value"),
+    [
+        ("$.standing", "excellent"),
+        *(
+            pytest.param(*damage, marks=pytest.mark.long)
+            for damage in (("$.inputs", 3), ("$.executed", "a"), ("$.listing", 7))
+        ),
+    ],
 )
 def test_a_damaged_answer_is_graded_again(tmp_path: Path, path: str, value: object) -> None:
     state = tmp_path / "grades.state"

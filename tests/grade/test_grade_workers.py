@@ -59,7 +59,7 @@ def test_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows[HARMFUL].answer.why == "crashed the checker (ValueError: of our own)"
 
 
-@pytest.mark.parametrize("deaf", [False, True])
+@pytest.mark.parametrize("deaf", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_worker_that_hangs(monkeypatch: pytest.MonkeyPatch, deaf: bool) -> None:
     def hang() -> None:
         if deaf:
