@@ -93,6 +93,8 @@ def _is_filled(machine: Machine, image: Image, code: bytes, instruction: Instruc
     for place in range(instruction.address, instruction.next_address):
         if place in image.relocated:
             other = machine.decode(_changed(code, place - instruction.address, image.byte_order), instruction.address)
+            if [len(op.ins) for op in other.ops] != [len(op.ins) for op in instruction.ops]:
+                raise Unsupported(f"a relocation at {place:#x} changes which instruction this is")
             if other.ops[index].ins[position] != instruction.ops[index].ins[position]:
                 return True
     return False
