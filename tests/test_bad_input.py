@@ -344,3 +344,14 @@ def test_a_mistake_is_an_object_for_programs(words: tuple[str, ...], capsys: pyt
     assert run_command(list(words)) == 2
     captured = capsys.readouterr()
     assert json.loads(captured.out) == {"error": captured.err.removeprefix("isoform: ").strip()}
+
+
+@pytest.mark.parametrize("option", ["--pure", "--idempotent"])
+def test_an_empty_name_of_a_function(refused: Refused, tmp_path: Path, option: str) -> None:
+    (tmp_path / "f.c").write_text("int f(int x) { return x; }")
+    assert option in refused("compare", "f.c:f", "f.c:f", "--cflags-b=-O1", option, "")
+
+
+def test_diff_of_a_file_that_is_not_there(refused: Refused, tmp_path: Path) -> None:
+    (tmp_path / "old.c").write_text("int f(int x) { return x; }")
+    assert "there is no file" in refused("diff", "old.c", "nw.c")

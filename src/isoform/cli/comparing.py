@@ -57,6 +57,7 @@ from isoform.cli.question_options import (
     Shapes,
     Unrolled,
     Verbose,
+    function_names,
 )
 from isoform.cli.streams import Progress, refuse_unwritable, write_whole
 from isoform.isa.registry import TEXT_ISAS
@@ -132,8 +133,8 @@ def compare(
         aborts=aborts,
         calls=calls,
         data=data,
-        pure=tuple(pure or ()),
-        idempotent=tuple(idempotent or ()),
+        pure=function_names("--pure", pure),
+        idempotent=function_names("--idempotent", idempotent),
         bounds=bounds,
         engine=engine_named(engine),
         budget=checked_seconds(budget),

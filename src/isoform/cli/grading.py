@@ -21,6 +21,7 @@ from isoform.cli.question_options import (
     Returning,
     Seed,
     Unrolled,
+    function_names,
 )
 from isoform.cli.streams import INTERRUPTED, complain, refuse_unwritable, write_whole
 from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, ReturnAs
@@ -116,7 +117,7 @@ def grade(
         aborts=aborts,
         calls=calls,
         data=data,
-        pure=tuple(pure or ()),
+        pure=function_names("--pure", pure),
         bounds=bounds,
         engine=engine_named(engine),
         budget=checked_seconds(budget),

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, ReturnAs
+from isoform.model.errors import UserError
 
 Rewrite = Annotated[str | None, typer.Argument(metavar="B", help="The rewrite (candidate).", show_default=False)]
 BothFunctions = Annotated[
@@ -89,3 +90,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout 
 HtmlFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report as one HTML page.")]
 OnlyVerdict = Annotated[bool, typer.Option("-q", "--quiet", help="Only the verdict's word.")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Also what each engine said, and the listing.")]
+
+
+def function_names(option: str, names: list[str] | None) -> tuple[str, ...]:
+    """The names that an option was given with."""
+    if names and not all(names):
+        raise UserError(f"{option} '' names no function: give the name of one.")
+    return tuple(names or ())

@@ -57,6 +57,8 @@ def members_of(path: str) -> list[Member]:
     if not path:
         raise UserError("an empty path was given: name a file or a folder.")
     place = Path(path)
+    if not place.exists():
+        read_file(place)  # says that there is no such file
     if not place.is_dir() and not starts_as_archive(place):
         return [Member(path, None, "")]
     found = list(_in_folder(place)) if place.is_dir() else list(_in_archive(read_file(place), path, "", ""))
