@@ -86,6 +86,25 @@ def test_what_is_wrong_is_noticed(answer: dict[str, Any], noticed: str) -> None:
     assert (noticed in found) if noticed else not found
 
 
+@pytest.mark.parametrize(
+    ("out", "noticed"),
+    [
+        ('{"error": "a.o is not an ELF file."}\n', ""),
+        ("", "one object"),
+        ('{"error": "another."}', "one object"),
+        ('{"verdict": "unknown"}', "one object"),
+    ],
+)
+def test_a_mistake_with_json_is_an_object_with_the_same_sentence(out: str, noticed: str) -> None:
+    from hostile.case import Case
+    from hostile.judge import wrong
+    from hostile.runner import Answer
+
+    case = Case("elf", "a test", ("compare", "a.o:f", "b.o:f", "--json"))
+    found = wrong(case, Answer(code=2, out=out, err="isoform: a.o is not an ELF file.\n"))
+    assert (noticed in found) if noticed else not found
+
+
 def test_damage_to_what_a_function_refers_to_is_noticed(samples: Any) -> None:
     from hostile.elf_map import ElfMap
     from hostile.fingerprint import UNREADABLE, fingerprint

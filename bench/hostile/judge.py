@@ -24,23 +24,33 @@ def wrong(case: Case, answer: Answer) -> str:
         return f"{answer.peak >> 20} MiB of memory"
     if answer.seconds > SECONDS_LIMIT and answer.processor > SECONDS_LIMIT:
         return f"{answer.processor:.1f} s of processor time"
-    return _wrong_words(answer) or _wrong_verdict(case, answer)
+    return _wrong_words(answer, "--json" in case.words) or _wrong_verdict(case, answer)
 
 
-def _wrong_words(answer: Answer) -> str:
+def _wrong_words(answer: Answer, json_asked: bool) -> str:
     if answer.code not in (EQUIVALENT, DIFFERENT, TROUBLE, OPEN):
         return f"exit code {answer.code}"
     if _unprintable(answer.out + answer.err):
         return "control characters reach the terminal"
     if answer.code != TROUBLE:
         return f"stderr has {answer.err[:200]!r}" if answer.err else "" if answer.out.strip() else "no output"
-    if answer.out:
+    if json_asked and _sentence_in_object(answer.out) != answer.err.removeprefix("isoform: ").rstrip("\n"):
+        return f"exit code 2, but stdout is not one object with the same complaint: {answer.out[:300]!r}"
+    if answer.out and not json_asked:
         return "exit code 2, but there is text on stdout"
     if answer.err.count("\n") != 1 or not answer.err.startswith("isoform: "):
         return f"the complaint is not one line: {answer.err[:300]!r}"
     if answer.err.rstrip()[-1] not in ".?!…":
         return f"the complaint is no sentence: {answer.err[:300]!r}"
     return ""
+
+
+def _sentence_in_object(out: str) -> str:
+    try:
+        found = json.loads(out)
+    except ValueError:
+        return ""
+    return str(found["error"]) if isinstance(found, dict) and list(found) == ["error"] else ""
 
 
 def _unprintable(text: str) -> bool:

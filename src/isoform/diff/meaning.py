@@ -200,7 +200,7 @@ class Meanings:
                     if target is None:
                         return None
                     content[at : at + 8] = bytes(8)
-                    found.append((place - first, (target - first).to_bytes(9, "little", signed=True)))
+                    found.append((place - first, str(target - first).encode()))
                 found.append((section.address - first, bytes(content)))
         return found
 
