@@ -12,7 +12,7 @@ from isoform.lift.cfg import SELF, SYSTEM_CALL
 from isoform.lift.function import Block, BlockId, Call, Switch
 from isoform.lift.returning import leaves
 from isoform.load.objects import PlacedNumber
-from isoform.model.contract import NoValueError, OutputCall, PureCall
+from isoform.model.contract import HIDE_MEMORY_AT_END, NoValueError, OutputCall, PureCall
 from isoform.model.errors import Unsupported
 from isoform.model.microop import code
 from isoform.model.verdict import Assumption
@@ -78,9 +78,9 @@ class Calls:
             self._side.likely.append((state.condition, self._terms.negate(is_null)))
         passed = self._arguments.passed(call, value, state)
         if call.then is None:
-            name, arguments = _name(call), passed.arguments
-            self._give_away(name, arguments, state)
-            self._end_in(name, arguments, state.condition, state)
+            name = _name(call)
+            self._refuse_frame_addresses(name, passed.arguments, state)
+            self._end_in(name, passed.arguments, state.condition, state)
         elif not self._is_known(call, passed, state):
             self._return_from_unknown(call, passed, state)
         return call.then
@@ -151,7 +151,8 @@ class Calls:
 
     def _refuse_frame_addresses(self, name: str, arguments: tuple[Term, ...], state: State) -> None:
         """An outside function may do anything with an address of the frame, which is not tracked."""
-        if state.escaped or any(self._side.mentions_stack(a) for a in arguments):
+        may_read = state.escaped and name not in HIDE_MEMORY_AT_END
+        if may_read or any(self._side.mentions_stack(a) for a in arguments):
             raise Unsupported(f"{self._function.name} passes an address of its own stack frame to {name}")
         self._give_away(name, arguments, state)
 
