@@ -152,3 +152,26 @@ def test_two_functions_of_one_name(tmp_path: Path) -> None:
     unit = opened(0, members, (LoadOptions(), LoadOptions()))
     assert [one.name for one in unit.functions[0]].count("g") == 2
     assert Composer(unit).shown(entries(unit, "g"), ()) is None
+
+
+BREAKS = {
+    "a register": 'if (n == 77) __asm__ volatile("xor %%ebx, %%ebx" : : : "memory");',
+    "the direction flag": 'if (n == 77) __asm__ volatile("std" : : : "memory");',
+    "the caller's frame": 'if (n == 77) __asm__ volatile("movl $7, 24(%%rsp)" : : : "memory");',
+    "an instruction without semantics": 'if (n == 77) __asm__ volatile("fsin" : : : "memory");',
+}
+
+
+@pytest.mark.parametrize("broken", BREAKS.values(), ids=BREAKS)
+@pytest.mark.parametrize("is_inner", [False, True], ids=["itself", "what it calls"])
+def test_a_callee_that_breaks_the_convention(tmp_path: Path, broken: str, is_inner: bool) -> None:
+    """The same code on both sides, and its callers may be hurt or not: one has a value in the register, one has not."""
+    source = "__attribute__((noinline)) int g(int *p, int n) { BREAK return n * 3 + p[0]; }\n"
+    if is_inner:
+        source = "__attribute__((noinline)) int h(int *p, int n) { BREAK return n * 5; }\n" + source.replace(
+            "BREAK return", "return h(p, n) +"
+        )
+    for text, counts in ((source.replace("BREAK", ""), True), (source.replace("BREAK", broken), False)):
+        unit = unit_of(tmp_path, text, text)
+        unit.identical.assumptions(entries(unit, "g"))
+        assert (Composer(unit).shown(entries(unit, "g"), ()) is not None) == counts

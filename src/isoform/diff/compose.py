@@ -12,7 +12,9 @@ from dataclasses import replace
 
 from isoform.borders.convention import place_signature
 from isoform.diff.inputs import Bytes, argument_bytes, uses_only
+from isoform.diff.keeps import Keeper
 from isoform.diff.unit import Unit
+from isoform.diff.walk import Walk
 from isoform.isa.registry import machine
 from isoform.load.image import Image
 from isoform.load.known import known_signature
@@ -54,6 +56,7 @@ class Composer:
         self._unit = unit
         self._machine = machine(unit.pair.images[0].machine)
         self._known: dict[tuple[int, int], Shown | None] = {}
+        self._keepers: dict[int, Keeper] = {}
 
     def shown(self, entries: tuple[int, int], assumptions: Sequence[str]) -> Shown | None:
         """The callee as an outside function; None if it cannot count as one. `assumptions` are those by which the two
@@ -110,7 +113,11 @@ class Composer:
             where = self._placement(declared) if declared is not None else None
             return None if where is None else argument_bytes(self._machine, where.arguments)
 
-        return uses_only(self._machine, walker.walk(entry), placement, reads)
+        def walk(callee: int) -> Walk | None:
+            return walker.walk(callee) if image.code_at(callee) else None
+
+        keeper = self._keepers.setdefault(side, Keeper(self._machine, walk))
+        return keeper.keeps(entry) and uses_only(self._machine, walker.walk(entry), placement, reads)
 
 
 def _agree(left: Signature, right: Signature) -> bool:

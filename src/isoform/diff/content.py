@@ -12,13 +12,13 @@ from functools import cached_property
 from hashlib import sha256
 
 from isoform.borders.initialisers import initialiser_entries
-from isoform.diff.meaning import LEAST_SAME, Code, Meaning, Meanings, Object, Outside, Slot, Unnamed
+from isoform.diff.bases import counts_from_unnamed
+from isoform.diff.meaning import LEAST_SAME, SLOT_SIZE, Code, Meaning, Meanings, Object, Outside, Slot, Unnamed
 from isoform.diff.unnamed import Unnameds
 from isoform.diff.walk import Role, Walk, Walker
 from isoform.load.image import Image
+from isoform.model.errors import Unsupported, UserError
 from isoform.model.values import dataclass
-
-_WORD = 8
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,8 @@ class _Closure:
                 if kind == "code":
                     walk = self._walker.walk(place)
                     said.append(self._code(walk))
+                    if counts_from_unnamed(self._meanings, self._walker, place):
+                        raise _Unclear
                     forms |= any(one.role is Role.FORM for one in walk.references)
                 else:
                     said.append(self._data(place, size))
@@ -104,7 +106,7 @@ class _Closure:
                         self._number("code", at_start, 0)
             if forms:
                 said.append(self._all_data)
-        except _Unclear:
+        except (_Unclear, Unsupported, UserError):
             return None
         digest = sha256("\n".join(said).encode("utf-8", "surrogateescape")).hexdigest()
         entries = frozenset(place for kind, place in self._numbers if kind == "code")
@@ -127,6 +129,8 @@ class _Closure:
             meaning = self._meanings.of(number)
             if isinstance(meaning, Object) and meaning.offset + size > meaning.size:
                 raise _Unclear
+            if isinstance(meaning, Slot) and (role is not Role.ACCESS or size > SLOT_SIZE):
+                raise _Unclear
             said += [f"{role.value} {size} {self._said(meaning, size)}"]
         return "\n".join(said)
 
@@ -145,26 +149,29 @@ class _Closure:
             how = (sorted(meaning.names), meaning.offset, meaning.size, meaning.is_writable, meaning.is_unique)
             return f"data {how} {where}"
         if isinstance(meaning, Unnamed) and size:
-            return f"constant {self._meanings.content(meaning.own, size).hex()}"
+            return f"constant {self._number(f'data {size}', meaning.own, size)}"
         text = self._unnameds.text(meaning.own) if isinstance(meaning, Unnamed) else None
-        if text is None:
+        if text is None or not isinstance(meaning, Unnamed):
             raise _Unclear
-        return f"text {text!r}"
+        return f"text {self._numbers.setdefault(('text', meaning.own), len(self._numbers))} {text!r}"
 
     def _data(self, start: int, size: int) -> str:
         content = bytearray(self._meanings.content(start, size))
         said = []
+        before = range(start - SLOT_SIZE + 1, start)
+        if any(at + self._image.relocated[at].width > start for at in before if at in self._image.relocated):
+            raise _Unclear
         for at in range(size):
             known = self._image.relocated.get(start + at)
             if start + at in self._image.broken:
                 raise _Unclear
             if known is None:
                 continue
-            if known.width != _WORD or known.relative or known.name:
+            if known.width != SLOT_SIZE or known.relative or known.name:
                 raise _Unclear
-            number = int.from_bytes(self._meanings.content(start + at, _WORD), self._image.byte_order)
+            number = int.from_bytes(self._meanings.content(start + at, SLOT_SIZE), self._image.byte_order)
             said.append(f"{at} {self._said(self._meanings.of(number), 0)}")
-            content[at : at + _WORD] = bytes(len(content[at : at + _WORD]))
+            content[at : at + SLOT_SIZE] = bytes(len(content[at : at + SLOT_SIZE]))
         section = self._image.section_at(start)
         if self._image.is_linked and section is not None and not section.writable:
             said += [self._said(meaning, LEAST_SAME) for meaning in self._meanings.led_to(start, bytes(content))]

@@ -21,16 +21,14 @@ from functools import cached_property
 
 from isoform.borders.initialisers import are_alike, initialisers
 from isoform.borders.objects import is_thread_local
-from isoform.diff.meaning import DISTANCE, Code, Meaning, Meanings, Object, Outside, Slot, Unnamed
+from isoform.diff.bases import Bases
+from isoform.diff.meaning import DISTANCE, SLOT_SIZE, Code, Meaning, Meanings, Object, Outside, Slot, Unnamed
 from isoform.diff.returns import reads_return_address
 from isoform.diff.unnamed import Unnameds
-from isoform.diff.walk import LONGEST, Decoder, Reference, Role, Walk, Walker, is_walked
+from isoform.diff.walk import Decoder, Reference, Role, Walk, Walker, is_walked
 from isoform.engines.same_code import SAME_UNDEFINED
 from isoform.isa.registry import machine
-from isoform.lift.lift import lift
-from isoform.lift.refusals import has_ambiguous_bases, leaves_objects
 from isoform.load.library_pair import LibraryPair
-from isoform.model.errors import Unsupported, UserError
 from isoform.model.library import HELPERS, library_function
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, merged_assumptions
@@ -76,7 +74,11 @@ class _Found:
     assumptions: list[Assumption] = field(default_factory=list)
     is_wide: bool = False
     forms: bool = False
-    """Whether it computes with addresses of data."""
+    """Whether it computes with addresses of named data."""
+    forms_unnamed: bool = False
+    """The same for constants without a name."""
+    standing: set[Entries] = field(default_factory=set)
+    """Starts of constants whose addresses go somewhere: they may be compared, so one must stand for one."""
     jumps_anywhere: bool = False
     leads_to_code: bool = False
     """For data: whether it may hold distances to instructions."""
@@ -98,9 +100,9 @@ class Identical:
         self.walkers = Walker(left, decoder), Walker(right, decoder)
         self._meanings = Meanings(left), Meanings(right)
         self._unnameds = [Unnameds(m, walker) for m, walker in zip(self._meanings, self.walkers, strict=True)]
+        self._bases = Bases(self._meanings, self.walkers)
         self._locals: dict[Entries, _Found] = {}
         self._data: dict[Objects, _Found] = {}
-        self._ambiguous: dict[Entries, str] = {}
         self._unusual: dict[tuple[int, int], bool] = {}
         """Whether a function reads its return address, by the number of its file and its entry."""
 
@@ -121,8 +123,7 @@ class Identical:
             raise Differs(self.why_never)
         functions, objects = self._closure([entries])
         for pair in functions:
-            if self._local(pair).forms and not self._has_same_data:
-                self._refuse_ambiguous(pair)
+            self._refuse_unclear(pair)
         found: list[Assumption] = []
         for one in (*(self._local(pair) for pair in functions), *(self._of_objects(pair) for pair in objects)):
             found += [a for a in one.assumptions if a not in found]
@@ -146,6 +147,8 @@ class Identical:
         sides: tuple[dict[int, int], dict[int, int]] = ({}, {})
         while pending:
             found = pending.pop()
+            for starts in found.standing:
+                _refuse_mixed(sides, starts)
             for callee in found.called:
                 self._refuse_unusual(callee)
             for pair in found.functions:
@@ -156,7 +159,7 @@ class Identical:
                 if extent not in objects:
                     objects[extent] = None
                     if self._is_writable(extent):
-                        _refuse_mixed(sides, extent)
+                        _refuse_mixed(sides, extent[:2])
                     pending.append(self._required(self._of_objects(extent)))
         return list(functions), list(objects)
 
@@ -188,12 +191,10 @@ class Identical:
             raise Differs("it continues in what lies after it")
         for walk in (left, right):
             self._note(walk, found)
-        forms = False
         for one, other in zip(left.references, right.references, strict=True):
             if one.role is not other.role or one.size != other.size:
                 raise Differs("the instructions are not the same")
-            forms |= self._refer(one, other, found)
-        found.forms = forms
+            self._refer(one, other, found)
 
     def _note(self, walk: Walk, found: _Found) -> None:
         if walk.is_undefined:
@@ -206,8 +207,7 @@ class Identical:
             why = f"no code follows the calls of {', '.join(sorted(walk.ended))}: what is called there does not return"
             found.rests_on(Assumption("does-not-return", why))
 
-    def _refer(self, one: Reference, other: Reference, found: _Found) -> bool:
-        """Whether the two form an address of data, which may be meant for something else than what is there."""
+    def _refer(self, one: Reference, other: Reference, found: _Found) -> None:
         left, right = (m.of(r.number) for m, r in zip(self._meanings, (one, other), strict=True))
         if left is None or right is None:
             raise Differs("what an address in it stands for is not known")
@@ -217,11 +217,14 @@ class Identical:
             raise Differs("it reads code as data")
         if isinstance(left, Unnamed) and isinstance(right, Unnamed):
             self._unnamed(left, right, one.size if one.role is Role.ACCESS else 0, found)
-            return False
+            found.forms_unnamed |= one.role is not Role.ACCESS
+            return
+        if isinstance(left, Slot) and (one.role is not Role.ACCESS or one.size > SLOT_SIZE):
+            raise Differs("it uses more than one entry of the global offset table")
         if one.role is Role.ACCESS and isinstance(left, Object) and left.offset + one.size > left.size:
             raise Differs(f"it accesses more than {min(left.names)}")
         self._alike(left, right, found, is_call=one.role is Role.CALL, is_read=one.role is Role.ACCESS)
-        return one.role is Role.FORM and isinstance(left, Object)
+        found.forms |= one.role is Role.FORM and isinstance(left, Object)
 
     def _alike(
         self, left: Meaning, right: Meaning, found: _Found, is_call: bool = False, is_read: bool = False
@@ -278,6 +281,8 @@ class Identical:
         if left.size > MOST_OBJECT:
             raise Differs(f"{shown} is too large to be compared")
         found.objects.add((left.start, right.start, left.size))
+        if not is_read:
+            found.standing.add((left.start, right.start))
         self._interposed(left.names, right.names, found)
 
     def _unnamed(self, left: Unnamed, right: Unnamed, size: int, found: _Found) -> None:
@@ -288,49 +293,22 @@ class Identical:
         texts = [u.text(place.own) for u, place in zip(self._unnameds, (left, right), strict=True)]
         if texts[0] is None or texts[0] != texts[1]:
             raise Differs("it uses constants without a name")
+        found.standing.add((left.own, right.own))
         found.rests_on(TEXTS)
 
-    def _refuse_ambiguous(self, entries: Entries) -> None:
-        """`t[i - 1000]` has a base that may be in another object. Where all data is the same in both files, it has the
-        same meaning in both; otherwise the address must be clear."""
-        if entries not in self._ambiguous:
-            self._ambiguous[entries] = self._why_ambiguous(entries)
-        if self._ambiguous[entries]:
-            raise Differs(self._ambiguous[entries])
-
-    def _why_ambiguous(self, entries: Entries) -> str:
-        if not self._images[0].is_linked or not self._images[1].is_linked:
-            if all(self._names_objects(side, entry) for side, entry in enumerate(entries)):
-                return ""
-            if not self._has_same_layout:
-                return "data lies differently in the two files, and an address may be meant for any of it"
-        try:
-            sides = [
-                lift(image, self._machine, "a function", entry, inline=False)
-                for image, entry in zip(self._images, entries, strict=True)
-            ]
-            ambiguous = has_ambiguous_bases(*sides) or any(leaves_objects(side) for side in sides)
-        except (Unsupported, UserError) as reason:
-            return str(reason)
-        return "an address in it may be meant for one object or for another beside it" if ambiguous else ""
-
-    def _names_objects(self, side: int, entry: int) -> bool:
-        """Whether the relocations of an object file name the objects that its addresses are in."""
-        image, meanings = self._images[side], self._meanings[side]
-        for one in self.walkers[side].walk(entry).references:
-            meaning = meanings.of(one.number)
-            if one.role is Role.FORM and isinstance(meaning, Object):
-                fields = range(one.place, one.place + LONGEST)
-                meant = next((image.meant[place] for place in fields if place in image.meant), None)
-                if meant is None or not meant.is_one or not any(a <= meaning.start < b for a, b in meant.ranges):
-                    return False
-        return True
+    def _refuse_unclear(self, entries: Entries) -> None:
+        found = self._local(entries)
+        for is_formed, of_names in ((found.forms, True), (found.forms_unnamed, False)):
+            if is_formed and not self._has_same_data:
+                why = self._bases.why_unclear(entries, of_names)
+                if why:
+                    raise Differs(why)
 
     @cached_property
     def _has_same_data(self) -> bool:
         """Whether all data is the same, at the same distances."""
         left, right = self._meanings
-        if not self._has_same_layout or left.gaps is None or left.gaps != right.gaps:
+        if not self._bases.has_same_layout or left.gaps is None or left.gaps != right.gaps:
             return False
         if not self._initialisers_are_alike:
             return False
@@ -339,11 +317,6 @@ class Identical:
         except Differs:
             return False
         return True
-
-    @cached_property
-    def _has_same_layout(self) -> bool:
-        left, right = self._meanings
-        return left.layout == right.layout
 
     def _refuse_unusual(self, entries: Entries) -> None:
         for side in enumerate(entries):
@@ -401,8 +374,12 @@ class Identical:
         if image.broken and any(byte in image.broken for byte in range(start, start + size)):
             raise Differs("a relocation in data is not understood")
         found = {}
-        for place in self._places[side](start, size):
+        for place in self._places[side](start - SLOT_SIZE + 1, size + SLOT_SIZE - 1):
             known = image.relocated[place]
+            if place + known.width <= start:
+                continue
+            if place < start:
+                raise Differs("it reads part of an address")
             if known.width != 8 or known.relative or known.name:
                 raise Differs("data holds distances to other things")
             found[place - start] = int.from_bytes(self._meanings[side].content(place, 8), image.byte_order)
@@ -480,7 +457,7 @@ def _plain_names(item: Object) -> frozenset[str]:
     return frozenset(_NUMBER.sub("", name) for name in item.names)
 
 
-def _refuse_mixed(sides: tuple[dict[int, int], dict[int, int]], pair: Objects) -> None:
+def _refuse_mixed(sides: tuple[dict[int, int], dict[int, int]], pair: Entries) -> None:
     """One object of one side stands for one of the other."""
     for side in (0, 1):
         if sides[side].setdefault(pair[side], pair[1 - side]) != pair[1 - side]:

@@ -6,7 +6,7 @@ are the same. So they count as the same function for their callers only if they 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from isoform.diff.returns import Frame, frames_of
 from isoform.diff.walk import Role, Walk
@@ -19,6 +19,10 @@ Bytes = frozenset[tuple[Space, int]]
 Reads = Callable[[int], Bytes | None]
 """The bytes of registers that the function at an address takes as arguments; None if that is not known."""
 _SELF_CANCELLING = (Kind.INT_XOR, Kind.INT_SUB)
+_FROM_LOW_BYTES = frozenset(
+    {Kind.COPY, Kind.INT_ADD, Kind.INT_SUB, Kind.INT_MULT, Kind.INT_AND, Kind.INT_OR, Kind.INT_XOR}
+)
+"""Byte n of the result depends on the bytes up to n of the operands, and on no others."""
 _CALLS = (Kind.CALL, Kind.CALLIND)
 _EXTENDED = 4
 """Bytes to which callers extend narrow integers (`narrow-arguments-extended`)."""
@@ -82,6 +86,7 @@ class _Live:
         self._passed = frozenset(
             _bytes_of(machine, (*convention.integer_arguments, *convention.float_arguments, *convention.result[:1]))
         )
+        self._system = _bytes_of(machine, convention.system_arguments)
         gone = (*convention.scratch_after_call, *convention.result, *convention.float_result)
         self._gone = frozenset(_bytes_of(machine, gone))
         self._callees = {one.place: one.number for one in walk.references if one.role is Role.CALL}
@@ -125,6 +130,8 @@ class _Live:
             live -= self._gone
             taken = self._reads(known) if known is not None and op.kind is Kind.CALL else None
             live |= self._passed if taken is None else taken
+        elif op.kind is Kind.SYSTEM:
+            live |= self._system
         elif op.kind is Kind.RETURN:
             live |= self._results
         elif op.kind is Kind.BRANCH and known is not None and op.ins[0].space is Space.CODE:
@@ -132,9 +139,19 @@ class _Live:
             live |= self._passed if taken is None else taken
         elif op.kind is Kind.BRANCHIND:
             live |= self._passed | self._results
+        needed = _needed(op, live) if is_plain else None
         if op.out is not None and is_plain:
             live -= _bytes(op.out)
         if is_saving or (op.kind in _SELF_CANCELLING and op.ins[0] == op.ins[1]):
             return
         for var in op.ins:
-            live |= _bytes(var)
+            live |= _bytes(var if needed is None else var._replace(size=min(needed, var.size)))
+
+
+def _needed(op: MicroOp, live: Collection[tuple[Space, int]]) -> int | None:
+    """How many of the lowest bytes of its operands an operation needs for those bytes of its result that are used;
+    None: all. (In `lea (%rdi,%rdi), %eax` the upper halves of the sum are not used.)"""
+    if op.out is None or op.kind not in (*_FROM_LOW_BYTES, Kind.SUBPIECE):
+        return None
+    out, first = op.out, op.ins[1].offset if op.kind is Kind.SUBPIECE else 0
+    return max((first + byte + 1 for byte in range(out.size) if (out.space, out.offset + byte) in live), default=0)

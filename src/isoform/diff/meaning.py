@@ -12,7 +12,8 @@ from isoform.load.image import NO_VARIABLES, Image, Section, Symbol
 from isoform.model.outcome import THREAD_POINTER
 
 _SLOTS = ".got"
-_WORD = 8
+SLOT_SIZE = 8
+"""Bytes of an address in data, and of an entry of the global offset table."""
 DISTANCE = 4
 """Bytes of a distance in a table."""
 LEAST_SAME = 64
@@ -103,9 +104,9 @@ class Meanings:
 
     def _slot(self, own: int, section: Section) -> Slot | None:
         at = own - section.address
-        if own in self.image.broken or at + _WORD > len(section.data):
+        if own in self.image.broken or at + SLOT_SIZE > len(section.data):
             return None
-        held = self.of(int.from_bytes(section.data[at : at + _WORD], self.image.byte_order))
+        held = self.of(int.from_bytes(section.data[at : at + SLOT_SIZE], self.image.byte_order))
         return Slot(held) if isinstance(held, Outside | Code | Object) else None
 
     def _object(self, own: int, section: Section) -> Object | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from isoform.diff.walk import Walk
 from isoform.model.machine import Machine
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
@@ -83,7 +85,7 @@ class _Follower:
             _write(op, known)
         known = {var: place for var, place in known.items() if var.space is Space.REGISTER}
         if any(op.kind in (Kind.CALL, Kind.CALLIND) for op in ops):
-            known = {v: place for v, place in known.items() if not any(_overlap(v, one) for one in self._scratch)}
+            known = {v: place for v, place in known.items() if not any(overlap(v, one) for one in self._scratch)}
             if self._pointer in known:
                 known[self._pointer] += _WORD
         return Frame(frozenset(saved), reads_return, reads_above), known
@@ -93,15 +95,18 @@ def _write(op: MicroOp, known: _Places) -> None:
     if op.out is None:
         return
     value = _value(op, known)
-    for var in [v for v in known if _overlap(v, op.out)]:
+    for var in [v for v in known if overlap(v, op.out)]:
         del known[var]
     if value is not None:
         known[op.out] = value
 
 
 def _value(op: MicroOp, known: _Places) -> int | None:
-    if op.kind is Kind.COPY:
-        return known.get(op.ins[0])
+    return known.get(op.ins[0]) if op.kind is Kind.COPY else sum_of(op, known)
+
+
+def sum_of(op: MicroOp, known: Mapping[Var, int]) -> int | None:
+    """Of a known distance and a number."""
     if op.kind not in (Kind.INT_ADD, Kind.INT_SUB):
         return None
     left, right = op.ins
@@ -114,5 +119,5 @@ def _value(op: MicroOp, known: _Places) -> int | None:
     return base + signed if op.kind is Kind.INT_ADD else base - signed
 
 
-def _overlap(one: Var, other: Var) -> bool:
+def overlap(one: Var, other: Var) -> bool:
     return one.space is other.space and one.offset < other.offset + other.size and other.offset < one.offset + one.size

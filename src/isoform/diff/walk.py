@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from isoform.diff.tables import Extents, Parts, table_targets
+from isoform.isa.sleigh import NOT_DECODED
 from isoform.lift.addresses import with_addresses
 from isoform.lift.returning import leaves
 from isoform.load.image import Image, Symbol
@@ -181,10 +182,10 @@ class Walker:
     def __init__(self, image: Image, decoder: Decoder) -> None:
         self.image = image
         self._decoder = decoder
-        self._machine = decoder.machine
+        self.machine = decoder.machine
         self._walks: dict[int, Walk] = {}
-        thread = self._machine.thread_pointer
-        self._thread_register = None if thread is None else self._machine.registers[thread]
+        thread = self.machine.thread_pointer
+        self._thread_register = None if thread is None else self.machine.registers[thread]
         self._functions = {s.address: s for s in image.symbols if s.is_function}
         self.parts = Parts(image)
 
@@ -201,7 +202,7 @@ class Walker:
 
     def elsewhere(self, code: bytes, plain: Instruction) -> Instruction:
         """The same bytes at another address."""
-        found = self._machine.decode(code, plain.address + _ELSEWHERE)
+        found = self.machine.decode(code, plain.address + _ELSEWHERE)
         if [len(op.ins) for op in found.ops] != [len(op.ins) for op in plain.ops]:
             raise Unsupported("an instruction in it has another meaning elsewhere")
         return found
@@ -279,6 +280,8 @@ class _Walking:
         is_reference = self._references_in(instruction, plain) if depends else lambda var, raw: False
         for op, raw in zip(instruction.ops, plain.ops, strict=True):
             self._note(op, instruction)
+            if op.kind is Kind.UNSUPPORTED:
+                shape.append(self._bytes(instruction, depends))
             ins = []
             for position, var in enumerate(op.ins):
                 if var.space is Space.CODE:
@@ -295,6 +298,12 @@ class _Walking:
             followers.insert(0, self._reached(instruction.next_address))
         shape.append(is_end)
         return Step(tuple(shape), tuple(followers)), plain.ops
+
+    def _bytes(self, instruction: Instruction, depends: bool) -> bytes:
+        """Of an instruction without semantics: only they say which one it is, and not which part is an address."""
+        if depends or instruction.text.startswith(NOT_DECODED):
+            raise Unsupported(f"it has `{instruction.text}`, which may use an address")
+        return self._image.code_at(instruction.address)[: instruction.length]
 
     def _note(self, op: MicroOp, instruction: Instruction) -> None:
         self._has_jump |= op.kind is Kind.BRANCHIND

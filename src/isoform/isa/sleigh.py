@@ -38,6 +38,8 @@ class Decoded:
     opaque: str = ""
 
 
+NOT_DECODED = "(bad)"
+"""How the text of an instruction begins of which not even the length is known."""
 Amendment = Callable[[Decoded], tuple[MicroOp, ...] | None]
 """The micro-ops of the instruction, or None to keep SLEIGH's."""
 
@@ -115,7 +117,7 @@ def _context(language: str) -> Any:
 
 def _unknown(code: bytes, address: int) -> Instruction:
     """That SLEIGH does not know the bytes does not mean that the machine faults on them: they may be an instruction."""
-    return Instruction(address, 1, f"(bad) {code[:1].hex()}", (MicroOp(Kind.UNSUPPORTED, None, ()),))
+    return Instruction(address, 1, f"{NOT_DECODED} {code[:1].hex()}", (MicroOp(Kind.UNSUPPORTED, None, ()),))
 
 
 def _copy_ops(pcode: Any) -> tuple[tuple[MicroOp, ...] | None, str]:

@@ -31,6 +31,8 @@ class Moving:
     def __init__(self) -> None:
         self.bases: dict[int, int | None] = {}
         """How far code counts from each; None where that may be anything, or it counts downwards."""
+        self.counted: set[int] = set()
+        """Those that the code itself counts from; the others among the bases are only stored."""
         self.given: set[int] = set()
         """Those that are passed on, returned or compared, with or without something added."""
         self.begin_block()
@@ -40,14 +42,16 @@ class Moving:
         self._added: dict[Var, int] = {}
         """For pointers of the block: an upper bound for the part of what was added that is not constant."""
 
-    def note(self, base: int, most: int | None) -> None:
+    def note(self, base: int, most: int | None, is_stored: bool = False) -> None:
+        if most != 0 and not is_stored:
+            self.counted.add(base)
         known = self.bases.get(base, 0)
         self.bases[base] = None if most is None or known is None else max(most, known)
 
-    def note_all(self, bases: Iterable[int]) -> None:
+    def note_all(self, bases: Iterable[int], are_stored: bool = False) -> None:
         """Code may count anywhere from these."""
         for base in bases:
-            self.note(base, None)
+            self.note(base, None, are_stored)
 
     def note_result(self, op: MicroOp, values: Sequence[FlowValue], result: FlowValue) -> None:
         added = self.step(op, [v.indexed if isinstance(v, ObjectPointer) else None for v in values])
@@ -115,7 +119,9 @@ def _note_block(moving: Moving, flow: ObjectFlow, block: Block, state: FlowState
             drop_temps(state)
         values = [flow.value(state, var, address) for var in op.ins]
         if op.kind is Kind.STORE:
-            moving.note_all(bases_of(values[1]))  # what becomes of it after it is read again is not followed
+            moving.note_all(
+                bases_of(values[1]), are_stored=True
+            )  # what becomes of it after it is read again is not followed
         elif op.out is not None and not is_of_bound(op):
             # An access is at the address itself.
             values = [None] if op.kind is Kind.LOAD else values
