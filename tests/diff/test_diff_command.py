@@ -88,13 +88,31 @@ def test_the_store_has_the_answers(
 def test_answers_count_for_another_build(
     sources: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    store = ("--store", str(tmp_path / "kept.sqlite"), "--cflags", "-O0")
+    """Of a difference the places are shown, too: it is found again where these have changed."""
+    store = ("--store", str(tmp_path / "kept.sqlite"), "--cflags", "-O0 -g")
     asked(capsys, *sources, *store)
-    (tmp_path / "new.c").write_text("int before(int x) { return x % 11; }\n" + NEW.replace("return x + x", "return 0"))
-    _, found = asked(capsys, *sources, *store)
+    moved = tmp_path / "moved.c"
+    moved.write_text("int before(int x) { return x % 11; }\n\n" + NEW)
+    _, found = asked(capsys, sources[0], str(moved), *store)
     rows = {row["name"]: row for row in found["functions"]}
-    assert rows["changed"]["kept"]
+    assert (rows["refactored"]["status"], rows["refactored"]["kept"]) == ("equivalent", True)
+    assert rows["refactored"]["verdict"]["rewrite"]["path"] == str(moved)
+    assert (rows["changed"]["status"], rows["changed"]["kept"]) == ("different", False)
+    assert rows["changed"]["new"]["source"] == {"file": str(moved), "line": 7}
+    moved.write_text(moved.read_text().replace("return x + x", "return 0"))
+    _, found = asked(capsys, sources[0], str(moved), *store)
+    rows = {row["name"]: row for row in found["functions"]}
     assert (rows["refactored"]["status"], rows["refactored"]["kept"]) == ("different", False)
+    assert rows["changed"]["kept"]
+
+
+def test_answers_about_functions_of_the_same_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each is about its own function."""
+    for side, number in (("old", 2), ("new", 3)):
+        source = "".join(f"int {name}(int x) {{ return x * {number}; }}\n" for name in ("one", "two"))
+        (tmp_path / f"{side}.c").write_text(source)
+    _, found = asked(capsys, str(tmp_path / "old.c"), str(tmp_path / "new.c"), "--cflags", "-O1 -g0")
+    assert {row["verdict"]["target"]["function"] for row in found["functions"]} == {"one", "two"}
 
 
 def test_accepted_differences(sources: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

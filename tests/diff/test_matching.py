@@ -80,7 +80,7 @@ def test_components_come_after_what_they_call() -> None:
 
 def plan_row(name: str, address: int, answer: Answer, callees: tuple[int, ...] = ()) -> PlanRow:
     old, new = function(name, address, callees=callees), function(name, address, callees=callees)
-    place = Place("lib.so", None, name, name, None, address, 16)
+    place = Place("lib.so", None, name, name, address, 16)
     return PlanRow(0, Matched(old, new, "", 1.0), Row(place, place, answer, why="time ran out"))
 
 
@@ -136,11 +136,11 @@ def test_nothing_may_be_accepted_yet(tmp_path: Path) -> None:
 
 def test_an_entry_is_about_one_code() -> None:
     accepted = Accepted("f", Answer.DIFFERENT, "a" * 12, "b" * 12, "meant")
-    place = Place("lib.so", None, "f", "f", None, 0, 16)
+    place = Place("lib.so", None, "f", "f", 0, 16)
     row = Row(place, place, Answer.DIFFERENT)
 
     def with_digests(old: str, new: str) -> Row:
-        left, right = (Place("lib.so", None, "f", "f", None, 0, 16, digest=digest) for digest in (old, new))
+        left, right = (Place("lib.so", None, "f", "f", 0, 16, digest=digest) for digest in (old, new))
         return Row(left, right, Answer.DIFFERENT)
 
     assert accepted.fits(with_digests("a" * 64, "b" * 64))

@@ -10,7 +10,7 @@ from isoform.model.library_diff import Answer, LibraryDiff, Place, Row, row_as_j
 
 
 def place(name: str, size: int = 16) -> Place:
-    return Place("lib.so", None, name, name, None, 0x1000, size, "a.c", 3, "00")
+    return Place("lib.so", None, name, name, 0x1000, size, "a.c", 3, "00")
 
 
 def row(name: str, answer: Answer, size: int = 16, accepted: str | None = None) -> Row:

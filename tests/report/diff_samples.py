@@ -11,7 +11,7 @@ HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"
 
 def place(name: str, size: int = 40, file: str = "new.so", line: int | None = 12) -> Place:
     source = "/src/lib/scan.c" if line is not None else None
-    return Place(file, None, name, name, None, 0x1200 + size, size, source, line, "d" * 8)
+    return Place(file, None, name, name, 0x1200 + size, size, source, line, "d" * 8)
 
 
 def line(address: int, text: str, number: int, on_path: bool = True, is_cause: bool = False) -> dict[str, Any]:

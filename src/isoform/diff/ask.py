@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 from isoform.borders.question import Engine, Options
@@ -68,7 +69,7 @@ def ask(units: Sequence[Unit], asked: Asked) -> dict[str, Any]:
     return {
         "verdict": verdict_as_json(verdict),
         "listings": _listings(verdict, loaded) if isinstance(verdict, Different) else None,
-        "sources": [_source(side.image, side.symbol.address) for side in loaded],
+        "where": where(unit, asked.entries) if isinstance(verdict, Different) else None,
     }
 
 
@@ -97,9 +98,23 @@ def _verdict(loaded: tuple[Loaded, Loaded], options: Options) -> Verdict:
             return refused(subjects, options, budget, str(reason) or "memory ran out")
 
 
-def _source(image: Image, address: int) -> tuple[str, int] | None:
-    line = image.lines.get(address)
-    return None if line is None else (line.file, line.number)
+def where(unit: Unit, entries: tuple[int, int]) -> list[str]:
+    """A digest for each side: at which addresses and lines of source the code is that a listing shows. The answer does
+    not depend on that, and what is printed of it does."""
+    found = []
+    loaded = unit.pair.loaded(unit.symbols(entries))
+    for side, content in zip(loaded, unit.contents(entries), strict=True):
+        image = side.image
+        parts = sorted({(s.address, s.size) for s in image.symbols if s.is_function and s.address in content.entries})
+        lines = [
+            (address - image.base, line.file, line.number)
+            for start, size in parts
+            for address in range(start, start + size)
+            if (line := image.lines.get(address)) is not None
+        ]
+        said = ([image.address_in_file(start) for start, _ in parts], lines)
+        found.append(sha256(repr(said).encode("utf-8", "surrogateescape")).hexdigest())
+    return found
 
 
 def _listings(verdict: Different, loaded: tuple[Loaded, Loaded]) -> Mapping[str, Any]:

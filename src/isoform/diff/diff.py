@@ -166,7 +166,6 @@ def _place(member: Member, function: Function, image: Image) -> Place:
         member=member.inner,
         name=function.name,
         shown=shown_name(function.name),
-        version=None,
         address=image.address_in_file(function.address),
         size=function.symbol.size,
         digest=function.digest,

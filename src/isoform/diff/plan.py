@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from isoform.diff.ask import TESTING_SECONDS, Asked
+from isoform.diff.ask import TESTING_SECONDS, Asked, where
 from isoform.diff.compose import Composer, Shown
 from isoform.diff.graph import components
 from isoform.diff.matching import Matched
@@ -20,7 +20,8 @@ from isoform.diff.options import DiffOptions
 from isoform.diff.unit import Unit
 from isoform.engines.answer import seconds_for_explaining
 from isoform.engines.same_code import SAME_CODE
-from isoform.model.library_diff import OPEN, SETTLED, Answer, Row
+from isoform.load.described import SourceLine
+from isoform.model.library_diff import OPEN, SETTLED, Answer, Place, Row
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, merged_assumptions
 from isoform.work import task as work
@@ -71,6 +72,7 @@ class Plan:
         """For each function that is asked about: the callees that are not answered yet."""
         self._tested: set[Node] = set()
         """Functions that were run without a difference, and wait for their callees."""
+        self._by_key: dict[str, PlanRow] = {}
         self.why_ended = ""
 
     # -- the call graph -------------------------------------------------------------------------------
@@ -142,7 +144,12 @@ class Plan:
     def _with_digests(self, row: PlanRow) -> Row:
         places = row.row.old, row.row.new
         contents = self._units[row.unit].contents(row.entries)
-        old, new = (replace(p, digest=c.digest) for p, c in zip(places, contents, strict=True) if p is not None)
+        lines = self._units[row.unit].lines(row.entries)
+        old, new = (
+            replace(_at_line(place, line), digest=content.digest)
+            for place, content, line in zip(places, contents, lines, strict=True)
+            if place is not None
+        )
         return replace(row.row, old=old, new=new)
 
     def _task(self, row: PlanRow, is_test: bool = False) -> work.Task:
@@ -155,14 +162,17 @@ class Plan:
         )
         unit = self._units[row.unit]
         contents = unit.contents(row.entries)
+        names = [function.name for function in (row.pair.old, row.pair.new)]
         digests = [content.digest for content in contents]
-        said = [digests, unit.declared(row.entries, contents), options.seed, options.memory_limit]
-        said += [[callee.name for callee in callees], [one.name for one in rests_on]]
+        said = [names, digests, unit.declared(row.entries, contents), options.seed, options.memory_limit]
+        said += [[callee.name for callee in callees], [(one.name, one.why) for one in rests_on]]
         seconds = TESTING_SECONDS if is_test else options.budget
         explaining = seconds_for_explaining(replace(options, budget=seconds))
+        key = work.content_key([current_versions(), said])
+        self._by_key[key] = row
         return work.Task(
             kind=TEST_KIND if is_test else KIND,
-            key=work.content_key([current_versions(), said]),
+            key=key,
             function="isoform.diff.ask:ask",
             payload=asked,
             limits=work.Limits(seconds + explaining + GRACE_SECONDS, options.memory_limit),
@@ -213,6 +223,16 @@ class Plan:
             yield self._task(self._asked[node])
 
     def _is_reused(self, kept: Kept) -> bool:
+        return self._is_enough(kept) and self._is_still_there(kept)
+
+    def _is_still_there(self, kept: Kept) -> bool:
+        """A difference is shown with addresses and lines of source: it is found again if these have changed."""
+        if kept.ending is not work.Ending.DONE or kept.result["verdict"]["verdict"] != "different":
+            return True
+        row = self._by_key[kept.key]
+        return bool(kept.result["where"] == where(self._units[row.unit], row.entries))
+
+    def _is_enough(self, kept: Kept) -> bool:
         if kept.is_final or kept.ending is not work.Ending.DONE:
             return kept.is_final or Answer.UNKNOWN not in self._options.retry
         return kept.kind == TEST_KIND or Answer(kept.result["verdict"]["verdict"]) not in self._options.retry
@@ -261,6 +281,10 @@ def reopened(sources: Sequence[tuple[Any, Any]]) -> list[Unit]:
     return [opened(number, members, loading) for number, (members, loading) in enumerate(sources)]
 
 
+def _at_line(place: Place, line: SourceLine | None) -> Place:
+    return place if line is None else replace(place, source_file=line.file, source_line=line.number)
+
+
 def _is_final(answer: work.Answer) -> bool:
     return answer.ending is work.Ending.DONE and answer.result["verdict"]["verdict"] in _FINAL
 
@@ -269,15 +293,9 @@ def _answered(row: Row, answer: work.Answer) -> Row:
     is_kept = answer.origin is work.Origin.KEPT
     if answer.ending is not work.Ending.DONE:
         return replace(row, answer=Answer.UNKNOWN, why=answer.reason, seconds=answer.seconds, is_kept=is_kept)
-    verdict: Mapping[str, Any] = answer.result["verdict"]
-    old, new = (
-        place if place is None or source is None else replace(place, source_file=source[0], source_line=source[1])
-        for place, source in zip((row.old, row.new), answer.result["sources"], strict=True)
-    )
+    verdict = _about(answer.result["verdict"], row)
     return replace(
         row,
-        old=old,
-        new=new,
         answer=_answer(verdict),
         why=_why(verdict),
         seconds=answer.seconds,
@@ -285,6 +303,16 @@ def _answered(row: Row, answer: work.Answer) -> Row:
         listings=answer.result["listings"],
         is_kept=is_kept,
     )
+
+
+def _about(verdict: Mapping[str, Any], row: Row) -> Mapping[str, Any]:
+    """With the files that are compared now: in the store it may be of others."""
+    sides = {
+        side: {**verdict[side], "path": place.file}
+        for side, place in (("target", row.old), ("rewrite", row.new))
+        if place is not None
+    }
+    return {**verdict, **sides}
 
 
 def _answer(verdict: Mapping[str, Any]) -> Answer:

@@ -9,6 +9,7 @@ from isoform.diff.content import Content, Contents
 from isoform.diff.functions import Function, functions_of
 from isoform.diff.identical import Identical
 from isoform.diff.members import Member
+from isoform.load.described import SourceLine
 from isoform.load.image import Image, Symbol
 from isoform.load.library_pair import LibraryPair
 from isoform.load.open import LoadOptions
@@ -48,6 +49,11 @@ class Unit:
         walkers = (None, None) if self.identical.why_never else self.identical.walkers
         sides = zip(self.pair.together, walkers, self.digests, strict=True)
         return [Contents(library.image, walker, digest) for library, walker, digest in sides]
+
+    def lines(self, entries: tuple[int, int]) -> list[SourceLine | None]:
+        """Where debug information says that two functions begin."""
+        loaded = self.pair.loaded(self.symbols(entries))
+        return [side.image.lines.get(entry) for side, entry in zip(loaded, entries, strict=True)]
 
     def declared(self, entries: tuple[int, int], contents: tuple[Content, Content]) -> list[str]:
         """What debug information says about two functions and what these lead to: types that an answer rests on."""

@@ -46,7 +46,6 @@ class Place:
     """As the symbol is spelled."""
     shown: str
     """As a person writes it: C++ names are demangled."""
-    version: str | None
     address: int
     """In the file: an address of a linked file, an offset in the section of an object file."""
     size: int
