@@ -108,7 +108,7 @@ def test_one_source_at_two_levels(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_loop_is_bounded_and_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     source = tmp_path / "loop.c"
     source.write_text(LOOP)
-    words = ("compare", f"{source}:sum", f"{source}:sum_down", "--unroll", "3", "--cflags=-O1")
+    words = ("compare", f"{source}:sum", f"{source}:sum_down", "--unroll", "3", "--cflags=-O1", "--budget", "6")
     code, out, _ = in_process(capsys, *words)
     assert code == 3
     assert out.startswith("~ bounded")

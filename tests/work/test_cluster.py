@@ -100,7 +100,7 @@ def test_questions_of_a_lost_worker_are_asked_again(cluster: Any, tmp_path: Path
     assert {answer.ending for answer in answers} == {Ending.DONE}
 
 
-@pytest.mark.parametrize("allowed", [0, 1])
+@pytest.mark.parametrize("allowed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_a_question_that_kills_the_worker_of_dask_twice(allowed: int) -> None:
     """Dask itself may have tried it again."""
     import dask

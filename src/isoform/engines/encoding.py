@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import field
 
 from isoform.borders.question import Question
@@ -11,8 +12,10 @@ from isoform.lift.function import Function
 from isoform.model.budget import Budget
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Obligation
-from isoform.smt.terms import Terms
+from isoform.smt.solver import Answer, Solver
+from isoform.smt.terms import Term, Terms
 from isoform.sym.compare import Goal, goals
+from isoform.sym.context import Access, Context, disjoint, doubts_by_bases
 from isoform.sym.entry import constrain_entry
 from isoform.sym.execute import Execution
 from isoform.sym.policy import Policy, Unrolled
@@ -20,9 +23,16 @@ from isoform.sym.recursion import calls_itself
 from isoform.sym.scope import Scope
 from isoform.sym.side import Side
 from isoform.sym.state import initial_state
-from isoform.sym.summary import Gap, Summary
+from isoform.sym.summary import Gap, GapKind, Summary
 from isoform.sym.validity import frame_bounds, fresh_blocks, reserve_result, result_apart
 from isoform.sym.world import World
+
+Contexts = tuple[Context | None, Context | None]
+MOST_ROUNDS = 4
+"""Encodings that look for accesses apart: what is known of some shows the addresses of others."""
+APART_SECONDS = 0.2
+"""For each question whether two ranges are: a few comparisons of addresses."""
+OVERLAP = "accesses overlap that the assumptions keep apart"
 
 
 @dataclass
@@ -36,6 +46,8 @@ class Encoding:
     obligations: list[Obligation] = field(default_factory=list)
     asserted: list[Asserted] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
+    given: list[tuple[str, Term]] = field(default_factory=list)
+    """Conditions on the inputs that are known before anything is executed."""
     met: dict[str, list[int]] = field(default_factory=dict)
     """If paths were followed one by one: for each path of the target those of the rewrite that share inputs with it."""
 
@@ -66,25 +78,63 @@ def encode(question: Question, budget: Budget) -> Encoding:
 
 
 def _encode(question: Question, budget: Budget) -> Encoding:
-    policies = Unrolled(unroll=question.options.unroll), Unrolled(unroll=question.options.unroll)
-    return encode_as(question, (question.target, question.rewrite), policies, budget)
+    def again(shared: Terms, contexts: Contexts) -> Encoding:
+        policies = Unrolled(unroll=question.options.unroll), Unrolled(unroll=question.options.unroll)
+        return encode_as(question, (question.target, question.rewrite), policies, budget, shared, contexts)
+
+    apart = _encode_apart(again, budget) if question.contract.preconditions else None
+    return apart if apart is not None else again(Terms(), (None, None))
+
+
+def _encode_apart(encoded: Callable[[Terms, Contexts], Encoding], budget: Budget) -> Encoding | None:
+    """An encoding in which accesses that the preconditions keep apart are apart, so that a load looks past stores to
+    another array. None if it is no better than one without that.
+
+    It is sound because what is shown of an access follows from conditions on the inputs alone, and its address was
+    computed before it, from accesses of which the same holds. That no input is left out is an obligation."""
+    terms, shown = Terms(), dict[Term, None]()
+    apart: tuple[set[tuple[Access, Access]], set[tuple[Access, Access]]] = set(), set()
+    for _ in range(MOST_ROUNDS):
+        contexts = Context(apart=apart[0]), Context(apart=apart[1])
+        encoding, solver, more = encoded(terms, contexts), Solver(terms, budget), False
+        given = [term for _, term in encoding.given]
+        for context in contexts:
+            for store, load, doubts in doubts_by_bases(terms, context):
+                overlap = terms.negate(disjoint(terms, store, load))
+                if overlap in shown or solver.check([*given, overlap], APART_SECONDS) is Answer.UNSAT:
+                    shown[overlap] = None
+                    context.apart.update(doubts)
+                    more = True
+        if not more:
+            break
+    if shown:
+        encoding.target.gaps.append(Gap(GapKind.UNSUPPORTED, terms.any_of(list(shown)), OVERLAP))
+    return encoding if shown or not any(context.doubts for context in contexts) else None
 
 
 def encode_as(
-    question: Question, functions: tuple[Function, Function], policies: tuple[Policy, Policy], budget: Budget
+    question: Question,
+    functions: tuple[Function, Function],
+    policies: tuple[Policy, Policy],
+    budget: Budget,
+    terms: Terms | None = None,
+    contexts: Contexts = (None, None),
 ) -> Encoding:
     """Both functions over the same inputs, each executed as its policy says, the target first."""
-    world = World(Terms(), question.contract, recursive=calls_itself(*functions))
-    sides = [Side(world, f.image, tag) for f, tag in zip(functions, "ab", strict=True)]
+    world = World(terms or Terms(), question.contract, recursive=calls_itself(*functions))
+    sides = [Side(world, f.image, tag, c) for f, tag, c in zip(functions, "ab", contexts, strict=True)]
     for side in sides:
         side.differing.met = []
         reserve_result(side, initial_state(side))
     for side in sides[: 1 if question.contract.abis is None else 2]:
         constrain_entry(world, initial_state(side))
+    given = [*world.constraints]
     summaries = [
         Execution(Scope(side, function, question.callees), budget, policy).run()
         for side, function, policy in zip(sides, functions, policies, strict=True)
     ]
     for side in sides:
         world.constraints += [*frame_bounds(side), *fresh_blocks(side), *result_apart(side, initial_state(side))]
-    return Encoding(world, summaries[0], summaries[1], goals(world, summaries[0], summaries[1], whole=True))
+    return Encoding(
+        world, summaries[0], summaries[1], goals(world, summaries[0], summaries[1], whole=True), given=given
+    )

@@ -8,6 +8,7 @@ what it could not decide, as what to examine next.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 
 from isoform.lift.function import BlockId
@@ -70,3 +71,38 @@ class Context:
         if len(self.doubts) < _MOST_DOUBTS:
             self.doubts[store, load] = None
         return False
+
+
+def disjoint(terms: Terms, store: Access, load: Access) -> Term:
+    """That a store and a load do not overlap."""
+    width = terms.width(store[0])
+    distance = terms.sub(load[0], store[0])
+    above = terms.ule(terms.bv(store[1], width), distance)
+    return terms.conj(above, terms.ule(distance, terms.bv(-load[1], width)))
+
+
+def doubts_by_bases(terms: Terms, context: Context) -> Iterator[tuple[Access, Access, list[tuple[Access, Access]]]]:
+    """Doubts about accesses at known distances from the same two bases, each time with the ranges from the first to the
+    last of these: accesses to two arrays."""
+    pairs: dict[tuple[Term, Term], list[tuple[Access, Access]]] = {}
+    for store, load in context.doubts:
+        one, other = terms.split_sum(store[0])[0], terms.split_sum(load[0])[0]
+        if one is not None and other is not None:
+            pairs.setdefault((one, other), []).append((store, load))
+    for doubts in pairs.values():
+        store, load = (_range(terms, dict.fromkeys(accesses)) for accesses in zip(*doubts, strict=True))
+        # A range that wraps around all addresses has no length that an address could have.
+        if not max(store[1], load[1]) >> terms.width(store[0]):
+            yield store, load, doubts
+
+
+def _range(terms: Terms, accesses: Iterable[Access]) -> Access:
+    """From the first to the last byte of accesses at known distances from one base."""
+    splits = [(*terms.split_sum(address), size) for address, size in accesses]
+    base = splits[0][0]
+    assert base is not None
+    half = 1 << (terms.width(base) - 1)
+    offsets = [((constant + half) % (2 * half) - half, size) for _, constant, size in splits]
+    low = min(offset for offset, _ in offsets)
+    size = max(offset + size for offset, size in offsets) - low
+    return terms.add(base, terms.bv(low, terms.width(base))), size

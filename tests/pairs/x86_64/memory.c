@@ -176,3 +176,19 @@ void clear_broken(char *p) {
 long distance(const int *p, const int *q) { return p - q; }
 long distance_rewrite(const int *p, const int *q) { return (long)((unsigned long)p - (unsigned long)q) >> 2; }
 long distance_broken(const int *p, const int *q) { return (long)((unsigned long)p - (unsigned long)q) / 4; }
+
+void swap_both(unsigned *a, unsigned *b) {
+    unsigned first = a[0], second = a[1];
+    a[0] = b[0];
+    a[1] = b[1];
+    b[0] = first;
+    b[1] = second;
+}
+void swap_both_rewrite(unsigned *a, unsigned *b) {
+    a[0] ^= b[0];
+    b[0] ^= a[0];
+    a[0] ^= b[0];
+    a[1] ^= b[1];
+    b[1] ^= a[1];
+    a[1] ^= b[1];
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field
 from functools import partial
 from itertools import islice
@@ -15,7 +15,7 @@ from isoform.engines.loops.tuning import MOST_NEAR, NEAR_BYTES
 from isoform.model.values import dataclass
 from isoform.smt.simulate import topological
 from isoform.smt.terms import Term, Terms
-from isoform.sym.context import Access, Context
+from isoform.sym.context import Context, disjoint, doubts_by_bases
 
 Item = TypeVar("Item")
 Bad = Callable[[Pass], Term]
@@ -99,45 +99,20 @@ class Suggestions:
         """That stores and loads at known distances from the same two bases do not overlap from the first to the last:
         the accesses of a few iterations to two arrays. One question instead of many."""
         for context in case.contexts:
-            pairs: dict[tuple[Term, Term], list[tuple[Access, Access]]] = {}
-            for store, load in context.doubts:
-                one, other = self._terms.split_sum(store[0])[0], self._terms.split_sum(load[0])[0]
-                if one is not None and other is not None:
-                    pairs.setdefault((one, other), []).append((store, load))
-            for doubts in pairs.values():
-                store, load = (self._range(dict.fromkeys(accesses)) for accesses in zip(*doubts, strict=True))
-                # A range that wraps around all addresses has no length that an address could have.
-                if len(doubts) < 2 or max(store[1], load[1]) >> self._terms.width(store[0]):
+            for store, load, doubts in doubts_by_bases(self._terms, context):
+                if len(doubts) < 2:
                     continue
-                fact = self._disjoint(store, load)
+                fact = disjoint(self._terms, store, load)
                 if self._questions.solver.holds(fact):
                     yield CaseClaim(fact, partial(context.apart.update, doubts))
-
-    def _range(self, accesses: Iterable[Access]) -> Access:
-        """From the first to the last byte of accesses at known distances from one base."""
-        terms = self._terms
-        splits = [(*terms.split_sum(address), size) for address, size in accesses]
-        base = splits[0][0]
-        assert base is not None
-        half = 1 << (terms.width(base) - 1)
-        offsets = [((constant + half) % (2 * half) - half, size) for _, constant, size in splits]
-        low = min(offset for offset, _ in offsets)
-        size = max(offset + size for offset, size in offsets) - low
-        return terms.add(base, terms.bv(low, terms.width(base))), size
 
     def apart(self, case: Case) -> Iterator[CaseClaim]:
         """Stores and loads that do not overlap in the model."""
         for context in case.contexts:
             for doubt in context.doubts:
-                fact = self._disjoint(*doubt)
+                fact = disjoint(self._terms, *doubt)
                 if self._questions.solver.holds(fact):
                     yield CaseClaim(fact, _adding(context.apart, doubt))
-
-    def _disjoint(self, store: Access, load: Access) -> Term:
-        terms, width = self._terms, self._terms.width(store[0])
-        distance = terms.sub(load[0], store[0])
-        above = terms.ule(terms.bv(store[1], width), distance)
-        return terms.conj(above, terms.ule(distance, terms.bv(-load[1], width)))
 
     def _reads(self, term: Term) -> bool:
         return any(unknown.sort().is_array() for unknown in self._questions.unknowns(term))
